@@ -1,0 +1,54 @@
+// The architecture as rules: what may import what. See docs/decisions and the README's picture.
+const test = '\\.(unit|int|e2e)\\.test\\.ts$|/testing/';
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'domain-is-pure',
+      comment: 'Deciders and folds import contracts and each other, nothing that does I/O.',
+      severity: 'error',
+      from: { path: '^services/[^/]+/src/.*(decide|evolve|fold|state)\\.ts$' },
+      to: {
+        pathNot: ['^services/[^/]+/src/.*(decide|evolve|fold|state|events|commands|model)\\.ts$', '^packages/contracts/'],
+      },
+    },
+    {
+      name: 'services-stand-alone',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/', pathNot: test },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'packages-never-import-services',
+      severity: 'error',
+      from: { path: '^packages/', pathNot: '^packages/(testing|benchmarks)/' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'kafka-only-in-event-log',
+      severity: 'error',
+      from: { path: '^(packages|services)/', pathNot: ['^packages/(event-log|platform|testing|benchmarks)/', test] },
+      to: { path: 'node_modules/(kafkajs|@kafkajs)/' },
+    },
+    {
+      name: 'mongodb-only-in-read-model',
+      severity: 'error',
+      from: { path: '^(packages|services)/', pathNot: ['^packages/(read-model|platform|testing|benchmarks)/', test] },
+      to: { path: 'node_modules/mongodb/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'express-only-at-the-edge',
+      severity: 'error',
+      from: { path: '^(packages|services)/', pathNot: ['^packages/(service|benchmarks)/', '^services/gateway/', 'queries\\.ts$', test] },
+      to: { path: 'node_modules/express/', dependencyTypesNot: ['type-only'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/dist/|\\.d\\.ts$' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    enhancedResolveOptions: { conditionNames: ['source', 'import', 'node', 'default'], exportsFields: ['exports'] },
+  },
+};

@@ -1,0 +1,25 @@
+// Three kinds of tests: unit (pure functions), int (one package against real servers),
+// e2e (the running system through HTTP and topics). Only unit tests may run without the platform.
+const common = {
+  rootDir: import.meta.dirname,
+  testEnvironment: 'node',
+  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'import', 'default'] },
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
+    ],
+  },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  modulePathIgnorePatterns: ['/dist/'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/.run/'],
+};
+
+export default {
+  projects: [
+    { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.unit.test.ts'] },
+    { ...common, displayName: 'int', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'] },
+    { ...common, displayName: 'e2e', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.e2e.test.ts'] },
+  ],
+};
