@@ -1,0 +1,78 @@
+// Schemas that many declarations share: ids, times, names, paging, and the error body.
+import { z } from 'zod';
+
+export const id = z.uuid().describe('UUID').meta({ example: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' });
+
+/** ISO 8601 UTC with milliseconds, as everything that the system writes carries it. */
+export const time = z
+  .string()
+  .max(40)
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be ISO 8601 UTC with milliseconds')
+  .meta({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' });
+
+/** A moment in a query: any ISO 8601 date-time with an offset or Z; a plain date is midnight UTC. */
+export const timeParameter = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
+    error: 'must be an ISO 8601 time such as 2026-01-31T09:30:00Z',
+  })
+  .transform((value) => new Date(value).toISOString());
+
+// The forbidden characters are those below space and DEL: nobody types them into a name, and they break logs.
+// eslint-disable-next-line no-control-regex
+const printable = /^[^\u0000-\u001f\u007f]*$/;
+
+/** Text of a person's making: trimmed, no control characters, bounded. */
+export const name = (maximum = 100) =>
+  z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(maximum, `must be at most ${String(maximum)} characters`)
+    .regex(printable, 'must not hold control characters');
+
+export const score = z.int().min(-2_147_483_648).max(2_147_483_647);
+
+export const weight = z
+  .int('must be a whole number')
+  .min(-10_000)
+  .max(10_000)
+  .refine((value) => value !== 0, 'must not be 0: a rule that gives no points does nothing');
+
+export const pageParameters = {
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe('From 1.'),
+  limit: z.coerce.number().int().min(1).max(100).default(25).describe('1 to 100.'),
+};
+
+export const cursorParameter = z
+  .string()
+  .max(500)
+  .regex(/^[A-Za-z0-9_-]+$/, 'must be a next_cursor of an earlier answer')
+  .optional()
+  .describe('The next_cursor of the page before; in place of page.');
+
+/** The list answer of API.md. */
+export const page = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({
+    data: z.array(item).max(100),
+    total: z.int().min(0),
+    page: z.int().min(1),
+    limit: z.int().min(1).max(100),
+    next_cursor: z.string().max(500).optional(),
+  });
+
+/** RFC 9457 members; `code` is stable and for programs, `detail` says what to change. */
+export const problem = z
+  .strictObject({
+    type: z.string().max(200),
+    title: z.string().max(200),
+    status: z.int().min(400).max(599),
+    detail: z.string().max(4_000),
+    code: z.string().regex(/^[a-z][a-z0-9_]*$/).max(64),
+    errors: z
+      .array(z.strictObject({ path: z.string().max(1_000), message: z.string().max(1_000) }))
+      .max(100)
+      .optional(),
+    request_id: z.string().max(128),
+  })
+  .meta({ id: 'Problem' });
+export type Problem = z.infer<typeof problem>;

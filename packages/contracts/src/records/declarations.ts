@@ -1,0 +1,5 @@
+// The record declarations by name: `records.leadScored`, `records.LeadScored`.
+export * from './gateway.js';
+export * from './ingest.js';
+export * from './scoring.js';
+export * from './system.js';

@@ -1,0 +1,217 @@
+// Commands and events of the gateway: organisations, organizational units, and the credentials that may use them.
+import { z } from 'zod';
+import { id, name, time } from '../common.js';
+import { defineRecord } from './record.js';
+
+export const role = z.enum(['viewer', 'editor', 'admin']).describe('viewer reads, editor writes, admin manages credentials.');
+export type Role = z.infer<typeof role>;
+
+export const scope = z.enum(['ingest', 'read', 'write', 'admin']).describe('ingest sends events only; read and write as viewer and editor; admin manages credentials.');
+export type Scope = z.infer<typeof scope>;
+
+/** A bucket that holds `burst` requests and refills at `per_minute`. */
+export const rateLimit = z
+  .strictObject({
+    per_minute: z.int().min(1).max(1_000_000),
+    burst: z.int().min(1).max(1_000_000),
+  })
+  .describe('Default: 100 a minute, 200 at once.');
+
+const secretHash = z.string().regex(/^[0-9a-f]{64}$/).describe('SHA-256 of the secret.');
+const lastFour = z.string().length(4);
+
+const organisation = { organisation_id: id };
+
+export const bootstrapOrganisation = defineRecord({
+  type: 'BootstrapOrganisation',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: 'Create the first organisation with one OU and an administrator’s token, unless it exists.',
+  schema: z.strictObject({
+    ...organisation,
+    name: name(100),
+    ou_id: id,
+    ou_name: name(100),
+    token_id: id,
+    token_hash: secretHash,
+    token_last_four: lastFour,
+    requested_at: time,
+  }),
+});
+
+export const createOrgUnit = defineRecord({
+  type: 'CreateOrgUnit',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: 'Create an organizational unit.',
+  schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), created_by: id, requested_at: time }),
+});
+
+export const setActiveOrgUnit = defineRecord({
+  type: 'SetActiveOrgUnit',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: "Set a credential's active OU.",
+  schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, requested_at: time }),
+});
+
+const tokenFields = {
+  token_id: id,
+  name: name(100),
+  token_hash: secretHash,
+  last_four: lastFour,
+  role,
+  ou_ids: z.array(id).min(1).max(200).nullable().describe('null: every OU of the organisation, also later ones.'),
+  expires_at: time.nullable(),
+  rate_limit: rateLimit.nullable(),
+  created_by: id,
+};
+
+export const createToken = defineRecord({
+  type: 'CreateToken',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: 'Create a personal access token.',
+  schema: z.strictObject({ ...organisation, ...tokenFields, requested_at: time }),
+});
+
+export const revokeToken = defineRecord({
+  type: 'RevokeToken',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: 'End a personal access token.',
+  schema: z.strictObject({ ...organisation, token_id: id, ou_id: id, requested_at: time }),
+});
+
+const serviceAccountFields = {
+  client_id: id,
+  name: name(100),
+  secret_hash: secretHash,
+  last_four: lastFour,
+  scopes: z.array(scope).min(1).max(4),
+  ou_ids: z.array(id).min(1).max(200).nullable(),
+  rate_limit: rateLimit.nullable(),
+  created_by: id,
+};
+
+export const createServiceAccount = defineRecord({
+  type: 'CreateServiceAccount',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: 'Create a service account.',
+  schema: z.strictObject({ ...organisation, ...serviceAccountFields, requested_at: time }),
+});
+
+export const rotateServiceAccountSecret = defineRecord({
+  type: 'RotateServiceAccountSecret',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: 'Give a service account another secret; the old one stays valid for 24 hours.',
+  schema: z.strictObject({
+    ...organisation,
+    client_id: id,
+    ou_id: id,
+    secret_hash: secretHash,
+    last_four: lastFour,
+    requested_at: time,
+  }),
+});
+
+export const revokeServiceAccount = defineRecord({
+  type: 'RevokeServiceAccount',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: 'End a service account.',
+  schema: z.strictObject({ ...organisation, client_id: id, ou_id: id, requested_at: time }),
+});
+
+export const organisationCreated = defineRecord({
+  type: 'OrganisationCreated',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'An organisation exists.',
+  schema: z.strictObject({ ...organisation, name: name(100), at: time }),
+});
+
+export const orgUnitCreated = defineRecord({
+  type: 'OrgUnitCreated',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'An organizational unit exists.',
+  schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), created_by: id, at: time }),
+});
+
+export const activeOrgUnitSet = defineRecord({
+  type: 'ActiveOrgUnitSet',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'A credential works in this OU from now on.',
+  schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, at: time }),
+});
+
+export const tokenCreated = defineRecord({
+  type: 'TokenCreated',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'A personal access token exists.',
+  schema: z.strictObject({ ...organisation, ...tokenFields, at: time }),
+});
+
+export const tokenRevoked = defineRecord({
+  type: 'TokenRevoked',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'A personal access token is no longer valid.',
+  schema: z.strictObject({ ...organisation, token_id: id, at: time }),
+});
+
+export const serviceAccountCreated = defineRecord({
+  type: 'ServiceAccountCreated',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'A service account exists.',
+  schema: z.strictObject({ ...organisation, ...serviceAccountFields, at: time }),
+});
+
+export const serviceAccountSecretRotated = defineRecord({
+  type: 'ServiceAccountSecretRotated',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'A service account has another secret.',
+  schema: z.strictObject({
+    ...organisation,
+    client_id: id,
+    secret_hash: secretHash,
+    last_four: lastFour,
+    previous_valid_until: time,
+    at: time,
+  }),
+});
+
+export const serviceAccountRevoked = defineRecord({
+  type: 'ServiceAccountRevoked',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'A service account is no longer valid.',
+  schema: z.strictObject({ ...organisation, client_id: id, at: time }),
+});
+
+export const gatewayRecords = [
+  bootstrapOrganisation,
+  createOrgUnit,
+  setActiveOrgUnit,
+  createToken,
+  revokeToken,
+  createServiceAccount,
+  rotateServiceAccountSecret,
+  revokeServiceAccount,
+  organisationCreated,
+  orgUnitCreated,
+  activeOrgUnitSet,
+  tokenCreated,
+  tokenRevoked,
+  serviceAccountCreated,
+  serviceAccountSecretRotated,
+  serviceAccountRevoked,
+] as const;
+

@@ -1,0 +1,18 @@
+// All record declarations, by type and by topic.
+import { gatewayRecords } from './gateway.js';
+import { ingestRecords } from './ingest.js';
+import type { RecordDeclaration, TopicName } from './record.js';
+import { scoringRecords } from './scoring.js';
+import { commandReplied, rebuildReadModels } from './system.js';
+
+export const records: readonly RecordDeclaration[] = [
+  ...gatewayRecords,
+  ...ingestRecords,
+  ...scoringRecords,
+  commandReplied,
+  ...rebuildReadModels,
+];
+
+export function recordsOf(topic: TopicName): readonly RecordDeclaration[] {
+  return records.filter((record) => record.topic === topic);
+}

@@ -1,0 +1,34 @@
+// How a record type (a command or an event on the log) and a topic are declared: once, here and nowhere else.
+import type { z } from 'zod';
+
+export const serviceNames = ['gateway', 'ingest', 'scoring'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export type TopicName = `${ServiceName}.commands` | `${ServiceName}.events` | `${ServiceName}.dead-letters` | 'replies';
+
+export interface TopicDeclaration {
+  name: TopicName;
+  /** Who may read it: `public` topics are documented for downstream consumers and keep their schemas compatible. */
+  audience: 'public' | 'internal' | 'operators';
+  description: string;
+  /** Milliseconds that records are kept; -1 for ever. */
+  retentionMs: number;
+}
+
+export interface RecordDeclaration<Type extends string = string, Schema extends z.ZodType = z.ZodType> {
+  /** The record's type: imperative for commands, past tense for events; the value of the header `type`. */
+  type: Type;
+  topic: TopicName;
+  /** What the record's key names; all records of one key are in one partition, in order. */
+  key: 'lead_id' | 'ou_id' | 'organisation_id' | 'gateway_instance';
+  description: string;
+  schema: Schema;
+}
+
+export function defineRecord<const Type extends string, Schema extends z.ZodType>(
+  declaration: RecordDeclaration<Type, Schema>,
+): RecordDeclaration<Type, Schema> {
+  return declaration;
+}
+
+export type PayloadOf<Declaration extends RecordDeclaration> = z.infer<Declaration['schema']>;

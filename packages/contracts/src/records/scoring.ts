@@ -1,0 +1,198 @@
+// Commands and events of the scoring service: the OU's rules, and the decisions that give leads their points.
+import { z } from 'zod';
+import { id, name, score, time, weight } from '../common.js';
+import { attributeFilter } from '../domain/filters.js';
+import { alias } from '../domain/identity.js';
+import { leadField } from '../domain/lead-fields.js';
+import { defineRecord, type PayloadOf } from './record.js';
+
+export const scoreType = z.literal('engagement', {
+  error: 'must be engagement: profile, account and deal scoring cannot be configured yet',
+});
+
+/** A rule's own fields, as created and as shown. */
+export const ruleFields = {
+  event_type: name(100).describe('Title Case or snake_case: both spellings of a type are one.').meta({ example: 'Page View' }),
+  weight: weight.describe('Points that each matching event gives; not 0.').meta({ example: 10 }),
+  label: name(100).optional(),
+  icon: name(50).optional(),
+  attribute_filters: z.array(attributeFilter).max(20, 'must be at most 20 filters').optional().describe('All must match.'),
+  active: z.boolean().optional().describe('Default true.'),
+  starts_at: time.optional().describe('Events before this time get nothing from the rule.'),
+  ends_at: time.optional().describe('Events from this time on get nothing from the rule.'),
+};
+
+export const createRuleset = defineRecord({
+  type: 'CreateRuleset',
+  topic: 'scoring.commands',
+  key: 'ou_id',
+  description: 'Create a ruleset.',
+  schema: z.strictObject({
+    ou_id: id,
+    ruleset_id: id,
+    name: name(100),
+    score_type: scoreType,
+    active: z.boolean(),
+    requested_at: time,
+  }),
+});
+export type CreateRuleset = PayloadOf<typeof createRuleset>;
+
+export const updateRuleset = defineRecord({
+  type: 'UpdateRuleset',
+  topic: 'scoring.commands',
+  key: 'ou_id',
+  description: 'Rename a ruleset, or switch it on or off.',
+  schema: z.strictObject({
+    ou_id: id,
+    ruleset_id: id,
+    name: name(100).optional(),
+    active: z.boolean().optional(),
+    requested_at: time,
+  }),
+});
+export type UpdateRuleset = PayloadOf<typeof updateRuleset>;
+
+export const createRule = defineRecord({
+  type: 'CreateRule',
+  topic: 'scoring.commands',
+  key: 'ou_id',
+  description: "Create an engagement rule; without ruleset_id it goes into the OU's default ruleset.",
+  schema: z.strictObject({ ou_id: id, rule_id: id, ruleset_id: id.optional(), ...ruleFields, requested_at: time }),
+});
+export type CreateRule = PayloadOf<typeof createRule>;
+
+export const setRulesActive = defineRecord({
+  type: 'SetRulesActive',
+  topic: 'scoring.commands',
+  key: 'ou_id',
+  description: 'Switch many rules on or off: all of them or, when one is unknown, none.',
+  schema: z.strictObject({
+    ou_id: id,
+    rule_ids: z.array(z.string().max(200)).max(500),
+    active: z.boolean().optional(),
+    requested_at: time,
+  }),
+});
+export type SetRulesActive = PayloadOf<typeof setRulesActive>;
+
+export const rulesetCreated = defineRecord({
+  type: 'RulesetCreated',
+  topic: 'scoring.events',
+  key: 'ou_id',
+  description: 'A ruleset exists.',
+  schema: z.strictObject({
+    ou_id: id,
+    ruleset_id: id,
+    name: name(100),
+    score_type: z.literal('engagement'),
+    active: z.boolean(),
+    is_default: z.boolean(),
+    version: z.int().min(1),
+    at: time,
+  }),
+});
+export type RulesetCreated = PayloadOf<typeof rulesetCreated>;
+
+export const rulesetUpdated = defineRecord({
+  type: 'RulesetUpdated',
+  topic: 'scoring.events',
+  key: 'ou_id',
+  description: 'A ruleset has another name or is switched on or off.',
+  schema: z.strictObject({
+    ou_id: id,
+    ruleset_id: id,
+    name: name(100),
+    active: z.boolean(),
+    version: z.int().min(1),
+    at: time,
+  }),
+});
+export type RulesetUpdated = PayloadOf<typeof rulesetUpdated>;
+
+export const ruleCreated = defineRecord({
+  type: 'RuleCreated',
+  topic: 'scoring.events',
+  key: 'ou_id',
+  description: 'A rule exists; it counts for events that are processed from now on.',
+  schema: z.strictObject({
+    ou_id: id,
+    rule_id: id,
+    ruleset_id: id,
+    ...ruleFields,
+    attribute_filters: z.array(attributeFilter).max(20),
+    active: z.boolean(),
+    version: z.int().min(1),
+    at: time,
+  }),
+});
+export type RuleCreated = PayloadOf<typeof ruleCreated>;
+
+export const rulesActivationChanged = defineRecord({
+  type: 'RulesActivationChanged',
+  topic: 'scoring.events',
+  key: 'ou_id',
+  description: 'Rules were switched on or off together. Points given before stay.',
+  schema: z.strictObject({
+    ou_id: id,
+    active: z.boolean(),
+    rules: z.array(z.strictObject({ rule_id: id, version: z.int().min(1) })).min(1).max(500),
+    at: time,
+  }),
+});
+export type RulesActivationChanged = PayloadOf<typeof rulesActivationChanged>;
+
+/** What one event gave: the rules that matched it, with the points of each. */
+const scoredEvent = z.strictObject({
+  event_id: id,
+  event_type: z.string().max(100),
+  timestamp: time,
+  matches: z
+    .array(
+      z.strictObject({
+        rule_id: id,
+        rule_version: z.int().min(1),
+        ruleset_id: id,
+        points: score,
+      }),
+    )
+    .max(1_000),
+});
+export type ScoredEvent = z.infer<typeof scoredEvent>;
+
+export const leadScored = defineRecord({
+  type: 'LeadScored',
+  topic: 'scoring.events',
+  key: 'lead_id',
+  description:
+    'The decision on the events of one EventsIngested: the score before and after, and for each event that matched, why. ' +
+    'Also sent when no rule matched, so that the lead is known and its last activity current.',
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id,
+    previous_score: score,
+    score,
+    configuration_version: z.int().min(0).describe("The version of the OU's rules that decided."),
+    event_count: z.int().min(1),
+    fire_triggers: z.boolean(),
+    aliases: z.array(alias).max(100),
+    fields: z.array(leadField).max(50).optional(),
+    first_activity_at: time,
+    last_activity_at: time,
+    decided_at: time.describe('When ingest took the events; the moment from which the score counts.'),
+    scored_events: z.array(scoredEvent).max(5_000),
+  }),
+});
+export type LeadScored = PayloadOf<typeof leadScored>;
+
+export const scoringRecords = [
+  createRuleset,
+  updateRuleset,
+  createRule,
+  setRulesActive,
+  rulesetCreated,
+  rulesetUpdated,
+  ruleCreated,
+  rulesActivationChanged,
+  leadScored,
+] as const;

@@ -1,0 +1,32 @@
+// Records that every service understands: the answer to a command, and the operator's rebuild.
+import { z } from 'zod';
+import { defineRecord, serviceNames, type PayloadOf, type TopicName } from './record.js';
+
+/** The answer to a command: its result, or why it was refused. */
+export const commandReplied = defineRecord({
+  type: 'CommandReplied',
+  topic: 'replies',
+  key: 'gateway_instance',
+  description: 'The answer to a command.',
+  schema: z.discriminatedUnion('outcome', [
+    z.strictObject({ outcome: z.literal('done'), result: z.json().optional() }),
+    z.strictObject({
+      outcome: z.literal('rejected'),
+      code: z.string().max(64),
+      message: z.string().max(4_000),
+      errors: z.array(z.strictObject({ path: z.string().max(1_000), message: z.string().max(1_000) })).max(100).optional(),
+    }),
+  ]),
+});
+export type CommandReplied = PayloadOf<typeof commandReplied>;
+
+/** One declaration per service: the operator's command to a partition to drop its read models and fold them anew. */
+export const rebuildReadModels = serviceNames.map((service) =>
+  defineRecord({
+    type: 'RebuildReadModel',
+    topic: `${service}.commands` as TopicName,
+    key: 'ou_id',
+    description: "Drop this partition's read models and fold them anew from the beginning of the log. Sent to each partition.",
+    schema: z.strictObject({ rebuild_id: z.uuid() }),
+  }),
+);

@@ -1,0 +1,215 @@
+// Organizational units and credentials; the gateway owns them.
+import { z } from 'zod';
+import { id, name, page, pageParameters, time } from '../common.js';
+import { rateLimit, role, scope } from '../records/gateway.js';
+import { admin, defineRoute, viewer } from './route.js';
+
+const noUnit = { organisationUnit: 'none' } as const;
+
+export const orgUnit = z
+  .strictObject({ id, name: z.string().max(100), active: z.boolean().describe('The OU in which this credential works.'), created_at: time })
+  .meta({ id: 'OrgUnit' });
+
+export const setActiveOrgUnit = defineRoute({
+  name: 'setActiveOrgUnit',
+  method: 'POST',
+  path: '/org-units/active',
+  owner: 'gateway',
+  kind: 'command',
+  access: { ...viewer, ...noUnit },
+  tag: 'Session',
+  summary: "Set this credential's active OU",
+  body: z.strictObject({ ouId: id }),
+  responses: { 200: { description: 'Active', schema: z.strictObject({ ouId: id, name: z.string().max(100) }) } },
+  problems: [404],
+});
+
+export const listOrgUnits = defineRoute({
+  name: 'listOrgUnits',
+  method: 'GET',
+  path: '/org-units',
+  owner: 'gateway',
+  kind: 'local',
+  access: { ...viewer, ...noUnit },
+  tag: 'Session',
+  summary: 'OUs that this credential may use',
+  query: z.strictObject(pageParameters),
+  responses: { 200: { description: 'OUs', schema: page(orgUnit) } },
+  problems: [],
+});
+
+export const createOrgUnit = defineRoute({
+  name: 'createOrgUnit',
+  method: 'POST',
+  path: '/org-units',
+  owner: 'gateway',
+  kind: 'command',
+  access: { ...admin, ...noUnit },
+  tag: 'Admin',
+  summary: 'Create an OU',
+  body: z.strictObject({ name: name(100) }),
+  responses: { 201: { description: 'Created', schema: orgUnit } },
+  problems: [],
+});
+
+const tokenView = {
+  id,
+  name: z.string().max(100),
+  prefix: z.literal('lsp_'),
+  last_four: z.string().length(4),
+  role,
+  ou_ids: z.array(id).max(200).nullable(),
+  rate_limit: rateLimit.nullable(),
+  expires_at: time.nullable(),
+  last_used_at: time.nullable(),
+  created_at: time,
+};
+
+export const token = z.strictObject(tokenView).meta({ id: 'Token' });
+
+const ouIds = z
+  .array(id)
+  .min(1)
+  .max(200)
+  .optional()
+  .describe('OUs that the credential may use. Default: the active OU.');
+
+export const listTokens = defineRoute({
+  name: 'listTokens',
+  method: 'GET',
+  path: '/settings/tokens',
+  owner: 'gateway',
+  kind: 'local',
+  access: admin,
+  tag: 'Admin',
+  summary: 'Personal access tokens of the OU',
+  query: z.strictObject(pageParameters),
+  responses: { 200: { description: 'Tokens, without their secrets', schema: page(token) } },
+  problems: [],
+});
+
+export const createToken = defineRoute({
+  name: 'createToken',
+  method: 'POST',
+  path: '/settings/tokens',
+  owner: 'gateway',
+  kind: 'command',
+  access: admin,
+  tag: 'Admin',
+  summary: 'Create a personal access token',
+  description: 'The answer shows `token` this once. It may use no OU and hold no role that its creator has not.',
+  body: z
+    .strictObject({
+      name: name(100),
+      expires_at: z.iso
+        .datetime({ offset: true, error: 'must be an ISO 8601 time such as 2027-01-31T09:30:00Z' })
+        .max(40)
+        .transform((value) => new Date(value).toISOString())
+        .optional(),
+      ou_ids: ouIds,
+      role: role.default('editor'),
+      rate_limit: rateLimit.optional(),
+    })
+    .meta({ id: 'TokenForm' }),
+  responses: {
+    201: { description: 'Created', schema: z.strictObject({ ...tokenView, token: z.string().max(100) }).meta({ id: 'NewToken' }) },
+  },
+  problems: [404],
+  showsSecret: true,
+});
+
+export const revokeToken = defineRoute({
+  name: 'revokeToken',
+  method: 'DELETE',
+  path: '/settings/tokens/{id}',
+  owner: 'gateway',
+  kind: 'command',
+  access: admin,
+  tag: 'Admin',
+  summary: 'End a personal access token',
+  parameters: z.strictObject({ id }),
+  responses: { 204: { description: 'Ended' } },
+  problems: [404],
+});
+
+const serviceAccountView = {
+  client_id: id,
+  name: z.string().max(100),
+  last_four: z.string().length(4),
+  scopes: z.array(scope).max(4),
+  ou_ids: z.array(id).max(200).nullable(),
+  rate_limit: rateLimit.nullable(),
+  last_used_at: time.nullable(),
+  created_at: time,
+};
+
+export const serviceAccount = z.strictObject(serviceAccountView).meta({ id: 'ServiceAccount' });
+const newServiceAccount = z
+  .strictObject({ ...serviceAccountView, client_secret: z.string().max(100) })
+  .meta({ id: 'NewServiceAccount' });
+
+export const listServiceAccounts = defineRoute({
+  name: 'listServiceAccounts',
+  method: 'GET',
+  path: '/secrets',
+  owner: 'gateway',
+  kind: 'local',
+  access: admin,
+  tag: 'Admin',
+  summary: 'Service accounts of the OU',
+  query: z.strictObject(pageParameters),
+  responses: { 200: { description: 'Service accounts, without their secrets', schema: page(serviceAccount) } },
+  problems: [],
+});
+
+export const createServiceAccount = defineRoute({
+  name: 'createServiceAccount',
+  method: 'POST',
+  path: '/secrets',
+  owner: 'gateway',
+  kind: 'command',
+  access: admin,
+  tag: 'Admin',
+  summary: 'Create a service account for HTTP Basic',
+  description: 'The answer shows `client_secret` this once.',
+  body: z
+    .strictObject({
+      name: name(100),
+      scopes: z.array(scope).min(1).max(4).default(['ingest', 'read', 'write']),
+      ou_ids: ouIds,
+      rate_limit: rateLimit.optional(),
+    })
+    .meta({ id: 'ServiceAccountForm' }),
+  responses: { 201: { description: 'Created', schema: newServiceAccount } },
+  problems: [404],
+  showsSecret: true,
+});
+
+export const rotateServiceAccountSecret = defineRoute({
+  name: 'rotateServiceAccountSecret',
+  method: 'POST',
+  path: '/secrets/{id}/rotate',
+  owner: 'gateway',
+  kind: 'command',
+  access: admin,
+  tag: 'Admin',
+  summary: 'Give a service account another secret; the old one stays valid for 24 hours',
+  parameters: z.strictObject({ id }),
+  responses: { 200: { description: 'Rotated', schema: newServiceAccount } },
+  problems: [404],
+  showsSecret: true,
+});
+
+export const revokeServiceAccount = defineRoute({
+  name: 'revokeServiceAccount',
+  method: 'DELETE',
+  path: '/secrets/{id}',
+  owner: 'gateway',
+  kind: 'command',
+  access: admin,
+  tag: 'Admin',
+  summary: 'End a service account',
+  parameters: z.strictObject({ id }),
+  responses: { 204: { description: 'Ended' } },
+  problems: [404],
+});

@@ -1,0 +1,7 @@
+// What routes answer and take, by name: `answers.Lead`, `answers.intakeLimits`.
+export * from './administration.js';
+export * from './description.js';
+export * from './events.js';
+export * from './intake.js';
+export * from './leads.js';
+export * from './scoring-configuration.js';

@@ -1,0 +1,104 @@
+// Reading events, event types and their properties.
+import { z } from 'zod';
+import { cursorParameter, id, name, page, pageParameters, time, timeParameter } from '../common.js';
+import { alias } from '../domain/identity.js';
+import { defineRoute, viewer } from './route.js';
+
+export const minPosition = z
+  .string()
+  .max(500)
+  .regex(/^[A-Za-z0-9_-]+$/, "must be the position of a 202's body")
+  .optional()
+  .describe('The position of a 202: waits (at most 10 s, else 503) until everything up to it is visible.');
+
+export const storedEvent = z
+  .strictObject({
+    id,
+    event_id: z.string().max(128).optional().describe("The sender's own id."),
+    lead_id: id,
+    alias,
+    event_type: z.string().max(100),
+    timestamp: time,
+    received_at: time,
+    source: z.enum(['ingest', 'import']),
+    batch_id: id,
+    metadata: z.record(z.string(), z.json()),
+  })
+  .meta({ id: 'Event' });
+export type StoredEvent = z.infer<typeof storedEvent>;
+
+const filters = {
+  event_type: name(100).optional().describe('Either spelling of the type.'),
+  from: timeParameter.optional(),
+  to: timeParameter.optional().describe('Exclusive.'),
+};
+
+export const listEvents = defineRoute({
+  name: 'listEvents',
+  method: 'GET',
+  path: '/events',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: 'Events, newest first',
+  query: z.strictObject({
+    ...filters,
+    lead_id: id.optional(),
+    alias: z.string().min(1).max(512).optional().describe('Events that came under this alias, of any kind.'),
+    ...pageParameters,
+    cursor: cursorParameter,
+    min_position: minPosition,
+  }),
+  responses: { 200: { description: 'Events', schema: page(storedEvent) } },
+  problems: [],
+});
+
+export const listLeadEvents = defineRoute({
+  name: 'listLeadEvents',
+  method: 'GET',
+  path: '/events/{leadID}',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: "A lead's events, newest first",
+  parameters: z.strictObject({ leadID: id }),
+  query: z.strictObject({ ...filters, ...pageParameters, cursor: cursorParameter, min_position: minPosition }),
+  responses: { 200: { description: 'Events', schema: page(storedEvent) } },
+  problems: [404],
+});
+
+export const listEventTypes = defineRoute({
+  name: 'listEventTypes',
+  method: 'GET',
+  path: '/event-types',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: 'Event types of the OU, in alphabetical order',
+  query: z.strictObject({ min_position: minPosition }),
+  responses: { 200: { description: 'Names', schema: z.array(z.string().max(100)) } },
+  problems: [],
+});
+
+export const listEventTypeProperties = defineRoute({
+  name: 'listEventTypeProperties',
+  method: 'GET',
+  path: '/event-types/{eventType}/properties',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: 'Metadata keys seen with an event type',
+  parameters: z.strictObject({ eventType: name(100) }),
+  query: z.strictObject({ min_position: minPosition }),
+  responses: {
+    200: {
+      description: 'Keys',
+      schema: z.strictObject({ event_type: z.string().max(100), properties: z.array(z.string()).max(2_000) }),
+    },
+  },
+  problems: [404],
+});

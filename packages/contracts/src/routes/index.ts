@@ -1,0 +1,45 @@
+// Every route of the system, in the order of the documentation.
+import * as administration from './administration.js';
+import * as description from './description.js';
+import * as events from './events.js';
+import * as intake from './intake.js';
+import * as leads from './leads.js';
+import type { RouteDeclaration } from './route.js';
+import * as configuration from './scoring-configuration.js';
+
+export const routes = {
+  ingest: intake.ingest,
+  importEvents: intake.importEvents,
+  listEvents: events.listEvents,
+  listLeadEvents: events.listLeadEvents,
+  listEventTypes: events.listEventTypes,
+  listEventTypeProperties: events.listEventTypeProperties,
+  listLeads: leads.listLeads,
+  searchLeads: leads.searchLeads,
+  getScore: leads.getScore,
+  explainScore: leads.explainScore,
+  createRuleset: configuration.createRuleset,
+  updateRuleset: configuration.updateRuleset,
+  listRulesets: configuration.listRulesets,
+  createRule: configuration.createRule,
+  createEngagementRule: configuration.createEngagementRule,
+  listRules: configuration.listRules,
+  setRulesActive: configuration.setRulesActive,
+  setActiveOrgUnit: administration.setActiveOrgUnit,
+  listOrgUnits: administration.listOrgUnits,
+  createOrgUnit: administration.createOrgUnit,
+  listTokens: administration.listTokens,
+  createToken: administration.createToken,
+  revokeToken: administration.revokeToken,
+  listServiceAccounts: administration.listServiceAccounts,
+  createServiceAccount: administration.createServiceAccount,
+  rotateServiceAccountSecret: administration.rotateServiceAccountSecret,
+  revokeServiceAccount: administration.revokeServiceAccount,
+  openApiDocument: description.openApiDocument,
+  asyncApiDocument: description.asyncApiDocument,
+  documentation: description.documentation,
+  liveness: description.liveness,
+  readiness: description.readiness,
+} as const satisfies Record<string, RouteDeclaration>;
+
+export type RouteName = keyof typeof routes;

@@ -1,0 +1,166 @@
+// Leads, their scores, and why they have them.
+import { z } from 'zod';
+import { cursorParameter, id, name, page, pageParameters, score, time, timeParameter } from '../common.js';
+import { alias } from '../domain/identity.js';
+import { minPosition } from './events.js';
+import { defineRoute, viewer } from './route.js';
+
+export const lead = z
+  .strictObject({
+    id,
+    name: z.string().max(512).describe('Without a name in its metadata, a lead is shown by its first alias.'),
+    company: z.string().max(200).optional(),
+    title: z.string().max(200).optional(),
+    owner: z.string().max(200).optional(),
+    aliases: z.array(alias).max(100),
+    score,
+    scores: z.strictObject({ engagement: score }),
+    rulesets: z.array(z.strictObject({ ruleset_id: id, name: z.string().max(100), score })).max(1_000),
+    event_count: z.int().min(0),
+    last_activity_at: time,
+    created_at: time.describe("The time of the lead's first event."),
+  })
+  .meta({ id: 'Lead' });
+export type Lead = z.infer<typeof lead>;
+
+const sort = z
+  .enum(['score', '-score', 'last_activity_at', '-last_activity_at', 'created_at', '-created_at', 'name', '-name'])
+  .default('-score')
+  .describe('A minus in front: descending.');
+
+const bound = z.coerce.number().min(-2_147_483_648).max(2_147_483_647);
+
+export const listLeads = defineRoute({
+  name: 'listLeads',
+  method: 'GET',
+  path: '/leads',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag: 'Leads',
+  summary: 'Leads with their scores, highest first',
+  query: z.strictObject({
+    min_score: bound.optional(),
+    max_score: bound.optional(),
+    owner: name(200).optional(),
+    q: name(200).optional().describe('Text within name, company or an alias.'),
+    sort,
+    ...pageParameters,
+    cursor: cursorParameter,
+    min_position: minPosition,
+  }),
+  responses: { 200: { description: 'Leads', schema: page(lead) } },
+  problems: [],
+});
+
+export const searchLeads = defineRoute({
+  name: 'searchLeads',
+  method: 'GET',
+  path: '/leads/search',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag: 'Leads',
+  summary: 'Find leads by name, company or alias',
+  query: z.strictObject({
+    q: name(200).describe('Text within name, company or an alias.'),
+    ...pageParameters,
+    cursor: cursorParameter,
+    min_position: minPosition,
+  }),
+  responses: { 200: { description: 'Leads', schema: page(lead) } },
+  problems: [],
+});
+
+export const getScore = defineRoute({
+  name: 'getScore',
+  method: 'GET',
+  path: '/score/{leadID}',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag: 'Leads',
+  summary: "A lead's score",
+  parameters: z.strictObject({ leadID: id }),
+  query: z.strictObject({ min_position: minPosition }),
+  responses: {
+    200: {
+      description: 'Score',
+      schema: z.strictObject({
+        lead_id: id,
+        score,
+        scores: z.strictObject({ engagement: score }),
+        rulesets: lead.shape.rulesets,
+        last_activity_at: time,
+      }),
+    },
+  },
+  problems: [404],
+});
+
+const driver = z
+  .strictObject({
+    rule_id: id,
+    event_type: z.string().max(100),
+    count: z.int().min(1).describe('Events attributed to the rule.'),
+    weight: z.int().describe('Points per event.'),
+    total: z.int().describe('count multiplied by weight.'),
+    filter_label: z.string().max(50_000).optional().describe('The attribute filter in words; absent without filters.'),
+    label: z.string().max(100).optional(),
+    rule_version: z.int().min(1),
+  })
+  .meta({ id: 'Driver' });
+
+/** The public form of SPEC.md, and what only an authenticated reader sees. */
+export const scoreExplanation = z
+  .strictObject({
+    lead_id: id,
+    lead_name: z.string().max(512),
+    score: score.describe('Current total, or the total at the time `at`.'),
+    top_drivers: z.array(driver).max(1_000).describe('Sorted by absolute contribution, within the range.'),
+    snapshot: z
+      .array(z.strictObject({ event_type: z.string().max(100), weight: z.int() }))
+      .max(1_000)
+      .describe('Rule weights of active rules in active rulesets.'),
+    decay_applied: z.int().max(0),
+    range_hours: z.int().min(1),
+    at: time,
+    unattributed: z.int().describe('The score minus everything listed for all time: always 0.'),
+    entries: z
+      .array(
+        z.strictObject({
+          event_id: id,
+          event_type: z.string().max(100),
+          timestamp: time,
+          scored_at: time,
+          rule_id: id,
+          rule_version: z.int().min(1),
+          points: z.int(),
+          configuration_version: z.int().min(0),
+        }),
+      )
+      .max(1_000)
+      .describe('The newest 1,000 point entries within the range.'),
+    entries_total: z.int().min(0).describe('Point entries within the range.'),
+  })
+  .meta({ id: 'ScoreExplanation' });
+export type ScoreExplanation = z.infer<typeof scoreExplanation>;
+
+export const explainScore = defineRoute({
+  name: 'explainScore',
+  method: 'GET',
+  path: '/lead/{leadID}/score-explain',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag: 'Leads',
+  summary: 'Why a lead has its score, now or at a past moment',
+  parameters: z.strictObject({ leadID: id }),
+  query: z.strictObject({
+    range_hours: z.coerce.number().int().min(1).max(876_000).default(720).describe('Event times that drivers and entries cover, back from `at`.'),
+    at: timeParameter.optional().describe('The explanation as of then, under the rules of then. Default now.'),
+    min_position: minPosition,
+  }),
+  responses: { 200: { description: 'Explanation', schema: scoreExplanation } },
+  problems: [404],
+});

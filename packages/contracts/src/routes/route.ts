@@ -1,0 +1,71 @@
+// How an HTTP route is declared: once, here. The gateway's router, validation, OpenAPI and the client come from it.
+import type { z } from 'zod';
+import type { Role, Scope } from '../records/gateway.js';
+import type { ServiceName } from '../records/record.js';
+
+export interface RouteResponse {
+  description: string;
+  /** Absent: no body. */
+  schema?: z.ZodType;
+  /** Default application/json. */
+  contentType?: string;
+}
+
+export interface RouteDeclaration {
+  /** Stable name, camelCase verb first: OpenAPI's operationId and the typed client's method. */
+  name: string;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** OpenAPI form: `/leads/{id}`. */
+  path: string;
+  owner: ServiceName;
+  /**
+   * command: the gateway validates it, writes a command to the owner's topic and awaits the reply;
+   * intake: as a command, but answered as soon as Kafka has acknowledged it;
+   * query: forwarded to the owner's query port; local: the gateway answers it by itself.
+   */
+  kind: 'command' | 'intake' | 'query' | 'local';
+  access:
+    | { credential: false }
+    | { credential: true; role: Role; scope: Scope; organisationUnit: 'active' | 'path' | 'none' };
+  tag: 'Events' | 'Leads' | 'Scoring configuration' | 'Bulk rule updates' | 'Session' | 'Admin' | 'Description';
+  summary: string;
+  description?: string;
+  parameters?: z.ZodObject;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  /** Media types of the body; default application/json. */
+  bodyTypes?: readonly string[];
+  responses: Record<number, RouteResponse>;
+  /** Status codes of problems that this route can answer beyond those that all of its kind can. */
+  problems: readonly number[];
+  /** True when the 2xx answer shows a secret once: it is not stored for Idempotency-Key but derived again. */
+  showsSecret?: boolean;
+}
+
+export function defineRoute<const Route extends RouteDeclaration>(route: Route): Route {
+  return route;
+}
+
+export const viewer = { credential: true, role: 'viewer', scope: 'read', organisationUnit: 'active' } as const;
+export const editor = { credential: true, role: 'editor', scope: 'write', organisationUnit: 'active' } as const;
+export const admin = { credential: true, role: 'admin', scope: 'admin', organisationUnit: 'active' } as const;
+export const intake = { credential: true, role: 'editor', scope: 'ingest', organisationUnit: 'active' } as const;
+
+/** Status codes that a route can answer besides its own: what the gateway checks before the route is reached. */
+export function problemsOf(route: RouteDeclaration): number[] {
+  const all = new Set<number>([...route.problems, 400, 429, 500]);
+  if (route.access.credential) {
+    all.add(401).add(403);
+    if (route.access.organisationUnit === 'path') all.add(404);
+  }
+  if (route.body) all.add(413).add(415);
+  if (route.kind === 'command' || route.kind === 'intake') all.add(409).add(422).add(503);
+  if (route.kind === 'command') all.add(504);
+  if (route.kind === 'query') all.add(503);
+  return [...all].sort((a, b) => a - b);
+}
+
+/** Express form of the path: `/leads/:id`. */
+export function expressPath(route: RouteDeclaration): string {
+  return route.path.replace(/\{(\w+)\}/g, ':$1');
+}

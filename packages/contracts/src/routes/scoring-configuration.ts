@@ -1,0 +1,169 @@
+// Rulesets and rules.
+import { z } from 'zod';
+import { id, name, page, pageParameters, time } from '../common.js';
+import { attributeFilter } from '../domain/filters.js';
+import { ruleFields, scoreType } from '../records/scoring.js';
+import { defineRoute, editor, viewer } from './route.js';
+
+const tag = 'Scoring configuration';
+
+export const ruleset = z
+  .strictObject({
+    id,
+    name: z.string().max(100),
+    score_type: z.literal('engagement'),
+    active: z.boolean(),
+    is_default: z.boolean().describe('Takes the rules that name no ruleset.'),
+    version: z.int().min(1),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Ruleset' });
+export type Ruleset = z.infer<typeof ruleset>;
+
+export const rule = z
+  .strictObject({
+    id,
+    ruleset_id: id,
+    event_type: z.string().max(100),
+    weight: z.int(),
+    label: z.string().max(100).optional(),
+    icon: z.string().max(50).optional(),
+    attribute_filters: z.array(attributeFilter).max(20),
+    filter_label: z.string().max(50_000).optional(),
+    active: z.boolean(),
+    starts_at: time.optional(),
+    ends_at: time.optional(),
+    version: z.int().min(1),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Rule' });
+export type Rule = z.infer<typeof rule>;
+
+const moment = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-01-31T09:30:00Z' })
+  .max(40)
+  .transform((value) => new Date(value).toISOString())
+  .optional();
+
+const ruleForm = { ...ruleFields, starts_at: moment, ends_at: moment };
+
+export const createRuleset = defineRoute({
+  name: 'createRuleset',
+  method: 'POST',
+  path: '/rulesets',
+  owner: 'scoring',
+  kind: 'command',
+  access: editor,
+  tag,
+  summary: 'Create a ruleset',
+  body: z
+    .strictObject({ name: name(100), score_type: scoreType, active: z.boolean().default(true) })
+    .meta({ id: 'RulesetForm' }),
+  responses: { 201: { description: 'Created', schema: ruleset } },
+  problems: [],
+});
+
+export const updateRuleset = defineRoute({
+  name: 'updateRuleset',
+  method: 'PATCH',
+  path: '/rulesets/{id}',
+  owner: 'scoring',
+  kind: 'command',
+  access: editor,
+  tag,
+  summary: 'Rename a ruleset, or switch it on or off',
+  description: 'An inactive ruleset gives no points from now on; points given stay.',
+  parameters: z.strictObject({ id }),
+  body: z
+    .strictObject({ name: name(100).optional(), active: z.boolean().optional() })
+    .refine((body) => body.name !== undefined || body.active !== undefined, 'must hold name or active'),
+  responses: { 200: { description: 'Updated', schema: ruleset } },
+  problems: [404],
+});
+
+export const listRulesets = defineRoute({
+  name: 'listRulesets',
+  method: 'GET',
+  path: '/engagement-scoring/rulesets',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag,
+  summary: 'Engagement rulesets',
+  query: z.strictObject(pageParameters),
+  responses: { 200: { description: 'Rulesets', schema: page(ruleset) } },
+  problems: [],
+});
+
+export const createRule = defineRoute({
+  name: 'createRule',
+  method: 'POST',
+  path: '/rules',
+  owner: 'scoring',
+  kind: 'command',
+  access: editor,
+  tag,
+  summary: 'Create a rule in a ruleset',
+  description: 'Counts for events that are processed from now on.',
+  body: z.strictObject({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }),
+  responses: { 201: { description: 'Created', schema: rule } },
+  problems: [404],
+});
+
+export const createEngagementRule = defineRoute({
+  name: 'createEngagementRule',
+  method: 'POST',
+  path: '/engagement-scoring/rules',
+  owner: 'scoring',
+  kind: 'command',
+  access: editor,
+  tag,
+  summary: 'Create an engagement rule',
+  description: "Without ruleset_id the rule goes into the OU's default ruleset, which is made when first needed.",
+  body: z.strictObject({ ruleset_id: id.optional(), ...ruleForm }).meta({ id: 'EngagementRuleForm' }),
+  responses: { 201: { description: 'Created', schema: rule } },
+  problems: [404],
+});
+
+export const listRules = defineRoute({
+  name: 'listRules',
+  method: 'GET',
+  path: '/engagement-scoring/rules',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag,
+  summary: 'Engagement rules',
+  query: z.strictObject({ ruleset_id: id.optional(), event_type: name(100).optional(), ...pageParameters }),
+  responses: { 200: { description: 'Rules', schema: page(rule) } },
+  problems: [],
+});
+
+export const setRulesActive = defineRoute({
+  name: 'setRulesActive',
+  method: 'PATCH',
+  path: '/api/v1/ou/{ouId}/scoring-rules/bulk',
+  owner: 'scoring',
+  kind: 'command',
+  access: { ...editor, organisationUnit: 'path' },
+  tag: 'Bulk rule updates',
+  summary: 'Switch many engagement rules on or off',
+  description:
+    'All or nothing: when an id is unknown nothing changes (404). A repeated id counts once. updates may hold `active` only; any other field is 422 and named.',
+  parameters: z.strictObject({ ouId: id }),
+  body: z
+    .strictObject({
+      rule_ids: z.array(z.string().max(200)).max(500, 'must be at most 500 ids; split a larger set into several calls'),
+      updates: z.looseObject({ active: z.boolean().optional() }),
+    })
+    .meta({ id: 'BulkRuleUpdate' }),
+  responses: {
+    200: {
+      description: 'Updated',
+      schema: z.strictObject({ updated_count: z.int().min(0).max(500), updated_rules: z.array(id).max(500) }),
+    },
+  },
+  problems: [404, 422],
+});
