@@ -1,0 +1,165 @@
+// Runs every service of the system as a process of its own, on servers that are already there, and starts one
+// again when it dies. `npm start`, the end-to-end tests and the benchmarks all use this.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
+import { freePort, startProcess, type PlatformEndpoints, type RunningProcess } from '@lead-scoring/platform';
+
+export interface SystemSecrets {
+  /** Authenticates the gateway to the services; at least 32 characters. */
+  internalSecret: string;
+  /** Secrets that are shown once are derived from it; losing it ends no credential. */
+  tokenSecret: string;
+  /** The administrator's first token. */
+  bootstrapToken: string;
+}
+
+export interface SystemOptions {
+  /** The checkout; its services must be built. */
+  root: string;
+  endpoints: PlatformEndpoints;
+  namespace: string;
+  secrets: SystemSecrets;
+  /** Log files go here, one per process. */
+  logDirectory: string;
+  organisation: { name: string; unit: string };
+  /** The gateway's port; absent: any free one. */
+  gatewayPort?: number;
+  /** Processes per service; default one each. */
+  instances?: Partial<Record<ServiceName, number>>;
+  /** Further environment of every service. */
+  environment?: Record<string, string>;
+  replicationFactor?: number;
+  /** Called after each start and restart of a service. */
+  onChange?: (system: RunningSystem) => void;
+  onProgress?: (message: string) => void;
+}
+
+export interface RunningService {
+  name: ServiceName;
+  instance: number;
+  url: string;
+  process: RunningProcess;
+}
+
+export interface RunningSystem {
+  gatewayUrl: string;
+  services: RunningService[];
+  /** Waits until every process answers /readyz with 200; throws with the reasons after the deadline. */
+  ready(timeoutMs: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts the services. They find each other by URL; none needs another to start. */
+export async function startSystem(options: SystemOptions): Promise<RunningSystem> {
+  await mkdir(options.logDirectory, { recursive: true });
+  const instances = serviceNames.flatMap((name) =>
+    Array.from({ length: options.instances?.[name] ?? 1 }, (_, instance) => ({ name, instance })),
+  );
+  const ports = new Map<string, number>();
+  for (const { name, instance } of instances)
+    ports.set(
+      `${name}-${String(instance)}`,
+      name === 'gateway' && instance === 0 && options.gatewayPort !== undefined ? options.gatewayPort : await freePort(),
+    );
+  const urlOf = (name: ServiceName, instance = 0) => `http://127.0.0.1:${String(ports.get(`${name}-${String(instance)}`))}`;
+
+  const services: RunningService[] = [];
+  const system: RunningSystem = {
+    gatewayUrl: urlOf('gateway'),
+    services,
+    ready: (timeoutMs) => untilReady(services, timeoutMs),
+    stop: async () => {
+      // The gateway first, so that nobody is told 202 by a system that is going away.
+      for (const name of serviceNames)
+        await Promise.all(services.filter((service) => service.name === name).map((service) => service.process.stop()));
+    },
+  };
+  try {
+    for (const { name, instance } of instances) {
+      const processName = options.instances?.[name] === undefined ? name : `${name}-${String(instance)}`;
+      services.push({
+        name,
+        instance,
+        url: urlOf(name, instance),
+        process: await startProcess({
+          name: processName,
+          command: process.execPath,
+          args: [
+            '--enable-source-maps',
+            '--import',
+            join(options.root, 'packages/service/dist/telemetry.js'),
+            join(options.root, 'services', name, 'dist/main.js'),
+          ],
+          cwd: options.root,
+          logFile: join(options.logDirectory, `${processName}.log`),
+          restart: true,
+          env: environmentOf(options, name, urlOf, ports.get(`${name}-${String(instance)}`) ?? 0),
+          onRestart: () => {
+            options.onProgress?.(`${processName} died and was started again; its log is ${processName}.log`);
+            options.onChange?.(system);
+          },
+        }),
+      });
+    }
+  } catch (error) {
+    await system.stop();
+    throw error;
+  }
+  return system;
+}
+
+function environmentOf(
+  options: SystemOptions,
+  name: ServiceName,
+  urlOf: (name: ServiceName) => string,
+  port: number,
+): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '',
+    NODE_ENV: 'production',
+    KAFKAJS_NO_PARTITIONER_WARNING: '1',
+    NAMESPACE: options.namespace,
+    KAFKA_BROKERS: options.endpoints.kafkaBrokers.join(','),
+    SCHEMA_REGISTRY_URL: options.endpoints.schemaRegistryUrl,
+    MONGODB_URI: options.endpoints.mongodbUri,
+    REPLICATION_FACTOR: String(options.replicationFactor ?? 1),
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    INTERNAL_SECRET: options.secrets.internalSecret,
+    ...(name === 'gateway' && {
+      TOKEN_SECRET: options.secrets.tokenSecret,
+      INGEST_URL: urlOf('ingest'),
+      SCORING_URL: urlOf('scoring'),
+      BOOTSTRAP_ORGANISATION: options.organisation.name,
+      BOOTSTRAP_OU: options.organisation.unit,
+      BOOTSTRAP_TOKEN: options.secrets.bootstrapToken,
+    }),
+    ...options.environment,
+  };
+}
+
+async function untilReady(services: readonly RunningService[], timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  let waiting = services.map((service) => ({ service, answer: 'no answer yet' }));
+  while (waiting.length > 0) {
+    const checked = await Promise.all(
+      waiting.map(async ({ service }) => {
+        try {
+          const response = await fetch(`${service.url}/readyz`, { signal: AbortSignal.timeout(2_000) });
+          return { service, answer: response.ok ? null : await response.text() };
+        } catch (error) {
+          return { service, answer: error instanceof Error ? error.message : String(error) };
+        }
+      }),
+    );
+    waiting = checked.flatMap(({ service, answer }) => (answer === null ? [] : [{ service, answer }]));
+    if (waiting.length === 0) return;
+    if (Date.now() > deadline)
+      throw new Error(
+        `Not ready after ${String(timeoutMs / 1_000)} s: ` +
+          waiting.map(({ service, answer }) => `${service.name} (${answer}; log: ${service.process.logFile})`).join('; '),
+      );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
