@@ -1,0 +1,71 @@
+// `npm test`: makes the checkout ready, brings up the servers once for the whole run, runs the checks and every
+// test, and prints `N passed, N failed` alone on its last line.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { prepare } from '../../start/scripts/prepare.mjs';
+
+const root = prepare();
+const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
+
+const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
+/** Unit and integration tests share the machine; the end-to-end tests kill processes and get it for themselves. */
+const suites = [
+  { projects: ['unit', 'int'], args: ['--maxWorkers=2'] },
+  { projects: ['e2e'], args: ['--runInBand'] },
+];
+
+let passed = 0;
+let failed = 0;
+
+function run(command, args, env) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}
+
+for (const check of checks) {
+  process.stdout.write(`\n> ${check}\n`);
+  if ((await run('npm', ['run', '--silent', check], process.env)) === 0) passed += 1;
+  else failed += 1;
+}
+
+const temporary = await mkdtemp(join(tmpdir(), 'lead-scoring-results-'));
+let platform;
+try {
+  platform = await startPlatform({ environment: process.env, onProgress: (message) => process.stdout.write(`${message}\n`) });
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '--experimental-vm-modules --no-warnings',
+    KAFKAJS_NO_PARTITIONER_WARNING: '1',
+    KAFKA_BROKERS: platform.endpoints.kafkaBrokers.join(','),
+    SCHEMA_REGISTRY_URL: platform.endpoints.schemaRegistryUrl,
+    MONGODB_URI: platform.endpoints.mongodbUri,
+  };
+  for (const { projects, args } of suites) {
+    const report = join(temporary, `${projects.join('-')}.json`);
+    const jest = join(root, 'node_modules/jest/bin/jest.js');
+    const code = await run(
+      process.execPath,
+      [jest, '--selectProjects', ...projects, ...args, '--json', `--outputFile=${report}`, ...process.argv.slice(2)],
+      env,
+    );
+    const result = await readFile(report, 'utf8').then(JSON.parse, () => null);
+    // A suite that could not even run counts as one failure more than its tests.
+    passed += result?.numPassedTests ?? 0;
+    failed += result ? result.numFailedTests + result.numRuntimeErrorTestSuites : 1;
+    if (code !== 0 && result?.success) failed += 1;
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  failed += 1;
+} finally {
+  await platform?.stop();
+  await rm(temporary, { recursive: true, force: true });
+}
+
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exit(failed === 0 ? 0 : 1);

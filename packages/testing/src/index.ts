@@ -1,0 +1,12 @@
+// The harness of the end-to-end tests and benchmarks.
+export { referenceScores, type ReferenceEvent, type ReferenceRule } from './reference.js';
+export {
+  checkout,
+  endpointsFromEnvironment,
+  eventually,
+  startTestSystem,
+  type Answer,
+  type RequestOptions,
+  type TestSystem,
+  type TestSystemOptions,
+} from './test-system.js';
