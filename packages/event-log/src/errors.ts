@@ -1,0 +1,53 @@
+// The errors of the event log: values with a stable code, and whether trying again can help.
+
+export type EventLogErrorCode =
+  | 'log_unavailable'
+  | 'log_overloaded'
+  | 'reply_timeout'
+  | 'invalid_record'
+  | 'unknown_record_type'
+  | 'undecodable_record'
+  | 'record_too_large'
+  | 'incompatible_schema'
+  | 'topic_mismatch'
+  | 'not_prepared'
+  | 'closed';
+
+/** An error of the event log. `retriable`: the same call may succeed later, nothing is wrong with its input. */
+export class EventLogError extends Error {
+  readonly code: EventLogErrorCode;
+  readonly retriable: boolean;
+
+  constructor(code: EventLogErrorCode, message: string, options: { retriable?: boolean; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'EventLogError';
+    this.code = code;
+    this.retriable = options.retriable ?? false;
+  }
+}
+
+/** The brokers did not acknowledge in time. The records may have been written all the same: send them again with the same ids. */
+export class EventLogUnavailable extends EventLogError {
+  constructor(message: string, cause?: unknown) {
+    super('log_unavailable', message, { retriable: true, cause });
+    this.name = 'EventLogUnavailable';
+  }
+}
+
+/** No reply came in time. The command may still take effect: send it again with the same id to learn its outcome. */
+export class ReplyTimeout extends EventLogError {
+  constructor(message: string) {
+    super('reply_timeout', message, { retriable: true });
+    this.name = 'ReplyTimeout';
+  }
+}
+
+/** Whether an error, ours or a database's, says of itself that trying again can help. */
+export function isRetriable(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'retriable' in error && error.retriable === true;
+}
+
+/** The error itself, or an Error that says what was thrown in place of one. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(`thrown: ${String(thrown)}`);
+}

@@ -1,0 +1,11 @@
+// The event log: everything that the system does with Kafka and the schema registry.
+export type { Component } from './component.js';
+export * from './dead-letters.js';
+export * from './errors.js';
+export * from './event-log.js';
+export * from './operations.js';
+export * from './processor.js';
+export * from './projector.js';
+export * from './records.js';
+export * from './requester.js';
+export * from './writer.js';
