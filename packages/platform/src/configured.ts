@@ -1,0 +1,82 @@
+// The first provider: running servers that the environment names. Used as they are, nothing is started.
+import { serverVariables, type PlatformEndpoints, type ServerName } from './endpoints.js';
+import { verifyHttp, verifyListening, verifyMongodb } from './readiness.js';
+import { waitUntil } from './waiting.js';
+
+// A server that was started a moment ago may need a little longer.
+const PATIENCE_MS = 15_000;
+
+/**
+ * Reads `KAFKA_BROKERS`, `SCHEMA_REGISTRY_URL` and `MONGODB_URI`. Unset and empty are the same.
+ *
+ * @throws Error that names the variable, when one is set to something that is no address
+ */
+export function readConfiguredEndpoints(environment: NodeJS.ProcessEnv): Partial<PlatformEndpoints> {
+  const endpoints: Partial<PlatformEndpoints> = {};
+  const brokers = (environment[serverVariables.kafka] ?? '')
+    .split(',')
+    .map((broker) => broker.trim())
+    .filter((broker) => broker !== '');
+  if (brokers.length > 0) {
+    const wrong = brokers.find((broker) => !/^\S+:\d{1,5}$/.test(broker) || broker.includes('://'));
+    if (wrong !== undefined) {
+      throw new Error(`KAFKA_BROKERS must list host:port pairs, separated by commas; "${wrong}" is none`);
+    }
+    endpoints.kafkaBrokers = brokers;
+  }
+  const registry = environment[serverVariables.schemaRegistry]?.trim() ?? '';
+  if (registry !== '') {
+    if (!/^https?:\/\//.test(registry) || !URL.canParse(registry)) {
+      throw new Error(`SCHEMA_REGISTRY_URL must be an http or https address, not "${registry}"`);
+    }
+    endpoints.schemaRegistryUrl = registry.replace(/\/+$/, '');
+  }
+  const mongodb = environment[serverVariables.mongodb]?.trim() ?? '';
+  if (mongodb !== '') {
+    if (!/^mongodb(\+srv)?:\/\//.test(mongodb)) {
+      // The value itself may hold a password: do not repeat it.
+      throw new Error('MONGODB_URI must begin with mongodb:// or mongodb+srv://');
+    }
+    endpoints.mongodbUri = mongodb;
+  }
+  return endpoints;
+}
+
+/** Which servers those endpoints name. */
+export function configuredServers(endpoints: Partial<PlatformEndpoints>): Set<ServerName> {
+  const servers = new Set<ServerName>();
+  if (endpoints.kafkaBrokers) {
+    servers.add('kafka');
+  }
+  if (endpoints.schemaRegistryUrl !== undefined) {
+    servers.add('schemaRegistry');
+  }
+  if (endpoints.mongodbUri !== undefined) {
+    servers.add('mongodb');
+  }
+  return servers;
+}
+
+/**
+ * Makes sure that the configured servers answer.
+ *
+ * @throws Error that names the variable whose server does not answer within 15 seconds
+ */
+export async function verifyConfigured(endpoints: Partial<PlatformEndpoints>): Promise<void> {
+  const { kafkaBrokers, schemaRegistryUrl, mongodbUri } = endpoints;
+  const checks: Promise<unknown>[] = [];
+  const check = (variable: string, attempt: () => Promise<unknown>): void => {
+    const description = `the server named by ${variable} does not answer`;
+    checks.push(waitUntil(attempt, { description, timeoutMs: PATIENCE_MS, pollMs: 500 }));
+  };
+  if (kafkaBrokers) {
+    check(serverVariables.kafka, () => Promise.any(kafkaBrokers.map((broker) => verifyListening(broker))));
+  }
+  if (schemaRegistryUrl !== undefined) {
+    check(serverVariables.schemaRegistry, () => verifyHttp(schemaRegistryUrl));
+  }
+  if (mongodbUri !== undefined) {
+    check(serverVariables.mongodb, () => verifyMongodb(mongodbUri));
+  }
+  await Promise.all(checks);
+}

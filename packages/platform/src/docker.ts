@@ -1,0 +1,164 @@
+// The second provider: containers of a Docker engine, as docker-compose.yml at the root of the repository
+// declares them. Kept data: the compose command line and its volumes. Temporary data: Testcontainers, whose
+// reaper clears everything away even if this process is killed.
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from './commands.js';
+import type { DataDirectory } from './data-directory.js';
+import { serverTitles, type PlatformEndpoints, type ServerName, type StartedServers } from './endpoints.js';
+import type { Progress } from './progress.js';
+import { verifyKafka, verifyMongodb, verifySchemaRegistry } from './readiness.js';
+import { waitUntil } from './waiting.js';
+
+const COMPOSE_FILE = 'docker-compose.yml';
+// From src and from dist alike.
+const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The services of docker-compose.yml, and the variables that say on which port of the host each listens. */
+const composeServices: Readonly<Record<ServerName, { service: string; portVariable: string }>> = {
+  kafka: { service: 'kafka', portVariable: 'KAFKA_PORT' },
+  schemaRegistry: { service: 'registry', portVariable: 'REGISTRY_PORT' },
+  mongodb: { service: 'mongodb', portVariable: 'MONGODB_PORT' },
+};
+
+const ENGINE_TIMEOUT_MS = 5_000;
+
+/** Why an engine at `DOCKER_HOST` is of no use: the compose file publishes its ports on the engine's machine. */
+export function remoteEngineObstacle(dockerHost: string | undefined): string | undefined {
+  if (dockerHost === undefined || dockerHost === '' || /^(unix|npipe):/.test(dockerHost)) {
+    return undefined;
+  }
+  const host = URL.canParse(dockerHost) ? new URL(dockerHost).hostname : dockerHost;
+  return ['localhost', '127.0.0.1', '[::1]'].includes(host)
+    ? undefined
+    : `the Docker engine at ${host} is on another machine`;
+}
+
+/**
+ * Asks the Docker engine whether it answers. A client without an engine is a common thing.
+ *
+ * @returns why Docker cannot be used, or undefined when it can
+ */
+export async function dockerObstacle(environment: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const remote = remoteEngineObstacle(environment['DOCKER_HOST']);
+  if (remote !== undefined) {
+    return remote;
+  }
+  const answers = (args: string[]): Promise<boolean> =>
+    runCommand('docker', args, { timeoutMs: ENGINE_TIMEOUT_MS }).then(
+      () => true,
+      () => false,
+    );
+  if (!(await answers(['version', '--format', '{{.Server.Version}}']))) {
+    return 'no Docker engine answers';
+  }
+  return (await answers(['compose', 'version'])) ? undefined : 'the docker command has no "compose"';
+}
+
+/** A compose project of its own for each data folder, so that two checkouts do not share containers. */
+export function composeProject(directory: string): string {
+  return `lead-scoring-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`;
+}
+
+export interface DockerOptions {
+  servers: readonly ServerName[];
+  directory: DataDirectory;
+  progress: Progress;
+}
+
+/**
+ * Brings up the servers asked for as containers and waits until each can be worked with.
+ *
+ * @throws Error of the first that failed; no container is left running then
+ */
+export async function startDocker(options: DockerOptions): Promise<StartedServers> {
+  const { servers, directory, progress } = options;
+  const ports = await directory.ports(servers);
+  const services = servers.map((server) => composeServices[server].service);
+  const environment = Object.fromEntries(
+    servers.map((server) => [composeServices[server].portVariable, String(ports[server])]),
+  );
+  const up = directory.temporary ? upWithTestcontainers : upWithCompose;
+  const title = servers.map((server) => serverTitles[server]).join(', ');
+  const down = await progress.step(`Docker: starting ${title} (the first time, images are pulled)`, () =>
+    up({ project: composeProject(directory.path), services, environment }),
+  );
+  const endpoints = endpointsOn(ports);
+  try {
+    await progress.step(`Docker: waiting for ${title}`, () => verify(endpoints));
+  } catch (error) {
+    await down();
+    throw error;
+  }
+  return { endpoints, brokers: [], processes: () => [], stop: down };
+}
+
+interface ComposeUp {
+  project: string;
+  services: string[];
+  environment: Record<string, string>;
+}
+
+/** Resolves with the way to end the containers, which keeps their volumes. */
+async function upWithCompose({ project, services, environment }: ComposeUp): Promise<() => Promise<void>> {
+  const compose = (...args: string[]): Promise<string> =>
+    runCommand('docker', ['compose', '--file', COMPOSE_FILE, '--project-name', project, ...args], {
+      cwd: REPOSITORY,
+      env: environment,
+    });
+  const down = async (): Promise<void> => {
+    await compose('down');
+  };
+  try {
+    // Containers that a killed run left behind are taken over, or made anew if their ports changed.
+    await compose('up', '--detach', '--wait', ...services);
+  } catch (error) {
+    await down().catch(() => undefined);
+    throw error;
+  }
+  return down;
+}
+
+/** Resolves with the way to end the containers, which removes their volumes. */
+async function upWithTestcontainers({
+  project,
+  services,
+  environment,
+}: ComposeUp): Promise<() => Promise<void>> {
+  // A large library: loaded only by those who need it.
+  const { DockerComposeEnvironment, Wait } = await import('testcontainers');
+  const started = await new DockerComposeEnvironment(REPOSITORY, COMPOSE_FILE)
+    .withProjectName(project)
+    .withEnvironment(environment)
+    .withDefaultWaitStrategy(Wait.forHealthCheck())
+    .withStartupTimeout(180_000)
+    .up(services);
+  return async () => {
+    await started.down({ removeVolumes: true });
+  };
+}
+
+function endpointsOn(ports: Partial<Record<ServerName, number>>): Partial<PlatformEndpoints> {
+  const { kafka, schemaRegistry, mongodb } = ports;
+  return {
+    ...(kafka === undefined ? {} : { kafkaBrokers: [`127.0.0.1:${kafka}`] }),
+    ...(schemaRegistry === undefined
+      ? {}
+      : { schemaRegistryUrl: `http://127.0.0.1:${schemaRegistry}/apis/ccompat/v7` }),
+    ...(mongodb === undefined ? {} : { mongodbUri: `mongodb://127.0.0.1:${mongodb}/` }),
+  };
+}
+
+async function verify({
+  kafkaBrokers,
+  schemaRegistryUrl,
+  mongodbUri,
+}: Partial<PlatformEndpoints>): Promise<void> {
+  const ready = (name: ServerName, attempt: () => Promise<void>): Promise<void> =>
+    waitUntil(attempt, { description: `${serverTitles[name]} did not become ready`, timeoutMs: 120_000 });
+  await Promise.all([
+    kafkaBrokers && ready('kafka', () => verifyKafka(kafkaBrokers)),
+    schemaRegistryUrl !== undefined && ready('schemaRegistry', () => verifySchemaRegistry(schemaRegistryUrl)),
+    mongodbUri !== undefined && ready('mongodb', () => verifyMongodb(mongodbUri)),
+  ]);
+}

@@ -1,0 +1,54 @@
+// The three servers, and where they are reached.
+
+export type ServerName = 'kafka' | 'schemaRegistry' | 'mongodb';
+export type Provider = 'configured' | 'docker' | 'native';
+
+export const serverNames: readonly ServerName[] = ['kafka', 'schemaRegistry', 'mongodb'];
+
+export const serverTitles: Readonly<Record<ServerName, string>> = {
+  kafka: 'Kafka',
+  schemaRegistry: 'schema registry',
+  mongodb: 'MongoDB',
+};
+
+export const serverVariables: Readonly<Record<ServerName, string>> = {
+  kafka: 'KAFKA_BROKERS',
+  schemaRegistry: 'SCHEMA_REGISTRY_URL',
+  mongodb: 'MONGODB_URI',
+};
+
+export interface PlatformEndpoints {
+  /** `host:port` of each broker; empty when Kafka was not asked for. */
+  kafkaBrokers: string[];
+  /** Base of a Confluent-compatible registry API; empty when the registry was not asked for. */
+  schemaRegistryUrl: string;
+  /** Without a database name; empty when MongoDB was not asked for. */
+  mongodbUri: string;
+}
+
+/** A broker that tests may hurt. Only brokers that this run started itself have one. */
+export interface BrokerControl {
+  /** Kafka's node id, from 1. */
+  id: number;
+  /** `host:port`, the same after a restart. */
+  address: string;
+  /** SIGTERM (the default) hands its partitions over first, SIGKILL does not. It stays down. */
+  stop: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>;
+  /**
+   * Starts it again and waits until it answers and the cluster counts it in.
+   *
+   * @throws Error when it does not come back
+   */
+  start: () => Promise<void>;
+  /** Freezes the process: its connections stay open, nothing answers. */
+  pause: () => void;
+  resume: () => void;
+}
+
+/** What a provider hands back for the servers that it brought up. */
+export interface StartedServers {
+  endpoints: Partial<PlatformEndpoints>;
+  brokers: BrokerControl[];
+  processes: () => { name: string; pid: number }[];
+  stop: () => Promise<void>;
+}

@@ -1,0 +1,13 @@
+// The servers underneath the system, and the supervisor that runs its own processes.
+export type { BrokerControl, PlatformEndpoints, Provider, ServerName } from './endpoints.js';
+export { startGuardian, type Guardian } from './guardian.js';
+export { startPlatform, type PlatformOptions, type RunningPlatform } from './platform.js';
+export { freePort } from './ports.js';
+export {
+  startProcess,
+  type ProcessExit,
+  type ProcessHandle,
+  type ProcessOptions,
+  type ProcessRestart,
+} from './processes.js';
+export { NoProviderError } from './provider-chain.js';

@@ -1,0 +1,127 @@
+// A small Debian sid in a folder. It holds what the machine's own release is too old for.
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from '../commands.js';
+import type { Guardian } from '../guardian.js';
+import type { Machine } from './machine.js';
+
+/** One line of `apt-get indextargets`, in the format that `debianMirror` asks for. */
+const TARGET_FORMAT = '$(REPO_URI)|$(ORIGIN)|$(LABEL)|$(COMPONENT)';
+
+/** The first mirror of Debian's main archive in what apt says of its sources, or undefined. */
+export function findDebianMirror(indexTargets: string): string | undefined {
+  for (const line of indexTargets.split('\n')) {
+    const [address, origin, label, component] = line.split('|');
+    if (origin === 'Debian' && label === 'Debian' && component === 'main' && /^https?:/.test(address ?? '')) {
+      return address;
+    }
+  }
+  return undefined;
+}
+
+async function debianMirror(machine: Machine): Promise<string | undefined> {
+  if (machine.distribution !== 'debian') {
+    return undefined; // debootstrap knows Debian's own
+  }
+  const list = (): Promise<string> =>
+    runCommand('apt-get', ['indextargets', '--format', TARGET_FORMAT, 'Created-By: Packages']);
+  let mirror = findDebianMirror(await list());
+  if (mirror === undefined) {
+    // A fresh machine knows the origins of its sources only after the first update.
+    await runCommand('apt-get', ['update']);
+    mirror = findDebianMirror(await list());
+  }
+  return mirror;
+}
+
+/** Apt's proxy, which neither debootstrap nor the apt inside the new root would know of. */
+async function proxyEnvironment(): Promise<Record<string, string>> {
+  const line = await runCommand('apt-config', ['shell', 'PROXY', 'Acquire::http::Proxy']);
+  const proxy = /^PROXY='(.+)'$/m.exec(line)?.[1];
+  return proxy === undefined || proxy === 'DIRECT' ? {} : { http_proxy: proxy };
+}
+
+// Each mount lives in the namespace of the command and ends with it, also when that is killed. With /proc and
+// without services to start, the packages' own scripts run as they do in an image build.
+const IN_ROOT =
+  'mount -t proc proc "$1/proc" 2>/dev/null || true; root="$1"; shift; exec chroot "$root" "$@"';
+
+/** Runs a command inside a root, as root. */
+export async function runInRoot(
+  root: string,
+  command: readonly string[],
+  options: { guardian: Guardian; env?: Record<string, string> },
+): Promise<string> {
+  const env = { DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8', HOME: '/root', ...options.env };
+  return runCommand(
+    'unshare',
+    ['--mount', '--propagation', 'private', 'sh', '-c', IN_ROOT, 'sh', root, ...command],
+    { guardian: options.guardian, env },
+  );
+}
+
+/**
+ * Makes a Debian sid root in an existing empty folder and installs packages in it.
+ *
+ * @throws Error when the mirror does not serve it; the packages' configuration may fail, their files not
+ */
+export async function makeDebianRoot(
+  root: string,
+  packages: readonly string[],
+  { machine, guardian }: { machine: Machine; guardian: Guardian },
+): Promise<void> {
+  await machine.debootstrap();
+  const mirror = await debianMirror(machine);
+  const env = await proxyEnvironment();
+  await runCommand(
+    'unshare',
+    [
+      ...['--mount', '--propagation', 'private'],
+      ...['debootstrap', '--variant=minbase', 'sid', root],
+      ...(mirror === undefined ? [] : [mirror]),
+    ],
+    { guardian, env },
+  );
+  for (const file of ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs/ca-certificates.crt']) {
+    try {
+      mkdirSync(join(root, file, '..'), { recursive: true });
+      copyFileSync(file, join(root, file));
+    } catch {
+      // A machine without this file does without it inside, too.
+    }
+  }
+  writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  mkdirSync(join(root, 'etc/postgresql-common'), { recursive: true });
+  writeFileSync(join(root, 'etc/postgresql-common/createcluster.conf'), 'create_main_cluster = false\n');
+  // A frozen mirror's release file is past its date.
+  const apt = ['apt-get', '-o', 'Acquire::Check-Valid-Until=false'];
+  await runInRoot(root, [...apt, 'update'], { guardian, env });
+  try {
+    await runInRoot(root, [...apt, 'install', '--yes', '--no-install-recommends', ...packages], {
+      guardian,
+      env,
+    });
+  } catch (error) {
+    // Unpacked is enough: a script that wants an init system may fail in a bare root.
+    const states = await runInRoot(
+      root,
+      ['dpkg-query', '--show', '--showformat=${db:Status-Status}\n', ...packages],
+      {
+        guardian,
+      },
+    ).catch(() => 'not-installed');
+    if (states.includes('not-installed')) {
+      throw error;
+    }
+  }
+  for (const folder of [
+    'var/cache/apt',
+    'var/lib/apt/lists',
+    'usr/share/doc',
+    'usr/share/man',
+    'usr/share/locale',
+    'usr/share/info',
+  ]) {
+    rmSync(join(root, folder), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,247 @@
+// What this machine offers to servers without Docker: may we, which tools are there, and getting those
+// that are missing from Debian's packages.
+import { accessSync, constants, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { runCommand } from '../commands.js';
+import type { Guardian } from '../guardian.js';
+import type { Progress } from '../progress.js';
+import type { BuildCache } from './build-cache.js';
+
+/** Kafka 4 needs it to run. */
+const JAVA_VERSION = 17;
+/** What FerretDB's module asks for. */
+const GO_VERSION = { major: 1, minor: 25 };
+
+export interface MachineFacts {
+  platform: NodeJS.Platform;
+  userId: number | undefined;
+  /** Content of /etc/os-release, empty when there is none. */
+  osRelease: string;
+  /** Private mounts work: they do not in a container without privileges. */
+  mayMount: boolean;
+}
+
+/** `debian`, `ubuntu` or a name that the machine gives itself; one derived from Debian counts as Debian. */
+export function distribution(osRelease: string): string {
+  const field = (key: string): string =>
+    new RegExp(`^${key}="?([^"\\n]*)"?$`, 'm').exec(osRelease)?.[1]?.toLowerCase() ?? '';
+  const names = [field('ID'), ...field('ID_LIKE').split(' ')];
+  return names.includes('ubuntu') ? 'ubuntu' : names.includes('debian') ? 'debian' : (names[0] ?? '');
+}
+
+/** Why native servers cannot run here, or undefined. */
+export function nativeObstacleIn(facts: MachineFacts): string | undefined {
+  if (facts.platform !== 'linux') {
+    return `this is ${facts.platform}, not Linux`;
+  }
+  const name = distribution(facts.osRelease);
+  if (name !== 'debian' && name !== 'ubuntu') {
+    return `this Linux is ${name === '' ? 'unknown' : name}, not Debian or Ubuntu`;
+  }
+  if (facts.userId !== 0) {
+    return 'you are not root';
+  }
+  if (!facts.mayMount) {
+    return 'this container may not mount anything; start it privileged';
+  }
+  return undefined;
+}
+
+/** Looks at this machine and says why native servers cannot run here, or undefined. */
+export async function nativeObstacle(): Promise<string | undefined> {
+  const facts: MachineFacts = {
+    platform: process.platform,
+    userId: process.getuid?.(),
+    osRelease: readOsRelease(),
+    mayMount: true,
+  };
+  const obstacle = nativeObstacleIn(facts);
+  if (obstacle !== undefined) {
+    return obstacle;
+  }
+  const mayMount = await runCommand('unshare', ['--mount', '--propagation', 'private', 'true']).then(
+    () => true,
+    () => false,
+  );
+  return nativeObstacleIn({ ...facts, mayMount });
+}
+
+function readOsRelease(): string {
+  try {
+    return readFileSync('/etc/os-release', 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export interface Machine {
+  distribution: string;
+  /** The program `java` of a Java that is new enough; installed if need be. */
+  java(): Promise<string>;
+  /** Installs Maven if need be, and resolves with the environment in which it uses that Java. */
+  maven(): Promise<Record<string, string>>;
+  /** Installs debootstrap if need be. */
+  debootstrap(): Promise<void>;
+  /** The program `go` of a Go that is new enough, if there is one. Debian's own is often too old. */
+  go(): Promise<string | undefined>;
+}
+
+export interface MachineContext {
+  environment: NodeJS.ProcessEnv;
+  cache: BuildCache;
+  guardian: Guardian;
+  progress: Progress;
+}
+
+function findProgram(name: string, environment: NodeJS.ProcessEnv): string | undefined {
+  // debootstrap lives in sbin, which a login by `su` may leave out of the path.
+  const folders = [...(environment['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  return folders
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Javas from Debian's packages, which need not be the one in the path. */
+function installedJavas(): string[] {
+  const folder = '/usr/lib/jvm';
+  try {
+    return readdirSync(folder)
+      .sort()
+      .map((name) => join(folder, name, 'bin', 'java'));
+  } catch {
+    return [];
+  }
+}
+
+/** The major version in what `java -version` prints, 8 being written 1.8. */
+export function javaVersion(output: string): number | undefined {
+  const match = /version "(?:1\.)?(\d+)/.exec(output);
+  return match ? Number(match[1]) : undefined;
+}
+
+/** Whether what `go version` prints names at least the version needed. */
+export function isGoNewEnough(output: string): boolean {
+  const match = /go version go(\d+)\.(\d+)/.exec(output);
+  if (!match) {
+    return false;
+  }
+  const [major, minor] = [Number(match[1]), Number(match[2])];
+  return major > GO_VERSION.major || (major === GO_VERSION.major && minor >= GO_VERSION.minor);
+}
+
+/** The tools of this machine, as root on Debian or Ubuntu. */
+export function inspectMachine({ environment, cache, guardian, progress }: MachineContext): Machine {
+  const name = distribution(readOsRelease());
+
+  const install = async (...packages: string[]): Promise<void> => {
+    await cache.exclusively('apt', () =>
+      progress.step(`installing ${packages.join(', ')} with apt-get`, async () => {
+        const options = {
+          guardian,
+          env: { DEBIAN_FRONTEND: 'noninteractive' },
+        };
+        // One of several sources may be out of order; what counts is whether the packages are to be had.
+        const updated = await runCommand('apt-get', ['update'], options).then(
+          () => undefined,
+          (error: unknown) => (error instanceof Error ? error.message : 'unknown reason'),
+        );
+        try {
+          await runCommand(
+            'apt-get',
+            ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=600', ...packages],
+            options,
+          );
+        } catch (error) {
+          throw new Error(
+            `could not install ${packages.join(', ')}${updated === undefined ? '' : ` (and apt-get update failed: ${updated})`}`,
+            { cause: error },
+          );
+        }
+      }),
+    );
+  };
+
+  const findJava = async (): Promise<string | undefined> => {
+    const home = environment['JAVA_HOME'];
+    const candidates = [
+      home === undefined ? undefined : join(home, 'bin', 'java'),
+      findProgram('java', environment),
+      ...installedJavas(),
+    ];
+    for (const candidate of candidates) {
+      if (candidate !== undefined && isExecutable(candidate)) {
+        // Java writes its version to standard error.
+        const output = await runCommand('sh', ['-c', '"$0" -version 2>&1', candidate]).catch(() => '');
+        if ((javaVersion(output) ?? 0) >= JAVA_VERSION) {
+          return candidate;
+        }
+      }
+    }
+    return undefined;
+  };
+
+  const provideJava = async (): Promise<string> => {
+    let found = await findJava();
+    for (const choice of ['default-jre-headless', `openjdk-${JAVA_VERSION}-jre-headless`]) {
+      if (found === undefined) {
+        await install(choice).catch((error: unknown) => progress.say(String(error)));
+        found = await findJava();
+      }
+    }
+    if (found === undefined) {
+      throw new Error(
+        `Kafka and the schema registry need Java ${JAVA_VERSION} or newer: none was found, and apt-get could not install it`,
+      );
+    }
+    return found;
+  };
+
+  // Kafka and the registry ask at the same time: look, and install, once.
+  let providedJava: Promise<string> | undefined;
+  const java = (): Promise<string> => (providedJava ??= provideJava());
+
+  return {
+    distribution: name,
+    java,
+    async maven() {
+      const program = await java();
+      if (findProgram('mvn', environment) === undefined) {
+        await install('maven');
+      }
+      return { JAVA_HOME: dirname(dirname(realpathSync(program))) };
+    },
+    async debootstrap() {
+      const missing = findProgram('debootstrap', environment) === undefined ? ['debootstrap'] : [];
+      if (name === 'ubuntu' && !isReadable('/usr/share/keyrings/debian-archive-keyring.gpg')) {
+        missing.push('debian-archive-keyring');
+      }
+      if (missing.length > 0) {
+        await install(...missing);
+      }
+    },
+    async go() {
+      const program = findProgram('go', environment);
+      const output = program === undefined ? '' : await runCommand(program, ['version']).catch(() => '');
+      return isGoNewEnough(output) ? program : undefined;
+    },
+  };
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

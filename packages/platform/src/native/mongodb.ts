@@ -1,0 +1,267 @@
+// MongoDB's protocol without MongoDB: FerretDB, on PostgreSQL with the DocumentDB extension. PostgreSQL runs
+// inside a Debian sid root, which the cache holds and all runs share; the data of each run is mounted into it
+// in a mount namespace of the run's own.
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from '../commands.js';
+import { verifyMongodb } from '../readiness.js';
+import { makeDebianRoot, runInRoot } from './debian-root.js';
+import type { NativeContext } from './native-server.js';
+
+const FERRETDB_VERSION = '2.7.0';
+const POSTGRESQL_VERSION = '18';
+const BIN = `/usr/lib/postgresql/${POSTGRESQL_VERSION}/bin`;
+/** Where the root expects the data of a run to be mounted. */
+const MOUNT_POINT = '/data';
+
+const MAIN_GO = `// FerretDB, listening on the address given, on the PostgreSQL given.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/FerretDB/FerretDB/v2/ferretdb"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	telemetry := false
+	server, err := ferretdb.New(&ferretdb.Config{
+		PostgreSQLURL: os.Args[1],
+		ListenAddr:    os.Args[2],
+		StateDir:      os.Args[3],
+		LogOutput:     os.Stderr,
+		Telemetry:     &telemetry,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	server.Run(ctx)
+}
+`;
+
+const GO_MOD = `module lead-scoring/ferretdb
+
+go 1.25
+
+require github.com/FerretDB/FerretDB/v2 v${FERRETDB_VERSION}
+`;
+
+async function installFerretdb(context: NativeContext): Promise<string> {
+  const { cache, machine, guardian, progress } = context;
+  const part = await cache.part(`ferretdb-${FERRETDB_VERSION}`, async (directory) => {
+    const go = await machine.go();
+    // The module's sums are taken at the first use (-mod=mod); no C, so that it runs outside the root as well.
+    const env = { CGO_ENABLED: '0', GOFLAGS: '-mod=mod -buildvcs=false' };
+    const writeSources = (sources: string): void => {
+      mkdirSync(sources);
+      writeFileSync(join(sources, 'main.go'), MAIN_GO);
+      writeFileSync(join(sources, 'go.mod'), GO_MOD);
+    };
+    const sources = join(directory, 'sources');
+    if (go !== undefined) {
+      await progress.step(`MongoDB: building FerretDB ${FERRETDB_VERSION}`, async () => {
+        writeSources(sources);
+        await runCommand(go, ['build', '-o', join(directory, 'ferretdb'), '.'], {
+          cwd: sources,
+          env,
+          guardian,
+        });
+      });
+      return;
+    }
+    // Debian's own release has too old a Go; sid has one that is new enough. The root is of no further use.
+    const root = join(directory, 'root');
+    await progress.step(`MongoDB: building FerretDB ${FERRETDB_VERSION}, with Debian sid's Go`, async () => {
+      mkdirSync(root);
+      await makeDebianRoot(root, ['golang-go'], context);
+      writeSources(join(root, 'build'));
+      await runInRoot(root, ['sh', '-c', 'cd /build && go build -o ferretdb .'], { guardian, env });
+      copyFileSync(join(root, 'build/ferretdb'), join(directory, 'ferretdb'));
+      rmSync(root, { recursive: true, force: true });
+    });
+  });
+  return join(part, 'ferretdb');
+}
+
+async function installPostgresql(context: NativeContext): Promise<string> {
+  const { cache, progress } = context;
+  return cache.part(`documentdb-postgresql-${POSTGRESQL_VERSION}`, async (root) => {
+    await progress.step(`MongoDB: installing PostgreSQL ${POSTGRESQL_VERSION} with DocumentDB`, async () => {
+      await makeDebianRoot(root, [`postgresql-${POSTGRESQL_VERSION}-documentdb`], context);
+      mkdirSync(join(root, MOUNT_POINT));
+      const extension = `usr/share/postgresql/${POSTGRESQL_VERSION}/extension/documentdb.control`;
+      if (!existsSync(join(root, BIN, 'postgres')) || !existsSync(join(root, extension))) {
+        throw new Error('the packages did not bring PostgreSQL and DocumentDB');
+      }
+      if (userIdOf('postgres', root) === undefined) {
+        await runInRoot(root, ['useradd', '--system', '--user-group', 'postgres'], context);
+      }
+    });
+  });
+}
+
+/** User and group id of a user inside a root. */
+function userIdOf(name: string, root: string): { user: number; group: number } | undefined {
+  const passwd = readFileSync(join(root, 'etc/passwd'), 'utf8');
+  const fields = passwd
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([user]) => user === name);
+  return fields ? { user: Number(fields[2]), group: Number(fields[3]) } : undefined;
+}
+
+/** The command that runs a program of the root as user postgres, with a run's data in its place. */
+function insideRoot(root: string, data: string, command: readonly string[]): string[] {
+  const script =
+    'mount --bind "$1" "$2$3" && root="$2" && shift 3 && exec chroot --userspec=postgres:postgres "$root" "$@"';
+  return [
+    '--mount',
+    '--propagation',
+    'private',
+    'sh',
+    '-c',
+    script,
+    'sh',
+    data,
+    root,
+    MOUNT_POINT,
+    ...command,
+  ];
+}
+
+/** PostgreSQL's settings as options of its command line, so that each start has the current ones. */
+export function postgresqlOptions(port: number, temporary: boolean): string[] {
+  const settings: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    shared_preload_libraries: 'pg_cron,pg_documentdb_core,pg_documentdb',
+    'cron.database_name': 'postgres',
+    // FerretDB shares its connections (pool_max_conns below) among all clients; a few are for pg_cron.
+    max_connections: '130',
+    shared_buffers: '512MB',
+    // A crash may lose the last writes, never their order: the log repairs them.
+    synchronous_commit: 'off',
+    max_wal_size: '2GB',
+    checkpoint_timeout: '15min',
+    // For /dev/shm, the default, the root would need another mount.
+    dynamic_shared_memory_type: 'sysv',
+    // Short statements on two cores: planning for parallel or compiled execution costs more than it gives.
+    jit: 'off',
+    max_parallel_workers_per_gather: '0',
+    log_min_messages: 'warning',
+  };
+  if (temporary) {
+    // Data that is thrown away need not survive a power cut.
+    Object.assign(settings, { fsync: 'off', full_page_writes: 'off' });
+  }
+  return Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+}
+
+const FERRETDB_CONNECTIONS = 100;
+
+export interface NativeMongodb {
+  uri: string;
+  stop: () => Promise<void>;
+}
+
+/**
+ * Brings up PostgreSQL and FerretDB and waits until a MongoDB client is answered.
+ *
+ * @throws Error when they cannot be installed or do not come up
+ */
+export async function startMongodb(context: NativeContext): Promise<NativeMongodb> {
+  const { directory, progress, guardian } = context;
+  const [ferretdb, root] = await Promise.all([installFerretdb(context), installPostgresql(context)]);
+  const ports = await directory.ports(['mongodb', 'postgresql']);
+  return progress.step(`MongoDB (FerretDB ${FERRETDB_VERSION}): starting`, async () => {
+    const home = join(directory.path, 'postgresql');
+    mkdirSync(home, { recursive: true });
+    const owner = userIdOf('postgres', root);
+    if (!owner) {
+      throw new Error(`${root} has no user postgres; remove the folder to have it made anew`);
+    }
+    chownSync(home, owner.user, owner.group);
+    const cluster = join(home, 'cluster');
+    if (!existsSync(cluster)) {
+      // Under another name until it is whole, so that an interrupted start is not taken for a database.
+      const half = `${cluster}.initialising`;
+      rmSync(half, { recursive: true, force: true });
+      await runCommand(
+        'unshare',
+        insideRoot(root, home, [
+          `${BIN}/initdb`,
+          `--pgdata=${MOUNT_POINT}/cluster.initialising`,
+          '--username=postgres',
+          '--auth=trust',
+          '--encoding=UTF8',
+          '--locale=C.UTF-8',
+          '--no-sync',
+        ]),
+        { guardian },
+      );
+      renameSync(half, cluster);
+    }
+    const postgresql = await context.supervise({
+      name: 'postgresql',
+      command: 'unshare',
+      args: insideRoot(root, home, [
+        `${BIN}/postgres`,
+        '-D',
+        `${MOUNT_POINT}/cluster`,
+        ...postgresqlOptions(ports.postgresql, directory.temporary),
+      ]),
+      // Neither of them waits for clients to leave; the second does not tidy up either.
+      stopSignal: directory.temporary ? 'SIGQUIT' : 'SIGINT',
+      async beforeStart() {
+        // Names the pid of a killed server. The folder is ours and no server of ours runs now, but by chance
+        // another process may have got that pid, and PostgreSQL would refuse to start.
+        rmSync(join(cluster, 'postmaster.pid'), { force: true });
+        return Promise.resolve();
+      },
+      ready: () =>
+        runCommand('chroot', [
+          root,
+          `${BIN}/psql`,
+          `postgresql://postgres@127.0.0.1:${ports.postgresql}/postgres?connect_timeout=5`,
+          ...['--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1'],
+          '--command=SET client_min_messages=warning; CREATE EXTENSION IF NOT EXISTS documentdb CASCADE',
+        ]),
+    });
+    const state = join(directory.path, 'ferretdb');
+    mkdirSync(state, { recursive: true });
+    const uri = `mongodb://127.0.0.1:${ports.mongodb}/`;
+    const gateway = await context.supervise({
+      name: 'ferretdb',
+      command: ferretdb,
+      args: [
+        `postgres://postgres@127.0.0.1:${ports.postgresql}/postgres?pool_max_conns=${FERRETDB_CONNECTIONS}`,
+        `127.0.0.1:${ports.mongodb}`,
+        state,
+      ],
+      ready: () => verifyMongodb(uri),
+    });
+    return {
+      uri,
+      async stop() {
+        await gateway.stop(directory.temporary ? 'SIGKILL' : 'SIGTERM');
+        await postgresql.stop();
+      },
+    };
+  });
+}

@@ -1,0 +1,138 @@
+// Finds or brings up the three servers that the system stands on.
+import { configuredServers, readConfiguredEndpoints, verifyConfigured } from './configured.js';
+import { openDataDirectory } from './data-directory.js';
+import { dockerObstacle, startDocker } from './docker.js';
+import {
+  serverNames,
+  serverTitles,
+  type BrokerControl,
+  type PlatformEndpoints,
+  type Provider,
+  type ServerName,
+  type StartedServers,
+} from './endpoints.js';
+import { nativeObstacle } from './native/machine.js';
+import { startNative } from './native/native-platform.js';
+import { createProgress } from './progress.js';
+import { chooseProviders } from './provider-chain.js';
+
+export interface PlatformOptions {
+  /** Data is kept there between runs. Absent: a temporary folder, removed at the end. */
+  dataDirectory?: string;
+  /** Three: replication factor 3, two in-sync replicas needed. Default: 1. Says nothing to a configured Kafka. */
+  brokers?: 1 | 3;
+  /** Read for KAFKA_BROKERS, SCHEMA_REGISTRY_URL and MONGODB_URI. Default: this process's. */
+  environment?: NodeJS.ProcessEnv;
+  /** Default: all three. */
+  servers?: readonly ServerName[];
+  /** Told what goes on, a line at a time; also when a server died and is started again. */
+  onProgress?: (message: string) => void;
+}
+
+export interface RunningPlatform {
+  endpoints: PlatformEndpoints;
+  /** Who provides each server that was asked for. */
+  providers: Partial<Record<ServerName, Provider>>;
+  /** Empty when Kafka is not native. */
+  brokers: BrokerControl[];
+  /** The native servers' processes that run at this moment. One that is killed comes back under a new pid. */
+  processes: () => { name: string; pid: number }[];
+  /** Ends all that was started, and nothing else; calling it twice is fine. */
+  stop: () => Promise<void>;
+}
+
+/**
+ * Brings up Kafka, the schema registry and MongoDB, each from the first of these that fits: an address in the
+ * environment, a Docker engine, native processes. Resolves when all of them answer.
+ *
+ * @throws NoProviderError when none fits, naming the three ways out
+ * @throws Error when a server fails to come up; nothing is left running then
+ */
+export async function startPlatform(options: PlatformOptions = {}): Promise<RunningPlatform> {
+  const { brokers = 1, environment = process.env, servers = serverNames } = options;
+  const progress = createProgress(options.onProgress ?? (() => undefined));
+
+  const named = readConfiguredEndpoints(environment);
+  const configured = configuredServers(named);
+  // A look at the machine only for what is not configured: in production there is nothing to find.
+  const needed = servers.filter((server) => !configured.has(server));
+  const noDocker = needed.length > 0 ? await dockerObstacle(environment) : undefined;
+  const dockerObstacles = obstaclesByServer(needed, noDocker, brokers);
+  const noNative = Object.keys(dockerObstacles).length > 0 ? await nativeObstacle() : undefined;
+  const providers = chooseProviders(servers, {
+    configured,
+    dockerObstacle: dockerObstacles,
+    nativeObstacle: noNative,
+  });
+  const servedBy = (provider: Provider): ServerName[] =>
+    servers.filter((server) => providers[server] === provider);
+  progress.say(
+    servers.map((server) => `${serverTitles[server]}: ${providers[server] ?? 'none'}`).join(', ') +
+      (noDocker !== undefined ? ` (${noDocker})` : ''),
+  );
+
+  const wanted = pick(named, servedBy('configured'));
+  await verifyConfigured(wanted);
+  const endpoints: PlatformEndpoints = { kafkaBrokers: [], schemaRegistryUrl: '', mongodbUri: '', ...wanted };
+  if (needed.length === 0) {
+    return { endpoints, providers, brokers: [], processes: () => [], stop: () => Promise.resolve() };
+  }
+
+  const directory = await openDataDirectory(options.dataDirectory, progress);
+  const started: StartedServers[] = [];
+  const stopAll = async (): Promise<void> => {
+    try {
+      await Promise.all(started.map(({ stop }) => stop()));
+    } finally {
+      directory.close();
+    }
+  };
+  try {
+    for (const [provider, start] of [
+      ['docker', startDocker],
+      ['native', startNative],
+    ] as const) {
+      const served = servedBy(provider);
+      if (served.length > 0) {
+        started.push(await start({ servers: served, brokers, environment, directory, progress }));
+      }
+    }
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+  Object.assign(endpoints, ...started.map((part) => part.endpoints));
+  let stopping: Promise<void> | undefined;
+  return {
+    endpoints,
+    providers,
+    brokers: started.flatMap((part) => part.brokers),
+    processes: () => started.flatMap((part) => part.processes()),
+    stop: () => (stopping ??= stopAll()),
+  };
+}
+
+function obstaclesByServer(
+  servers: readonly ServerName[],
+  noDocker: string | undefined,
+  brokers: 1 | 3,
+): Partial<Record<ServerName, string>> {
+  const obstacles: Partial<Record<ServerName, string>> = {};
+  for (const server of servers) {
+    const obstacle =
+      noDocker ?? (server === 'kafka' && brokers === 3 ? 'the compose file has one broker' : undefined);
+    if (obstacle !== undefined) {
+      obstacles[server] = obstacle;
+    }
+  }
+  return obstacles;
+}
+
+function pick(named: Partial<PlatformEndpoints>, servers: readonly ServerName[]): Partial<PlatformEndpoints> {
+  const { kafkaBrokers, schemaRegistryUrl, mongodbUri } = named;
+  return {
+    ...(servers.includes('kafka') && kafkaBrokers ? { kafkaBrokers } : {}),
+    ...(servers.includes('schemaRegistry') && schemaRegistryUrl !== undefined ? { schemaRegistryUrl } : {}),
+    ...(servers.includes('mongodb') && mongodbUri !== undefined ? { mongodbUri } : {}),
+  };
+}

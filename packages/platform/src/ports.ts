@@ -1,0 +1,34 @@
+// Free TCP ports on the loopback address.
+import { createServer } from 'node:net';
+
+// Below the range that Linux hands to outgoing connections (32768 and up): a port picked from that
+// range may be taken by some client's connection between our look and the server's bind.
+const FIRST_PORT = 15_000;
+const LAST_PORT = 32_000;
+const ATTEMPTS = 200;
+
+/** Whether 127.0.0.1:port can be listened on at this moment. */
+export async function isPortFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      server.close(() => resolve(true));
+    });
+  });
+}
+
+/**
+ * Picks a port that is free on 127.0.0.1 now.
+ *
+ * @throws Error when no free port is found after many tries
+ */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
+    if (await isPortFree(port)) {
+      return port;
+    }
+  }
+  throw new Error(`found no free port between ${FIRST_PORT} and ${LAST_PORT} on 127.0.0.1`);
+}

@@ -1,0 +1,134 @@
+// Asks each server, with the client that the system itself uses, whether it can do its work now.
+import { connect } from 'node:net';
+import { Kafka, logLevel } from 'kafkajs';
+import { MongoClient } from 'mongodb';
+
+// kafkajs prints a warning about its partitioner otherwise, from every process that makes a producer.
+const PARTITIONER_WARNING = 'KAFKAJS_NO_PARTITIONER_WARNING';
+
+function kafkaClient(brokers: string[]): Kafka {
+  process.env[PARTITIONER_WARNING] ??= '1';
+  return new Kafka({
+    clientId: 'platform-readiness',
+    brokers,
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: 2_000,
+    requestTimeout: 10_000,
+    retry: { retries: 2, initialRetryTime: 50 },
+  });
+}
+
+/**
+ * Resolves when every broker is counted in, and idempotent and transactional producers and consumer groups
+ * can start. Just after its start a broker answers "coordinator loading" to the last two for a while.
+ *
+ * @throws Error when it is not so, yet
+ */
+export async function verifyKafka(brokers: string[]): Promise<void> {
+  const kafka = kafkaClient(brokers);
+  const admin = kafka.admin();
+  const producers = [
+    kafka.producer({ idempotent: true }),
+    kafka.producer({ idempotent: true, transactionalId: 'platform-readiness' }),
+  ];
+  try {
+    await admin.connect();
+    const cluster = await admin.describeCluster();
+    if (cluster.brokers.length < brokers.length) {
+      throw new Error(`${cluster.brokers.length} of ${brokers.length} brokers are in the cluster`);
+    }
+    for (const producer of producers) {
+      await producer.connect();
+    }
+    await admin.fetchOffsets({ groupId: 'platform-readiness' });
+  } finally {
+    await Promise.allSettled([admin.disconnect(), ...producers.map((producer) => producer.disconnect())]);
+  }
+}
+
+/**
+ * Resolves when the broker at that address answers and the cluster counts it in.
+ *
+ * @throws Error when it is not so, yet
+ */
+export async function verifyBroker(address: string, id: number): Promise<void> {
+  const admin = kafkaClient([address]).admin();
+  try {
+    await admin.connect();
+    const cluster = await admin.describeCluster();
+    if (!cluster.brokers.some(({ nodeId }) => nodeId === id)) {
+      throw new Error(`broker ${id} is not in the cluster`);
+    }
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/**
+ * Resolves when the registry lists its subjects.
+ *
+ * @throws Error when it does not
+ */
+export async function verifySchemaRegistry(url: string): Promise<void> {
+  const response = await fetch(`${url}/subjects`, { signal: AbortSignal.timeout(5_000) });
+  const body: unknown = await response.json();
+  if (!response.ok || !Array.isArray(body)) {
+    throw new Error(`${url}/subjects answered ${response.status}`);
+  }
+}
+
+/**
+ * Resolves when a web server answers at that address, also when it asks for credentials. For a configured
+ * registry, whose security settings are the services' business.
+ *
+ * @throws Error when there is no answer, or one of a broken server
+ */
+export async function verifyHttp(address: string): Promise<void> {
+  const url = new URL(address);
+  url.username = '';
+  url.password = '';
+  const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+  await response.arrayBuffer();
+  if (response.status >= 500) {
+    throw new Error(`${url.href} answered ${response.status}`);
+  }
+}
+
+/**
+ * Resolves when MongoDB answers a ping.
+ *
+ * @throws Error when it does not within five seconds
+ */
+export async function verifyMongodb(uri: string): Promise<void> {
+  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5_000 });
+  try {
+    await client.connect();
+    await client.db('admin').command({ ping: 1 });
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * Resolves when something listens at `host:port`. For configured brokers, whose security settings are the
+ * services' business.
+ *
+ * @throws Error when nothing does within three seconds
+ */
+export async function verifyListening(address: string): Promise<void> {
+  const separator = address.lastIndexOf(':');
+  const host = address.slice(0, separator).replace(/^\[|\]$/g, '');
+  const port = Number(address.slice(separator + 1));
+  await new Promise<void>((resolve, reject) => {
+    const socket = connect({ host, port, timeout: 3_000 });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve();
+    });
+    socket.once('timeout', () => {
+      socket.destroy();
+      reject(new Error(`${address} did not answer within 3 s`));
+    });
+    socket.once('error', reject);
+  });
+}
