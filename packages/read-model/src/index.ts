@@ -1,0 +1,84 @@
+// MongoDB for read models: guarded folds, checkpoints, paging, indexes.
+export {
+  Binary,
+  type AnyBulkWriteOperation,
+  type Collection,
+  type Db,
+  type Document,
+  type Filter,
+} from 'mongodb';
+export {
+  createCheckpoints,
+  waitForPosition,
+  type Checkpoint,
+  type Checkpoints,
+  type PositionReached,
+} from './checkpoints.js';
+export {
+  defineCollection,
+  ensureCollections,
+  type CollectionDeclaration,
+  type IndexDeclaration,
+} from './collections.js';
+export {
+  connectReadModel,
+  databaseName,
+  type Engine,
+  type ReadModel,
+  type ReadModelConfiguration,
+} from './connection.js';
+export {
+  asReadModelError,
+  classifyErrors,
+  isDuplicateKey,
+  isRetriable,
+  ReadModelError,
+  withClassifiedErrors,
+  type ReadModelErrorCode,
+} from './errors.js';
+export {
+  createGuardedWriter,
+  deletePartition,
+  insertMissing,
+  type GuardedWriteOptions,
+  type GuardedWriteResult,
+  type GuardedWriter,
+} from './guarded-writer.js';
+export { mergePartitions, partitionedId } from './partitioned.js';
+export {
+  afterCursor,
+  containsText,
+  cursorOf,
+  decodeCursor,
+  encodeCursor,
+  equals,
+  escapeForRegex,
+  findPage,
+  InvalidCursor,
+  startsWithText,
+  within,
+  type Bounds,
+  type Cursor,
+  type Page,
+  type PageQuery,
+  type PageRequest,
+  type Scalar,
+  type SortOrder,
+} from './queries.js';
+export { createStateCache, type StateCache } from './state-cache.js';
+export {
+  binaryToUuid,
+  keyOf,
+  numberToOffset,
+  offsetToNumber,
+  packJson,
+  unpackJson,
+  uuidToBinary,
+} from './values.js';
+export {
+  replaceEach,
+  replaceSet,
+  strategyFor,
+  type GuardedDocument,
+  type WriteStrategy,
+} from './write-strategies.js';
