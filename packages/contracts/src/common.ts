@@ -17,18 +17,20 @@ export const timeParameter = z
   })
   .transform((value) => new Date(value).toISOString());
 
-// The forbidden characters are those below space and DEL: nobody types them into a name, and they break logs.
+// Control characters are forbidden: nobody types them into a name, and they break logs. One pattern says all of it
+// (something visible, nothing forbidden), so that the published documents refuse what the system refuses.
 // eslint-disable-next-line no-control-regex
-const printable = /^[^\u0000-\u001f\u007f]*$/;
+const printable = /^[^\u0000-\u001f\u007f]*[^\s\u0000-\u001f\u007f][^\u0000-\u001f\u007f]*$/;
 
-/** Text of a person's making: trimmed, no control characters, bounded. */
+/** Text of a person's making: trimmed, no control characters, well-formed Unicode, bounded. */
 export const name = (maximum = 100) =>
   z
     .string()
     .trim()
     .min(1, 'must not be empty')
     .max(maximum, `must be at most ${String(maximum)} characters`)
-    .regex(printable, 'must not hold control characters');
+    .regex(printable, 'must not hold control characters')
+    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode');
 
 export const score = z.int().min(-2_147_483_648).max(2_147_483_647);
 
@@ -67,7 +69,10 @@ export const problem = z
     title: z.string().max(200),
     status: z.int().min(400).max(599),
     detail: z.string().max(4_000),
-    code: z.string().regex(/^[a-z][a-z0-9_]*$/).max(64),
+    code: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]*$/)
+      .max(64),
     errors: z
       .array(z.strictObject({ path: z.string().max(1_000), message: z.string().max(1_000) }))
       .max(100)

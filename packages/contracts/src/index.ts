@@ -7,6 +7,8 @@ export * from './domain/identity.js';
 export * from './domain/json.js';
 export * from './domain/lead-fields.js';
 export * from './domain/metadata.js';
+export * from './intake/sent-time.js';
+export * from './intake/validate.js';
 export * as records from './records/declarations.js';
 export * from './records/index.js';
 export * from './records/record.js';

@@ -2,7 +2,10 @@
 
 /** The key under which all spellings of a type are one: `Page View`, `page_view` and `page-view` give `page_view`. */
 export function eventTypeKey(name: string): string {
-  return name.trim().toLowerCase().replace(/[\s_-]+/g, '_');
+  return name
+    .trim()
+    .toLowerCase()
+    .replace(/[\s_-]+/g, '_');
 }
 
 /** Of two spellings of one type, the one to show: anything is preferred to snake_case. */

@@ -3,10 +3,29 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from './json.js';
 
 const operand = z.union([z.string().max(1_000), z.number(), z.boolean()]);
-const field = z.string().min(1).max(200).describe('A key of the metadata; dots reach into nested objects.').meta({ example: 'path' });
-const matchMissing = z.boolean().optional().describe('Negative operators only: also true when the field is missing.');
+const field = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe('A key of the metadata; dots reach into nested objects.')
+  .meta({ example: 'path' });
+const matchMissing = z
+  .boolean()
+  .optional()
+  .describe('Negative operators only: also true when the field is missing.');
 
-const single = ['equals', 'not_equals', 'contains', 'not_contains', 'starts_with', 'ends_with', 'gt', 'gte', 'lt', 'lte'] as const;
+const single = [
+  'equals',
+  'not_equals',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'ends_with',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+] as const;
 
 /** `{field, operator, value}` with the operators of API.md; text compares case-insensitively. */
 export const attributeFilter = z
@@ -87,7 +106,8 @@ export function matches(filter: AttributeFilter, metadata: JsonObject): boolean 
     case 'between': {
       const [low, high] = filter.value;
       return elements.some(
-        (element) => ordered(element, low, (order) => order >= 0) && ordered(element, high, (order) => order <= 0),
+        (element) =>
+          ordered(element, low, (order) => order >= 0) && ordered(element, high, (order) => order <= 0),
       );
     }
   }
@@ -141,7 +161,8 @@ function valueAt(metadata: JsonObject, path: string): JsonValue | undefined {
   if (Object.hasOwn(metadata, path)) return metadata[path];
   let value: JsonValue | undefined = metadata;
   for (const step of (path.startsWith('metadata.') ? path.slice('metadata.'.length) : path).split('.')) {
-    if (value === null || typeof value !== 'object' || Array.isArray(value) || !Object.hasOwn(value, step)) return undefined;
+    if (value === null || typeof value !== 'object' || Array.isArray(value) || !Object.hasOwn(value, step))
+      return undefined;
     value = value[step];
   }
   return value;

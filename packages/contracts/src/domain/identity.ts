@@ -6,15 +6,40 @@ export const aliasKind = z
   .string()
   .max(32)
   .regex(/^[a-z0-9_]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and _, such as email')
-  .describe('email, phone (E.164), external_id, cookie, social, user_id, anonymous_id, or any other [a-z0-9_]{1,32}.')
+  .describe(
+    'email, phone (E.164), external_id, cookie, social, user_id, anonymous_id, or any other [a-z0-9_]{1,32}.',
+  )
   .meta({ example: 'email' });
 
-/** One name by which a lead is known. */
+/** One name by which a lead is known, normalised. */
 export const alias = z.strictObject({ alias_kind: aliasKind, alias: z.string().min(1).max(512) });
 export type Alias = z.infer<typeof alias>;
 
 const email = /^[^\s@]+@[^\s@]+$/;
 const phone = /^\+[1-9]\d{4,14}$/;
+
+/**
+ * What JSON Schema can say of normaliseAlias, for an object that holds `alias_kind` and `alias`: to be put into the
+ * metadata of the schema of such an object, so that the published documents refuse what the system refuses.
+ */
+export const aliasConditions = {
+  allOf: [
+    {
+      if: { properties: { alias_kind: { const: 'email' } }, required: ['alias_kind'] },
+      then: {
+        properties: {
+          alias: { pattern: '^[ ]*[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+[ ]*$' },
+        },
+      },
+    },
+    {
+      if: { properties: { alias_kind: { const: 'phone' } }, required: ['alias_kind'] },
+      then: {
+        properties: { alias: { pattern: '^[ ().-]*\\+[ ().-]*[1-9](?:[ ().-]*[0-9]){4,14}[ ().-]*$' } },
+      },
+    },
+  ],
+};
 
 /**
  * The one spelling of an alias that counts, or the reason why it is none.
@@ -30,11 +55,14 @@ export function normaliseAlias(kind: string, value: string): { alias: string } |
   switch (kind) {
     case 'email': {
       const address = trimmed.toLowerCase();
-      return email.test(address) ? { alias: address } : { problem: 'must be an e-mail address' };
+      if (!email.test(address)) return { problem: 'must be an e-mail address' };
+      return address.length > 512 ? { problem: 'must be at most 512 characters' } : { alias: address };
     }
     case 'phone': {
       const number = trimmed.replace(/[\s().-]/g, '');
-      return phone.test(number) ? { alias: number } : { problem: 'must be a telephone number in E.164, such as +4915112345678' };
+      return phone.test(number)
+        ? { alias: number }
+        : { problem: 'must be a telephone number in E.164, such as +4915112345678' };
     }
     default:
       return { alias: trimmed };
@@ -42,21 +70,46 @@ export function normaliseAlias(kind: string, value: string): { alias: string } |
 }
 
 /**
- * RFC 9562 version 5 UUID of a name within a namespace: the same everywhere, without a look-up.
+ * RFC 9562 version 5 UUIDs of names within a namespace: the same everywhere, without a look-up.
+ * The namespace is decoded once: for many names of one namespace, keep the function.
  * @param namespace a UUID in its text form
  */
+export function nameBasedIds(namespace: string): (name: string) => string {
+  let bytes = Buffer.allocUnsafe(1_024);
+  bytes.write(namespace.replaceAll('-', ''), 'hex');
+  return (name) => {
+    if (bytes.length < 16 + name.length * 3) {
+      const larger = Buffer.allocUnsafe(16 + name.length * 3);
+      bytes.copy(larger, 0, 0, 16);
+      bytes = larger;
+    }
+    const digest = hash('sha1', bytes.subarray(0, 16 + bytes.write(name, 16)), 'hex');
+    const variant = '89ab'.charAt(parseInt(digest.charAt(16), 16) & 3);
+    return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+  };
+}
+
+/** One name-based UUID; see nameBasedIds. */
 export function nameBasedId(namespace: string, name: string): string {
-  const digest = hash('sha1', Buffer.concat([Buffer.from(namespace.replaceAll('-', ''), 'hex'), Buffer.from(name)]), 'hex');
-  const variant = ((parseInt(digest.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
-  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-${variant}${digest.slice(18, 20)}-${digest.slice(20, 32)}`;
+  return nameBasedIds(namespace)(name);
 }
 
 /** A lead's id: name-based on its OU and normalised alias, so a first event needs no "create". */
 export function leadIdOf(ouId: string, kind: string, normalisedAlias: string): string {
-  return nameBasedId(ouId, `lead:${kind}:${normalisedAlias}`);
+  return nameBasedId(ouId, leadName(kind, normalisedAlias));
 }
 
 /** The id of an event that its sender named: the same event_id of the same alias is the same event, for ever. */
 export function namedEventIdOf(ouId: string, kind: string, normalisedAlias: string, eventId: string): string {
-  return nameBasedId(ouId, `event:${kind}:${normalisedAlias}:${eventId}`);
+  return nameBasedId(ouId, eventName(kind, normalisedAlias, eventId));
+}
+
+/** The name within its OU's namespace from which a lead's id is made. */
+export function leadName(kind: string, normalisedAlias: string): string {
+  return `lead:${kind}:${normalisedAlias}`;
+}
+
+/** The name within its OU's namespace from which a named event's id is made. No alias holds a NUL, so no two pairs share a name. */
+export function eventName(kind: string, normalisedAlias: string, eventId: string): string {
+  return `event:${kind}:${normalisedAlias}\u0000${eventId}`;
 }

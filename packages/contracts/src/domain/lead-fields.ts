@@ -40,7 +40,9 @@ export function withLeadFields(fields: LeadFields, newer: readonly LeadField[]):
 function nameIn(metadata: JsonObject): string | undefined {
   const whole = textOf(metadata, 'name');
   if (whole !== undefined) return whole;
-  const parts = [textOf(metadata, 'first_name'), textOf(metadata, 'last_name')].filter((part) => part !== undefined);
+  const parts = [textOf(metadata, 'first_name'), textOf(metadata, 'last_name')].filter(
+    (part) => part !== undefined,
+  );
   return parts.length === 0 ? undefined : parts.join(' ').slice(0, 200);
 }
 

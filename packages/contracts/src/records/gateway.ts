@@ -3,10 +3,14 @@ import { z } from 'zod';
 import { id, name, time } from '../common.js';
 import { defineRecord } from './record.js';
 
-export const role = z.enum(['viewer', 'editor', 'admin']).describe('viewer reads, editor writes, admin manages credentials.');
+export const role = z
+  .enum(['viewer', 'editor', 'admin'])
+  .describe('viewer reads, editor writes, admin manages credentials.');
 export type Role = z.infer<typeof role>;
 
-export const scope = z.enum(['ingest', 'read', 'write', 'admin']).describe('ingest sends events only; read and write as viewer and editor; admin manages credentials.');
+export const scope = z
+  .enum(['ingest', 'read', 'write', 'admin'])
+  .describe('ingest sends events only; read and write as viewer and editor; admin manages credentials.');
 export type Scope = z.infer<typeof scope>;
 
 /** A bucket that holds `burst` requests and refills at `per_minute`. */
@@ -17,7 +21,10 @@ export const rateLimit = z
   })
   .describe('Default: 100 a minute, 200 at once.');
 
-const secretHash = z.string().regex(/^[0-9a-f]{64}$/).describe('SHA-256 of the secret.');
+const secretHash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('SHA-256 of the secret.');
 const lastFour = z.string().length(4);
 
 const organisation = { organisation_id: id };
@@ -61,7 +68,12 @@ const tokenFields = {
   token_hash: secretHash,
   last_four: lastFour,
   role,
-  ou_ids: z.array(id).min(1).max(200).nullable().describe('null: every OU of the organisation, also later ones.'),
+  ou_ids: z
+    .array(id)
+    .min(1)
+    .max(200)
+    .nullable()
+    .describe('null: every OU of the organisation, also later ones.'),
   expires_at: time.nullable(),
   rate_limit: rateLimit.nullable(),
   created_by: id,
@@ -214,4 +226,3 @@ export const gatewayRecords = [
   serviceAccountSecretRotated,
   serviceAccountRevoked,
 ] as const;
-

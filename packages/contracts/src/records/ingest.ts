@@ -2,12 +2,9 @@
 import { z } from 'zod';
 import { id, time } from '../common.js';
 import { alias } from '../domain/identity.js';
-import type { JsonObject } from '../domain/json.js';
 import { leadField } from '../domain/lead-fields.js';
+import { metadataObject } from '../domain/metadata.js';
 import { defineRecord, type PayloadOf } from './record.js';
-
-/** Metadata was checked at the gateway (checkMetadata); on the log it is any JSON object. */
-const metadata = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)).meta({ type: 'object' });
 
 const eventTypeName = z.string().min(1).max(100);
 
@@ -15,12 +12,15 @@ const eventTypeName = z.string().min(1).max(100);
 const chunkEvent = z.strictObject({
   id: id.describe('Name-based when the sender gave an event_id, so that a repeat has the same id.'),
   event_id: z.string().max(128).optional().describe("The sender's own id."),
-  may_repeat: z.boolean().optional().describe('True when the same id may come again and must then be dropped.'),
+  may_repeat: z
+    .boolean()
+    .optional()
+    .describe('True when the same id may come again and must then be dropped.'),
   lead_id: id,
   aliases: z.array(alias).min(1).max(10).describe('The first names the lead; the others are linked to it.'),
   event_type: eventTypeName,
   timestamp: time,
-  metadata: metadata.optional(),
+  metadata: metadataObject.optional(),
   forwarded_by: z.array(id).max(20).optional().describe('Leads whose redirects led here.'),
 });
 export type ChunkEvent = z.infer<typeof chunkEvent>;
@@ -46,7 +46,8 @@ export const linkAlias = defineRecord({
   type: 'LinkAlias',
   topic: 'ingest.commands',
   key: 'lead_id',
-  description: 'From now on, events of this alias belong to another lead. Keyed by the lead that the alias named until then.',
+  description:
+    'From now on, events of this alias belong to another lead. Keyed by the lead that the alias named until then.',
   schema: z.strictObject({ ou_id: id, alias, alias_lead_id: id, lead_id: id, linked_at: time }),
 });
 export type LinkAlias = PayloadOf<typeof linkAlias>;
@@ -56,7 +57,11 @@ const storedEvent = z.strictObject({
   event_id: z.string().max(128).optional(),
   event_type: eventTypeName,
   timestamp: time,
-  metadata: metadata.optional(),
+  metadata: metadataObject.optional(),
+  batch_id: id.optional().describe("The event's own batch, when the record joins several."),
+  received_at: time
+    .optional()
+    .describe('When it was taken, when the record joins events taken at different times.'),
 });
 
 export const eventsIngested = defineRecord({
@@ -71,8 +76,16 @@ export const eventsIngested = defineRecord({
     source: z.enum(['ingest', 'import']),
     fire_triggers: z.boolean().describe('False for history: it scores, and fires no trigger.'),
     received_at: time,
-    aliases: z.array(alias).max(100).describe('Aliases under which these events came.'),
-    fields: z.array(leadField).max(50).optional().describe("Values that these events' metadata gives the lead's fields."),
+    aliases: z
+      .array(alias)
+      .min(1)
+      .max(100)
+      .describe('The first is the one under which these events came; the others were named along with it.'),
+    fields: z
+      .array(leadField)
+      .max(50)
+      .optional()
+      .describe("Values that these events' metadata gives the lead's fields."),
     events: z.array(storedEvent).min(1).max(5_000),
   }),
 });

@@ -4,7 +4,8 @@ import type { z } from 'zod';
 export const serviceNames = ['gateway', 'ingest', 'scoring'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-export type TopicName = `${ServiceName}.commands` | `${ServiceName}.events` | `${ServiceName}.dead-letters` | 'replies';
+export type TopicName =
+  `${ServiceName}.commands` | `${ServiceName}.events` | `${ServiceName}.dead-letters` | 'replies';
 
 export interface TopicDeclaration {
   name: TopicName;

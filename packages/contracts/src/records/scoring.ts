@@ -12,11 +12,17 @@ export const scoreType = z.literal('engagement', {
 
 /** A rule's own fields, as created and as shown. */
 export const ruleFields = {
-  event_type: name(100).describe('Title Case or snake_case: both spellings of a type are one.').meta({ example: 'Page View' }),
+  event_type: name(100)
+    .describe('Title Case or snake_case: both spellings of a type are one.')
+    .meta({ example: 'Page View' }),
   weight: weight.describe('Points that each matching event gives; not 0.').meta({ example: 10 }),
   label: name(100).optional(),
   icon: name(50).optional(),
-  attribute_filters: z.array(attributeFilter).max(20, 'must be at most 20 filters').optional().describe('All must match.'),
+  attribute_filters: z
+    .array(attributeFilter)
+    .max(20, 'must be at most 20 filters')
+    .optional()
+    .describe('All must match.'),
   active: z.boolean().optional().describe('Default true.'),
   starts_at: time.optional().describe('Events before this time get nothing from the rule.'),
   ends_at: time.optional().describe('Events from this time on get nothing from the rule.'),
@@ -58,7 +64,13 @@ export const createRule = defineRecord({
   topic: 'scoring.commands',
   key: 'ou_id',
   description: "Create an engagement rule; without ruleset_id it goes into the OU's default ruleset.",
-  schema: z.strictObject({ ou_id: id, rule_id: id, ruleset_id: id.optional(), ...ruleFields, requested_at: time }),
+  schema: z.strictObject({
+    ou_id: id,
+    rule_id: id,
+    ruleset_id: id.optional(),
+    ...ruleFields,
+    requested_at: time,
+  }),
 });
 export type CreateRule = PayloadOf<typeof createRule>;
 
@@ -136,7 +148,10 @@ export const rulesActivationChanged = defineRecord({
   schema: z.strictObject({
     ou_id: id,
     active: z.boolean(),
-    rules: z.array(z.strictObject({ rule_id: id, version: z.int().min(1) })).min(1).max(500),
+    rules: z
+      .array(z.strictObject({ rule_id: id, version: z.int().min(1) }))
+      .min(1)
+      .max(500),
     at: time,
   }),
 });

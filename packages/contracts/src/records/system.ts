@@ -14,7 +14,10 @@ export const commandReplied = defineRecord({
       outcome: z.literal('rejected'),
       code: z.string().max(64),
       message: z.string().max(4_000),
-      errors: z.array(z.strictObject({ path: z.string().max(1_000), message: z.string().max(1_000) })).max(100).optional(),
+      errors: z
+        .array(z.strictObject({ path: z.string().max(1_000), message: z.string().max(1_000) }))
+        .max(100)
+        .optional(),
     }),
   ]),
 });
@@ -26,7 +29,8 @@ export const rebuildReadModels = serviceNames.map((service) =>
     type: 'RebuildReadModel',
     topic: `${service}.commands` as TopicName,
     key: 'ou_id',
-    description: "Drop this partition's read models and fold them anew from the beginning of the log. Sent to each partition.",
+    description:
+      "Drop this partition's read models and fold them anew from the beginning of the log. Sent to each partition.",
     schema: z.strictObject({ rebuild_id: z.uuid() }),
   }),
 );

@@ -7,7 +7,12 @@ import { admin, defineRoute, viewer } from './route.js';
 const noUnit = { organisationUnit: 'none' } as const;
 
 export const orgUnit = z
-  .strictObject({ id, name: z.string().max(100), active: z.boolean().describe('The OU in which this credential works.'), created_at: time })
+  .strictObject({
+    id,
+    name: z.string().max(100),
+    active: z.boolean().describe('The OU in which this credential works.'),
+    created_at: time,
+  })
   .meta({ id: 'OrgUnit' });
 
 export const setActiveOrgUnit = defineRoute({
@@ -20,7 +25,9 @@ export const setActiveOrgUnit = defineRoute({
   tag: 'Session',
   summary: "Set this credential's active OU",
   body: z.strictObject({ ouId: id }),
-  responses: { 200: { description: 'Active', schema: z.strictObject({ ouId: id, name: z.string().max(100) }) } },
+  responses: {
+    200: { description: 'Active', schema: z.strictObject({ ouId: id, name: z.string().max(100) }) },
+  },
   problems: [404],
 });
 
@@ -97,7 +104,8 @@ export const createToken = defineRoute({
   access: admin,
   tag: 'Admin',
   summary: 'Create a personal access token',
-  description: 'The answer shows `token` this once. It may use no OU and hold no role that its creator has not.',
+  description:
+    'The answer shows `token` this once. It may use no OU and hold no role that its creator has not.',
   body: z
     .strictObject({
       name: name(100),
@@ -112,7 +120,10 @@ export const createToken = defineRoute({
     })
     .meta({ id: 'TokenForm' }),
   responses: {
-    201: { description: 'Created', schema: z.strictObject({ ...tokenView, token: z.string().max(100) }).meta({ id: 'NewToken' }) },
+    201: {
+      description: 'Created',
+      schema: z.strictObject({ ...tokenView, token: z.string().max(100) }).meta({ id: 'NewToken' }),
+    },
   },
   problems: [404],
   showsSecret: true,
@@ -158,7 +169,9 @@ export const listServiceAccounts = defineRoute({
   tag: 'Admin',
   summary: 'Service accounts of the OU',
   query: z.strictObject(pageParameters),
-  responses: { 200: { description: 'Service accounts, without their secrets', schema: page(serviceAccount) } },
+  responses: {
+    200: { description: 'Service accounts, without their secrets', schema: page(serviceAccount) },
+  },
   problems: [],
 });
 

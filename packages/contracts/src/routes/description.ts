@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { defineRoute } from './route.js';
 
-const open = { owner: 'gateway', kind: 'local', access: { credential: false }, tag: 'Description', problems: [] } as const;
+const open = {
+  owner: 'gateway',
+  kind: 'local',
+  access: { credential: false },
+  tag: 'Description',
+  problems: [],
+} as const;
 const document = z.record(z.string(), z.json());
 
 export const openApiDocument = defineRoute({

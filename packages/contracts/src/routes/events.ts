@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { cursorParameter, id, name, page, pageParameters, time, timeParameter } from '../common.js';
 import { alias } from '../domain/identity.js';
+import { metadataObject } from '../domain/metadata.js';
 import { defineRoute, viewer } from './route.js';
 
 export const minPosition = z
@@ -22,7 +23,7 @@ export const storedEvent = z
     received_at: time,
     source: z.enum(['ingest', 'import']),
     batch_id: id,
-    metadata: z.record(z.string(), z.json()),
+    metadata: metadataObject,
   })
   .meta({ id: 'Event' });
 export type StoredEvent = z.infer<typeof storedEvent>;
@@ -64,7 +65,12 @@ export const listLeadEvents = defineRoute({
   tag: 'Events',
   summary: "A lead's events, newest first",
   parameters: z.strictObject({ leadID: id }),
-  query: z.strictObject({ ...filters, ...pageParameters, cursor: cursorParameter, min_position: minPosition }),
+  query: z.strictObject({
+    ...filters,
+    ...pageParameters,
+    cursor: cursorParameter,
+    min_position: minPosition,
+  }),
   responses: { 200: { description: 'Events', schema: page(storedEvent) } },
   problems: [404],
 });

@@ -1,38 +1,82 @@
 // Events in: POST /ingest and /import.
 import { z } from 'zod';
 import { id, name } from '../common.js';
-import { alias, aliasKind } from '../domain/identity.js';
-import { metadataLimits } from '../domain/metadata.js';
+import { aliasConditions, aliasKind, normaliseAlias, type Alias } from '../domain/identity.js';
+import { checkMetadata, metadataLimits, metadataObject } from '../domain/metadata.js';
+import { sentTimeRule, utcTime } from '../intake/sent-time.js';
 import { defineRoute, intake } from './route.js';
 
 export const intakeLimits = { events: 5_000, bytes: 10_000_000, futureMs: 24 * 3_600_000, aliases: 10 };
 
-/** The form of an event as sent. The gateway checks it in one pass of its own (it is the hot path); a test holds the two against each other. */
-export const ingestedEvent = z
-  .strictObject({
-    alias_kind: aliasKind.optional(),
-    alias: z.string().min(1).max(512).optional().meta({ example: 'ada@example.com' }),
-    aliases: z
-      .array(alias)
-      .min(1)
-      .max(intakeLimits.aliases)
-      .optional()
-      .describe('In place of alias_kind and alias, when one event knows several names of its lead; the first names the lead.'),
-    event_type: name(100).meta({ example: 'Page View' }),
-    timestamp: z
-      .string()
-      .max(40)
-      .optional()
-      .describe('ISO 8601; default now; at most 24 hours in the future.')
-      .meta({ format: 'date-time', example: '2026-01-31T09:30:00Z' }),
-    event_id: z.string().min(1).max(128).optional().describe('Your own id: the same id for the same alias counts once, for ever.'),
-    metadata: z
-      .record(z.string(), z.json())
-      .optional()
-      .describe(`Any JSON object of up to ${String(metadataLimits.bytes / 1000)} KB and ${String(metadataLimits.depth)} levels.`)
-      .meta({ example: { path: '/pricing' } }),
+const sentMetadata = metadataObject
+  .superRefine((value, context) => {
+    const problem = checkMetadata(value, '');
+    if (problem)
+      context.addIssue({ code: 'custom', path: problem.path.split('.').slice(1), message: problem.message });
   })
-  .meta({ id: 'IngestedEvent' });
+  .describe(
+    `Any JSON object of up to ${String(metadataLimits.bytes / 1_000)} KB and ${String(metadataLimits.depth)} levels.`,
+  )
+  .meta({ type: 'object', additionalProperties: true, example: { path: '/pricing' } });
+
+const sentAlias = z.string().min(1).max(512).meta({ example: 'ada@example.com' });
+
+const eventFields = {
+  event_type: name(100).meta({ example: 'Page View' }),
+  timestamp: z
+    .string()
+    .max(40)
+    .refine((value) => utcTime(value) !== null, sentTimeRule)
+    .optional()
+    .describe('ISO 8601 with Z or an offset; default now; at most 24 hours in the future.')
+    .meta({ format: 'date-time', example: '2026-01-31T09:30:00Z' }),
+  event_id: z
+    .string()
+    .min(1)
+    .max(128)
+    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode')
+    .optional()
+    .describe('Your own id: the same id for the same alias counts once, for ever.')
+    .meta({ example: 'order-4711' }),
+  metadata: sentMetadata.optional(),
+};
+
+const namedAlias = { alias_kind: aliasKind, alias: sentAlias };
+
+function refuseUnknownSpelling(value: Alias, context: z.RefinementCtx) {
+  const normalised = normaliseAlias(value.alias_kind, value.alias);
+  if ('problem' in normalised)
+    context.addIssue({ code: 'custom', path: ['alias'], message: normalised.problem });
+}
+
+/**
+ * The form of an event as sent: its lead named by one alias, or by several. For documents, types and tests: on the hot
+ * path `validateEvents` checks it in one pass of its own, and a test holds the two against each other.
+ */
+export const ingestedEvent = z.union([
+  z
+    .strictObject({ ...namedAlias, ...eventFields })
+    .superRefine(refuseUnknownSpelling)
+    .meta({ id: 'IngestedEvent', ...aliasConditions }),
+  z
+    .strictObject({
+      aliases: z
+        .array(
+          z
+            .strictObject(namedAlias)
+            .superRefine(refuseUnknownSpelling)
+            .meta({ id: 'SentAlias', ...aliasConditions }),
+        )
+        .min(1)
+        .max(intakeLimits.aliases)
+        .describe(
+          'When one event knows several names of its lead; the first names the lead, the others are linked to it.',
+        ),
+      ...eventFields,
+    })
+    .meta({ id: 'IngestedEventOfAliases' }),
+]);
+export type IngestedEvent = z.input<typeof ingestedEvent>;
 
 const body = z
   .union([
@@ -40,7 +84,9 @@ const body = z
     z.array(ingestedEvent).min(1).max(intakeLimits.events),
     z.strictObject({ events: z.array(ingestedEvent).min(1).max(intakeLimits.events) }),
   ])
-  .describe('One event, an array of events, or {"events": [...]}; NDJSON has one event a line. 1 to 5,000 events, 10 MB.');
+  .describe(
+    'One event, an array of events, or {"events": [...]}; NDJSON has one event a line. 1 to 5,000 events, 10 MB.',
+  );
 
 const accepted = {
   accepted: z.int().min(0).max(intakeLimits.events),
@@ -48,7 +94,9 @@ const accepted = {
     .array(
       z.strictObject({
         index: z.int().min(0),
-        errors: z.array(z.strictObject({ path: z.string().max(1_000), message: z.string().max(1_000) })).max(20),
+        errors: z
+          .array(z.strictObject({ path: z.string().max(1_000), message: z.string().max(1_000) }))
+          .max(20),
       }),
     )
     .max(intakeLimits.events)
@@ -58,10 +106,15 @@ const accepted = {
   position: z
     .string()
     .max(500)
-    .describe('An opaque mark in the log: a read with min_position=… waits until everything up to it is visible.'),
+    .describe(
+      'An opaque mark in the log: a read with min_position=… waits until everything up to it is visible.',
+    ),
 };
 
-const partial = z.enum(['true', 'false']).default('false').describe('true: take the valid events and list the others.');
+const partial = z
+  .enum(['true', 'false'])
+  .default('false')
+  .describe('true: take the valid events and list the others.');
 
 export const ingest = defineRoute({
   name: 'ingest',
@@ -77,7 +130,12 @@ export const ingest = defineRoute({
   query: z.strictObject({ partial }),
   body,
   bodyTypes: ['application/json', 'application/x-ndjson'],
-  responses: { 202: { description: 'Acknowledged by the log', schema: z.strictObject(accepted).meta({ id: 'Accepted' }) } },
+  responses: {
+    202: {
+      description: 'Acknowledged by the log',
+      schema: z.strictObject(accepted).meta({ id: 'Accepted' }),
+    },
+  },
   problems: [],
 });
 
@@ -94,7 +152,10 @@ export const importEvents = defineRoute({
     'As POST /ingest, for events of any age: scored at event time; fires no trigger unless skip_triggers=false. CSV has a header line of alias_kind, alias, event_type, timestamp, event_id and metadata.<key> columns.',
   query: z.strictObject({
     partial,
-    skip_triggers: z.enum(['true', 'false']).default('true').describe('false: let triggers fire as for live events.'),
+    skip_triggers: z
+      .enum(['true', 'false'])
+      .default('true')
+      .describe('false: let triggers fire as for live events.'),
   }),
   body,
   bodyTypes: ['application/json', 'application/x-ndjson', 'text/csv'],

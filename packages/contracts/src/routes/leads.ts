@@ -24,7 +24,16 @@ export const lead = z
 export type Lead = z.infer<typeof lead>;
 
 const sort = z
-  .enum(['score', '-score', 'last_activity_at', '-last_activity_at', 'created_at', '-created_at', 'name', '-name'])
+  .enum([
+    'score',
+    '-score',
+    'last_activity_at',
+    '-last_activity_at',
+    'created_at',
+    '-created_at',
+    'name',
+    '-name',
+  ])
   .default('-score')
   .describe('A minus in front: descending.');
 
@@ -105,7 +114,11 @@ const driver = z
     count: z.int().min(1).describe('Events attributed to the rule.'),
     weight: z.int().describe('Points per event.'),
     total: z.int().describe('count multiplied by weight.'),
-    filter_label: z.string().max(50_000).optional().describe('The attribute filter in words; absent without filters.'),
+    filter_label: z
+      .string()
+      .max(50_000)
+      .optional()
+      .describe('The attribute filter in words; absent without filters.'),
     label: z.string().max(100).optional(),
     rule_version: z.int().min(1),
   })
@@ -157,8 +170,16 @@ export const explainScore = defineRoute({
   summary: 'Why a lead has its score, now or at a past moment',
   parameters: z.strictObject({ leadID: id }),
   query: z.strictObject({
-    range_hours: z.coerce.number().int().min(1).max(876_000).default(720).describe('Event times that drivers and entries cover, back from `at`.'),
-    at: timeParameter.optional().describe('The explanation as of then, under the rules of then. Default now.'),
+    range_hours: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(876_000)
+      .default(720)
+      .describe('Event times that drivers and entries cover, back from `at`.'),
+    at: timeParameter
+      .optional()
+      .describe('The explanation as of then, under the rules of then. Default now.'),
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Explanation', schema: scoreExplanation } },

@@ -27,7 +27,8 @@ export interface RouteDeclaration {
   access:
     | { credential: false }
     | { credential: true; role: Role; scope: Scope; organisationUnit: 'active' | 'path' | 'none' };
-  tag: 'Events' | 'Leads' | 'Scoring configuration' | 'Bulk rule updates' | 'Session' | 'Admin' | 'Description';
+  tag:
+    'Events' | 'Leads' | 'Scoring configuration' | 'Bulk rule updates' | 'Session' | 'Admin' | 'Description';
   summary: string;
   description?: string;
   parameters?: z.ZodObject;
@@ -46,10 +47,25 @@ export function defineRoute<const Route extends RouteDeclaration>(route: Route):
   return route;
 }
 
-export const viewer = { credential: true, role: 'viewer', scope: 'read', organisationUnit: 'active' } as const;
-export const editor = { credential: true, role: 'editor', scope: 'write', organisationUnit: 'active' } as const;
+export const viewer = {
+  credential: true,
+  role: 'viewer',
+  scope: 'read',
+  organisationUnit: 'active',
+} as const;
+export const editor = {
+  credential: true,
+  role: 'editor',
+  scope: 'write',
+  organisationUnit: 'active',
+} as const;
 export const admin = { credential: true, role: 'admin', scope: 'admin', organisationUnit: 'active' } as const;
-export const intake = { credential: true, role: 'editor', scope: 'ingest', organisationUnit: 'active' } as const;
+export const intake = {
+  credential: true,
+  role: 'editor',
+  scope: 'ingest',
+  organisationUnit: 'active',
+} as const;
 
 /** Status codes that a route can answer besides its own: what the gateway checks before the route is reached. */
 export function problemsOf(route: RouteDeclaration): number[] {

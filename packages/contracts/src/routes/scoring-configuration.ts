@@ -121,7 +121,8 @@ export const createEngagementRule = defineRoute({
   access: editor,
   tag,
   summary: 'Create an engagement rule',
-  description: "Without ruleset_id the rule goes into the OU's default ruleset, which is made when first needed.",
+  description:
+    "Without ruleset_id the rule goes into the OU's default ruleset, which is made when first needed.",
   body: z.strictObject({ ruleset_id: id.optional(), ...ruleForm }).meta({ id: 'EngagementRuleForm' }),
   responses: { 201: { description: 'Created', schema: rule } },
   problems: [404],
@@ -155,7 +156,9 @@ export const setRulesActive = defineRoute({
   parameters: z.strictObject({ ouId: id }),
   body: z
     .strictObject({
-      rule_ids: z.array(z.string().max(200)).max(500, 'must be at most 500 ids; split a larger set into several calls'),
+      rule_ids: z
+        .array(z.string().max(200))
+        .max(500, 'must be at most 500 ids; split a larger set into several calls'),
       updates: z.looseObject({ active: z.boolean().optional() }),
     })
     .meta({ id: 'BulkRuleUpdate' }),

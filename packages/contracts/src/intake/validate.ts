@@ -1,0 +1,337 @@
+// POST /ingest and /import: checks events as they were sent and turns them into the events of the log, in one pass.
+// This is the hot path of the system, so it is written out by hand; a test holds it against the zod schema.
+import { randomUUID } from 'node:crypto';
+import { eventName, leadName, nameBasedIds, normaliseAlias, type Alias } from '../domain/identity.js';
+import { checkMetadata, type MetadataProblem } from '../domain/metadata.js';
+import type { JsonObject } from '../domain/json.js';
+import type { ChunkEvent } from '../records/ingest.js';
+import { intakeLimits } from '../routes/intake.js';
+import { sentTimeRule, utcTime } from './sent-time.js';
+
+export interface IntakeContext {
+  ouId: string;
+  /** ISO 8601 UTC with milliseconds: the time of events that carry none. */
+  receivedAt: string;
+  /**
+   * The batch's id when it came from the request's Idempotency-Key: events without an event_id then get ids from it
+   * and their index, so that sending the request again adds nothing. Else null: their ids are random.
+   */
+  repeatableBatchId: string | null;
+}
+
+export interface RejectedEvent {
+  /** Place in the batch, from 0; of NDJSON and CSV the place among the lines that are not blank, without a header. */
+  index: number;
+  errors: MetadataProblem[];
+}
+
+export interface ValidatedEvents {
+  events: ChunkEvent[];
+  rejected: RejectedEvent[];
+}
+
+/** A body that cannot be read as a batch at all. */
+export interface UnreadableBatch {
+  code: 'invalid_request';
+  errors: MetadataProblem[];
+}
+
+/** One event of the batch: as it was sent, or why it could not be read. */
+export type SentEvent = { sent: unknown } | { unreadable: string };
+
+/** The events of a parsed JSON body: one event, an array of events, or {"events": [...]}. */
+export function eventsOfJson(body: unknown): SentEvent[] | UnreadableBatch {
+  if (Array.isArray(body)) return bounded(body.length, () => body.map((sent: unknown) => ({ sent })));
+  if (!isObject(body)) return unreadable('', 'must be an event, an array of events, or {"events": [...]}');
+  if (!Object.hasOwn(body, 'events')) return [{ sent: body }];
+  const { events } = body;
+  const other = Object.keys(body).find((key) => key !== 'events');
+  if (other !== undefined) return unreadable(clipped(other), 'is not known beside events');
+  if (!Array.isArray(events)) return unreadable('events', 'must be an array of events');
+  return bounded(events.length, () => events.map((sent: unknown) => ({ sent })));
+}
+
+/** The events of an NDJSON body: one event a line; blank lines count for nothing. */
+export function eventsOfNdjson(body: string): SentEvent[] | UnreadableBatch {
+  const events: SentEvent[] = [];
+  for (let start = 0; start < body.length;) {
+    const newline = body.indexOf('\n', start);
+    const end = newline === -1 ? body.length : newline;
+    const line = body.slice(start, end);
+    start = end + 1;
+    if (line.trim() === '') continue;
+    if (events.length === intakeLimits.events) return tooMany();
+    try {
+      events.push({ sent: JSON.parse(line) as unknown });
+    } catch {
+      events.push({ unreadable: 'must be one JSON object on one line' });
+    }
+  }
+  return events.length === 0 ? tooFew() : events;
+}
+
+const csvFields: readonly string[] = ['alias_kind', 'alias', 'event_type', 'timestamp', 'event_id'];
+const metadataColumn = 'metadata.';
+
+/**
+ * The events of CSV rows, the first of which names the columns: alias_kind, alias, event_type, timestamp, event_id and
+ * metadata.<key>. An empty cell is an absent field; metadata values stay text.
+ */
+export function eventsOfCsvRows(rows: readonly (readonly string[])[]): SentEvent[] | UnreadableBatch {
+  const columns = rows[0]?.map((column) => column.trim()) ?? [];
+  const errors = columns.flatMap((column, index): MetadataProblem[] => {
+    if (columns.indexOf(column) !== index) return [{ path: clipped(column), message: 'is a column twice' }];
+    if (
+      csvFields.includes(column) ||
+      (column.length > metadataColumn.length && column.startsWith(metadataColumn))
+    )
+      return [];
+    return [
+      {
+        path: clipped(column),
+        message: `is not a known column; known are ${csvFields.join(', ')} and metadata.<key>`,
+      },
+    ];
+  });
+  if (errors.length > 0) return { code: 'invalid_request', errors: errors.slice(0, maximumErrors) };
+  return bounded(rows.length - 1, () =>
+    rows.slice(1).map((row): SentEvent => {
+      if (row.length > columns.length)
+        return {
+          unreadable: `has ${String(row.length)} cells where the header has ${String(columns.length)}`,
+        };
+      const fields: [string, unknown][] = [];
+      const metadata: [string, unknown][] = [];
+      for (const [index, cell] of row.entries()) {
+        const column = columns[index];
+        if (cell === '' || column === undefined) continue;
+        if (column.startsWith(metadataColumn)) metadata.push([column.slice(metadataColumn.length), cell]);
+        else fields.push([column, cell]);
+      }
+      if (metadata.length > 0) fields.push(['metadata', Object.fromEntries(metadata)]);
+      return { sent: Object.fromEntries(fields) };
+    }),
+  );
+}
+
+/** Checks each event by the rules of `ingestedEvent`, and that it is at most 24 hours in the future. */
+export function validateEvents(sent: readonly SentEvent[], context: IntakeContext): ValidatedEvents {
+  const idInUnit = nameBasedIds(context.ouId);
+  const idInBatch = context.repeatableBatchId === null ? null : nameBasedIds(context.repeatableBatchId);
+  const latest = new Date(Date.parse(context.receivedAt) + intakeLimits.futureMs).toISOString();
+  const events: ChunkEvent[] = [];
+  const rejected: RejectedEvent[] = [];
+  for (const [index, event] of sent.entries()) {
+    const errors: MetadataProblem[] = [];
+    const checked = 'sent' in event ? check(event.sent, latest, errors) : null;
+    if ('unreadable' in event) errors.push({ path: '', message: event.unreadable });
+    const first = checked?.aliases[0];
+    if (errors.length > 0 || !checked || !first) {
+      rejected.push({ index, errors: errors.slice(0, maximumErrors) });
+      continue;
+    }
+    const named = checked.eventId !== undefined;
+    const chunkEvent: ChunkEvent = {
+      id: named
+        ? idInUnit(eventName(first.alias_kind, first.alias, checked.eventId ?? ''))
+        : idInBatch
+          ? idInBatch(`event:${String(index)}`)
+          : randomUUID(),
+      lead_id: idInUnit(leadName(first.alias_kind, first.alias)),
+      aliases: checked.aliases,
+      event_type: checked.eventType,
+      timestamp: checked.timestamp ?? context.receivedAt,
+    };
+    if (checked.eventId !== undefined) chunkEvent.event_id = checked.eventId;
+    if (named || idInBatch) chunkEvent.may_repeat = true;
+    if (checked.metadata !== undefined) chunkEvent.metadata = checked.metadata;
+    events.push(chunkEvent);
+  }
+  return { events, rejected };
+}
+
+interface CheckedEvent {
+  aliases: Alias[];
+  eventType: string;
+  timestamp: string | undefined;
+  eventId: string | undefined;
+  metadata: JsonObject | undefined;
+}
+
+const maximumErrors = 20;
+
+/** Adds what is wrong to `errors`; the result counts only when nothing was added. */
+function check(event: unknown, latest: string, errors: MetadataProblem[]): CheckedEvent | null {
+  if (!isObject(event)) {
+    errors.push({ path: '', message: 'must be an object' });
+    return null;
+  }
+  let kind: unknown;
+  let alias: unknown;
+  let aliases: unknown;
+  let eventType: unknown;
+  let timestamp: unknown;
+  let eventId: unknown;
+  let metadata: unknown;
+  for (const key of Object.keys(event)) {
+    const value = event[key];
+    switch (key) {
+      case 'alias_kind':
+        kind = value;
+        break;
+      case 'alias':
+        alias = value;
+        break;
+      case 'aliases':
+        aliases = value;
+        break;
+      case 'event_type':
+        eventType = value;
+        break;
+      case 'timestamp':
+        timestamp = value;
+        break;
+      case 'event_id':
+        eventId = value;
+        break;
+      case 'metadata':
+        metadata = value;
+        break;
+      default:
+        if (errors.length < maximumErrors)
+          errors.push({
+            path: clipped(key),
+            message: 'is not a known field; put what is your own into metadata',
+          });
+    }
+  }
+  const named: Alias[] = [];
+  if (aliases === undefined) checkAlias(kind, alias, '', named, errors);
+  else if (kind !== undefined || alias !== undefined)
+    errors.push({
+      path: 'aliases',
+      message: 'takes the place of alias_kind and alias: send one of the two forms',
+    });
+  else checkAliases(aliases, named, errors);
+  const result: CheckedEvent = {
+    aliases: named,
+    eventType: '',
+    timestamp: undefined,
+    eventId: undefined,
+    metadata: undefined,
+  };
+  if (typeof eventType === 'string') {
+    result.eventType = eventType.trim();
+    const problem = problemOfName(result.eventType);
+    if (problem !== null) errors.push({ path: 'event_type', message: problem });
+  } else
+    errors.push({ path: 'event_type', message: eventType === undefined ? 'is missing' : 'must be a text' });
+  if (timestamp !== undefined) {
+    const utc = typeof timestamp === 'string' ? utcTime(timestamp) : null;
+    if (utc === null) errors.push({ path: 'timestamp', message: sentTimeRule });
+    else if (utc > latest)
+      errors.push({ path: 'timestamp', message: 'must be at most 24 hours in the future' });
+    else result.timestamp = utc;
+  }
+  if (eventId !== undefined) {
+    if (typeof eventId !== 'string' || eventId.length === 0 || eventId.length > 128)
+      errors.push({ path: 'event_id', message: 'must be a text of 1 to 128 characters' });
+    else if (!eventId.isWellFormed())
+      errors.push({ path: 'event_id', message: 'must be well-formed Unicode' });
+    else result.eventId = eventId;
+  }
+  if (metadata !== undefined) {
+    const problem = checkMetadata(metadata, 'metadata');
+    if (problem) errors.push({ path: clipped(problem.path), message: problem.message });
+    else result.metadata = metadata as JsonObject;
+  }
+  return result;
+}
+
+function checkAliases(aliases: unknown, named: Alias[], errors: MetadataProblem[]): void {
+  if (!Array.isArray(aliases) || aliases.length === 0 || aliases.length > intakeLimits.aliases) {
+    errors.push({
+      path: 'aliases',
+      message: `must be an array of 1 to ${String(intakeLimits.aliases)} {alias_kind, alias}`,
+    });
+    return;
+  }
+  for (const [index, one] of (aliases as unknown[]).entries()) {
+    const at = `aliases.${String(index)}`;
+    if (!isObject(one)) {
+      errors.push({ path: at, message: 'must be {alias_kind, alias}' });
+      continue;
+    }
+    const unknown = Object.keys(one).find((key) => key !== 'alias_kind' && key !== 'alias');
+    if (unknown !== undefined)
+      errors.push({ path: `${at}.${clipped(unknown)}`, message: 'is not a known field' });
+    else checkAlias(one.alias_kind, one.alias, `${at}.`, named, errors);
+  }
+}
+
+const kindForm = /^[a-z0-9_]{1,32}$/;
+
+function checkAlias(
+  kind: unknown,
+  alias: unknown,
+  at: string,
+  named: Alias[],
+  errors: MetadataProblem[],
+): void {
+  if (typeof kind !== 'string' || !kindForm.test(kind)) {
+    errors.push({
+      path: `${at}alias_kind`,
+      message: kind === undefined ? 'is missing' : 'must be 1 to 32 of a-z, 0-9 and _, such as email',
+    });
+    return;
+  }
+  if (typeof alias !== 'string' || alias.length > 512) {
+    errors.push({
+      path: `${at}alias`,
+      message: alias === undefined ? 'is missing' : 'must be a text of at most 512 characters',
+    });
+    return;
+  }
+  const normalised = normaliseAlias(kind, alias);
+  if ('problem' in normalised) errors.push({ path: `${at}alias`, message: normalised.problem });
+  else if (!named.some((known) => known.alias === normalised.alias && known.alias_kind === kind))
+    named.push({ alias_kind: kind, alias: normalised.alias });
+}
+
+// eslint-disable-next-line no-control-regex
+const control = /[\u0000-\u001f\u007f]/;
+
+function problemOfName(name: string): string | null {
+  if (name === '') return 'must not be empty';
+  if (name.length > 100) return 'must be at most 100 characters';
+  if (control.test(name)) return 'must not hold control characters';
+  return name.isWellFormed() ? null : 'must be well-formed Unicode';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function clipped(path: string): string {
+  return path.length > 200 ? `${path.slice(0, 199)}…` : path;
+}
+
+function unreadable(path: string, message: string): UnreadableBatch {
+  return { code: 'invalid_request', errors: [{ path, message }] };
+}
+
+function bounded(count: number, events: () => SentEvent[]): SentEvent[] | UnreadableBatch {
+  if (count < 1) return tooFew();
+  return count > intakeLimits.events ? tooMany() : events();
+}
+
+function tooFew(): UnreadableBatch {
+  return unreadable('', 'must hold at least one event');
+}
+
+function tooMany(): UnreadableBatch {
+  return unreadable(
+    '',
+    `must hold at most ${String(intakeLimits.events)} events; send more in several requests`,
+  );
+}
