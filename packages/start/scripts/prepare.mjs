@@ -15,7 +15,11 @@ function fail(message) {
 function run(title, command, args) {
   const started = Date.now();
   process.stdout.write(`${title} …\n`);
-  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', env: { ...process.env, FORCE_COLOR: '0' } });
+  const result = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, FORCE_COLOR: '0' },
+  });
   if (result.status !== 0) {
     process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`);
     fail(`${title}: failed. The command was: ${command} ${args.join(' ')}`);
@@ -28,13 +32,20 @@ export function prepare() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19))
     fail(`Node ${process.versions.node} is too old: install Node 20.19 or newer, then try again.`);
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
   const mark = join(root, 'node_modules/.installed-lock');
   if (!existsSync(mark) || readFileSync(mark, 'utf8') !== lock) {
     run('Installing dependencies', 'npm', ['ci', '--no-audit', '--no-fund']);
     mkdirSync(join(root, 'node_modules'), { recursive: true });
     writeFileSync(mark, lock);
   }
-  run('Building', join(root, 'node_modules/.bin/turbo'), ['run', 'build', '--output-logs=errors-only', '--no-update-notifier']);
+  run('Building', join(root, 'node_modules/.bin/turbo'), [
+    'run',
+    'build',
+    '--output-logs=errors-only',
+    '--no-update-notifier',
+  ]);
   return root;
 }

@@ -1,3 +1,9 @@
 // Running the whole system on one machine, and the sample data it shows.
 export { sampleEvents, sampleRulesets, type SampleEvent, type SampleRuleset } from './sample-data.js';
-export { startSystem, type RunningService, type RunningSystem, type SystemOptions, type SystemSecrets } from './system.js';
+export {
+  startSystem,
+  type RunningService,
+  type RunningSystem,
+  type SystemOptions,
+  type SystemSecrets,
+} from './system.js';

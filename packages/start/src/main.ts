@@ -22,7 +22,7 @@ interface StartFile {
   schema_registry_url: string;
   mongodb_uri: string;
   namespace: string;
-  services: Record<string, { url: string; pid: number }>;
+  services: Record<string, { url: string; pid: number | null }>;
 }
 
 /**
@@ -32,7 +32,8 @@ interface StartFile {
  */
 export async function main(root: string, flags: readonly string[]): Promise<void> {
   const unknown = flags.find((flag) => flag !== '--empty');
-  if (unknown !== undefined) return fail(`Unknown option ${unknown}. The only one is --empty: start without sample data.`);
+  if (unknown !== undefined)
+    return fail(`Unknown option ${unknown}. The only one is --empty: start without sample data.`);
   const stopping: (() => Promise<void>)[] = [];
   let stopped = false;
   const stop = async (code: number) => {
@@ -58,7 +59,10 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     let ouId: string | null = null;
     const announce = (system: RunningSystem) => {
       if (ouId !== null)
-        void writeStartFile(join(run, 'start.json'), startFileOf(system, platform.endpoints, secrets, ouId, namespace));
+        void writeStartFile(
+          join(run, 'start.json'),
+          startFileOf(system, platform.endpoints, secrets, ouId, namespace),
+        );
     };
     const system = await startSystem({
       root,
@@ -77,7 +81,10 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     const client = createClient({ baseUrl: system.gatewayUrl, token: secrets.bootstrapToken });
     ouId = await firstUnit(client);
     if (!flags.includes('--empty')) await seed(client);
-    await writeStartFile(join(run, 'start.json'), startFileOf(system, platform.endpoints, secrets, ouId, namespace));
+    await writeStartFile(
+      join(run, 'start.json'),
+      startFileOf(system, platform.endpoints, secrets, ouId, namespace),
+    );
     greet(system.gatewayUrl, secrets.bootstrapToken, join(run, 'logs'));
   } catch (error) {
     process.stderr.write(`\n${messageOf(error)}\n`);
@@ -98,7 +105,8 @@ async function firstUnit(client: Client): Promise<string> {
       // The token is known a moment after the gateway is up: its organisation is a command like any other.
       if (Date.now() > deadline) throw error;
     }
-    if (Date.now() > deadline) throw new Error('The first organisation was not created within 60 s; see gateway.log');
+    if (Date.now() > deadline)
+      throw new Error('The first organisation was not created within 60 s; see gateway.log');
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
@@ -112,11 +120,15 @@ async function seed(client: Client): Promise<void> {
   if (events.total > 0 || rulesets.total > 0) return;
   say('Filling the empty store with sample data (npm start -- --empty leaves it empty) …');
   for (const { name, rules } of sampleRulesets) {
-    const ruleset = await client.call('createRuleset', { body: { name, score_type: 'engagement', active: true } });
+    const ruleset = await client.call('createRuleset', {
+      body: { name, score_type: 'engagement', active: true },
+    });
     for (const rule of rules) await client.call('createRule', { body: { ...rule, ruleset_id: ruleset.id } });
   }
   const result = await client.ingest(sampleEvents(sampleEventCount, Date.now()));
-  await client.call('listLeads', { query: { limit: 1, ...(result.position !== undefined && { min_position: result.position }) } });
+  await client.call('listLeads', {
+    query: { limit: 1, ...(result.position !== undefined && { min_position: result.position }) },
+  });
   say(`${String(result.accepted)} sample events scored`);
 }
 
@@ -143,7 +155,9 @@ async function gatewayPort(wanted: string | undefined): Promise<number> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw new Error(`LEAD_SCORING_PORT is "${wanted}"; it must be a port number from 1 to 65535.`);
   if (!(await isFree(port)))
-    throw new Error(`Port ${wanted} is in use. Stop what listens there, or set LEAD_SCORING_PORT to another port.`);
+    throw new Error(
+      `Port ${wanted} is in use. Stop what listens there, or set LEAD_SCORING_PORT to another port.`,
+    );
   return port;
 }
 
@@ -153,16 +167,26 @@ function isFree(port: number): Promise<boolean> {
     server.once('error', () => {
       resolve(false);
     });
-    server.listen({ port, host: '127.0.0.1' }, () => server.close(() => {
-      resolve(true);
-    }));
+    server.listen({ port, host: '127.0.0.1' }, () =>
+      server.close(() => {
+        resolve(true);
+      }),
+    );
   });
 }
 
 /** Settings of the services that may be given to `npm start`. */
 function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
-  const names = ['LOG_LEVEL', 'PARTITIONS', 'RATE_LIMIT_PER_MINUTE', 'RATE_LIMIT_BURST', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
-  return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+  const names = [
+    'LOG_LEVEL',
+    'PARTITIONS',
+    'RATE_LIMIT_PER_MINUTE',
+    'RATE_LIMIT_BURST',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+  ];
+  return Object.fromEntries(
+    names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+  );
 }
 
 async function secretsIn(file: string): Promise<SystemSecrets> {
@@ -194,7 +218,10 @@ function startFileOf(
     mongodb_uri: endpoints.mongodbUri,
     namespace,
     services: Object.fromEntries(
-      system.services.map((service) => [service.name satisfies ServiceName, { url: service.url, pid: service.process.pid }]),
+      system.services.map((service) => [
+        service.name satisfies ServiceName,
+        { url: service.url, pid: service.process.pid ?? null },
+      ]),
     ),
   };
 }

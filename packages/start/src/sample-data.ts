@@ -1,6 +1,6 @@
 // Sample data: believable visits of a few hundred people to the website of a software company, made by a seeded
 // generator, so that every first start shows the same leads. Nothing in it is a real person.
-import type { JsonObject } from '@lead-scoring/contracts';
+import type { AttributeFilter, JsonObject } from '@lead-scoring/contracts';
 
 export interface SampleEvent {
   alias_kind: 'email';
@@ -15,7 +15,7 @@ export interface SampleRule {
   event_type: string;
   weight: number;
   label: string;
-  attribute_filters?: { field: string; operator: 'contains' | 'in' | 'gte' | 'ends_with'; value: string | number | string[] }[];
+  attribute_filters?: AttributeFilter[];
 }
 
 export interface SampleRuleset {
@@ -31,7 +31,12 @@ export const sampleRulesets: readonly SampleRuleset[] = [
       pageRule('Contact', 12, '/contact'),
       pageRule('Pricing', 10, '/pricing'),
       pageRule('Case studies', 8, '/case-studies'),
-      { event_type: 'Form Submit', weight: 20, label: 'Asked for a demo', attribute_filters: [{ field: 'form', operator: 'contains', value: 'demo' }] },
+      {
+        event_type: 'Form Submit',
+        weight: 20,
+        label: 'Asked for a demo',
+        attribute_filters: [{ field: 'form', operator: 'contains', value: 'demo' }],
+      },
       { event_type: 'Trial Started', weight: 25, label: 'Started a trial' },
     ],
   },
@@ -40,7 +45,12 @@ export const sampleRulesets: readonly SampleRuleset[] = [
     rules: [
       { event_type: 'Email Open', weight: 1, label: 'Opened an e-mail' },
       { event_type: 'Email Click', weight: 3, label: 'Followed a link in an e-mail' },
-      { event_type: 'Webinar Attended', weight: 6, label: 'Stayed in a webinar', attribute_filters: [{ field: 'minutes', operator: 'gte', value: 20 }] },
+      {
+        event_type: 'Webinar Attended',
+        weight: 6,
+        label: 'Stayed in a webinar',
+        attribute_filters: [{ field: 'minutes', operator: 'gte', value: 20 }],
+      },
       pageRule('Product', 4, '/product'),
       pageRule('Blog', 1, '/blog'),
     ],
@@ -55,13 +65,88 @@ export const sampleRulesets: readonly SampleRuleset[] = [
 ];
 
 function pageRule(label: string, weight: number, path: string): SampleRule {
-  return { event_type: 'Page View', weight, label, attribute_filters: [{ field: 'path', operator: 'contains', value: path }] };
+  return {
+    event_type: 'Page View',
+    weight,
+    label,
+    attribute_filters: [{ field: 'path', operator: 'contains', value: path }],
+  };
 }
 
-const firstNames = ['Ada', 'Amara', 'Björn', 'Chen', 'Dilan', 'Elif', 'Femi', 'Grace', 'Hana', 'Ines', 'Jonas', 'Kofi', 'Lea', 'Mateo', 'Nadia', 'Omar', 'Priya', 'Quinn', 'Rosa', 'Sven', 'Tariq', 'Uma', 'Vera', 'Wanjiru', 'Yuki', 'Zoë'];
-const lastNames = ['Almeida', 'Bauer', 'Costa', 'Dubois', 'Eriksen', 'Fischer', 'Garcia', 'Haddad', 'Ivanova', 'Jensen', 'Kimura', 'Lindqvist', 'Mbeki', 'Nowak', 'Okafor', 'Petrov', 'Rossi', 'Singh', 'Tanaka', 'Weber'];
-const companies = ['Northwind Logistics', 'Fjord Analytics', 'Halden Foods', 'Brightwater Energy', 'Kestrel Robotics', 'Lumen Health', 'Monsun Travel', 'Orchard Bank', 'Pinecone Software', 'Quarry Steel', 'Riverside School', 'Solstice Media'];
-const titles = ['Head of Sales', 'Marketing Manager', 'CTO', 'Operations Lead', 'Founder', 'Student', 'Analyst', 'Procurement Officer'];
+const firstNames = [
+  'Ada',
+  'Amara',
+  'Björn',
+  'Chen',
+  'Dilan',
+  'Elif',
+  'Femi',
+  'Grace',
+  'Hana',
+  'Ines',
+  'Jonas',
+  'Kofi',
+  'Lea',
+  'Mateo',
+  'Nadia',
+  'Omar',
+  'Priya',
+  'Quinn',
+  'Rosa',
+  'Sven',
+  'Tariq',
+  'Uma',
+  'Vera',
+  'Wanjiru',
+  'Yuki',
+  'Zoë',
+];
+const lastNames = [
+  'Almeida',
+  'Bauer',
+  'Costa',
+  'Dubois',
+  'Eriksen',
+  'Fischer',
+  'Garcia',
+  'Haddad',
+  'Ivanova',
+  'Jensen',
+  'Kimura',
+  'Lindqvist',
+  'Mbeki',
+  'Nowak',
+  'Okafor',
+  'Petrov',
+  'Rossi',
+  'Singh',
+  'Tanaka',
+  'Weber',
+];
+const companies = [
+  'Northwind Logistics',
+  'Fjord Analytics',
+  'Halden Foods',
+  'Brightwater Energy',
+  'Kestrel Robotics',
+  'Lumen Health',
+  'Monsun Travel',
+  'Orchard Bank',
+  'Pinecone Software',
+  'Quarry Steel',
+  'Riverside School',
+  'Solstice Media',
+];
+const titles = [
+  'Head of Sales',
+  'Marketing Manager',
+  'CTO',
+  'Operations Lead',
+  'Founder',
+  'Student',
+  'Analyst',
+  'Procurement Officer',
+];
 const owners = ['Sam Rivera', 'Kim Novak', 'Alex Osei'];
 
 /** How a kind of visitor behaves: what they do, and how often in comparison. */
@@ -73,10 +158,12 @@ interface Visitor {
 
 type Pick = <Item>(items: readonly Item[]) => Item;
 
-const page = (...paths: string[]) => (pick: Pick) => ({
-  event_type: 'Page View',
-  metadata: { path: pick(paths), referrer: pick(['search', 'newsletter', 'direct', 'partner']) },
-});
+const page =
+  (...paths: string[]) =>
+  (pick: Pick) => ({
+    event_type: 'Page View',
+    metadata: { path: pick(paths), referrer: pick(['search', 'newsletter', 'direct', 'partner']) },
+  });
 const mail = (event_type: string) => (pick: Pick) => ({
   event_type,
   metadata: { campaign: pick(['spring-launch', 'product-news', 'event-invite']) },
@@ -134,9 +221,18 @@ export function sampleEvents(count: number, until: number, seed = 7): SampleEven
     const first = pick(firstNames);
     const last = pick(lastNames);
     const company = pick(companies);
-    const profile: JsonObject = { first_name: first, last_name: last, company, title: pick(titles), owner: pick(owners) };
+    const profile: JsonObject = {
+      first_name: first,
+      last_name: last,
+      company,
+      title: pick(titles),
+      owner: pick(owners),
+    };
     const address = `${plain(first)}.${plain(last)}${String(person)}@${plain(company)}.example`;
-    const visitor = chosen(visitors.map((kind) => [kind.share, kind] as const), random);
+    const visitor = chosen(
+      visitors.map((kind) => [kind.share, kind] as const),
+      random,
+    );
     const visits = visitor.visits[0] + Math.floor(random() * (visitor.visits[1] - visitor.visits[0] + 1));
     const begins = until - span * random();
     for (let visit = 0; visit < visits && events.length < count; visit += 1) {
@@ -145,7 +241,9 @@ export function sampleEvents(count: number, until: number, seed = 7): SampleEven
         alias_kind: 'email',
         alias: address,
         event_type,
-        timestamp: new Date(begins + (until - begins) * (visit / visits) + random() * 600_000 - 600_000).toISOString(),
+        timestamp: new Date(
+          begins + (until - begins) * (visit / visits) + random() * 600_000 - 600_000,
+        ).toISOString(),
         event_id: `sample-${String(seed)}-${String(person)}-${String(visit)}`,
         metadata: visit === 0 ? { ...metadata, ...profile } : metadata,
       });
@@ -166,7 +264,10 @@ function chosen<Item>(items: readonly (readonly [number, Item])[], random: () =>
 }
 
 function plain(text: string): string {
-  return text.normalize('NFD').toLowerCase().replace(/[^a-z]+/g, '');
+  return text
+    .normalize('NFD')
+    .toLowerCase()
+    .replace(/[^a-z]+/g, '');
 }
 
 /** A small seeded generator of numbers in [0, 1): enough for sample data, and the same on every machine. */

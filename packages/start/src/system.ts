@@ -3,7 +3,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
-import { freePort, startProcess, type PlatformEndpoints, type RunningProcess } from '@lead-scoring/platform';
+import {
+  freePort,
+  startGuardian,
+  startProcess,
+  type PlatformEndpoints,
+  type ProcessHandle,
+} from '@lead-scoring/platform';
 
 export interface SystemSecrets {
   /** Authenticates the gateway to the services; at least 32 characters. */
@@ -30,7 +36,7 @@ export interface SystemOptions {
   /** Further environment of every service. */
   environment?: Record<string, string>;
   replicationFactor?: number;
-  /** Called after each start and restart of a service. */
+  /** Called after each start of a service's process, the first included. */
   onChange?: (system: RunningSystem) => void;
   onProgress?: (message: string) => void;
 }
@@ -39,7 +45,8 @@ export interface RunningService {
   name: ServiceName;
   instance: number;
   url: string;
-  process: RunningProcess;
+  process: ProcessHandle;
+  logFile: string;
 }
 
 export interface RunningSystem {
@@ -60,10 +67,14 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
   for (const { name, instance } of instances)
     ports.set(
       `${name}-${String(instance)}`,
-      name === 'gateway' && instance === 0 && options.gatewayPort !== undefined ? options.gatewayPort : await freePort(),
+      name === 'gateway' && instance === 0 && options.gatewayPort !== undefined
+        ? options.gatewayPort
+        : await freePort(),
     );
-  const urlOf = (name: ServiceName, instance = 0) => `http://127.0.0.1:${String(ports.get(`${name}-${String(instance)}`))}`;
+  const urlOf = (name: ServiceName, instance = 0) =>
+    `http://127.0.0.1:${String(ports.get(`${name}-${String(instance)}`))}`;
 
+  const guardian = startGuardian();
   const services: RunningService[] = [];
   const system: RunningSystem = {
     gatewayUrl: urlOf('gateway'),
@@ -72,16 +83,21 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
     stop: async () => {
       // The gateway first, so that nobody is told 202 by a system that is going away.
       for (const name of serviceNames)
-        await Promise.all(services.filter((service) => service.name === name).map((service) => service.process.stop()));
+        await Promise.all(
+          services.filter((service) => service.name === name).map((service) => service.process.stop()),
+        );
+      guardian.dismiss();
     },
   };
   try {
     for (const { name, instance } of instances) {
-      const processName = options.instances?.[name] === undefined ? name : `${name}-${String(instance)}`;
+      const processName = (options.instances?.[name] ?? 1) === 1 ? name : `${name}-${String(instance)}`;
+      const logFile = join(options.logDirectory, `${processName}.log`);
       services.push({
         name,
         instance,
         url: urlOf(name, instance),
+        logFile,
         process: await startProcess({
           name: processName,
           command: process.execPath,
@@ -92,13 +108,18 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
             join(options.root, 'services', name, 'dist/main.js'),
           ],
           cwd: options.root,
-          logFile: join(options.logDirectory, `${processName}.log`),
+          logFile,
           restart: true,
+          guardian,
           env: environmentOf(options, name, urlOf, ports.get(`${name}-${String(instance)}`) ?? 0),
-          onRestart: () => {
-            options.onProgress?.(`${processName} died and was started again; its log is ${processName}.log`);
-            options.onChange?.(system);
-          },
+          onStart: () => options.onChange?.(system),
+          onRestart: ({ exit, crashLooping, lastLogLines }) =>
+            options.onProgress?.(
+              `${processName} ended (${exit.signal ?? `code ${String(exit.code)}`}) and is started again` +
+                (crashLooping
+                  ? `, not for the first time. The last lines of ${logFile}:\n${lastLogLines.join('\n')}`
+                  : ''),
+            ),
         }),
       });
     }
@@ -158,7 +179,9 @@ async function untilReady(services: readonly RunningService[], timeoutMs: number
     if (Date.now() > deadline)
       throw new Error(
         `Not ready after ${String(timeoutMs / 1_000)} s: ` +
-          waiting.map(({ service, answer }) => `${service.name} (${answer}; log: ${service.process.logFile})`).join('; '),
+          waiting
+            .map(({ service, answer }) => `${service.name} (${answer}; log: ${service.logFile})`)
+            .join('; '),
       );
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
