@@ -123,9 +123,10 @@ interface WriteErrorAt {
   code: number;
 }
 
-function writeErrorsOf(error: MongoBulkWriteError): WriteErrorAt[] {
-  const all = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
-  return all.map((writeError) => ({ index: Number(writeError.index), code: Number(writeError.code) }));
+function writeErrorsOf(error: MongoBulkWriteError): readonly WriteErrorAt[] {
+  return Array.isArray(error.writeErrors)
+    ? (error.writeErrors as readonly WriteErrorAt[])
+    : [error.writeErrors as WriteErrorAt];
 }
 
 /**

@@ -1,5 +1,5 @@
 // Reading: values of users as values only, pages by number, pages by cursor.
-import { Binary, type Collection, type Document, type Filter, type Sort } from 'mongodb';
+import { Binary, type Collection, type Document, type Filter } from 'mongodb';
 import { withClassifiedErrors } from './errors.js';
 import { binaryToUuid, uuidToBinary } from './values.js';
 

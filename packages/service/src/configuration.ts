@@ -1,0 +1,118 @@
+// Configuration comes from the environment, is checked once at start-up, and is typed from then on.
+import { z } from 'zod';
+
+/** sysexits.h EX_CONFIG: a supervisor can tell that starting again is of no use. */
+export const configurationExitCode = 78;
+
+const list = (example: string) =>
+  z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+    )
+    .pipe(z.array(z.string().regex(/^[^\s/]+:\d{1,5}$/, `must be host:port, such as ${example}`)).min(1));
+
+const httpUrl = z
+  .string()
+  .refine(
+    (text) => /^https?:\/\//.test(text) && URL.canParse(text),
+    'must be a URL that starts with http:// or https://',
+  );
+
+const whole = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${String(minimum)} to ${String(maximum)}`)
+    .transform(Number)
+    .pipe(z.int().min(minimum).max(maximum));
+
+/** Kinds of settings, for services' own schemas. */
+export const setting = {
+  httpUrl,
+  /** A whole number written in digits. */
+  whole,
+  /** A list of host:port, separated by commas. */
+  hosts: list,
+  /** Something only the deployment knows; never logged. */
+  secret: z.string().min(32, 'must have at least 32 characters'),
+  flag: z.enum(['true', 'false']).transform((text) => text === 'true'),
+};
+
+/** What every service takes. A service extends it: `commonConfiguration.extend({ TOKEN_SECRET: setting.secret })`. */
+export const commonConfiguration = z.object({
+  /** Prefix of topics, groups, transactional ids, subjects and databases: several systems can share servers. */
+  NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -')
+    .default('lead-scoring'),
+  KAFKA_BROKERS: list('127.0.0.1:9092'),
+  SCHEMA_REGISTRY_URL: httpUrl,
+  MONGODB_URI: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\/\S+$/, 'must be a URI that starts with mongodb:// or mongodb+srv://'),
+  PARTITIONS: whole(1, 1_000).default(6),
+  REPLICATION_FACTOR: whole(1, 9).default(1),
+  /** 0: any free port; the port is announced. */
+  PORT: whole(0, 65_535).default(0),
+  HOST: z.string().min(1).max(255).default('127.0.0.1'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  INTERNAL_SECRET: setting.secret,
+  /** From the signal to the hard exit, in milliseconds. */
+  SHUTDOWN_TIMEOUT_MS: whole(100, 600_000).default(10_000),
+  /** Written once the service listens: {"port", "pid"}. */
+  READY_FILE: z.string().min(1).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+});
+export type CommonConfiguration = z.infer<typeof commonConfiguration>;
+
+/** A wrong environment: every wrong variable with what is allowed. Never holds a value: one may be a secret. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  readonly code = 'invalid_configuration';
+  constructor(readonly problems: readonly { variable: string; message: string }[]) {
+    super(
+      `invalid configuration: ${problems.map(({ variable, message }) => `${variable} ${message}`).join('; ')}`,
+    );
+  }
+}
+
+/**
+ * The typed configuration. An empty variable counts as one that is not set.
+ * @throws ConfigurationError
+ */
+export function parseConfiguration<Schema extends z.ZodType>(
+  schema: Schema,
+  environment: Readonly<Record<string, string | undefined>>,
+): z.infer<Schema> {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new ConfigurationError(
+    parsed.error.issues.map((issue) => {
+      const variable = issue.path.map(String)[0] ?? '(environment)';
+      return { variable, message: variable in given ? issue.message : `is not set: ${issue.message}` };
+    }),
+  );
+}
+
+/** As `parseConfiguration`, but prints what is wrong, one line a variable, and exits 78: for the first lines of main.ts. */
+export function loadConfiguration<Schema extends z.ZodType>(
+  schema: Schema,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): z.infer<Schema> {
+  try {
+    return parseConfiguration(schema, environment);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    for (const { variable, message } of error.problems)
+      process.stderr.write(
+        `${JSON.stringify({ level: 'fatal', msg: 'invalid configuration', variable, problem: message })}\n`,
+      );
+    process.exit(configurationExitCode);
+  }
+}

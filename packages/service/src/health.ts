@@ -1,0 +1,80 @@
+// Liveness and readiness: whether the process lives, and whether it can do its work now.
+import type { RequestHandler } from 'express';
+import type { Logger } from 'pino';
+
+/** Rejects, or does not resolve in time, when what it checks cannot be used. */
+export type HealthCheck = () => Promise<void>;
+
+export interface Readiness {
+  status: 'ready' | 'not_ready';
+  checks: Record<string, { ok: boolean; detail?: string }>;
+}
+
+/** Says out loud why a check failed: its message is shown to anybody who can reach the port. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
+}
+
+const checkTimeoutMs = 2_000;
+
+/** Runs all checks at once, each within 2 s. */
+export async function readinessOf(
+  checks: Readonly<Record<string, HealthCheck>>,
+  logger: Pick<Logger, 'warn'>,
+): Promise<Readiness> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      try {
+        await withDeadline(check());
+        return [name, { ok: true }] as const;
+      } catch (error) {
+        logger.warn({ check: name, err: error }, 'not ready');
+        // Other messages may name hosts and users.
+        return [
+          name,
+          {
+            ok: false,
+            detail: error instanceof NotReady ? error.message.slice(0, 1_000) : 'failed; see the log',
+          },
+        ] as const;
+      }
+    }),
+  );
+  return {
+    status: results.every(([, { ok }]) => ok) ? 'ready' : 'not_ready',
+    checks: Object.fromEntries(results),
+  };
+}
+
+async function withDeadline(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new NotReady(`no answer within ${String(checkTimeoutMs)} ms`));
+    }, checkTimeoutMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `GET /healthz`: 200 as long as the process answers. */
+export const livenessHandler: RequestHandler = (_req, res) => {
+  res.set('Cache-Control', 'no-store').json({ status: 'ok' });
+};
+
+/** `GET /readyz`: 200, or 503 with the checks that failed. */
+export function readinessHandler(
+  checks: Readonly<Record<string, HealthCheck>>,
+  logger: Pick<Logger, 'warn'>,
+): RequestHandler {
+  return async (_req, res) => {
+    const readiness = await readinessOf(checks, logger);
+    res
+      .status(readiness.status === 'ready' ? 200 : 503)
+      .set('Cache-Control', 'no-store')
+      .json(readiness);
+  };
+}

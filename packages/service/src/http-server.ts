@@ -1,0 +1,112 @@
+// An HTTP server as a component: bounded waiting, problems also for what never becomes a request, graceful end.
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Component } from './component.js';
+import { ProblemError, problemBody } from './problems.js';
+
+export interface HttpServerOptions {
+  /** For the log. */
+  name: string;
+  handler: RequestListener;
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  /** A whole request, its body included, must have come in by then; default 60 s. */
+  requestTimeoutMs?: number;
+}
+
+export interface ListeningServer {
+  host: string;
+  port: number;
+}
+
+/**
+ * Listens when started. When stopped: takes no further connection, ends idle ones, lets requests in progress
+ * finish and tells their clients to close.
+ */
+export function createHttpServer(options: HttpServerOptions): Component<ListeningServer> {
+  return {
+    name: options.name,
+    start: async () => {
+      const inProgress = new Set<ServerResponse>();
+      let stopping = false;
+      const server = createServer(
+        {
+          requestTimeout: options.requestTimeoutMs ?? 60_000,
+          headersTimeout: 15_000,
+          keepAliveTimeout: 65_000,
+          connectionsCheckingInterval: 5_000,
+        },
+        (req: IncomingMessage, res: ServerResponse) => {
+          inProgress.add(res);
+          res.on('close', () => inProgress.delete(res));
+          if (stopping) res.setHeader('Connection', 'close');
+          options.handler(req, res);
+        },
+      );
+      server.on('clientError', answerClientError);
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen({ host: options.host, port: options.port, backlog: 1_024 }, () => {
+          server.off('error', reject);
+          resolve();
+        });
+      });
+      const { port } = server.address() as AddressInfo;
+      return {
+        value: { host: options.host, port },
+        stop: () =>
+          new Promise((resolve) => {
+            stopping = true;
+            server.close(() => {
+              resolve();
+            });
+            for (const res of inProgress) if (!res.headersSent) res.setHeader('Connection', 'close');
+            server.closeIdleConnections();
+          }),
+      };
+    },
+  };
+}
+
+/** What Node's parser refuses, or what comes too slowly, gets a problem as its answer as well. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = clientProblem(error.code);
+  const body = JSON.stringify(problemBody(problem, 'none'));
+  socket.end(
+    `HTTP/1.1 ${String(problem.status)} ${STATUS_CODES[problem.status] ?? ''}\r\n` +
+      'Content-Type: application/json; charset=utf-8\r\n' +
+      `Content-Length: ${String(Buffer.byteLength(body))}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  );
+}
+
+function clientProblem(code: string | undefined): ProblemError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ProblemError(
+        431,
+        'headers_too_large',
+        'The header fields are larger than 16 KiB. Send fewer or shorter ones.',
+      );
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ProblemError(
+        408,
+        'request_timeout',
+        'The request did not come in whole in time. Send it again.',
+      );
+    default:
+      return new ProblemError(400, 'malformed_request', 'This is not a valid HTTP/1.1 request.');
+  }
+}

@@ -1,0 +1,75 @@
+// What a process needs around its own logic: configuration, logs, HTTP edge, health, life and end.
+export {
+  decodeUtf8,
+  parseJson,
+  readBody,
+  readJson,
+  type Body,
+  type BodyOptions,
+  type JsonOptions,
+} from './body.js';
+export {
+  defineComponent,
+  startInOrder,
+  type Component,
+  type ComponentScope,
+  type Started,
+} from './component.js';
+export {
+  commonConfiguration,
+  ConfigurationError,
+  configurationExitCode,
+  loadConfiguration,
+  parseConfiguration,
+  setting,
+  type CommonConfiguration,
+} from './configuration.js';
+export {
+  livenessHandler,
+  NotReady,
+  readinessHandler,
+  readinessOf,
+  type HealthCheck,
+  type Readiness,
+} from './health.js';
+export { createHttpServer, type HttpServerOptions, type ListeningServer } from './http-server.js';
+export {
+  internalAuthorizationHeader,
+  signInternal,
+  verifyInternal,
+  type InternalClaims,
+} from './internal-authentication.js';
+export { depthExceededAt, syntaxErrorAt } from './json-text.js';
+export { createLogger, type Logger, type LoggerOptions } from './logger.js';
+export { metricsHandler } from './metrics.js';
+export {
+  formatPositions,
+  minimumPositionsHeader,
+  parsePositions,
+  type PartitionPosition,
+} from './positions.js';
+export {
+  asProblem,
+  problemBody,
+  ProblemError,
+  problemHandler,
+  requestIdOf,
+  sendProblem,
+  type FieldError,
+  type ProblemOptions,
+} from './problems.js';
+export {
+  bindInternalQuery,
+  bindQuery,
+  createQueryApplication,
+  createQueryServer,
+  type BoundQuery,
+  type QueryContext,
+  type QueryInput,
+  type QueryResult,
+  type QueryRoute,
+  type QueryServerOptions,
+} from './query-server.js';
+export { checkPath, methodNotAllowed, notFound, parseQuery } from './routing.js';
+export { runService, type ProcessControl, type ServiceOptions, type ServiceScope } from './run-service.js';
+export { fieldErrorsOf, parseOrProblem, type Part } from './validation.js';

@@ -1,0 +1,127 @@
+// Looking at JSON as text: how deep it nests, and where it is wrong. Neither recurses, whatever the text.
+
+/** @returns the index of the bracket that goes deeper than `maximum`, or null. Linear; strings are skipped natively. */
+export function depthExceededAt(text: string, maximum: number): number | null {
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === quote) {
+      index = endOfString(text, index);
+      if (index === -1) return null;
+    } else if (character === openBrace || character === openBracket) {
+      depth += 1;
+      if (depth > maximum) return index;
+    } else if (character === closeBrace || character === closeBracket) depth -= 1;
+  }
+  return null;
+}
+
+const quote = 34;
+const backslash = 92;
+const openBrace = 123;
+const closeBrace = 125;
+const openBracket = 91;
+const closeBracket = 93;
+
+/** The index of the quote that ends the string starting at `start`, or -1. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, start, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, start: number, at: number): boolean {
+  let before = at - 1;
+  while (before > start && text.charCodeAt(before) === backslash) before -= 1;
+  return (at - before) % 2 === 0;
+}
+
+const space = /[ \t\n\r]*/y;
+const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+// eslint-disable-next-line no-control-regex
+const stringPart = /[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/** What may come next. */
+type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
+
+/**
+ * Where a text stops being JSON (RFC 8259). The engine's own message does not always say.
+ * @returns the index of the first character that cannot be there, the length if the text ends too early, or null if
+ *   it is JSON
+ */
+export function syntaxErrorAt(text: string): number | null {
+  const open: ('{' | '[')[] = [];
+  let expected: Expected = 'value';
+  let index = 0;
+  const afterValue = (): Expected => (open.length === 0 ? 'nothing' : 'comma-or-end');
+  for (;;) {
+    index = endOf(space, text, index) ?? index;
+    if (index >= text.length) return expected === 'nothing' ? null : text.length;
+    const character = text[index];
+    const ends = expected === 'value-or-end' || expected === 'key-or-end' || expected === 'comma-or-end';
+    if (ends && character === (open.at(-1) === '{' ? '}' : ']')) {
+      open.pop();
+      expected = afterValue();
+      index += 1;
+      continue;
+    }
+    switch (expected) {
+      case 'nothing':
+        return index;
+      case 'colon':
+        if (character !== ':') return index;
+        expected = 'value';
+        index += 1;
+        break;
+      case 'comma-or-end':
+        if (character !== ',') return index;
+        expected = open.at(-1) === '{' ? 'key' : 'value';
+        index += 1;
+        break;
+      case 'key':
+      case 'key-or-end': {
+        if (character !== '"') return index;
+        const string = scanString(text, index);
+        if (!string.whole) return string.at;
+        expected = 'colon';
+        index = string.at;
+        break;
+      }
+      case 'value':
+      case 'value-or-end': {
+        if (character === '{' || character === '[') {
+          open.push(character);
+          expected = character === '{' ? 'key-or-end' : 'value-or-end';
+          index += 1;
+          break;
+        }
+        if (character === '"') {
+          const string = scanString(text, index);
+          if (!string.whole) return string.at;
+          index = string.at;
+        } else {
+          const end = endOf(literal, text, index);
+          if (end === null) return index;
+          index = end;
+        }
+        expected = afterValue();
+        break;
+      }
+    }
+  }
+}
+
+function scanString(text: string, start: number): { whole: boolean; at: number } {
+  let index = start + 1;
+  while (text[index] !== '"') {
+    const end = endOf(stringPart, text, index);
+    if (end === null) return { whole: false, at: index };
+    index = end;
+  }
+  return { whole: true, at: index + 1 };
+}
+
+function endOf(pattern: RegExp, text: string, index: number): number | null {
+  pattern.lastIndex = index;
+  return pattern.test(text) ? pattern.lastIndex : null;
+}

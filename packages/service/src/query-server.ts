@@ -1,0 +1,195 @@
+// A service's query port: its read routes for the gateway, and health and metrics for the operator.
+import type { RouteDeclaration } from '@lead-scoring/contracts';
+import express, { type Express, type Request, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import type { Component } from './component.js';
+import { livenessHandler, readinessHandler, type HealthCheck } from './health.js';
+import { createHttpServer, type ListeningServer } from './http-server.js';
+import {
+  internalAuthorizationHeader,
+  verifyInternal,
+  type InternalClaims,
+} from './internal-authentication.js';
+import { metricsHandler } from './metrics.js';
+import { minimumPositionsHeader, parsePositions, type PartitionPosition } from './positions.js';
+import { ProblemError, problemHandler, requestIdOf } from './problems.js';
+import { checkPath, methodNotAllowed, notFound, parseQuery } from './routing.js';
+import { parseOrProblem } from './validation.js';
+
+/** What of a route's declaration the query port needs; internal routes are declared with just this. */
+export type QueryRoute = Pick<RouteDeclaration, 'name' | 'path' | 'parameters' | 'query' | 'responses'> & {
+  method: 'GET';
+};
+
+type OutputOf<Schema, Absent> = Schema extends z.ZodType ? z.output<Schema> : Absent;
+
+/** Who asks and what the gateway passes on. */
+export interface QueryContext {
+  ouId: string;
+  organisationId: string;
+  credentialId: string;
+  actor: string;
+  role: InternalClaims['role'];
+  requestId: string;
+  /** Positions that the answer must reflect; empty when the caller did not ask for any. */
+  minimumPositions: readonly PartitionPosition[];
+  /** Aborts when the caller has gone. */
+  signal: AbortSignal;
+}
+
+export interface QueryInput<Route extends QueryRoute, Context = QueryContext> {
+  params: OutputOf<Route['parameters'], Record<string, never>>;
+  query: OutputOf<Route['query'], Record<string, never>>;
+  context: Context;
+}
+
+/** What a handler answers with 200. */
+export type QueryResult<Route extends QueryRoute> = Route['responses'] extends {
+  200: { schema: infer Schema };
+}
+  ? OutputOf<Schema, unknown>
+  : unknown;
+
+/** A route with its handler, ready to be mounted. */
+export interface BoundQuery {
+  route: QueryRoute;
+  handle(req: Request, claims: InternalClaims): Promise<unknown>;
+}
+
+/** Binds a declared read route of an OU to its handler: zod in, plain values out. */
+export function bindQuery<const Route extends QueryRoute>(
+  route: Route,
+  handler: (input: QueryInput<Route>) => Promise<QueryResult<Route>>,
+): BoundQuery {
+  return {
+    route,
+    handle: (req, claims) => {
+      if (claims.ou_id === undefined)
+        throw new ProblemError(
+          400,
+          'organisation_unit_missing',
+          'This route belongs to an OU; set the active one first.',
+        );
+      return handler({ ...inputOf(route, req), context: { ...contextOf(req, claims), ouId: claims.ou_id } });
+    },
+  };
+}
+
+/** Binds a route that belongs to no OU, such as one between the gateway and this service alone. */
+export function bindInternalQuery<const Route extends QueryRoute>(
+  route: Route,
+  handler: (input: QueryInput<Route, Omit<QueryContext, 'ouId'>>) => Promise<QueryResult<Route>>,
+): BoundQuery {
+  return {
+    route,
+    handle: (req, claims) => handler({ ...inputOf(route, req), context: contextOf(req, claims) }),
+  };
+}
+
+function inputOf<Route extends QueryRoute>(
+  route: Route,
+  req: Request,
+): Pick<QueryInput<Route>, 'params' | 'query'> {
+  return {
+    params: (route.parameters
+      ? parseOrProblem(route.parameters, req.params, 'parameters')
+      : {}) as QueryInput<Route>['params'],
+    query: (route.query
+      ? parseOrProblem(route.query, parseQuery(req.url), 'query')
+      : {}) as QueryInput<Route>['query'],
+  };
+}
+
+function contextOf(req: Request, claims: InternalClaims): Omit<QueryContext, 'ouId'> {
+  const gone = new AbortController();
+  req.res?.once('close', () => {
+    gone.abort();
+  });
+  return {
+    organisationId: claims.organisation_id,
+    credentialId: claims.credential_id,
+    actor: claims.actor,
+    role: claims.role,
+    requestId: claims.request_id,
+    minimumPositions: parsePositions(req.get(minimumPositionsHeader) ?? ''),
+    signal: gone.signal,
+  };
+}
+
+export interface QueryServerOptions {
+  host: string;
+  port: number;
+  routes: readonly BoundQuery[];
+  /** By name: `read model`, `log`. */
+  healthChecks: Readonly<Record<string, HealthCheck>>;
+  internalSecret: string;
+  logger: Logger;
+  /** Also check answers against their declared schema. Default: when NODE_ENV is `test`. */
+  checkAnswers?: boolean;
+}
+
+/** The query port as a component. */
+export function createQueryServer(options: QueryServerOptions): Component<ListeningServer> {
+  return createHttpServer({
+    name: 'query server',
+    // The app is a function that takes a request and its answer.
+    handler: createQueryApplication(options),
+    host: options.host,
+    port: options.port,
+  });
+}
+
+/** The express application of the query port, without a server. */
+export function createQueryApplication(options: Omit<QueryServerOptions, 'host' | 'port'>): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', false).set('case sensitive routing', true);
+  app.use(checkPath);
+  app
+    .route('/healthz')
+    .get(livenessHandler)
+    .all(methodNotAllowed(['GET']));
+  app
+    .route('/readyz')
+    .get(readinessHandler(options.healthChecks, options.logger))
+    .all(methodNotAllowed(['GET']));
+  app
+    .route('/metrics')
+    .get(metricsHandler)
+    .all(methodNotAllowed(['GET']));
+  const checkAnswers = options.checkAnswers ?? process.env.NODE_ENV === 'test';
+  for (const bound of literalFirst(options.routes))
+    app
+      .route(bound.route.path.replace(/\{(\w+)\}/g, ':$1'))
+      .get(serve(bound, options.internalSecret, checkAnswers))
+      .all(methodNotAllowed(['GET']));
+  app.use(notFound);
+  app.use(problemHandler(options.logger));
+  return app;
+}
+
+/** `/leads/search` before `/leads/{id}`: a parameter must not swallow a route that is spelled out. */
+function literalFirst(routes: readonly BoundQuery[]): BoundQuery[] {
+  const rank = ({ route }: BoundQuery) =>
+    route.path
+      .split('/')
+      .map((part) => (part.startsWith('{') ? '1' : '0'))
+      .join('');
+  return [...routes].sort((left, right) =>
+    rank(left) < rank(right) ? -1 : rank(left) > rank(right) ? 1 : 0,
+  );
+}
+
+function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean): RequestHandler {
+  const declared = bound.route.responses[200]?.schema;
+  return async (req, res) => {
+    const claims = await verifyInternal(req.get(internalAuthorizationHeader), internalSecret);
+    const answer = await bound.handle(req, claims);
+    if (checkAnswers && declared) {
+      const checked = declared.safeParse(answer);
+      if (!checked.success)
+        throw new Error(`the answer of ${bound.route.name} is not as declared: ${checked.error.message}`);
+    }
+    res.set('X-Request-Id', requestIdOf(req)).set('Cache-Control', 'no-store').json(answer);
+  };
+}

@@ -1,0 +1,96 @@
+// Loaded with `node --import @lead-scoring/service/telemetry` before anything else: metrics, and traces when there is
+// somewhere to send them. It must come first, because modules are patched while they are being loaded.
+import { register } from 'node:module';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { metrics } from '@opentelemetry/api';
+import { registerInstrumentations, type Instrumentation } from '@opentelemetry/instrumentation';
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
+import { KafkaJsInstrumentation } from '@opentelemetry/instrumentation-kafkajs';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { AlwaysOffSampler, BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import { provideTelemetry } from './metrics.js';
+
+// Without this hook kafkajs and node:http stay unpatched when they are imported by ES modules. Only what is patched
+// goes through the hook: every module that does costs start-up time.
+register('@opentelemetry/instrumentation/hook.mjs', import.meta.url, {
+  data: { include: ['http', 'https', 'node:http', 'node:https', 'kafkajs'] },
+});
+
+const endpoint =
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT ?? process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? '';
+const exportsTraces = endpoint !== '';
+
+const resource = defaultResource()
+  .merge(resourceFromAttributes({ 'service.namespace': process.env.NAMESPACE ?? 'lead-scoring' }))
+  .merge(detectResources({ detectors: [envDetector] }));
+
+const exporter = new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true });
+const meterProvider = new MeterProvider({ resource, readers: [exporter] });
+metrics.setGlobalMeterProvider(meterProvider);
+
+const tracerProvider = await tracing();
+tracerProvider.register();
+
+const quiet = new Set(['/healthz', '/readyz', '/metrics']);
+const instrumentations: Instrumentation[] = [
+  new HttpInstrumentation({ ignoreIncomingRequestHook: ({ url }) => quiet.has(url ?? '') }),
+];
+// One span a record is worth its cost only to somebody who looks at it; the records' traceparent does not need it.
+if (exportsTraces) instrumentations.push(new KafkaJsInstrumentation());
+registerInstrumentations({ tracerProvider, meterProvider, instrumentations });
+observeProcess();
+
+provideTelemetry({
+  exporter,
+  shutdown: async () => {
+    await tracerProvider.shutdown();
+  },
+});
+
+/** Without an endpoint ids are made and passed on, and nothing is recorded. */
+async function tracing(): Promise<NodeTracerProvider> {
+  if (!exportsTraces) return new NodeTracerProvider({ resource, sampler: new AlwaysOffSampler() });
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+  return new NodeTracerProvider({
+    resource,
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  });
+}
+
+function observeProcess(): void {
+  const meter = metrics.getMeter('@lead-scoring/service');
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  meter
+    .createObservableGauge('process.memory.usage', { unit: 'By', description: 'Resident memory.' })
+    .addCallback((result) => {
+      result.observe(process.memoryUsage.rss());
+    });
+  meter
+    .createObservableGauge('v8js.memory.heap.used', { unit: 'By', description: 'Heap in use.' })
+    .addCallback((result) => {
+      result.observe(process.memoryUsage().heapUsed);
+    });
+  meter
+    .createObservableGauge('nodejs.eventloop.delay.p99', {
+      unit: 's',
+      description: 'Delay of the event loop since the last reading, 99th percentile.',
+    })
+    .addCallback((result) => {
+      result.observe(delay.percentile(99) / 1e9);
+      delay.reset();
+    });
+  meter
+    .createObservableCounter('process.cpu.time', { unit: 's', description: 'Processor time used.' })
+    .addCallback((result) => {
+      const { user, system } = process.cpuUsage();
+      result.observe((user + system) / 1e6);
+    });
+}
