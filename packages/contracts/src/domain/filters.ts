@@ -169,7 +169,7 @@ function valueAt(metadata: JsonObject, path: string): JsonValue | undefined {
 }
 
 function text(value: JsonValue | undefined): string {
-  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toLowerCase();
+  return (typeof value === 'string' ? value : JSON.stringify(value ?? null)).toLowerCase();
 }
 
 function numeric(value: JsonValue | undefined): number | null {

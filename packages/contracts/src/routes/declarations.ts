@@ -3,5 +3,6 @@ export * from './administration.js';
 export * from './description.js';
 export * from './events.js';
 export * from './intake.js';
+export * from './internal.js';
 export * from './leads.js';
 export * from './scoring-configuration.js';

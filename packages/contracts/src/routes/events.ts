@@ -7,7 +7,7 @@ import { defineRoute, viewer } from './route.js';
 
 export const minPosition = z
   .string()
-  .max(500)
+  .max(2_000)
   .regex(/^[A-Za-z0-9_-]+$/, "must be the position of a 202's body")
   .optional()
   .describe('The position of a 202: waits (at most 10 s, else 503) until everything up to it is visible.');

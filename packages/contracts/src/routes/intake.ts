@@ -105,7 +105,7 @@ const accepted = {
   batch_id: id,
   position: z
     .string()
-    .max(500)
+    .max(2_000)
     .describe(
       'An opaque mark in the log: a read with min_position=… waits until everything up to it is visible.',
     ),

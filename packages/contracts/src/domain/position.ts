@@ -1,0 +1,45 @@
+// A mark in the log, as a 202 carries it and `min_position` takes it: for partitions, the offset up to which it reaches.
+// Opaque to callers; the gateway writes and reads it, and the client joins the marks of several batches into one.
+
+/** Offsets by partition number. */
+export type Position = ReadonlyMap<number, bigint>;
+
+const form = /^[0-9a-z]+-[0-9a-z]+(?:_[0-9a-z]+-[0-9a-z]+)*$/;
+
+/** Writes a position with letters, digits, - and _ only, so that it needs no encoding in a URL. */
+export function encodePosition(position: Position): string {
+  return [...position]
+    .sort(([a], [b]) => a - b)
+    .map(([partition, offset]) => `${partition.toString(36)}-${offset.toString(36)}`)
+    .join('_');
+}
+
+/** Reads what encodePosition wrote; null when it did not write this. */
+export function decodePosition(text: string): Position | null {
+  if (text.length > 2_000 || !form.test(text)) return null;
+  const position = new Map<number, bigint>();
+  for (const part of text.split('_')) {
+    const [partition = '', offset = ''] = part.split('-');
+    if (partition.length > 4 || offset.length > 13) return null;
+    const number = parseInt(partition, 36);
+    if (position.has(number)) return null;
+    position.set(number, bigintOf(offset));
+  }
+  return position;
+}
+
+/** The mark that reaches as far as both do. */
+export function laterPosition(a: Position, b: Position): Position {
+  const joined = new Map(a);
+  for (const [partition, offset] of b) {
+    const known = joined.get(partition);
+    if (known === undefined || known < offset) joined.set(partition, offset);
+  }
+  return joined;
+}
+
+function bigintOf(base36: string): bigint {
+  let value = 0n;
+  for (const digit of base36) value = value * 36n + BigInt(parseInt(digit, 36));
+  return value;
+}

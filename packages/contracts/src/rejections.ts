@@ -1,0 +1,71 @@
+// Every problem that the system answers with: its stable code, its HTTP status, and its title. Commands are rejected
+// with one of these codes (CommandReplied); what a code means over HTTP is said here and nowhere else.
+
+export interface ProblemType {
+  status: number;
+  /** The same for every problem of the code; what to change is in the problem's `detail`. */
+  title: string;
+}
+
+export const problemTypes = {
+  // What the caller sent
+  invalid_request: { status: 400, title: 'The request is not valid' },
+  invalid_json: { status: 400, title: 'The body is not JSON' },
+  malformed_path: { status: 400, title: 'The path is not well-formed' },
+  invalid_cursor: { status: 400, title: 'The cursor is not one of this list' },
+  org_unit_not_selected: { status: 400, title: 'No organizational unit is selected' },
+  position_unknown: { status: 400, title: 'The position is not one of this system' },
+  method_not_allowed: { status: 405, title: 'The path does not take this method' },
+  payload_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The body has a media type that is not taken here' },
+  field_not_allowed: { status: 422, title: 'A field may not be changed here' },
+  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used for another request' },
+  // Who the caller is, and what it may do
+  credential_missing: { status: 401, title: 'A credential is needed' },
+  credential_invalid: { status: 401, title: 'The credential is not valid' },
+  credential_expired: { status: 401, title: 'The credential has expired' },
+  internal_authorization_invalid: { status: 401, title: 'This port is for the gateway only' },
+  role_not_allowed: { status: 403, title: "The credential's role does not allow this" },
+  scope_not_allowed: { status: 403, title: "The credential's scopes do not allow this" },
+  org_unit_not_allowed: { status: 403, title: 'The credential may not use this organizational unit' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  // What is not there
+  route_not_found: { status: 404, title: 'There is nothing at this path' },
+  organisation_not_found: { status: 404, title: 'The organisation does not exist' },
+  org_unit_not_found: { status: 404, title: 'The organizational unit does not exist' },
+  credential_not_found: { status: 404, title: 'The credential does not exist' },
+  token_not_found: { status: 404, title: 'The token does not exist' },
+  service_account_not_found: { status: 404, title: 'The service account does not exist' },
+  lead_not_found: { status: 404, title: 'The lead does not exist' },
+  event_type_not_found: { status: 404, title: 'The event type does not exist' },
+  ruleset_not_found: { status: 404, title: 'The ruleset does not exist' },
+  rule_not_found: { status: 404, title: 'The rule does not exist' },
+  // What the state forbids
+  duplicate_name: { status: 409, title: 'The name is taken' },
+  limit_reached: { status: 409, title: 'No more of these can be created' },
+  request_in_progress: { status: 409, title: 'The same request is still being answered' },
+  // What the system cannot do now
+  internal_error: { status: 500, title: 'Something went wrong on our side' },
+  log_unavailable: { status: 503, title: 'The log does not acknowledge' },
+  log_overloaded: { status: 503, title: 'The log takes no more for now' },
+  database_unavailable: { status: 503, title: 'The database does not answer' },
+  service_unavailable: { status: 503, title: 'A service does not answer' },
+  position_not_reached: { status: 503, title: 'The position is not visible yet' },
+  reply_timeout: { status: 504, title: 'The outcome is not known yet' },
+} as const satisfies Record<string, ProblemType>;
+
+export type ProblemCode = keyof typeof problemTypes;
+
+export function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(problemTypes, code);
+}
+
+/** What a code means over HTTP. A code that nobody declared is a fault of ours: it is answered as `internal_error`. */
+export function problemTypeOf(code: string): ProblemType {
+  return problemTypes[isProblemCode(code) ? code : 'internal_error'];
+}
+
+/** All codes of a status, the most general first. */
+export function problemCodesOf(status: number): ProblemCode[] {
+  return (Object.keys(problemTypes) as ProblemCode[]).filter((code) => problemTypes[code].status === status);
+}
