@@ -7,7 +7,6 @@ export * from './domain/identity.js';
 export * from './domain/json.js';
 export * from './domain/lead-fields.js';
 export * from './domain/metadata.js';
-export * from './domain/positions.js';
 export * from './domain/position.js';
 export * from './intake/sent-time.js';
 export * from './intake/validate.js';
