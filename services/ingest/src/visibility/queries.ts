@@ -1,0 +1,45 @@
+// Waiting until a position of a 202 is visible, and what it became in ingest.events.
+import { decodePosition, routeDeclarations } from '@lead-scoring/contracts';
+import { createCheckpoints, waitForPosition, type ReadModel } from '@lead-scoring/read-model';
+import { bindInternalQuery, formatPositions, ProblemError, type BoundQuery } from '@lead-scoring/service';
+
+/**
+ * A forwarded event goes through ingest.commands once more, in another partition: the position covers where the batch
+ * was written, so a read that waits sees all of it but events that were just being redirected.
+ */
+export function visibilityQueries(
+  readModel: ReadModel,
+  { processor, partitions, timeoutMs }: { processor: string; partitions: number; timeoutMs: number },
+): BoundQuery[] {
+  const checkpoints = createCheckpoints(readModel);
+  return [
+    bindInternalQuery(routeDeclarations.awaitVisible, async ({ query, context }) => {
+      const position = decodePosition(query.position);
+      if (!position || [...position.keys()].some((partition) => partition >= partitions))
+        throw new ProblemError(
+          400,
+          'position_unknown',
+          'min_position must be the position of a 202 of this system.',
+        );
+      const wanted = [...position].map(([partition, offset]) => ({ partition, offset: offset + 1n }));
+      const reached = await waitForPosition(
+        checkpoints,
+        processor,
+        'ingest.commands',
+        wanted,
+        timeoutMs,
+        context.signal,
+      );
+      if (!reached)
+        throw new ProblemError(
+          503,
+          'position_not_reached',
+          'The events up to min_position are not visible yet. They are safe; read again in a moment.',
+          { headers: { 'Retry-After': '1' } },
+        );
+      return {
+        positions: formatPositions([...reached].map(([partition, { offset }]) => ({ partition, offset }))),
+      };
+    }),
+  ];
+}
