@@ -1,6 +1,6 @@
 // The connection of one service to its own database.
 import type { Logger } from 'pino';
-import { MongoClient, type Collection, type Db, type Document } from 'mongodb';
+import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
 import type { CollectionDeclaration } from './collections.js';
 import { withClassifiedErrors } from './errors.js';
 
@@ -8,7 +8,10 @@ export interface ReadModelConfiguration {
   uri: string;
   /** Database of this service; see `databaseName`. */
   database: string;
-  /** Deadline of one operation, retries of the driver included. Well under a Kafka session (30 s). */
+  /**
+   * Milliseconds without a word from the server after which an operation is given up. With the driver's one retry
+   * and the search for a server, an operation ends within 2 × (timeoutMs + 3 s): keep that under a Kafka session (30 s).
+   */
   timeoutMs?: number;
   /** Connections to one server. Guarded writes use two at a time per partition. */
   maximumConnections?: number;
@@ -22,7 +25,12 @@ export interface ReadModel {
   readonly engine: Engine;
   collection<Stored extends Document>(declaration: CollectionDeclaration<Stored>): Collection<Stored>;
   /** Resolves when the server answers; rejects with a ReadModelError otherwise. For readiness. */
-  ping(timeoutMs?: number): Promise<void>;
+  ping(): Promise<void>;
+  /**
+   * Runs work that may take minutes (deleting a partition, building an index) on a connection of its own, on which
+   * a silent server is waited for.
+   */
+  patiently<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -40,20 +48,21 @@ export async function connectReadModel(
   { logger }: { logger: Logger },
 ): Promise<ReadModel> {
   const timeoutMs = configuration.timeoutMs ?? 10_000;
-  const client = new MongoClient(configuration.uri, {
-    timeoutMS: timeoutMs,
-    serverSelectionTimeoutMS: Math.min(timeoutMs, 5_000),
-    connectTimeoutMS: Math.min(timeoutMs, 5_000),
+  const options: MongoClientOptions = {
+    serverSelectionTimeoutMS: selectionTimeoutMs,
+    connectTimeoutMS: selectionTimeoutMs,
+    waitQueueTimeoutMS: timeoutMs,
     maxPoolSize: configuration.maximumConnections ?? 20,
     // Acknowledged by a majority: the checkpoint that follows must not be able to outlive the data.
-    w: 'majority',
-    retryWrites: !/[?&]retryWrites=false(&|$)/.test(configuration.uri),
+    writeConcern: { w: 'majority' },
     // Integers come back as numbers, whatever width the server stored them in; offsets are safe integers.
     promoteLongs: true,
     promoteValues: true,
     useBigInt64: false,
     ignoreUndefined: true,
-  });
+  };
+  // The driver's own `timeoutMS` has no effect from 7.8 on: a silent server is noticed by its socket alone.
+  const client = new MongoClient(configuration.uri, { ...options, socketTimeoutMS: timeoutMs });
   const db = client.db(configuration.database);
   try {
     const engine = await withClassifiedErrors(async () => {
@@ -65,9 +74,18 @@ export async function connectReadModel(
       db,
       engine,
       collection: (declaration) => db.collection(declaration.name),
-      ping: (pingTimeoutMs = 2_000) =>
+      ping: () =>
         withClassifiedErrors(async () => {
-          await db.command({ ping: 1 }, { timeoutMS: pingTimeoutMs });
+          await db.command({ ping: 1 });
+        }),
+      patiently: (work) =>
+        withClassifiedErrors(async () => {
+          const patient = new MongoClient(configuration.uri, { ...options, maxPoolSize: 2 });
+          try {
+            return await work(patient.db(configuration.database));
+          } finally {
+            await patient.close();
+          }
         }),
       close: () => client.close(),
     };
@@ -77,6 +95,8 @@ export async function connectReadModel(
   }
 }
 
+const selectionTimeoutMs = 3_000;
+
 function engineOf(buildInformation: Document): Engine {
-  return 'ferretdb' in buildInformation || 'ferretdbVersion' in buildInformation ? 'ferretdb' : 'mongodb';
+  return 'ferretdb' in buildInformation ? 'ferretdb' : 'mongodb';
 }

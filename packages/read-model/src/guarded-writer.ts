@@ -1,5 +1,6 @@
 // Writing documents that remember how far they have been folded: applying anything twice, or late, changes nothing.
 import type { Collection, Document, Filter, OptionalUnlessRequiredId } from 'mongodb';
+import type { CollectionDeclaration } from './collections.js';
 import type { ReadModel } from './connection.js';
 import { duplicatesOf, ReadModelError, withClassifiedErrors } from './errors.js';
 import { keyOf } from './values.js';
@@ -198,17 +199,17 @@ export async function insertMissing<Stored extends Document>(
 }
 
 /**
- * Deletes all documents that a partition owns: the first half of a reset; the checkpoint goes first.
+ * Deletes all documents that a partition owns: the second half of a reset; the checkpoint goes first. May take
+ * minutes for millions of documents.
  * @returns how many there were
  */
 export async function deletePartition<Stored extends { partition: number }>(
-  collection: Collection<Stored>,
+  readModel: Pick<ReadModel, 'patiently'>,
+  declaration: CollectionDeclaration<Stored>,
   partition: number,
 ): Promise<number> {
-  return withClassifiedErrors(async () => {
-    const result = await collection.deleteMany({ partition } as unknown as Filter<Stored>, {
-      timeoutMS: 300_000,
-    });
+  return readModel.patiently(async (db) => {
+    const result = await db.collection(declaration.name).deleteMany({ partition });
     return result.deletedCount;
   });
 }

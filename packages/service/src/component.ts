@@ -39,10 +39,10 @@ export async function startInOrder<Value>(
   const stop = () => (stopping ??= stopInReverse(running, logger));
   const scope: ComponentScope = {
     start: async (component) => {
-      const { value, stop: stopComponent } = await component.start();
-      running.push({ name: component.name, stop: stopComponent });
+      const started = await component.start();
+      running.push({ name: component.name, stop: () => started.stop() });
       logger.info({ component: component.name }, 'started');
-      return value;
+      return started.value;
     },
   };
   try {

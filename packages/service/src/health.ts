@@ -1,4 +1,5 @@
 // Liveness and readiness: whether the process lives, and whether it can do its work now.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 
@@ -23,10 +24,10 @@ export async function readinessOf(
   logger: Pick<Logger, 'warn'>,
 ): Promise<Readiness> {
   const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => {
+    Object.entries(checks).map(async ([name, check]): Promise<[string, Readiness['checks'][string]]> => {
       try {
         await withDeadline(check());
-        return [name, { ok: true }] as const;
+        return [name, { ok: true }];
       } catch (error) {
         logger.warn({ check: name, err: error }, 'not ready');
         // Other messages may name hosts and users.
@@ -36,7 +37,7 @@ export async function readinessOf(
             ok: false,
             detail: error instanceof NotReady ? error.message.slice(0, 1_000) : 'failed; see the log',
           },
-        ] as const;
+        ];
       }
     }),
   );
@@ -47,16 +48,19 @@ export async function readinessOf(
 }
 
 async function withDeadline(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new NotReady(`no answer within ${String(checkTimeoutMs)} ms`));
-    }, checkTimeoutMs);
-  });
+  const settled = new AbortController();
+  const late = delay(checkTimeoutMs, undefined, { signal: settled.signal }).then(
+    () => {
+      throw new NotReady(`no answer within ${String(checkTimeoutMs)} ms`);
+    },
+    () => {
+      // The check was in time.
+    },
+  );
   try {
     await Promise.race([work, late]);
   } finally {
-    clearTimeout(timer);
+    settled.abort();
   }
 }
 

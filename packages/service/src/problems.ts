@@ -154,6 +154,8 @@ function malformedPath(cause: unknown): ProblemError {
 
 /** Express's last middleware: every error becomes a problem; those of ours (5xx) are logged with their cause. */
 export function problemHandler(logger: Pick<Logger, 'error' | 'debug' | 'warn'>): ErrorRequestHandler {
+  // Express tells error middleware by its four parameters.
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, req, res, _next) => {
     const problem = asProblem(error);
     const requestId = requestIdOf(req);

@@ -39,7 +39,6 @@ export interface ProcessControl {
 export function runService(options: ServiceOptions, control: ProcessControl = process): void {
   const { logger } = options;
   let ending = false;
-  let started: Promise<Started<{ port: number }>> | undefined;
 
   const end = (code: number): void => {
     if (ending) return;
@@ -50,7 +49,7 @@ export function runService(options: ServiceOptions, control: ProcessControl = pr
     }, options.shutdownTimeoutMs).unref();
     void (async () => {
       // What is still starting is let come up first: a part can only be stopped when it is known.
-      const running = await started?.catch(() => undefined);
+      const running = await started.catch(() => undefined);
       await running?.stop();
       await processTelemetry()
         ?.shutdown()
@@ -79,7 +78,10 @@ export function runService(options: ServiceOptions, control: ProcessControl = pr
   control.on('uncaughtException', fatal);
   control.on('unhandledRejection', fatal);
 
-  started = startInOrder((scope) => options.open({ ...scope, fatal }), { logger });
+  const started: Promise<Started<{ port: number }>> = startInOrder(
+    (scope) => options.open({ ...scope, fatal }),
+    { logger },
+  );
   started
     .then(
       async ({ value }) => {

@@ -30,7 +30,7 @@ export function parseOrProblem<Schema extends z.ZodType>(
 
 /** The problems that zod found, with paths such as `body.events[3].alias`. */
 export function fieldErrorsOf(error: z.ZodError, value: unknown, part: string): FieldError[] {
-  return error.issues.flatMap((issue) => errorsOf(issue as z.core.$ZodIssue, value, part));
+  return error.issues.flatMap((issue) => errorsOf(issue, value, part));
 }
 
 function errorsOf(issue: z.core.$ZodIssue, value: unknown, at: string): FieldError[] {
