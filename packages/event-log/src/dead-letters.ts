@@ -1,6 +1,12 @@
 // Dead letters: records that a service could not take, listed and sent again.
-import type { ServiceName, TopicName } from '@lead-scoring/contracts';
-import type { EventLog } from './event-log.js';
+import { topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
+import { headerText, messageBytes, timeText } from './codec.js';
+import { deadLetterHeaders } from './dead-letter-record.js';
+import { internals, type EventLog } from './event-log.js';
+import type { KafkaConnection } from './kafka-connection.js';
+import type { EncodedRecord } from './outgoing.js';
+import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import { createTransactionalProducer, toBatches } from './transactional-producer.js';
 
 export interface DeadLetter {
   /** `<partition>:<offset>` in the dead-letter topic. */
@@ -18,9 +24,18 @@ export interface DeadLetter {
   retried: boolean;
 }
 
+const readBytes = 4 * 1024 * 1024;
+
 /** All dead letters of a service, oldest first within each partition. */
-export function listDeadLetters(log: EventLog, service: ServiceName): AsyncIterable<DeadLetter> {
-  throw new Error(`not yet: ${String(log)} ${service}`);
+export async function* listDeadLetters(log: EventLog, service: ServiceName): AsyncIterable<DeadLetter> {
+  const connection = log[internals].connect();
+  try {
+    for (let partition = 0; partition < log.config.partitions; partition++) {
+      for (const { letter } of await readPartition(log, connection, service, partition)) yield letter;
+    }
+  } finally {
+    connection.close();
+  }
 }
 
 export interface RetryDeadLettersOptions {
@@ -30,11 +45,107 @@ export interface RetryDeadLettersOptions {
   again?: boolean;
 }
 
-/** Sends dead letters to their service again, each once however often the command is given. */
-export function retryDeadLetters(
+/**
+ * Sends dead letters to their service again, each once however often the command is given: the record and a marker that
+ * it was sent are written in one transaction. It goes to the service's own commands, in its partition, with the topic
+ * that it first came on in a header: on another service's events it would be news to everybody who reads them.
+ */
+export async function retryDeadLetters(
   log: EventLog,
   service: ServiceName,
   options: RetryDeadLettersOptions = {},
 ): Promise<{ retried: DeadLetter[] }> {
-  throw new Error(`not yet: ${String(log)} ${service} ${String(options)}`);
+  const { connect, wire } = log[internals];
+  const wanted = options.ids === undefined ? undefined : new Set(options.ids);
+  const connection = connect();
+  const retried: DeadLetter[] = [];
+  try {
+    await connection.open([wire(`${service}.commands`), wire(`${service}.dead-letters`)]);
+    const id = `${log.config.namespace}.${service}.dead-letter-retry`;
+    const producer = createTransactionalProducer(connection, { transactionalId: id, groupId: id });
+    // Whoever else is retrying now is stopped here, so what is read below is all that was sent.
+    await producer.fence();
+    for (let partition = 0; partition < log.config.partitions; partition++) {
+      const found = await readPartition(log, connection, service, partition);
+      const chosen = found.filter(({ letter }) => (wanted ? wanted.has(letter.id) : true) && (options.again === true || !letter.retried));
+      if (chosen.length === 0) continue;
+      const messages = chosen.flatMap(({ letter, record }) => [
+        original(wire(`${service}.commands`), record, partition),
+        marker(wire(`${service}.dead-letters`), record, partition, letter),
+      ]);
+      await producer.commit({ batches: toBatches(messages, readBytes).map(({ batch }) => batch), offsets: [] });
+      retried.push(...chosen.map(({ letter }) => ({ ...letter, retried: true })));
+    }
+    return { retried };
+  } finally {
+    connection.close();
+  }
+}
+
+async function readPartition(
+  log: EventLog,
+  connection: KafkaConnection,
+  service: ServiceName,
+  partition: number,
+): Promise<{ letter: DeadLetter; record: RawRecord }[]> {
+  const topic = log[internals].wire(`${service}.dead-letters`);
+  await connection.open([topic]);
+  const reader = createPartitionReader(connection, topic, partition);
+  const found = new Map<string, { letter: DeadLetter; record: RawRecord }>();
+  let offset = await connection.offset(topic, partition, 'earliest');
+  let end: bigint | undefined;
+  while (end === undefined || offset < end) {
+    const fetched = await reader.fetch(offset, { maxBytes: readBytes, maxWaitMs: end === undefined ? 0 : 500 });
+    end ??= fetched.highWatermark;
+    for (const record of fetched.records) {
+      const marked = headerText(record.headers, deadLetterHeaders.retried);
+      if (marked === undefined) {
+        const letter = letterOf(service, partition, record);
+        found.set(letter.id, { letter, record });
+      } else {
+        const sent = found.get(`${partition}:${marked}`);
+        if (sent) sent.letter.retried = true;
+      }
+    }
+    offset = fetched.nextOffset;
+  }
+  return [...found.values()];
+}
+
+function letterOf(service: ServiceName, partition: number, record: RawRecord): DeadLetter {
+  const text = (name: string) => headerText(record.headers, name);
+  const topic = text(deadLetterHeaders.topic);
+  return {
+    id: `${partition}:${record.offset}`,
+    origin: {
+      topic: topics.find(({ name }) => name === topic)?.name ?? `${service}.commands`,
+      partition: Number(text(deadLetterHeaders.partition) ?? partition),
+      offset: BigInt(/^\d+$/.exec(text(deadLetterHeaders.offset) ?? '')?.[0] ?? 0),
+    },
+    type: text('type') ?? null,
+    key: record.key === null ? null : record.key.toString(),
+    reason: text(deadLetterHeaders.reason) ?? 'unknown',
+    attempts: Number(text(deadLetterHeaders.attempts) ?? 1),
+    time: text(deadLetterHeaders.time) ?? timeText(record.timestamp),
+    bytes: record.value?.length ?? 0,
+    retried: false,
+  };
+}
+
+/** The record as it came, with the headers that say where it first came from and how often it has been parked. */
+function original(topic: string, record: RawRecord, partition: number): EncodedRecord {
+  const { [deadLetterHeaders.reason]: _reason, [deadLetterHeaders.time]: _time, ...headers } = record.headers;
+  const message = { key: record.key, value: record.value, partition, headers, timestamp: String(record.timestamp) };
+  return { topic, partition, message, bytes: messageBytes(message) };
+}
+
+function marker(topic: string, record: RawRecord, partition: number, letter: DeadLetter): EncodedRecord {
+  const message = {
+    key: record.key,
+    value: null,
+    partition,
+    headers: { [deadLetterHeaders.retried]: letter.id.slice(letter.id.indexOf(':') + 1) },
+    timestamp: String(record.timestamp),
+  };
+  return { topic, partition, message, bytes: messageBytes(message) };
 }

@@ -1,5 +1,13 @@
 // The event log of one process: its connections, its codec, and the preparation of topics and schemas.
+import type { TopicName } from '@lead-scoring/contracts';
+import type { Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
+import { createCodec, type Codec } from './codec.js';
+import { EventLogError } from './errors.js';
+import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka-connection.js';
+import { partitionOfKey } from './murmur2.js';
+import { createSchemaStore, type SchemaStore } from './schemas.js';
+import { ensureTopics, wireTopic } from './topics.js';
 
 /** How to reach the event log, and which system's part of it is ours. */
 export interface EventLogConfig {
@@ -15,6 +23,18 @@ export interface EventLogConfig {
   sasl?: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string };
 }
 
+/** What the other modules of this package need of the log; not for services. */
+export interface EventLogInternals {
+  readonly kafka: Kafka;
+  readonly codec: Codec;
+  readonly schemas: SchemaStore;
+  readonly logger: Logger;
+  wire(topic: TopicName): string;
+  connect(): KafkaConnection;
+}
+
+export const internals = Symbol('internals');
+
 export interface EventLog {
   readonly config: EventLogConfig;
   /**
@@ -25,9 +45,47 @@ export interface EventLog {
   prepare(): Promise<void>;
   /** The partition of a key, as Kafka's default partitioner (murmur2). */
   partitionOf(key: string): number;
+  /** Closes every connection that is still open. Components close their own when they stop. */
   close(): Promise<void>;
+  readonly [internals]: EventLogInternals;
 }
 
-export function createEventLog(config: EventLogConfig, dependencies: { logger: Logger }): EventLog {
-  throw new Error(`not yet: ${String(config)} ${String(dependencies)}`);
+/** Makes the event log of this process; connects to nothing yet. */
+export function createEventLog(config: EventLogConfig, { logger }: { logger: Logger }): EventLog {
+  if (!/^[a-z0-9-]{1,40}$/.test(config.namespace)) {
+    throw new EventLogError('invalid_record', `namespace "${config.namespace}" must be 1 to 40 of a-z, 0-9 and -`);
+  }
+  const kafka = createKafka(config, logger);
+  const schemas = createSchemaStore({ url: config.schemaRegistryUrl, namespace: config.namespace, clientId: config.clientId });
+  const connections = new Set<KafkaConnection>();
+  return {
+    config,
+    async prepare() {
+      await Promise.all([ensureTopics(kafka, config, logger), schemas.register()]);
+    },
+    partitionOf: (key) => partitionOfKey(key, config.partitions),
+    close() {
+      for (const connection of connections) connection.close();
+      connections.clear();
+      return Promise.resolve();
+    },
+    [internals]: {
+      kafka,
+      codec: createCodec(schemas),
+      schemas,
+      logger,
+      wire: (topic) => wireTopic(config.namespace, topic),
+      connect() {
+        const connection = createKafkaConnection(kafka);
+        connections.add(connection);
+        return {
+          ...connection,
+          close() {
+            connections.delete(connection);
+            connection.close();
+          },
+        };
+      },
+    },
+  };
 }

@@ -2,7 +2,7 @@
 export type { Component } from './component.js';
 export * from './dead-letters.js';
 export * from './errors.js';
-export * from './event-log.js';
+export { createEventLog, type EventLog, type EventLogConfig } from './event-log.js';
 export * from './operations.js';
 export * from './processor.js';
 export * from './projector.js';

@@ -1,7 +1,13 @@
 // What operators ask of the log: lag, tailing a topic, rebuilding a read model.
-import type { ServiceName, TopicName } from '@lead-scoring/contracts';
-import type { EventLog } from './event-log.js';
+import { randomUUID } from 'node:crypto';
+import { recordsOf, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
+import { headerText, recordHeaders } from './codec.js';
+import { EventLogUnavailable } from './errors.js';
+import { internals, type EventLog } from './event-log.js';
+import { createPartitionReader, type RawRecord } from './partition-reader.js';
 import type { IncomingRecord } from './records.js';
+import { pause, unlessAborted } from './timing.js';
+import { createRecordWriter } from './writer.js';
 
 export interface PartitionLag {
   topic: TopicName;
@@ -14,41 +20,178 @@ export interface PartitionLag {
   lag: bigint;
 }
 
-/** How far a service is behind, for each partition of each topic that it reads. */
-export function listLag(log: EventLog, service: ServiceName): Promise<PartitionLag[]> {
-  throw new Error(`not yet: ${String(log)} ${service}`);
+/** How far a service is behind, for each partition of each topic that it has read from. */
+export async function listLag(log: EventLog, service: ServiceName): Promise<PartitionLag[]> {
+  const { kafka, wire } = log[internals];
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const committed = await admin.fetchOffsets({ groupId: `${log.config.namespace}.${service}` });
+    const lags: PartitionLag[] = [];
+    for (const { name } of topics) {
+      const found = committed.find(({ topic }) => topic === wire(name));
+      if (!found?.partitions.some(({ offset }) => Number(offset) >= 0)) continue;
+      const ends = await admin.fetchTopicOffsets(wire(name));
+      for (const { partition, high, low } of ends.sort((a, b) => a.partition - b.partition)) {
+        const offset = BigInt(found.partitions.find((one) => one.partition === partition)?.offset ?? -1);
+        const position = offset < 0n ? BigInt(low) : offset;
+        const end = BigInt(high);
+        lags.push({ topic: name, partition, position, end, lag: end > position ? end - position : 0n });
+      }
+    }
+    return lags;
+  } catch (error) {
+    throw new EventLogUnavailable(`the lag of ${service} cannot be read`, error);
+  } finally {
+    admin.disconnect().catch(() => undefined);
+  }
 }
 
 /** A record of a tailed topic; `error` says why its payload could not be decoded. */
 export type TailedRecord = IncomingRecord & { error?: string };
 
 export interface TailOptions {
+  /** Default: the end, what comes from now on. */
   from?: 'beginning' | 'end';
-  /** Ends after what is there now in place of waiting for more. */
+  /** Default true: waits for more. False: ends after what is there now. */
   follow?: boolean;
   signal?: AbortSignal;
 }
 
 /** The records of a topic, of all partitions; in order within each. */
-export function tail(log: EventLog, topic: TopicName, options: TailOptions = {}): AsyncIterable<TailedRecord> {
-  throw new Error(`not yet: ${String(log)} ${topic} ${String(options)}`);
+export async function* tail(log: EventLog, topic: TopicName, options: TailOptions = {}): AsyncIterable<TailedRecord> {
+  const { codec, connect, wire } = log[internals];
+  const { from = 'end', follow = true } = options;
+  const ending = new AbortController();
+  const end = () => {
+    ending.abort();
+  };
+  options.signal?.addEventListener('abort', end);
+  if (options.signal?.aborted) end();
+  const ready: TailedRecord[] = [];
+  let failure: Error | undefined;
+  let open = log.config.partitions;
+  let wake: () => void = () => undefined;
+  // What is not taken yet is not read: each partition waits until its records are.
+  let taken: () => void = () => undefined;
+  let room = Promise.resolve();
+
+  async function follower(partition: number): Promise<void> {
+    const connection = connect();
+    try {
+      await connection.open([wire(topic)]);
+      const reader = createPartitionReader(connection, wire(topic), partition, { signal: ending.signal });
+      let offset = await connection.offset(wire(topic), partition, from === 'beginning' ? 'earliest' : 'latest');
+      let last: bigint | undefined;
+      while (!ending.signal.aborted && (follow || last === undefined || offset < last)) {
+        const fetched = await unlessAborted(
+          reader.fetch(offset, { maxBytes: 256 * 1024, maxWaitMs: follow || last !== undefined ? 500 : 0 }),
+          ending.signal,
+        );
+        if (!fetched) return;
+        last ??= fetched.highWatermark;
+        offset = fetched.nextOffset;
+        if (fetched.records.length === 0) continue;
+        await codec.loadSchemas(fetched.records);
+        while (ready.length > 0 && !ending.signal.aborted) await room;
+        ready.push(...fetched.records.map((record) => tailed(log, topic, partition, record)));
+        room = new Promise((resolve) => (taken = resolve));
+        wake();
+      }
+    } finally {
+      connection.close();
+    }
+  }
+
+  for (let partition = 0; partition < log.config.partitions; partition++) {
+    follower(partition)
+      .catch((error: unknown) => {
+        failure = new EventLogUnavailable(`${topic} cannot be read`, error);
+      })
+      .finally(() => {
+        open--;
+        wake();
+      });
+  }
+  try {
+    while (!ending.signal.aborted) {
+      const next = ready.shift();
+      if (next) {
+        yield next;
+        continue;
+      }
+      taken();
+      if (failure) throw failure;
+      if (open === 0) return;
+      await unlessAborted(new Promise<void>((resolve) => (wake = resolve)), ending.signal);
+    }
+  } finally {
+    end();
+    taken();
+    options.signal?.removeEventListener('abort', end);
+  }
+}
+
+function tailed(log: EventLog, topic: TopicName, partition: number, record: RawRecord): TailedRecord {
+  const decoded = log[internals].codec.decode(topic, partition, record);
+  if (!('problem' in decoded)) return decoded;
+  const type = headerText(record.headers, 'type') ?? '';
+  return {
+    type,
+    topic,
+    partition,
+    offset: record.offset,
+    key: record.key === null ? null : record.key.toString(),
+    payload: null,
+    headers: recordHeaders(topic, partition, record, type),
+    error: decoded.problem,
+  };
 }
 
 /** Asks each partition of a service to drop its read models and fold them anew; resolves once the commands are written. */
-export function requestRebuild(
+export async function requestRebuild(
   log: EventLog,
   service: ServiceName,
 ): Promise<{ rebuildId: string; positions: { partition: number; offset: bigint }[] }> {
-  throw new Error(`not yet: ${String(log)} ${service}`);
+  const declaration = recordsOf(`${service}.commands`).find(({ type }) => type === 'RebuildReadModel');
+  if (!declaration) throw new Error(`${service} has no RebuildReadModel`);
+  const rebuildId = randomUUID();
+  const { value: writer, stop } = await createRecordWriter(log).start();
+  try {
+    const positions = await writer.write(
+      Array.from({ length: log.config.partitions }, (_, partition) => ({
+        declaration,
+        key: rebuildId,
+        partition,
+        payload: { rebuild_id: rebuildId },
+      })),
+    );
+    return { rebuildId, positions: positions.map(({ partition, offset }) => ({ partition, offset })) };
+  } finally {
+    await stop();
+  }
 }
 
-/** Waits until a service has handled everything of a topic before these positions (and these themselves). */
-export function waitUntilConsumed(
+/**
+ * Waits until a service has handled everything of a topic before these positions, and these themselves.
+ * Answers false when the time is over.
+ */
+export async function waitUntilConsumed(
   log: EventLog,
   service: ServiceName,
   topic: TopicName,
   positions: readonly { partition: number; offset: bigint }[],
-  options: { timeoutMs: number },
+  { timeoutMs }: { timeoutMs: number },
 ): Promise<boolean> {
-  throw new Error(`not yet: ${String(log)} ${service} ${topic} ${String(positions)} ${String(options)}`);
+  const giveUpAt = Date.now() + timeoutMs;
+  for (;;) {
+    const lags = await listLag(log, service);
+    const done = positions.every(({ partition, offset }) => {
+      const found = lags.find((lag) => lag.topic === topic && lag.partition === partition);
+      return found !== undefined && found.position > offset;
+    });
+    if (done) return true;
+    if (Date.now() > giveUpAt) return false;
+    await pause(100);
+  }
 }

@@ -1,9 +1,21 @@
 // The single-writer processor: for each partition it owns, decides commands and appends events, exactly once.
-import type { records, ServiceName, TopicName } from '@lead-scoring/contracts';
+import { records as declarations, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
-import type { EventLog } from './event-log.js';
+import { asFirstCome, deadLetterMessage } from './dead-letter-record.js';
+import { asError, EventLogError, isRetriable } from './errors.js';
+import { internals, type EventLog } from './event-log.js';
+import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import { joinGroup } from './membership.js';
+import { createProcessingMetrics, type ProcessingMetrics } from './metrics.js';
+import { encodeRecord, traceHeaders, type EncodedRecord } from './outgoing.js';
+import { committedPositions, createLoops, OpenAnew, startPartitionLoop, type Session } from './partition-loop.js';
+import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import { recordHeaders } from './codec.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
+import { withinSpan } from './tracing.js';
+import { createTransactionalProducer, toBatches } from './transactional-producer.js';
+import { createRecordWriter, type RecordWriter } from './writer.js';
 
 /** How far a stored state reflects the log. */
 export interface Checkpoint {
@@ -28,7 +40,7 @@ export interface Decision {
 /** The answer to a record that has the headers `reply-to` and `correlation-id`; to any other it is dropped. */
 export interface Reply {
   to: IncomingRecord;
-  reply: records.CommandReplied;
+  reply: declarations.CommandReplied;
 }
 
 /** A service's state of one partition. The processor is its only writer, and calls one method at a time. */
@@ -52,6 +64,8 @@ export interface ProcessorOptions {
   logger: Logger;
   /** Called once when the processor can no longer work: the process should exit non-zero and be started anew. */
   onFatal(error: Error): void;
+  /** Whether an error of the state passes by itself, besides those with `retriable: true`; such a batch is never parked. */
+  isRetriable?(error: unknown): boolean;
   /** Records decided together. Default 1,000. */
   maxRecordsPerBatch?: number;
   /** Bytes read from one topic's partition at a time: bounds a batch, and with it memory. Default 2 MiB. */
@@ -66,6 +80,364 @@ export interface ProcessorStatus {
   ready(): boolean;
 }
 
+/** A record batch above the topic's limit is refused; the limit is 8 MiB and 16 MiB for dead letters. */
+const maxBatchBytes = 6 * 1024 * 1024;
+/** How often a record that makes the decision fail is tried, alone, before it is parked. */
+const attemptsUntilParked = 3;
+const rebuildType = 'RebuildReadModel';
+
+const topicNames = new Set<string>(topics.map(({ name }) => name));
+const isTopic = (name: string): name is TopicName => topicNames.has(name);
+
 export function createProcessor(log: EventLog, options: ProcessorOptions): Component<ProcessorStatus> {
-  throw new Error(`not yet: ${String(log)} ${String(options)}`);
+  return {
+    name: `processor ${options.name}`,
+    async start() {
+      const metrics = createProcessingMetrics(options.name);
+      const replies = await createRecordWriter(log).start();
+      const groupId = `${log.config.namespace}.${options.name}`;
+      let fatal = false;
+      const onFatal = (error: Error) => {
+        if (fatal) return;
+        fatal = true;
+        options.onFatal(error);
+      };
+      const loops = createLoops((partition) => {
+        const suspects: Suspects = { singlyBefore: new Map(), failures: new Map() };
+        return startPartitionLoop({
+          log,
+          partition,
+          inputs: options.inputs,
+          membership: () => membership,
+          metrics,
+          maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
+          isRetriable: options.isRetriable ?? isRetriable,
+          onFatal,
+          open: (signal, touch) =>
+            openSession({ log, options, partition, groupId, metrics, replies: replies.value, suspects, signal, touch }),
+        });
+      });
+      const membership = await joinGroup(log, {
+        groupId,
+        topics: options.inputs,
+        onFatal,
+        onAssigned: (partitions) => {
+          options.logger.info({ partitions }, 'partitions assigned');
+          loops.assign(partitions);
+        },
+      });
+      return {
+        value: {
+          partitions: () => loops.all().map((loop) => ({ partition: loop.partition, ...loop.state() })),
+          ready: () => membership.joined() && loops.all().every((loop) => loop.state().state === 'running'),
+        },
+        async stop() {
+          await loops.stop();
+          await membership.stop();
+          await replies.stop();
+        },
+      };
+    },
+  };
+}
+
+/** What is remembered of records that made a decision fail, beyond the session that they ended. */
+interface Suspects {
+  /** By input topic: records before this offset are decided one by one. */
+  singlyBefore: Map<TopicName, bigint>;
+  /** By `topic:offset`. */
+  failures: Map<string, { attempts: number; reason: string }>;
+}
+
+interface SessionContext {
+  log: EventLog;
+  options: ProcessorOptions;
+  partition: number;
+  groupId: string;
+  metrics: ProcessingMetrics;
+  replies: RecordWriter;
+  suspects: Suspects;
+  signal: AbortSignal;
+  touch: () => void;
+}
+
+/** Records of one batch that are decided together, and where to read on after them. */
+interface Segment {
+  topic: TopicName;
+  records: RawRecord[];
+  nextOffset: bigint;
+}
+
+async function openSession(context: SessionContext): Promise<Session> {
+  const { log, options, partition, groupId, metrics, suspects, signal, touch } = context;
+  const { codec, connect, wire } = log[internals];
+  const logger = options.logger.child({ partition });
+  const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
+  const commandsTopic: TopicName = `${options.name}.commands`;
+  const deadLetterTopic: TopicName = `${options.name}.dead-letters`;
+
+  const connection = connect();
+  let state: PartitionState | undefined;
+  try {
+    await connection.open([...options.inputs, options.output, deadLetterTopic].map(wire));
+    const producer = createTransactionalProducer(connection, { transactionalId: `${groupId}.${partition}`, groupId });
+    // In this order: only once nobody else can write does what is read below stay true.
+    await producer.fence();
+    const positions = await committedPositions(log, connection, groupId, options.inputs, partition);
+    let opened = (state = await options.open(partition));
+    let foldedUpTo = await catchUp(await opened.checkpoint());
+
+    /** Folds what the output topic has beyond the checkpoint, up to its end as of now. */
+    async function catchUp(from: Checkpoint): Promise<bigint> {
+      let lost = false;
+      const reader = createPartitionReader(connection, wire(options.output), partition, {
+        signal,
+        onOffsetLost: () => {
+          lost = true;
+        },
+      });
+      let offset = from.offset;
+      let end: bigint | undefined;
+      let waited = 0;
+      while (end === undefined || offset < end) {
+        const fetched = await reader.fetch(offset, {
+          maxBytes: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
+          maxWaitMs: waited,
+        });
+        touch();
+        if (lost) {
+          if (from.offset === 0n) {
+            lost = false;
+            offset = fetched.nextOffset;
+            continue;
+          }
+          logger.error({ checkpoint: String(from.offset) }, 'the stored state is not of this log; it is folded anew');
+          return startOver();
+        }
+        end ??= fetched.highWatermark;
+        waited = 500;
+        const events = await decodeOwn(fetched.records);
+        if (events.length > 0) await fold(events);
+        offset = fetched.nextOffset;
+        if (offset < end && events.length > 0) await opened.store({ offset, positions: from.positions });
+        signal.throwIfAborted();
+      }
+      const reached = Object.fromEntries(positions);
+      if (offset !== from.offset || options.inputs.some((topic) => from.positions[topic] !== reached[topic])) {
+        await opened.store({ offset, positions: reached });
+      }
+      return offset;
+    }
+
+    async function startOver(): Promise<bigint> {
+      await opened.reset();
+      await opened.close?.();
+      opened = state = await options.open(partition);
+      return catchUp(await opened.checkpoint());
+    }
+
+    async function decodeOwn(records: RawRecord[]): Promise<FoldedRecord[]> {
+      await codec.loadSchemas(records);
+      return records.flatMap((record): FoldedRecord[] => {
+        const decoded = codec.decode(options.output, partition, record);
+        const declaration = 'problem' in decoded ? undefined : log[internals].schemas.declarationOf(options.output, decoded.type);
+        if ('problem' in decoded || !declaration) {
+          logger.error({ offset: String(record.offset), problem: decoded }, 'a record of the own topic is passed over');
+          return [];
+        }
+        return [{ ...decoded, declaration }];
+      });
+    }
+
+    async function fold(events: FoldedRecord[]): Promise<void> {
+      const started = performance.now();
+      await opened.fold(events);
+      metrics.fold((performance.now() - started) / 1_000);
+    }
+
+    async function handle(topic: TopicName, records: RawRecord[], nextOffset: bigint): Promise<void> {
+      for (const segment of segmentsOf(topic, records, nextOffset)) {
+        if (signal.aborted) return;
+        const started = performance.now();
+        if (isRebuild(segment)) await rebuild(topic, segment);
+        else await decideSegment(topic, segment);
+        metrics.batch(topic, { records: segment.records.length, seconds: (performance.now() - started) / 1_000 });
+      }
+    }
+
+    function isRebuild({ topic, records: [first] }: Segment): boolean {
+      return topic === commandsTopic && first?.headers.type?.toString() === rebuildType;
+    }
+
+    /** Divides a batch: where the records' topic changes, around rebuilds, at the limit, and one by one after a failure. */
+    function segmentsOf(topic: TopicName, records: RawRecord[], nextOffset: bigint): Segment[] {
+      const singlyBefore = suspects.singlyBefore.get(topic) ?? 0n;
+      const segments: (Segment & { alone: boolean })[] = [];
+      for (const raw of records) {
+        const { topic: first, record } = asFirstCome(topic, raw, isTopic);
+        const segment = { topic: first, records: [record], nextOffset: raw.offset + 1n };
+        const alone = raw.offset < singlyBefore || isRebuild(segment);
+        const last = segments.at(-1);
+        if (last && !alone && !last.alone && last.topic === first && last.records.length < maxRecordsPerBatch) {
+          last.records.push(record);
+          last.nextOffset = raw.offset + 1n;
+        } else {
+          segments.push({ ...segment, alone });
+        }
+      }
+      const last = segments.at(-1);
+      if (last) last.nextOffset = nextOffset;
+      return segments;
+    }
+
+    async function rebuild(input: TopicName, segment: Segment): Promise<void> {
+      logger.info('the read model is dropped and folded anew');
+      foldedUpTo = await startOver();
+      await commit(input, segment.nextOffset, [], []);
+      await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
+      const [record] = segment.records;
+      const decoded = record ? codec.decode(segment.topic, partition, record) : undefined;
+      if (decoded && !('problem' in decoded)) reply([{ to: decoded, reply: { outcome: 'done' } }]);
+      logger.info('the read model is folded anew');
+    }
+
+    async function decideSegment(input: TopicName, segment: Segment): Promise<void> {
+      // Opened ahead, to overlap with loading and deciding.
+      producer.begin().catch(() => undefined);
+      await codec.loadSchemas(segment.records);
+      const raw = new Map<IncomingRecord, RawRecord>();
+      const parked: EncodedRecord[] = [];
+      const park = (record: RawRecord, reason: string) => {
+        logger.warn({ topic: segment.topic, offset: String(record.offset), reason }, 'a record is parked as a dead letter');
+        parked.push(deadLetterMessage(wire(deadLetterTopic), segment.topic, partition, record, reason, Date.now()));
+      };
+      for (const record of segment.records) {
+        const failed = suspects.failures.get(`${segment.topic}:${record.offset}`);
+        const decoded = failed && failed.attempts >= attemptsUntilParked ? { problem: failed.reason } : codec.decode(segment.topic, partition, record);
+        if ('problem' in decoded) park(record, decoded.problem);
+        else raw.set(decoded, record);
+      }
+      const incoming = [...raw.keys()];
+      await withinSpan(`process ${segment.topic}`, incoming, { 'messaging.destination.partition.id': partition }, async () => {
+        const { decision, events, commands } = await decide(input, segment, incoming);
+        for (const { record, reason } of decision.deadLetters ?? []) {
+          const original = raw.get(record);
+          if (original) park(original, reason);
+        }
+        const offsets = await commit(input, segment.nextOffset, [...events, ...commands], parked);
+        if (parked.length > 0) metrics.deadLetters(segment.topic, parked.length);
+        for (const record of segment.records) suspects.failures.delete(`${segment.topic}:${record.offset}`);
+        if (decision.events.length > 0) {
+          await fold(decision.events.map((event, at) => folded(event, events[at], offsets[at] ?? -1n)));
+          foldedUpTo = (offsets[events.length - 1] ?? foldedUpTo - 1n) + 1n;
+        }
+        const replies = typeof decision.replies === 'function' ? await decision.replies() : (decision.replies ?? []);
+        reply(replies);
+        await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
+      });
+    }
+
+    /** Decides, and encodes what was decided; a failure of either is the records' fault unless it says otherwise. */
+    async function decide(
+      input: TopicName,
+      segment: Segment,
+      incoming: IncomingRecord[],
+    ): Promise<{ decision: Decision; events: EncodedRecord[]; commands: EncodedRecord[] }> {
+      try {
+        const decision: Decision = incoming.length > 0 ? await opened.decide(incoming) : { events: [] };
+        const now = Date.now();
+        const trace = traceHeaders();
+        const events = decision.events.map((event) => {
+          if (event.declaration.topic !== options.output) {
+            throw new EventLogError('invalid_record', `${event.declaration.type} is not an event of ${options.output}`);
+          }
+          return encodeRecord(log, { ...event, partition }, now, trace);
+        });
+        const commands = (decision.commands ?? []).map((command) => encodeRecord(log, command, now, trace));
+        return { decision, events, commands };
+      } catch (error) {
+        if (isRetriable(error) || options.isRetriable?.(error) || isConnectionError(error) || protocolErrorType(error) !== undefined) {
+          throw error;
+        }
+        const { message, stack } = asError(error);
+        logger.error({ err: error, topic: segment.topic, records: segment.records.length }, 'deciding has failed');
+        const [only, ...others] = segment.records;
+        if (only && others.length === 0) {
+          const id = `${segment.topic}:${only.offset}`;
+          const attempts = (suspects.failures.get(id)?.attempts ?? 0) + 1;
+          suspects.failures.set(id, { attempts, reason: `deciding has failed: ${message}` });
+        } else {
+          suspects.singlyBefore.set(input, segment.nextOffset);
+        }
+        // Deciding may have left its own memory half changed: it is thrown away with the session.
+        throw new OpenAnew(`deciding has failed: ${stack ?? message}`);
+      }
+    }
+
+    /** Appends and commits; answers the offset of each record. Where this throws the session ends: nobody knows what was done. */
+    async function commit(input: TopicName, nextOffset: bigint, records: EncodedRecord[], parked: EncodedRecord[]): Promise<bigint[]> {
+      const batches = toBatches([...records, ...parked], maxBatchBytes);
+      const first = await producer.commit({
+        batches: batches.map(({ batch }) => batch),
+        offsets: [{ topic: wire(input), partition, offset: nextOffset }],
+      });
+      positions.set(input, nextOffset);
+      const offsets: bigint[] = [];
+      batches.forEach(({ indexes }, at) => {
+        indexes.forEach((index, behind) => (offsets[index] = (first[at] ?? -1n) + BigInt(behind)));
+      });
+      return offsets;
+    }
+
+    function folded(event: OutgoingRecord, encoded: EncodedRecord | undefined, offset: bigint): FoldedRecord {
+      const headers = Object.fromEntries(
+        Object.entries(encoded?.message.headers ?? {}).map(([name, value]) => [name, Buffer.from(String(value))]),
+      );
+      const timestamp = Number(encoded?.message.timestamp ?? 0);
+      const { declaration, key, payload } = event;
+      return {
+        type: declaration.type,
+        declaration,
+        topic: options.output,
+        partition,
+        offset,
+        key,
+        payload,
+        headers: recordHeaders(options.output, partition, { offset, timestamp, headers }, declaration.type),
+      };
+    }
+
+    /** Replies are not waited for: when they cannot be written, who waits for one runs into its own time limit. */
+    function reply(replies: readonly Reply[]): void {
+      const now = replies.flatMap(({ to, reply: payload }): OutgoingRecord[] => {
+        const instance = to.headers['reply-to'];
+        const correlationId = to.headers['correlation-id'];
+        if (instance === undefined || correlationId === undefined) return [];
+        return [
+          {
+            declaration: declarations.commandReplied,
+            key: instance,
+            payload,
+            headers: { 'correlation-id': correlationId, 'reply-to': instance },
+          },
+        ];
+      });
+      context.replies.write(now).catch((error: unknown) => {
+        logger.warn({ err: error }, 'replies could not be sent');
+      });
+    }
+
+    return {
+      positions,
+      handle,
+      async close() {
+        connection.close();
+        await state?.close?.();
+      },
+    };
+  } catch (error) {
+    connection.close();
+    await state?.close?.().catch(() => undefined);
+    throw error;
+  }
 }

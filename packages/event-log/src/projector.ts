@@ -2,9 +2,15 @@
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
-import type { EventLog } from './event-log.js';
+import { isRetriable } from './errors.js';
+import { internals, type EventLog } from './event-log.js';
+import { joinGroup } from './membership.js';
+import { createProcessingMetrics } from './metrics.js';
+import { createLoops, startPartitionLoop, type Session } from './partition-loop.js';
+import type { RawRecord } from './partition-reader.js';
 import type { Checkpoint, ProcessorStatus } from './processor.js';
 import type { IncomingRecord } from './records.js';
+import { withinSpan } from './tracing.js';
 
 /** A read model's state of one partition. `checkpoint.positions` says where to read on; `offset` is not used. */
 export interface ProjectionState {
@@ -12,6 +18,7 @@ export interface ProjectionState {
   /** Folds records with guarded, idempotent writes: some may come again. */
   fold(records: IncomingRecord[]): Promise<void>;
   store(checkpoint: Checkpoint): Promise<void>;
+  /** Drops this partition's documents and its checkpoint; the projector then reads from the beginning. */
   reset(): Promise<void>;
   close?(): Promise<void>;
 }
@@ -23,10 +30,126 @@ export interface ProjectorOptions {
   open(partition: number): Promise<ProjectionState>;
   logger: Logger;
   onFatal(error: Error): void;
+  isRetriable?(error: unknown): boolean;
   maxRecordsPerBatch?: number;
   maxBytesPerBatch?: number;
 }
 
-export function createProjector(log: EventLog, options: ProjectorOptions): Component<ProcessorStatus> {
-  throw new Error(`not yet: ${String(log)} ${String(options)}`);
+/** A projector at work; `rebuild` drops the read models of this process's partitions and folds them anew. */
+export interface ProjectorStatus extends ProcessorStatus {
+  rebuild(): Promise<void>;
+}
+
+export function createProjector(log: EventLog, options: ProjectorOptions): Component<ProjectorStatus> {
+  return {
+    name: `projector ${options.name}`,
+    async start() {
+      const metrics = createProcessingMetrics(options.name);
+      const resets = new Map<number, () => void>();
+      let fatal = false;
+      const onFatal = (error: Error) => {
+        if (fatal) return;
+        fatal = true;
+        options.onFatal(error);
+      };
+      let assigned: readonly number[] = [];
+      const loops = createLoops((partition) =>
+        startPartitionLoop({
+          log,
+          partition,
+          inputs: options.inputs,
+          membership: () => membership,
+          metrics,
+          maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
+          isRetriable: options.isRetriable ?? isRetriable,
+          onFatal,
+          async open() {
+            const session = await openProjection(log, options, partition, resets.has(partition));
+            resets.get(partition)?.();
+            resets.delete(partition);
+            return session;
+          },
+        }),
+      );
+      const membership = await joinGroup(log, {
+        groupId: `${log.config.namespace}.${options.name}`,
+        topics: options.inputs,
+        onFatal,
+        onAssigned(partitions) {
+          assigned = partitions;
+          loops.assign(partitions);
+        },
+      });
+      return {
+        value: {
+          partitions: () => loops.all().map((loop) => ({ partition: loop.partition, ...loop.state() })),
+          ready: () => membership.joined() && loops.all().every((loop) => loop.state().state === 'running'),
+          async rebuild() {
+            const done = assigned.map((partition) => new Promise<void>((resolve) => resets.set(partition, resolve)));
+            const mine = [...assigned];
+            loops.assign([]);
+            loops.assign(mine);
+            await Promise.all(done);
+          },
+        },
+        async stop() {
+          await loops.stop();
+          await membership.stop();
+        },
+      };
+    },
+  };
+}
+
+async function openProjection(log: EventLog, options: ProjectorOptions, partition: number, afresh: boolean): Promise<Session> {
+  const { codec, connect, wire } = log[internals];
+  const logger = options.logger.child({ partition });
+  const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
+  let state = await options.open(partition);
+  if (afresh) {
+    await state.reset();
+    await state.close?.();
+    state = await options.open(partition);
+  }
+  const stored = await state.checkpoint();
+  const positions = new Map<TopicName, bigint>();
+  const connection = connect();
+  try {
+    await connection.open(options.inputs.map(wire));
+    for (const topic of options.inputs) {
+      positions.set(topic, stored.positions[topic] ?? (await connection.offset(wire(topic), partition, 'earliest')));
+    }
+  } finally {
+    connection.close();
+  }
+
+  return {
+    positions,
+    async handle(topic, records, nextOffset) {
+      for (let at = 0; at < records.length; at += maxRecordsPerBatch) {
+        const chunk = records.slice(at, at + maxRecordsPerBatch);
+        const incoming = await decode(topic, chunk);
+        const last = chunk.at(-1);
+        positions.set(topic, at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n);
+        await withinSpan(`project ${topic}`, incoming, { 'messaging.destination.partition.id': partition }, async () => {
+          if (incoming.length > 0) await state.fold(incoming);
+          await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
+        });
+      }
+    },
+    async close() {
+      await state.close?.();
+    },
+  };
+
+  async function decode(topic: TopicName, records: RawRecord[]): Promise<IncomingRecord[]> {
+    await codec.loadSchemas(records);
+    return records.flatMap((record) => {
+      const decoded = codec.decode(topic, partition, record);
+      if (!('problem' in decoded)) return [decoded];
+      // Its own service parks what it cannot take; here there is nobody to send it back to.
+      logger.error({ topic, offset: String(record.offset), problem: decoded.problem }, 'a record is passed over');
+      return [];
+    });
+  }
 }

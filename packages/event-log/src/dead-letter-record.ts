@@ -1,0 +1,59 @@
+// A dead letter on the log: the record's bytes and key as they came, and in headers where from and why.
+import type { TopicName } from '@lead-scoring/contracts';
+import type { IHeaders } from 'kafkajs';
+import { headerText, messageBytes } from './codec.js';
+import type { EncodedRecord } from './outgoing.js';
+import type { RawRecord } from './partition-reader.js';
+
+/** Headers that only dead letters and retried records have. */
+export const deadLetterHeaders = {
+  reason: 'dead-letter-reason',
+  topic: 'dead-letter-topic',
+  partition: 'dead-letter-partition',
+  offset: 'dead-letter-offset',
+  attempts: 'dead-letter-attempts',
+  time: 'dead-letter-time',
+  /** On a marker: the offset of the dead letter that was sent again. */
+  retried: 'dead-letter-retried',
+} as const;
+
+const longestReason = 1_000;
+
+/** The message that parks a record. `topic` is its own name, `wireTopic` that of the dead-letter topic. */
+export function deadLetterMessage(
+  wireTopic: string,
+  topic: TopicName,
+  partition: number,
+  record: RawRecord,
+  reason: string,
+  now: number,
+): EncodedRecord {
+  // The offset is that of the record when it first came, also for one that is parked again.
+  const attempts = Number(headerText(record.headers, deadLetterHeaders.attempts) ?? '0') || 0;
+  const headers: IHeaders = {
+    ...record.headers,
+    [deadLetterHeaders.reason]: reason.slice(0, longestReason).toWellFormed(),
+    [deadLetterHeaders.topic]: topic,
+    [deadLetterHeaders.partition]: String(partition),
+    [deadLetterHeaders.offset]: record.offset.toString(),
+    [deadLetterHeaders.attempts]: String(attempts + 1),
+    [deadLetterHeaders.time]: new Date(now).toISOString(),
+  };
+  const message = { key: record.key, value: record.value, partition, headers, timestamp: String(now) };
+  return { topic: wireTopic, partition, message, bytes: messageBytes(message) };
+}
+
+/**
+ * A record as it first came: one that was sent again has its first topic and offset in its headers, so that it has the
+ * same id as before, and the same checks apply.
+ */
+export function asFirstCome(
+  topic: TopicName,
+  record: RawRecord,
+  isTopic: (name: string) => name is TopicName,
+): { topic: TopicName; record: RawRecord } {
+  const origin = headerText(record.headers, deadLetterHeaders.topic);
+  const offset = headerText(record.headers, deadLetterHeaders.offset);
+  if (origin === undefined || !isTopic(origin) || offset === undefined || !/^\d{1,19}$/.test(offset)) return { topic, record };
+  return { topic: origin, record: { ...record, offset: BigInt(offset) } };
+}

@@ -1,0 +1,277 @@
+// The one place that touches kafkajs' protocol layer: leaders, coordinators, and the requests that go to them.
+//
+// kafkajs' own producer and consumer are not used for records: its producer can resolve a send that it never wrote when
+// a leader moves, is wedged for ever by a failed commit, and pays nine round trips a transaction; its consumer couples
+// all partitions and stops for good on a TypeError. Its protocol layer underneath is sound, and reachable through the
+// cluster that kafkajs hands to a custom partition assigner. docs: README.md, "Why not kafkajs' producer and consumer".
+import type { Message } from 'kafkajs';
+import { Kafka, logLevel } from 'kafkajs';
+import type { Logger } from 'pino';
+import { EventLogError } from './errors.js';
+import type { EventLogConfig } from './event-log.js';
+
+export interface ProducePartition {
+  partition: number;
+  firstSequence: number;
+  messages: Message[];
+}
+
+export interface FetchedMessage {
+  offset: string;
+  timestamp: string;
+  key: Buffer | null;
+  value: Buffer | null;
+  headers: Record<string, Buffer | Buffer[] | undefined>;
+  isControlRecord: boolean;
+  batchContext: { firstOffset: string; lastOffsetDelta: number; producerId: string; inTransaction: boolean };
+}
+
+export interface FetchedPartition {
+  partition: number;
+  highWatermark: string;
+  lastStableOffset: string;
+  abortedTransactions: { producerId: string; firstOffset: string }[] | null;
+  messages: FetchedMessage[];
+}
+
+interface PartitionOffset {
+  partition: number;
+  offset: string;
+}
+
+/** The requests that this package sends, as kafkajs' Broker offers them (its type declarations name only some). */
+export interface Broker {
+  nodeId: number;
+  produce(request: {
+    transactionalId?: string;
+    producerId: number | string;
+    producerEpoch: number;
+    acks: number;
+    timeout: number;
+    topicData: { topic: string; partitions: ProducePartition[] }[];
+  }): Promise<{ topics: { topicName: string; partitions: { partition: number; errorCode: number; baseOffset: string }[] }[] }>;
+  fetch(request: {
+    isolationLevel: number;
+    maxWaitTime: number;
+    minBytes: number;
+    maxBytes: number;
+    topics: { topic: string; partitions: { partition: number; fetchOffset: string; maxBytes: number }[] }[];
+  }): Promise<{ responses: { topicName: string; partitions: FetchedPartition[] }[] }>;
+  initProducerId(request: { transactionalId?: string; transactionTimeout: number }): Promise<{
+    producerId: number | string;
+    producerEpoch: number;
+  }>;
+  addPartitionsToTxn(request: {
+    transactionalId: string;
+    producerId: number | string;
+    producerEpoch: number;
+    topics: { topic: string; partitions: number[] }[];
+  }): Promise<unknown>;
+  addOffsetsToTxn(request: {
+    transactionalId: string;
+    producerId: number | string;
+    producerEpoch: number;
+    groupId: string;
+  }): Promise<unknown>;
+  txnOffsetCommit(request: {
+    transactionalId: string;
+    groupId: string;
+    producerId: number | string;
+    producerEpoch: number;
+    topics: { topic: string; partitions: PartitionOffset[] }[];
+  }): Promise<unknown>;
+  endTxn(request: {
+    transactionalId: string;
+    producerId: number | string;
+    producerEpoch: number;
+    transactionResult: boolean;
+  }): Promise<unknown>;
+  offsetFetch(request: { groupId: string; topics: { topic: string; partitions: { partition: number }[] }[] }): Promise<{
+    responses: { topic: string; partitions: PartitionOffset[] }[];
+  }>;
+}
+
+interface Cluster {
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+  addMultipleTargetTopics(topics: string[]): Promise<void>;
+  refreshMetadata(): Promise<void>;
+  refreshMetadataIfNecessary(): Promise<void>;
+  findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
+  findBroker(node: { nodeId: number }): Promise<Broker>;
+  findControllerBroker(): Promise<Broker>;
+  findGroupCoordinator(group: { groupId: string; coordinatorType: number }): Promise<Broker>;
+  fetchTopicsOffset(
+    topics: { topic: string; partitions: { partition: number }[]; fromBeginning: boolean }[],
+  ): Promise<{ topic: string; partitions: PartitionOffset[] }[]>;
+}
+
+const groupCoordinator = 0;
+const transactionCoordinator = 1;
+
+/**
+ * A connection of its own to the brokers, for one reader or one writer. It is cheap to throw away: after an error whose
+ * outcome is unknown the owner closes it and makes another, and no state of it can be stale.
+ */
+export interface KafkaConnection {
+  /** Connects and learns the leaders of these topics. */
+  open(topics: readonly string[]): Promise<void>;
+  /** The node that leads a partition as far as is known, undefined when it has none. */
+  leaderId(topic: string, partition: number): number | undefined;
+  broker(nodeId: number): Promise<Broker>;
+  leader(topic: string, partition: number): Promise<Broker>;
+  anyBroker(): Promise<Broker>;
+  /** Cached until forgetCoordinators(). */
+  groupCoordinator(groupId: string): Promise<Broker>;
+  transactionCoordinator(transactionalId: string): Promise<Broker>;
+  forgetCoordinators(): void;
+  /** Learns the leaders anew. */
+  refresh(): Promise<void>;
+  /** The first offset still there, or the one that will be written next. */
+  offset(topic: string, partition: number, which: 'earliest' | 'latest'): Promise<bigint>;
+  close(): void;
+}
+
+export function createKafka(config: EventLogConfig, logger: Logger): Kafka {
+  return new Kafka({
+    clientId: config.clientId,
+    brokers: config.brokers,
+    ...(config.ssl === undefined ? {} : { ssl: config.ssl }),
+    ...(config.sasl === undefined ? {} : { sasl: config.sasl as never }),
+    connectionTimeout: 4_000,
+    requestTimeout: 30_000,
+    enforceRequestTimeout: true,
+    retry: { initialRetryTime: 50, maxRetryTime: 1_000, retries: 4 },
+    logLevel: logLevel.INFO,
+    logCreator: () => (entry) => {
+      // kafkajs logs what it retries as errors; what matters is told by whoever gives up.
+      const { message, timestamp: _, ...details } = entry.log;
+      const line = { kafkajs: entry.namespace, ...details, stack: undefined };
+      if (entry.level <= logLevel.WARN) logger.debug(line, message);
+      else logger.trace(line, message);
+    },
+  });
+}
+
+export function createKafkaConnection(kafka: Kafka): KafkaConnection {
+  let captured: Cluster | undefined;
+  // Never connected, never run: it is made for the cluster that it hands to its assigner.
+  kafka.consumer({
+    groupId: 'none',
+    allowAutoTopicCreation: false,
+    partitionAssigners: [
+      ({ cluster }) => {
+        captured = cluster as unknown as Cluster;
+        return {
+          name: 'none',
+          version: 0,
+          assign: () => Promise.resolve([]),
+          protocol: () => ({ name: 'none', metadata: Buffer.alloc(0) }),
+        };
+      },
+    ],
+  });
+  if (!captured) throw new Error('kafkajs gave its assigner no cluster: this package needs kafkajs 2.2');
+  const cluster = captured;
+  const coordinators = new Map<string, Promise<Broker>>();
+  let closed = false;
+
+  /** A request that outlives its owner must not connect again. */
+  function assertOpen(): void {
+    if (closed) throw new EventLogError('closed', 'this connection is closed');
+  }
+
+  async function coordinator(kind: number, id: string): Promise<Broker> {
+    assertOpen();
+    const key = `${kind}:${id}`;
+    const known = coordinators.get(key);
+    if (known) return known;
+    const found = cluster.findGroupCoordinator({ groupId: id, coordinatorType: kind });
+    coordinators.set(key, found);
+    found.catch(() => coordinators.delete(key));
+    return found;
+  }
+
+  function leaderId(topic: string, partition: number): number | undefined {
+    const leader = cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition)?.leader;
+    return leader === undefined || leader < 0 ? undefined : leader;
+  }
+
+  async function broker(nodeId: number): Promise<Broker> {
+    assertOpen();
+    return cluster.findBroker({ nodeId });
+  }
+
+  return {
+    async open(topics) {
+      assertOpen();
+      await cluster.connect();
+      await cluster.addMultipleTargetTopics([...topics]);
+    },
+    leaderId,
+    broker,
+    async leader(topic, partition) {
+      await cluster.refreshMetadataIfNecessary();
+      const nodeId = leaderId(topic, partition);
+      if (nodeId === undefined) {
+        throw Object.assign(new Error(`${topic} ${partition} has no leader now`), { retriable: true });
+      }
+      return broker(nodeId);
+    },
+    async anyBroker() {
+      assertOpen();
+      return cluster.findControllerBroker();
+    },
+    groupCoordinator: (groupId) => coordinator(groupCoordinator, groupId),
+    transactionCoordinator: (transactionalId) => coordinator(transactionCoordinator, transactionalId),
+    forgetCoordinators: () => coordinators.clear(),
+    async refresh() {
+      assertOpen();
+      await cluster.refreshMetadata();
+    },
+    async offset(topic, partition, which) {
+      const [found] = await cluster.fetchTopicsOffset([
+        { topic, partitions: [{ partition }], fromBeginning: which === 'earliest' },
+      ]);
+      const offset = found?.partitions[0]?.offset;
+      if (offset === undefined) throw new Error(`${topic} ${partition} has no offsets`);
+      return BigInt(offset);
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      // It waits for requests under way, up to their time-out; nobody waits for it.
+      cluster.disconnect().catch(() => undefined);
+    },
+  };
+}
+
+/** The name of a Kafka protocol error (NOT_LEADER_FOR_PARTITION, …), wherever in the chain of causes it is. */
+export function protocolErrorType(error: unknown): string | undefined {
+  for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth++) {
+    if ('type' in at && typeof at.type === 'string') return at.type;
+    at = 'cause' in at ? at.cause : undefined;
+  }
+  return undefined;
+}
+
+/** Whether the connection failed or the answer did not come: what was asked may or may not have been done. */
+export function isConnectionError(error: unknown): boolean {
+  for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth++) {
+    const name = 'name' in at ? at.name : undefined;
+    if (
+      name === 'KafkaJSConnectionError' ||
+      name === 'KafkaJSConnectionClosedError' ||
+      name === 'KafkaJSRequestTimeoutError' ||
+      name === 'KafkaJSBrokerNotFound' ||
+      name === 'KafkaJSNoBrokerAvailableError' ||
+      name === 'KafkaJSMetadataNotLoaded' ||
+      name === 'KafkaJSTopicMetadataNotLoaded' ||
+      name === 'KafkaJSLockTimeout'
+    ) {
+      return true;
+    }
+    at = 'cause' in at ? at.cause : undefined;
+  }
+  return false;
+}

@@ -1,0 +1,49 @@
+// Turns outgoing records into messages, with the trace that they belong to.
+import { context, propagation } from '@opentelemetry/api';
+import type { Message } from 'kafkajs';
+import { messageBytes } from './codec.js';
+import { EventLogError } from './errors.js';
+import { internals, type EventLog } from './event-log.js';
+import type { OutgoingRecord } from './records.js';
+
+/** A record ready to be sent. */
+export interface EncodedRecord {
+  /** Topic as named on the wire. */
+  topic: string;
+  partition: number;
+  message: Message;
+  bytes: number;
+}
+
+/** W3C trace headers of what is being done now; none when tracing is off. */
+export function traceHeaders(): Record<string, string> {
+  const carrier: Record<string, string> = {};
+  propagation.inject(context.active(), carrier);
+  return carrier;
+}
+
+/**
+ * Encodes a record.
+ * @param timestamp milliseconds since 1970: becomes the record's time, the same on every read
+ * @throws EventLogError `invalid_record` or `record_too_large`
+ */
+export function encodeRecord(
+  log: EventLog,
+  record: OutgoingRecord,
+  timestamp: number,
+  trace: Readonly<Record<string, string>>,
+): EncodedRecord {
+  const { declaration, key, payload, headers } = record;
+  const partition = record.partition ?? log.partitionOf(key);
+  if (!Number.isInteger(partition) || partition < 0 || partition >= log.config.partitions) {
+    throw new EventLogError('invalid_record', `a ${declaration.type} is for partition ${partition} of ${log.config.partitions}`);
+  }
+  const message: Message = {
+    key,
+    value: log[internals].codec.encode(declaration, payload),
+    partition,
+    headers: { type: declaration.type, ...headers, ...trace },
+    timestamp: String(timestamp),
+  };
+  return { topic: log[internals].wire(declaration.topic), partition, message, bytes: messageBytes(message) };
+}

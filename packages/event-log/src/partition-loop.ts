@@ -1,0 +1,258 @@
+// Works on one partition number until told to stop: opens a session, feeds it what comes in on every input topic, and
+// opens another when something went wrong. Whatever state an error left behind is thrown away with the session.
+import type { TopicName } from '@lead-scoring/contracts';
+import { asError, EventLogError, isRetriable } from './errors.js';
+import { internals, type EventLog } from './event-log.js';
+import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import type { Membership } from './membership.js';
+import type { ProcessingMetrics } from './metrics.js';
+import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import { pause, unlessAborted } from './timing.js';
+
+/** One attempt at working on a partition. Its methods are called one at a time. */
+export interface Session {
+  /** Where to read each input topic from. */
+  readonly positions: ReadonlyMap<TopicName, bigint>;
+  /** Takes records of one topic; `nextOffset` is where to read on after them. */
+  handle(topic: TopicName, records: RawRecord[], nextOffset: bigint): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Thrown by a session that has learned something and wants to be opened anew at once. */
+export class OpenAnew extends Error {}
+
+export interface PartitionLoopOptions {
+  log: EventLog;
+  partition: number;
+  inputs: readonly TopicName[];
+  membership: () => Membership;
+  metrics: ProcessingMetrics;
+  maxBytesPerBatch: number;
+  /** Opens a session. `touch` is to be called now and then while that takes long. */
+  open(signal: AbortSignal, touch: () => void): Promise<Session>;
+  isRetriable(error: unknown): boolean;
+  onFatal(error: Error): void;
+}
+
+export interface PartitionLoop {
+  readonly partition: number;
+  state(): { state: 'opening' | 'running' | 'waiting'; error?: string };
+  /** Stops after the batch in hand. */
+  stop(): Promise<void>;
+}
+
+/** Long enough for a long poll, short enough for a prompt stop. */
+const maxWaitMs = 500;
+const longestPauseMs = 5_000;
+/** A partition on which nothing moves for this long, although it should, is given up with its process. */
+const stallMs = 60_000;
+const failuresUntilFatal = 10;
+/** A confirmation by the group that is younger than this is taken as current. */
+const confirmationMs = 8_000;
+
+const fenced = new Set([
+  'INVALID_PRODUCER_EPOCH',
+  'PRODUCER_FENCED',
+  'INVALID_PRODUCER_ID_MAPPING',
+  'TRANSACTION_COORDINATOR_FENCED',
+  'KAFKAJS_UNKNOWN_ERROR_CODE',
+]);
+
+export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop {
+  const { log, partition, metrics } = options;
+  const logger = log[internals].logger.child({ partition });
+  const stopping = new AbortController();
+  let state: 'opening' | 'running' | 'waiting' = 'opening';
+  let lastError: string | undefined;
+  let lastProgress = Date.now();
+  const touch = () => {
+    lastProgress = Date.now();
+  };
+
+  const watchdog = setInterval(() => {
+    if (state === 'waiting') touch();
+    if (Date.now() - lastProgress < stallMs) return;
+    clearInterval(watchdog);
+    options.onFatal(new Error(`nothing has moved on partition ${partition} for ${stallMs / 1_000} s while ${state}`));
+  }, 5_000);
+
+  async function run(): Promise<void> {
+    let failures = 0;
+    let unexplained = 0;
+    let confirmedSince = 0;
+    while (!stopping.signal.aborted) {
+      try {
+        await options.membership().confirmedSince(confirmedSince, stopping.signal);
+        if (stopping.signal.aborted) return;
+        state = 'opening';
+        touch();
+        const session = await options.open(stopping.signal, touch);
+        state = 'running';
+        lastError = undefined;
+        try {
+          await consume(session, () => {
+            failures = 0;
+            unexplained = 0;
+          });
+        } finally {
+          await session.close().catch((error: unknown) => {
+            logger.warn({ err: error }, 'a partition was not closed in order');
+          });
+        }
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        if (error instanceof OpenAnew) continue;
+        const type = protocolErrorType(error);
+        const passing = type !== undefined || isConnectionError(error) || isRetriable(error) || options.isRetriable(error);
+        metrics.restart();
+        failures++;
+        if (!passing) unexplained++;
+        lastError = asError(error).message;
+        logger.warn({ err: error, failures }, 'the partition is opened anew');
+        if (unexplained >= failuresUntilFatal) {
+          options.onFatal(new Error(`partition ${partition} fails again and again: ${lastError}`, { cause: error }));
+          return;
+        }
+        // Whoever was fenced must hear from the group before it fences in turn.
+        confirmedSince = type !== undefined && fenced.has(type) ? Date.now() : Date.now() - confirmationMs;
+        state = 'waiting';
+        await pause(Math.min(50 * 2 ** failures, longestPauseMs), stopping.signal);
+      }
+    }
+  }
+
+  /** Feeds the session until it fails or the loop is stopped; one batch at a time, whatever topic it is of. */
+  async function consume(session: Session, succeeded: () => void): Promise<void> {
+    const ending = new AbortController();
+    const end = () => {
+      ending.abort();
+    };
+    stopping.signal.addEventListener('abort', end);
+    let turn: Promise<void> = Promise.resolve();
+
+    async function poll(topic: TopicName): Promise<void> {
+      const connection = log[internals].connect();
+      try {
+        const wire = log[internals].wire(topic);
+        await connection.open([wire]);
+        const reader = createPartitionReader(connection, wire, partition, {
+          signal: ending.signal,
+          onOffsetLost: (wanted, earliest) => {
+            logger.error({ topic, wanted: String(wanted), earliest: String(earliest) }, 'records were lost before they were read');
+          },
+        });
+        let position = session.positions.get(topic) ?? 0n;
+        while (!ending.signal.aborted) {
+          const fetched = await unlessAborted(
+            reader.fetch(position, { maxBytes: options.maxBytesPerBatch, maxWaitMs }),
+            ending.signal,
+          );
+          if (!fetched) break;
+          const { records, nextOffset, highWatermark } = fetched;
+          touch();
+          metrics.lag(topic, partition, Number(highWatermark - nextOffset));
+          if (records.length > 0) {
+            const mine = turn.then(async () => {
+              if (ending.signal.aborted) return;
+              await session.handle(topic, records, nextOffset);
+              touch();
+              succeeded();
+            });
+            turn = mine.catch(() => undefined);
+            await mine;
+          }
+          position = nextOffset;
+        }
+      } finally {
+        connection.close();
+      }
+    }
+
+    try {
+      const polls = options.inputs.map((topic) => poll(topic).finally(end));
+      const outcomes = await Promise.allSettled(polls);
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failed) throw asError(failed.reason);
+    } finally {
+      stopping.signal.removeEventListener('abort', end);
+      await turn;
+    }
+  }
+
+  const running = run().catch((error: unknown) => {
+    options.onFatal(asError(error));
+  });
+
+  return {
+    partition,
+    state: () => (lastError === undefined ? { state } : { state, error: lastError }),
+    async stop() {
+      stopping.abort();
+      clearInterval(watchdog);
+      await running;
+    },
+  };
+}
+
+/** Starts and stops partition loops as the group shares out the partitions. */
+export function createLoops(start: (partition: number) => PartitionLoop): {
+  assign(partitions: readonly number[]): void;
+  all(): PartitionLoop[];
+  stop(): Promise<void>;
+} {
+  const loops = new Map<number, PartitionLoop>();
+  const closing = new Map<number, Promise<void>>();
+  let wanted = new Set<number>();
+  let stopped = false;
+
+  function open(partition: number): void {
+    if (stopped || loops.has(partition) || !wanted.has(partition)) return;
+    const before = closing.get(partition);
+    if (before) void before.then(() => { open(partition); });
+    else loops.set(partition, start(partition));
+  }
+
+  function close(partition: number, loop: PartitionLoop): void {
+    loops.delete(partition);
+    const done = loop.stop().finally(() => closing.delete(partition));
+    closing.set(partition, done);
+  }
+
+  return {
+    assign(partitions) {
+      wanted = new Set(partitions);
+      for (const [partition, loop] of loops) if (!wanted.has(partition)) close(partition, loop);
+      for (const partition of wanted) open(partition);
+    },
+    all: () => [...loops.values()],
+    async stop() {
+      stopped = true;
+      for (const [partition, loop] of [...loops]) close(partition, loop);
+      await Promise.all(closing.values());
+    },
+  };
+}
+
+/** The offset to start at: what the group has committed, or the first that is there. */
+export async function committedPositions(
+  log: EventLog,
+  connection: ReturnType<EventLog[typeof internals]['connect']>,
+  groupId: string,
+  inputs: readonly TopicName[],
+  partition: number,
+): Promise<Map<TopicName, bigint>> {
+  const { wire } = log[internals];
+  const coordinator = await connection.groupCoordinator(groupId);
+  const { responses } = await coordinator.offsetFetch({
+    groupId,
+    topics: inputs.map((topic) => ({ topic: wire(topic), partitions: [{ partition }] })),
+  });
+  const positions = new Map<TopicName, bigint>();
+  for (const topic of inputs) {
+    const found = responses.find((response) => response.topic === wire(topic))?.partitions.find((one) => one.partition === partition);
+    if (!found) throw new EventLogError('log_unavailable', `the group's offset of ${topic} is not known`, { retriable: true });
+    const committed = BigInt(found.offset);
+    positions.set(topic, committed >= 0n ? committed : await connection.offset(wire(topic), partition, 'earliest'));
+  }
+  return positions;
+}

@@ -1,0 +1,122 @@
+// Reads one partition straight from its leader, committed records only, and knows exactly up to where it has read.
+import type { FetchedMessage, FetchedPartition, KafkaConnection } from './kafka-connection.js';
+import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import { pause } from './timing.js';
+
+/** A record as it is on the log. */
+export interface RawRecord {
+  offset: bigint;
+  /** Milliseconds since 1970. */
+  timestamp: number;
+  key: Buffer | null;
+  value: Buffer | null;
+  headers: Record<string, Buffer | Buffer[] | undefined>;
+}
+
+export interface Fetched {
+  records: RawRecord[];
+  /** Where to read on: behind the last record, commit markers and aborted records included. */
+  nextOffset: bigint;
+  /** The next offset that will be written, as of this fetch. */
+  highWatermark: bigint;
+}
+
+export interface PartitionReader {
+  readonly topic: string;
+  readonly partition: number;
+  /** Returns as soon as there is a record, or empty after `maxWaitMs`. */
+  fetch(offset: bigint, options: { maxBytes: number; maxWaitMs: number }): Promise<Fetched>;
+}
+
+const staleLeader = new Set([
+  'NOT_LEADER_FOR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'REPLICA_NOT_AVAILABLE',
+  'FENCED_LEADER_EPOCH',
+  'UNKNOWN_LEADER_EPOCH',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'OFFSET_NOT_AVAILABLE',
+  'KAFKA_STORAGE_ERROR',
+]);
+
+/**
+ * A reader of one partition. While the leader moves or is away it looks for the new one for `patienceMs`, then throws.
+ * An offset that is no longer there, or not yet, is answered from the first record on: what is left is read, never skipped.
+ */
+export function createPartitionReader(
+  connection: KafkaConnection,
+  topic: string,
+  partition: number,
+  options: { patienceMs?: number; onOffsetLost?: (wanted: bigint, earliest: bigint) => void; signal?: AbortSignal } = {},
+): PartitionReader {
+  const patienceMs = options.patienceMs ?? 10_000;
+  return {
+    topic,
+    partition,
+    async fetch(offset, { maxBytes, maxWaitMs }) {
+      const giveUpAt = Date.now() + patienceMs;
+      for (;;) {
+        try {
+          const broker = await connection.leader(topic, partition);
+          const { responses } = await broker.fetch({
+            isolationLevel: 1,
+            maxWaitTime: maxWaitMs,
+            minBytes: 1,
+            maxBytes,
+            topics: [{ topic, partitions: [{ partition, fetchOffset: offset.toString(), maxBytes }] }],
+          });
+          const answer = responses[0]?.partitions[0];
+          if (!answer) throw new Error(`the fetch of ${topic} ${partition} was answered without it`);
+          return committedRecords(answer, offset);
+        } catch (error) {
+          const type = protocolErrorType(error);
+          if (type === 'OFFSET_OUT_OF_RANGE') {
+            const earliest = await connection.offset(topic, partition, 'earliest');
+            options.onOffsetLost?.(offset, earliest);
+            return { records: [], nextOffset: earliest, highWatermark: earliest };
+          }
+          const passing = (type !== undefined && staleLeader.has(type)) || isConnectionError(error);
+          if (!passing || Date.now() > giveUpAt || options.signal?.aborted) throw error;
+          await pause(100, options.signal);
+          await connection.refresh().catch(() => undefined);
+        }
+      }
+    },
+  };
+}
+
+/** What a read_committed consumer may see of a fetched partition: neither control records nor aborted transactions. */
+export function committedRecords(fetched: Pick<FetchedPartition, 'messages' | 'abortedTransactions' | 'highWatermark'>, from: bigint): Fetched {
+  const aborted = [...(fetched.abortedTransactions ?? [])]
+    .map(({ producerId, firstOffset }) => ({ producerId, firstOffset: BigInt(firstOffset) }))
+    .sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1));
+  const open = new Set<string>();
+  const records: RawRecord[] = [];
+  let nextOffset = from;
+  let nextAborted = 0;
+  for (const message of fetched.messages) {
+    const offset = BigInt(message.offset);
+    for (let next = aborted[nextAborted]; next && next.firstOffset <= offset; next = aborted[++nextAborted]) {
+      open.add(next.producerId);
+    }
+    const { producerId, inTransaction } = message.batchContext;
+    if (message.isControlRecord) {
+      if (isAbortMarker(message)) open.delete(producerId);
+    } else if (offset >= from && !(inTransaction && open.has(producerId))) {
+      records.push({
+        offset,
+        timestamp: Number(message.timestamp),
+        key: message.key,
+        value: message.value,
+        headers: message.headers,
+      });
+    }
+    if (offset >= nextOffset) nextOffset = offset + 1n;
+  }
+  return { records, nextOffset, highWatermark: BigInt(fetched.highWatermark) };
+}
+
+/** A control record's key is its version and its type, two bytes each: type 0 is abort, 1 commit. */
+function isAbortMarker({ key }: FetchedMessage): boolean {
+  return key !== null && key.length >= 4 && key.readInt16BE(2) === 0;
+}

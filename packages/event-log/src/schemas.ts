@@ -1,0 +1,187 @@
+// The JSON Schemas of all declared records: made from the declarations, registered, and kept compatible.
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { recordsOf, topics, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { z } from 'zod';
+import { asError, EventLogError, EventLogUnavailable } from './errors.js';
+
+/** A schema as records carry it: the registry's id in front of the JSON, and the check that goes with it. */
+export interface RegisteredSchema {
+  id: number;
+  validate: ValidateFunction;
+}
+
+/** The subject of a record type: `<namespace>.<topic>-<Type>`. */
+export function subjectOf(namespace: string, declaration: Pick<RecordDeclaration, 'topic' | 'type'>): string {
+  return `${namespace}.${declaration.topic}-${declaration.type}`;
+}
+
+/** The JSON Schema (draft 7) of a record's payload. Metadata and other custom types are open objects. */
+export function jsonSchemaOf(declaration: RecordDeclaration): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(declaration.schema, { target: 'draft-7', io: 'output', unrepresentable: 'any' });
+}
+
+/** Every record type declared in contracts. */
+export function declaredRecords(): RecordDeclaration[] {
+  return topics.flatMap((topic) => [...recordsOf(topic.name)]);
+}
+
+export interface SchemaStore {
+  /** Registers every declared record type. */
+  register(): Promise<void>;
+  /** The schema that this process writes records of a declaration with. */
+  own(declaration: RecordDeclaration): RegisteredSchema;
+  declarationOf(topic: TopicName, type: string): RecordDeclaration | undefined;
+  /**
+   * The schema with this id, if it is one of this record type: at once for those registered by this process, otherwise
+   * after load().
+   */
+  find(declaration: RecordDeclaration, id: number): RegisteredSchema | undefined;
+  /** Fetches a schema that another version of the system registered. Throws a retriable error when the registry is away. */
+  load(id: number): Promise<void>;
+  known(id: number): boolean;
+}
+
+const parallelRegistrations = 8;
+const foreignSchemasKept = 1_000;
+
+/** The schemas of one namespace. Nothing is usable before register(). */
+export function createSchemaStore(options: {
+  url: string;
+  namespace: string;
+  clientId: string;
+  declarations?: readonly RecordDeclaration[];
+}): SchemaStore {
+  const { namespace } = options;
+  const url = options.url.replace(/\/+$/, '');
+  const declarations = options.declarations ?? declaredRecords();
+  // Formats are stated for readers of the schema; the patterns beside them are what is checked.
+  const ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
+  const registry = new SchemaRegistry(
+    { host: url, clientId: options.clientId, retry: { retries: 3, maxRetryTimeInSecs: 1 } },
+    { [SchemaType.JSON]: { ajvInstance: ajv as never } },
+  );
+  const own = new Map<RecordDeclaration, RegisteredSchema>();
+  const byTopicAndType = new Map(declarations.map((declaration) => [`${declaration.topic}/${declaration.type}`, declaration]));
+  const bySubject = new Map(declarations.map((declaration) => [subjectOf(namespace, declaration), declaration]));
+  const ownIds = new Map<number, Set<RecordDeclaration>>();
+  /** Schemas of other versions, with the subjects that they are registered under; null for an id that does not exist. */
+  const foreign = new Map<number, { schema: RegisteredSchema; subjects: Set<string> } | null>();
+
+  async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { 'content-type': 'application/vnd.schemaregistry.v1+json', accept: 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(10_000),
+    }).catch((error: unknown) => {
+      throw new EventLogUnavailable(`the schema registry does not answer: ${asError(error).message}`, error);
+    });
+    if (response.status >= 500) throw new EventLogUnavailable(`the schema registry answered ${response.status} to ${method} ${path}`);
+    return { status: response.status, body: await response.json().catch(() => undefined) };
+  }
+
+  async function registerOne(declaration: RecordDeclaration): Promise<void> {
+    const subject = subjectOf(namespace, declaration);
+    const schema = JSON.stringify(jsonSchemaOf(declaration));
+    const name = encodeURIComponent(subject);
+    const registered = await ask('POST', `/subjects/${name}`, { schemaType: 'JSON', schema });
+    let id = idIn(registered.body);
+    if (registered.status !== 200 || id === undefined) {
+      const compatible = await ask('POST', `/compatibility/subjects/${name}/versions/latest?verbose=true`, {
+        schemaType: 'JSON',
+        schema,
+      });
+      if (compatible.status === 200) {
+        const { is_compatible: isCompatible, reason } = compatible.body as { is_compatible?: boolean; reason?: unknown };
+        if (isCompatible === false) throw incompatible(subject, declaration, String(reason));
+      }
+      id = await registry
+        .register({ type: SchemaType.JSON, schema }, { subject, compatibility: COMPATIBILITY.BACKWARD })
+        .then((answer) => answer.id)
+        .catch((error: unknown) => {
+          if (statusOf(error) === 409) throw incompatible(subject, declaration, asError(error).message);
+          throw new EventLogUnavailable(`subject ${subject} could not be registered: ${asError(error).message}`, error);
+        });
+    }
+    const level = await ask('GET', `/config/${name}`);
+    if ((level.body as { compatibilityLevel?: unknown } | undefined)?.compatibilityLevel !== 'BACKWARD') {
+      await ask('PUT', `/config/${name}`, { compatibility: 'BACKWARD' });
+    }
+    own.set(declaration, { id, validate: ajv.compile(JSON.parse(schema) as object) });
+    const sharing = ownIds.get(id);
+    if (sharing) sharing.add(declaration);
+    else ownIds.set(id, new Set([declaration]));
+  }
+
+  return {
+    async register() {
+      const waiting = declarations.filter((declaration) => !own.has(declaration));
+      await Promise.all(
+        Array.from({ length: parallelRegistrations }, async () => {
+          for (let next = waiting.shift(); next; next = waiting.shift()) await registerOne(next);
+        }),
+      );
+    },
+    own(declaration) {
+      const found = own.get(declaration);
+      if (found) return found;
+      const declared = byTopicAndType.get(`${declaration.topic}/${declaration.type}`);
+      if (declared) {
+        const same = own.get(declared);
+        if (same) return same;
+        throw new EventLogError('not_prepared', 'call prepare() before records are written or read');
+      }
+      throw new EventLogError(
+        'unknown_record_type',
+        `${declaration.type} is not declared for ${declaration.topic}: declare it in contracts`,
+      );
+    },
+    declarationOf: (topic, type) => byTopicAndType.get(`${topic}/${type}`),
+    find(declaration, id) {
+      if (ownIds.get(id)?.has(declaration)) return own.get(declaration);
+      const other = foreign.get(id);
+      return other?.subjects.has(subjectOf(namespace, declaration)) ? other.schema : undefined;
+    },
+    known: (id) => ownIds.has(id) || foreign.has(id),
+    async load(id) {
+      if (foreign.size >= foreignSchemasKept) foreign.clear();
+      const versions = await ask('GET', `/schemas/ids/${id}/versions`);
+      if (versions.status !== 200 || !Array.isArray(versions.body)) {
+        foreign.set(id, null);
+        return;
+      }
+      const subjects = (versions.body as { subject?: unknown }[])
+        .map(({ subject }) => String(subject))
+        .filter((subject) => bySubject.has(subject));
+      if (subjects.length === 0) {
+        foreign.set(id, null);
+        return;
+      }
+      const schema = await registry.getSchema(id).catch((error: unknown) => {
+        throw new EventLogUnavailable(`schema ${id} could not be read from the registry`, error);
+      });
+      if (!('validate' in schema)) {
+        foreign.set(id, null);
+        return;
+      }
+      foreign.set(id, { schema: { id, validate: schema.validate as ValidateFunction }, subjects: new Set(subjects) });
+    },
+  };
+}
+
+function incompatible(subject: string, declaration: RecordDeclaration, reason: string): EventLogError {
+  return new EventLogError(
+    'incompatible_schema',
+    `the schema of ${declaration.type} on ${declaration.topic} cannot read what was written before (subject ${subject}): ` +
+      `${reason}. Make new fields optional, keep the old ones, or declare a new record type.`,
+  );
+}
+
+function idIn(body: unknown): number | undefined {
+  return typeof body === 'object' && body !== null && 'id' in body && typeof body.id === 'number' ? body.id : undefined;
+}
+
+function statusOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+}

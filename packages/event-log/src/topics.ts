@@ -1,0 +1,127 @@
+// Makes the declared topics, and refuses to work with ones that would lose or misplace records.
+import { topics, type TopicDeclaration, type TopicName } from '@lead-scoring/contracts';
+import { ConfigResourceTypes, type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
+import type { Logger } from 'pino';
+import { EventLogError, EventLogUnavailable } from './errors.js';
+import type { EventLogConfig } from './event-log.js';
+import { protocolErrorType } from './kafka-connection.js';
+import { pause } from './timing.js';
+
+/** A topic's name on the wire: `<namespace>.<topic>`. */
+export function wireTopic(namespace: string, topic: TopicName): string {
+  return `${namespace}.${topic}`;
+}
+
+/** Bytes of a record batch that the brokers take: records up to 4 MiB, and room for the dead letters of larger ones. */
+const maxBatchBytes = 8 * 1024 * 1024;
+const maxDeadLetterBatchBytes = 16 * 1024 * 1024;
+
+/** How a topic is to be set up. */
+export function topicSettings(topic: TopicDeclaration, replicationFactor: number): Record<string, string> {
+  return {
+    'cleanup.policy': 'delete',
+    'retention.ms': String(topic.retentionMs),
+    'retention.bytes': '-1',
+    // With two copies, waiting for both would stop writes whenever one broker restarts.
+    'min.insync.replicas': String(Math.max(1, replicationFactor - 1)),
+    'unclean.leader.election.enable': 'false',
+    'max.message.bytes': String(topic.name.endsWith('.dead-letters') ? maxDeadLetterBatchBytes : maxBatchBytes),
+  };
+}
+
+/** Makes what is missing, then checks all. Safe when several processes do it at once. */
+export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger: Logger): Promise<void> {
+  const admin = kafka.admin({ retry: { retries: 5 } });
+  try {
+    await admin.connect();
+    await createMissing(admin, config);
+    await check(admin, config, logger);
+  } catch (error) {
+    if (error instanceof EventLogError) throw error;
+    throw new EventLogUnavailable('the topics could not be made or checked', error);
+  } finally {
+    admin.disconnect().catch(() => undefined);
+  }
+}
+
+async function createMissing(admin: Admin, config: EventLogConfig): Promise<void> {
+  const there = new Set(await admin.listTopics());
+  const missing = topics
+    .filter((topic) => !there.has(wireTopic(config.namespace, topic.name)))
+    .map((topic): ITopicConfig => ({
+      topic: wireTopic(config.namespace, topic.name),
+      numPartitions: config.partitions,
+      replicationFactor: config.replicationFactor,
+      configEntries: Object.entries(topicSettings(topic, config.replicationFactor)).map(([name, value]) => ({ name, value })),
+    }));
+  if (missing.length === 0) return;
+  try {
+    await admin.createTopics({ topics: missing, waitForLeaders: false });
+  } catch (error) {
+    if (!alreadyExists(error)) throw error;
+    // Another process was first with some of them: make the others one by one.
+    for (const topic of missing) {
+      await admin.createTopics({ topics: [topic], waitForLeaders: false }).catch((again: unknown) => {
+        if (!alreadyExists(again)) throw again;
+      });
+    }
+  }
+}
+
+function alreadyExists(error: unknown): boolean {
+  if (protocolErrorType(error) === 'TOPIC_ALREADY_EXISTS') return true;
+  return (
+    error instanceof AggregateError ||
+    (error instanceof Error && 'errors' in error && Array.isArray(error.errors))
+  ) && (error.errors as unknown[]).every((one) => protocolErrorType(one) === 'TOPIC_ALREADY_EXISTS');
+}
+
+async function check(admin: Admin, config: EventLogConfig, logger: Logger): Promise<void> {
+  const names = topics.map((topic) => wireTopic(config.namespace, topic.name));
+  await waitForLeaders(admin, names);
+  const { topics: found } = await admin.fetchTopicMetadata({ topics: names });
+  for (const { name, partitions } of found) {
+    if (partitions.length !== config.partitions) {
+      throw new EventLogError(
+        'topic_mismatch',
+        `topic ${name} has ${partitions.length} partitions and this process wants ${config.partitions}: set PARTITIONS=` +
+          `${partitions.length}. The count cannot change while records are kept: keys would land in other partitions.`,
+      );
+    }
+  }
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: names.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
+  });
+  for (const topic of topics) {
+    const name = wireTopic(config.namespace, topic.name);
+    const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? [];
+    const actual = new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+    for (const [setting, wanted] of Object.entries(topicSettings(topic, config.replicationFactor))) {
+      const is = actual.get(setting);
+      if (is === undefined || is === wanted) continue;
+      const losesEvents = topic.retentionMs === -1 && (setting.startsWith('retention.') || setting === 'cleanup.policy');
+      if (losesEvents) {
+        throw new EventLogError(
+          'topic_mismatch',
+          `topic ${name} has ${setting}=${is} and would lose events, which are the source of truth: set it to ${wanted}`,
+        );
+      }
+      logger.warn({ topic: name, setting, is, wanted }, 'a topic is set up in another way than declared');
+    }
+  }
+}
+
+async function waitForLeaders(admin: Admin, names: string[]): Promise<void> {
+  const giveUpAt = Date.now() + 20_000;
+  for (;;) {
+    try {
+      const { topics: found } = await admin.fetchTopicMetadata({ topics: names });
+      if (found.length === names.length && found.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0))) return;
+    } catch (error) {
+      if (Date.now() > giveUpAt) throw error;
+    }
+    if (Date.now() > giveUpAt) throw new EventLogUnavailable('some topics have no leader');
+    await pause(100);
+  }
+}

@@ -1,0 +1,221 @@
+// One transactional id's producer: fences its predecessor, then appends records and input offsets, all or nothing.
+import type { Message } from 'kafkajs';
+import { EventLogUnavailable } from './errors.js';
+import { byLeader, mayAppendAgain, produce, takeSequence, type AppendBatch, type ProducerIdentity } from './idempotent-appender.js';
+import type { Broker, KafkaConnection } from './kafka-connection.js';
+import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import { pause } from './timing.js';
+
+export interface TransactionContents {
+  batches: readonly AppendBatch[];
+  /** Input positions that are committed with the records; topics as named on the wire. */
+  offsets: readonly { topic: string; partition: number; offset: bigint }[];
+}
+
+/**
+ * After any rejection of `begin` or `commit` the outcome may be unknown: close the connection, make another producer with
+ * the same id and fence(), which ends the old transaction one way or the other, and only then read how it ended.
+ */
+export interface TransactionalProducer {
+  /** Ends what a predecessor with the same id left open, and makes every later write of it fail. */
+  fence(): Promise<void>;
+  /** Opens a transaction; may be called ahead of commit() to overlap with other work. */
+  begin(): Promise<void>;
+  /** Appends and commits; answers the first offset of each batch. */
+  commit(contents: TransactionContents): Promise<bigint[]>;
+}
+
+/** Milliseconds after which the brokers end a transaction that its producer has left. */
+const transactionTimeoutMs = 15_000;
+/** Milliseconds within which each step of a transaction must succeed. */
+const stepTimeoutMs = 10_000;
+
+const coordinatorMoved = new Set([
+  'NOT_COORDINATOR_FOR_GROUP',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'GROUP_LOAD_IN_PROGRESS',
+  'NOT_COORDINATOR',
+  'COORDINATOR_NOT_AVAILABLE',
+  'COORDINATOR_LOAD_IN_PROGRESS',
+]);
+
+export function createTransactionalProducer(
+  connection: KafkaConnection,
+  { transactionalId, groupId }: { transactionalId: string; groupId: string },
+): TransactionalProducer {
+  let identity: ProducerIdentity | undefined;
+  let begun: Promise<void> | undefined;
+
+  function current(): ProducerIdentity {
+    if (!identity) throw new Error('fence() comes first');
+    return identity;
+  }
+
+  /**
+   * Asks a coordinator, again while it answers that it did nothing because the last transaction is still being ended or
+   * because it has moved. An answer that did not come is thrown: then nobody knows.
+   */
+  async function ask<Answer>(
+    find: () => Promise<Broker>,
+    request: (broker: Broker) => Promise<Answer>,
+    { again = () => false }: { again?: (error: unknown) => boolean } = {},
+  ): Promise<Answer> {
+    const giveUpAt = Date.now() + stepTimeoutMs;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await request(await find());
+      } catch (error) {
+        const type = protocolErrorType(error);
+        const moved = type !== undefined && coordinatorMoved.has(type);
+        if (Date.now() > giveUpAt) throw new EventLogUnavailable(`the coordinator of ${transactionalId} stays busy`, error);
+        if (type !== 'CONCURRENT_TRANSACTIONS' && !moved && !again(error)) throw error;
+        if (type !== 'CONCURRENT_TRANSACTIONS') {
+          connection.forgetCoordinators();
+          await connection.refresh().catch(() => undefined);
+        }
+        await pause(type === 'CONCURRENT_TRANSACTIONS' ? Math.min(2 + attempt * 2, 20) : 100);
+      }
+    }
+  }
+
+  const transactionCoordinator = () => connection.transactionCoordinator(transactionalId);
+  const groupCoordinator = () => connection.groupCoordinator(groupId);
+
+  async function append(batches: readonly AppendBatch[]): Promise<bigint[]> {
+    const producer = current();
+    let unwritten = batches.map((batch, index) => ({ ...batch, index, firstSequence: takeSequence(producer, batch) }));
+    const offsets: bigint[] = [];
+    const giveUpAt = Date.now() + stepTimeoutMs;
+    for (;;) {
+      let lastError: unknown;
+      // A request holds one batch a partition: further ones of the same partition wait for the next round.
+      const next = [...new Map([...unwritten].reverse().map((batch) => [`${batch.topic}/${batch.partition}`, batch])).values()];
+      const later = unwritten.filter((batch) => !next.includes(batch));
+      const rounds = [...byLeader(connection, next)].map(async ([leader, group]) => {
+        try {
+          if (leader === undefined) throw Object.assign(new Error('no leader'), { type: 'LEADER_NOT_AVAILABLE' });
+          const first = await produce(await connection.broker(leader), producer, group, stepTimeoutMs);
+          group.forEach(({ index }, at) => (offsets[index] = first[at] ?? -1n));
+          return [];
+        } catch (error) {
+          if (!mayAppendAgain(error)) throw error;
+          lastError = error;
+          return group;
+        }
+      });
+      const failed = (await Promise.all(rounds)).flat();
+      unwritten = [...failed, ...later];
+      if (unwritten.length === 0) return offsets;
+      if (failed.length === 0) continue;
+      if (Date.now() > giveUpAt) throw new EventLogUnavailable('records of a transaction could not be written', lastError);
+      await pause(50);
+      await connection.refresh().catch(() => undefined);
+    }
+  }
+
+  async function commitOffsets(offsets: TransactionContents['offsets']): Promise<void> {
+    const producer = current();
+    await ask(groupCoordinator, (broker) =>
+      broker.txnOffsetCommit({
+        transactionalId,
+        groupId,
+        producerId: producer.producerId,
+        producerEpoch: producer.producerEpoch,
+        topics: offsets.map(({ topic, partition, offset }) => ({
+          topic,
+          partitions: [{ partition, offset: offset.toString() }],
+        })),
+      }),
+    );
+  }
+
+  function begin(): Promise<void> {
+    const producer = current();
+    begun ??= ask(transactionCoordinator, (broker) =>
+      broker.addOffsetsToTxn({
+        transactionalId,
+        producerId: producer.producerId,
+        producerEpoch: producer.producerEpoch,
+        groupId,
+      }),
+    ).then(() => undefined);
+    // Whoever commits sees the rejection; until then it must not count as unhandled.
+    begun.catch(() => undefined);
+    return begun;
+  }
+
+  return {
+    async fence() {
+      // Asking again is harmless here: each answer only makes earlier epochs invalid.
+      const { producerId, producerEpoch } = await ask(
+        transactionCoordinator,
+        (broker) => broker.initProducerId({ transactionalId, transactionTimeout: transactionTimeoutMs }),
+        { again: isConnectionError },
+      );
+      identity = { producerId, producerEpoch, transactionalId, sequences: new Map() };
+      begun = undefined;
+    },
+    begin,
+    async commit({ batches, offsets }) {
+      const producer = current();
+      // Without offsets nothing of a group takes part.
+      if (offsets.length > 0) await begin();
+      begun = undefined;
+      if (batches.length > 0) {
+        await ask(transactionCoordinator, (broker) =>
+          broker.addPartitionsToTxn({
+            transactionalId,
+            producerId: producer.producerId,
+            producerEpoch: producer.producerEpoch,
+            topics: partitionsByTopic(batches),
+          }),
+        );
+      }
+      const [written] = await Promise.all([append(batches), offsets.length > 0 ? commitOffsets(offsets) : undefined]);
+      await ask(transactionCoordinator, (broker) =>
+        broker.endTxn({
+          transactionalId,
+          producerId: producer.producerId,
+          producerEpoch: producer.producerEpoch,
+          transactionResult: true,
+        }),
+      );
+      return written;
+    },
+  };
+}
+
+function partitionsByTopic(batches: readonly AppendBatch[]): { topic: string; partitions: number[] }[] {
+  const topics = new Map<string, Set<number>>();
+  for (const { topic, partition } of batches) {
+    const partitions = topics.get(topic);
+    if (partitions) partitions.add(partition);
+    else topics.set(topic, new Set([partition]));
+  }
+  return [...topics].map(([topic, partitions]) => ({ topic, partitions: [...partitions] }));
+}
+
+/**
+ * Groups messages into batches of one partition each, in order, none above `maxBytes` unless one message is: a broker
+ * refuses a record batch above the topic's max.message.bytes, and kafkajs makes one batch of all that it is given.
+ */
+export function toBatches(
+  messages: readonly { topic: string; partition: number; message: Message; bytes: number }[],
+  maxBytes: number,
+): { batch: AppendBatch; indexes: number[] }[] {
+  const open = new Map<string, { batch: AppendBatch; indexes: number[]; bytes: number }>();
+  const all: { batch: AppendBatch; indexes: number[] }[] = [];
+  messages.forEach(({ topic, partition, message, bytes }, index) => {
+    const key = `${topic}/${partition}`;
+    let group = open.get(key);
+    if (!group || group.bytes + bytes > maxBytes) {
+      group = { batch: { topic, partition, messages: [] }, indexes: [], bytes: 0 };
+      open.set(key, group);
+      all.push(group);
+    }
+    group.batch.messages.push(message);
+    group.indexes.push(index);
+    group.bytes += bytes;
+  });
+  return all;
+}
