@@ -36,7 +36,10 @@ for (const check of checks) {
 const temporary = await mkdtemp(join(tmpdir(), 'lead-scoring-results-'));
 let platform;
 try {
-  platform = await startPlatform({ environment: process.env, onProgress: (message) => process.stdout.write(`${message}\n`) });
+  platform = await startPlatform({
+    environment: process.env,
+    onProgress: (message) => process.stdout.write(`${message}\n`),
+  });
   const env = {
     ...process.env,
     NODE_OPTIONS: '--experimental-vm-modules --no-warnings',
@@ -50,7 +53,15 @@ try {
     const jest = join(root, 'node_modules/jest/bin/jest.js');
     const code = await run(
       process.execPath,
-      [jest, '--selectProjects', ...projects, ...args, '--json', `--outputFile=${report}`, ...process.argv.slice(2)],
+      [
+        jest,
+        '--selectProjects',
+        ...projects,
+        ...args,
+        '--json',
+        `--outputFile=${report}`,
+        ...process.argv.slice(2),
+      ],
       env,
     );
     const result = await readFile(report, 'utf8').then(JSON.parse, () => null);

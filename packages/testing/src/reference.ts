@@ -15,7 +15,10 @@ export interface ReferenceRule {
 }
 
 /** Score by alias: each event_id of an alias once, each matching rule its weight. */
-export function referenceScores(events: Iterable<ReferenceEvent>, rules: readonly ReferenceRule[]): Map<string, number> {
+export function referenceScores(
+  events: Iterable<ReferenceEvent>,
+  rules: readonly ReferenceRule[],
+): Map<string, number> {
   const seen = new Set<string>();
   const scores = new Map<string, number>();
   for (const event of events) {
@@ -24,7 +27,10 @@ export function referenceScores(events: Iterable<ReferenceEvent>, rules: readonl
     seen.add(key);
     let score = scores.get(event.alias) ?? 0;
     for (const rule of rules)
-      if (rule.event_type === event.event_type && (rule.path_contains === undefined || event.path.includes(rule.path_contains)))
+      if (
+        rule.event_type === event.event_type &&
+        (rule.path_contains === undefined || event.path.includes(rule.path_contains))
+      )
         score += rule.weight;
     scores.set(event.alias, score);
   }

@@ -53,8 +53,14 @@ export const checkout = join(import.meta.dirname, '../../..');
 export function endpointsFromEnvironment(environment: NodeJS.ProcessEnv = process.env): PlatformEndpoints {
   const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, MONGODB_URI } = environment;
   if (!KAFKA_BROKERS || !SCHEMA_REGISTRY_URL || !MONGODB_URI)
-    throw new Error('KAFKA_BROKERS, SCHEMA_REGISTRY_URL and MONGODB_URI must name running servers: run the tests with `npm test`.');
-  return { kafkaBrokers: KAFKA_BROKERS.split(','), schemaRegistryUrl: SCHEMA_REGISTRY_URL, mongodbUri: MONGODB_URI };
+    throw new Error(
+      'KAFKA_BROKERS, SCHEMA_REGISTRY_URL and MONGODB_URI must name running servers: run the tests with `npm test`.',
+    );
+  return {
+    kafkaBrokers: KAFKA_BROKERS.split(','),
+    schemaRegistryUrl: SCHEMA_REGISTRY_URL,
+    mongodbUri: MONGODB_URI,
+  };
 }
 
 /** Starts a system of its own; `stop` ends its processes and removes its topics, databases and logs. */
@@ -76,9 +82,17 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     organisation: { name: 'Test Organisation', unit: 'Main' },
     ...(options.instances && { instances: options.instances }),
     ...(options.replicationFactor !== undefined && { replicationFactor: options.replicationFactor }),
-    environment: { RATE_LIMIT_PER_MINUTE: '1000000', RATE_LIMIT_BURST: '1000000', LOG_LEVEL: 'info', ...options.environment },
+    environment: {
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      RATE_LIMIT_BURST: '1000000',
+      LOG_LEVEL: 'info',
+      ...options.environment,
+    },
   });
-  const request = async <Body>(path: string, { method, token: as = token, headers, body, timeoutMs }: RequestOptions = {}) => {
+  const request: TestSystem['request'] = async (
+    path,
+    { method, token: as = token, headers, body, timeoutMs } = {},
+  ) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(`${system.gatewayUrl}${path}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -92,7 +106,11 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     });
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
-    return { status: response.status, headers: response.headers, body: (isJson && text !== '' ? JSON.parse(text) : text) as Body };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (isJson && text !== '' ? JSON.parse(text) : text) as never,
+    };
   };
   try {
     await system.ready(60_000);
@@ -109,7 +127,9 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       ouId,
       request,
       service: (name, instance = 0) => {
-        const found = system.services.find((service) => service.name === name && service.instance === instance);
+        const found = system.services.find(
+          (service) => service.name === name && service.instance === instance,
+        );
         if (!found) throw new Error(`no process ${String(instance)} of ${name}`);
         return found;
       },
@@ -129,7 +149,11 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
  * Waits until `look` finds something, and gives that.
  * @param timeoutMs after which the last failure is thrown
  */
-export async function eventually<Found>(look: () => Promise<Found | undefined>, timeoutMs: number, intervalMs = 50): Promise<Found> {
+export async function eventually<Found>(
+  look: () => Promise<Found | undefined>,
+  timeoutMs: number,
+  intervalMs = 50,
+): Promise<Found> {
   const deadline = Date.now() + timeoutMs;
   let failure: unknown = new Error('nothing found');
   for (;;) {
@@ -144,7 +168,8 @@ export async function eventually<Found>(look: () => Promise<Found | undefined>, 
   }
 }
 
-async function removeNamespace(endpoints: PlatformEndpoints, namespace: string): Promise<void> {
+/** Removes what a system left on shared servers: its topics and its databases. */
+export async function removeNamespace(endpoints: PlatformEndpoints, namespace: string): Promise<void> {
   const admin = new Kafka({ brokers: endpoints.kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
   const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(`${namespace}.`));

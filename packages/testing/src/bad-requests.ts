@@ -1,0 +1,337 @@
+// Every way in which a request can be wrong, made from the declared routes: bodies, fields, query and path parameters.
+import { gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import type { RouteName } from '@lead-scoring/contracts';
+import { pathOf, routeExamples, routeNamed, type Unit } from './route-examples.js';
+
+export interface BadRequest {
+  title: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** Statuses that are right. */
+  right: readonly number[];
+  /** What the answer must name. */
+  names?: string;
+}
+
+const json = { 'content-type': 'application/json' };
+const noJson = [400] as const;
+
+/** Bodies that are no JSON, or JSON of the wrong kind, or too much. */
+export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
+  const route = routeNamed(name);
+  if (!route.body) return [];
+  const example = routeExamples[name](unit);
+  const path = pathOf(name, example);
+  const good = JSON.stringify(example.body);
+  const bad = (
+    title: string,
+    body: string | Uint8Array | undefined,
+    right: readonly number[],
+    headers: Record<string, string> = json,
+  ): BadRequest => ({
+    title,
+    path,
+    headers,
+    right,
+    ...(body !== undefined && { body }),
+  });
+  const types = route.bodyTypes ?? ['application/json'];
+  return [
+    bad('nothing', '', noJson),
+    ...[
+      '{',
+      '}',
+      'nul',
+      '{"a":NaN}',
+      `${good}x`,
+      `${good}${good}`,
+      "{'a':1}",
+      '\u0000',
+      '{"a":"\n"}',
+      '{"a":1,}',
+    ].map((text) => bad(`not JSON: ${text.slice(0, 20)}`, text, noJson)),
+    ...['null', 'true', '17', '"text"', '[[]]', '[null]', '{"0":1}'].map((text) =>
+      bad(`the wrong kind: ${text}`, text, noJson),
+    ),
+    bad(
+      'invalid UTF-8',
+      Buffer.concat([
+        Buffer.from(good.slice(0, 2)),
+        Buffer.from([0xff, 0xfe, 0xc0]),
+        Buffer.from(good.slice(2)),
+      ]),
+      noJson,
+    ),
+    bad('UTF-16', Buffer.from(good, 'utf16le'), noJson),
+    ...[
+      'text/plain',
+      'application/xml',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'image/png',
+      'garbage',
+    ]
+      .filter((type) => !types.includes(type))
+      .map((type) => bad(`content type ${type}`, good, [415], { 'content-type': type })),
+    bad('no content type', good, [415], {}),
+    bad('charset utf-16', good, [400, 415], { 'content-type': 'application/json; charset=utf-16' }),
+    bad('gzip that is none', good, noJson, { ...json, 'content-encoding': 'gzip' }),
+    bad('gzip cut short', gzipSync(good).subarray(0, -6), noJson, { ...json, 'content-encoding': 'gzip' }),
+    bad('unknown encoding', good, [400, 415], { ...json, 'content-encoding': 'zstd' }),
+    bad('a bomb: 200 MB in 200 KB', bomb(), [413], { ...json, 'content-encoding': 'gzip' }),
+    bad('11 MB', `{"name":"${'x'.repeat(11_000_000)}"}`, [413]),
+    bad('200,000 levels of arrays', '['.repeat(200_000) + ']'.repeat(200_000), noJson),
+    bad('100,000 levels of objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, noJson),
+    bad('__proto__ alone', `{"__proto__":${good}}`, noJson),
+    bad('__proto__ beside', `{"__proto__":{"polluted":true},${good.slice(1)}`, noJson),
+    bad('constructor.prototype', `{"constructor":{"prototype":{"polluted":true}},${good.slice(1)}`, noJson),
+    { ...bad('an unknown field', `{"surplus":1,${good.slice(1)}`, noJson), names: 'surplus' },
+    bad('an operator', `{"$where":"sleep(1000)",${good.slice(1)}`, noJson),
+  ];
+}
+
+interface FieldSchema {
+  type?: string | string[];
+  format?: string;
+  properties?: Record<string, FieldSchema>;
+  required?: string[];
+  anyOf?: FieldSchema[];
+  oneOf?: FieldSchema[];
+  $ref?: string;
+  $defs?: Record<string, FieldSchema>;
+}
+
+/** Each field of the body missing, or with a value that it must not have. */
+export function badFields(name: RouteName, unit: Unit): BadRequest[] {
+  const route = routeNamed(name);
+  if (!route.body) return [];
+  const example = routeExamples[name](unit);
+  const schema = z.toJSONSchema(route.body, { io: 'input', unrepresentable: 'any' }) as FieldSchema;
+  const resolved = (field: FieldSchema): FieldSchema =>
+    field.$ref !== undefined ? resolved(schema.$defs?.[field.$ref.replace('#/$defs/', '')] ?? {}) : field;
+  const object =
+    [schema, ...(schema.anyOf ?? schema.oneOf ?? [])].map(resolved).find((one) => one.properties) ?? {};
+  const good = (Array.isArray(example.body) ? {} : (example.body ?? {})) as Record<string, unknown>;
+  const requests: BadRequest[] = [];
+  for (const [field, declared] of Object.entries(object.properties ?? {})) {
+    // `events` of a batch stands in for a single event; it has a table of its own.
+    if (name === 'importEvents' || (name === 'ingest' && field === 'aliases')) continue;
+    const { type, format } = resolved(declared);
+    for (const [title, value] of poisons(typeof type === 'string' ? type : 'any', format))
+      requests.push({
+        title: `${field}: ${title}`,
+        path: pathOf(name, example),
+        headers: json,
+        // A raw token, for values that JSON.stringify would not write.
+        body: JSON.stringify({ ...good, [field]: '@' }).replace(
+          `${JSON.stringify(field)}:"@"`,
+          () => `${JSON.stringify(field)}:${value}`,
+        ),
+        right: [400],
+      });
+    if (object.required?.includes(field)) {
+      const rest = Object.fromEntries(Object.entries(good).filter(([key]) => key !== field));
+      requests.push({
+        title: `${field}: missing`,
+        path: pathOf(name, example),
+        headers: json,
+        body: JSON.stringify(rest),
+        right: [400],
+        names: field,
+      });
+    }
+    if (Object.hasOwn(good, field))
+      requests.push({
+        title: `${field}: twice, the second time wrong`,
+        path: pathOf(name, example),
+        headers: json,
+        body: `${JSON.stringify(good).slice(0, -1)},${JSON.stringify(field)}:{"$ne":null}}`,
+        right: [400],
+      });
+  }
+  return requests;
+}
+
+/** JSON texts that a field of the type must refuse. */
+function poisons(type: string, format: string | undefined): [title: string, json: string][] {
+  const operators: [string, string][] = [
+    ['{$ne: null}', '{"$ne":null}'],
+    ['{$gt: ""}', '{"$gt":""}'],
+    ['{$where}', '{"$where":"sleep(1000)"}'],
+    ['__proto__', '{"__proto__":{"polluted":true}}'],
+  ];
+  const deep: [string, string] = ['10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`];
+  switch (type) {
+    case 'string':
+      return [
+        ...operators,
+        deep,
+        ['null', 'null'],
+        ['a number', '5'],
+        ['true', 'true'],
+        ['an array', '["a","b"]'],
+        ['empty', '""'],
+        ['100,001 characters', `"${'x'.repeat(100_001)}"`],
+        ...(format === 'date-time' ? ([['no time', '"yesterday"']] as [string, string][]) : []),
+        ...(format === 'uuid'
+          ? ([
+              ['no UUID', '"12345"'],
+              ['a path', '"../../x"'],
+            ] as [string, string][])
+          : []),
+        ...(format === undefined
+          ? ([
+              ['NUL', '"a\\u0000b"'],
+              ['half a surrogate pair', '"a\\ud800b"'],
+            ] as [string, string][])
+          : []),
+      ];
+    case 'integer':
+    case 'number':
+      return [
+        ...operators,
+        deep,
+        ['null', 'null'],
+        ['text', '"5"'],
+        ['true', 'true'],
+        ['1e400', '1e400'],
+        ['2^53+1', '9007199254740993'],
+        ['-2^53-1', '-9007199254740993'],
+        ...(type === 'integer' ? ([['a fraction', '1.5']] as [string, string][]) : []),
+      ];
+    case 'boolean':
+      return [...operators, deep, ['null', 'null'], ['"true"', '"true"'], ['1', '1'], ['an array', '[true]']];
+    case 'array':
+      return [
+        ...operators,
+        ['null', 'null'],
+        ['text', '"a"'],
+        ['[null]', '[null]'],
+        ['[{}]', '[{}]'],
+        ['10,000 elements', JSON.stringify(Array(10_000).fill('a'))],
+        ['[{$ne}]', '[{"$ne":null}]'],
+      ];
+    case 'object':
+      return [
+        ['null', 'null'],
+        ['an array', '[]'],
+        ['text', '"a"'],
+        ['a number', '1'],
+      ];
+    default:
+      return [...operators, deep, ['null', 'null']];
+  }
+}
+
+/** Parameters that hold any text: most of what is bad elsewhere is a text to look for here. */
+const freeText = ['q', 'owner', 'alias', 'event_type'];
+
+/** Each query parameter with values that it must not have, and parameters that are none. */
+export function badQueries(name: RouteName, unit: Unit): BadRequest[] {
+  const route = routeNamed(name);
+  const example = routeExamples[name](unit);
+  const base = pathOf(name, { ...example, query: {} }).replace(/\?$/, '');
+  const required = new URLSearchParams(example.query ?? {});
+  const body = example.body === undefined ? {} : { headers: json, body: JSON.stringify(example.body) };
+  const query = (title: string, text: string, right: readonly number[]): BadRequest => ({
+    title: `?${title}`,
+    path: `${base}?${text}`,
+    right,
+    ...body,
+  });
+  if (!route.query) return [];
+  const requests = [
+    query('surplus=1', with_(required, 'surplus=1'), [400]),
+    query('__proto__=1', with_(required, '__proto__=1'), [400]),
+    query('__proto__[polluted]=1', with_(required, '__proto__[polluted]=1'), [400]),
+    query('constructor=1', with_(required, 'constructor=1'), [400]),
+  ];
+  for (const parameter of Object.keys(route.query.shape)) {
+    const others = new URLSearchParams(required);
+    others.delete(parameter);
+    const one = (title: string, text: string, right: readonly number[]) =>
+      requests.push(query(`${parameter}: ${title}`, with_(others, text), right));
+    one('twice', `${parameter}=1&${parameter}=2`, [400]);
+    one('an operator', `${parameter}[$ne]=1`, [400]);
+    one('an array', `${parameter}[]=1`, [400]);
+    one('empty', `${parameter}=`, [400]);
+    one('3,000 characters', `${parameter}=${'x'.repeat(3_000)}`, [400]);
+    const text = freeText.includes(parameter) ? [200, 400] : [400];
+    one('JSON', `${parameter}=${encodeURIComponent('{"$ne":null}')}`, text);
+    one('NUL', `${parameter}=%00`, text);
+    one('invalid UTF-8', `${parameter}=%ff%ed%a0%80`, text);
+    one('a stray %', `${parameter}=%zz`, text);
+    one('a regular expression', `${parameter}=${encodeURIComponent('(a+)+$')}`, text);
+    if (['page', 'limit', 'min_score', 'max_score'].includes(parameter))
+      for (const value of ['abc', '1e400', 'Infinity', 'NaN', '9007199254740993', '-9007199254740993', '0x'])
+        one(value, `${parameter}=${value}`, [400]);
+    if (['page', 'limit'].includes(parameter))
+      for (const value of ['0', '-1', '1.5']) one(value, `${parameter}=${value}`, [400]);
+    if (parameter === 'limit') one('101', 'limit=101', [400]);
+    if (['from', 'to', 'at'].includes(parameter))
+      for (const value of [
+        'yesterday',
+        '2026-02-30T00:00:00Z',
+        '2026-13-01',
+        '1700000000',
+        '2026-01-01T25:00:00Z',
+        '+275760-09-13T00:00:00Z',
+      ])
+        one(value, `${parameter}=${encodeURIComponent(value)}`, [400]);
+    if (['cursor', 'min_position'].includes(parameter))
+      for (const value of [
+        '!!!',
+        'AAAA',
+        Buffer.from('{"a":1}').toString('base64url'),
+        Buffer.from('[]').toString('base64url'),
+        Buffer.from('null').toString('base64url'),
+      ])
+        one(value, `${parameter}=${value}`, [400]);
+  }
+  return requests;
+}
+
+function with_(others: URLSearchParams, text: string): string {
+  return others.size > 0 ? `${others.toString()}&${text}` : text;
+}
+
+/** Each path parameter with what is no id, no name, or no percent-encoding. */
+export function badPaths(name: RouteName, unit: Unit): BadRequest[] {
+  const route = routeNamed(name);
+  const example = routeExamples[name](unit);
+  const body = example.body === undefined ? {} : { headers: json, body: JSON.stringify(example.body) };
+  return Object.keys(route.parameters?.shape ?? {}).flatMap((parameter) =>
+    [
+      '%zz',
+      '%',
+      '%ff',
+      '%ED%A0%80',
+      '%00',
+      '%2e%2e',
+      '%2F',
+      'x'.repeat(3_000),
+      'not-a-uuid',
+      encodeURIComponent('{"$ne":null}'),
+      encodeURIComponent("'; drop table leads; --"),
+      '__proto__',
+      'constructor',
+      '00000000-0000-0000-0000-00000000000g',
+    ].map((value): BadRequest => ({
+      title: `{${parameter}} ${value.slice(0, 40)}`,
+      path: pathOf(name, { ...example, parameters: { ...example.parameters, [parameter]: '@' } }).replace(
+        '%40',
+        () => value,
+      ),
+      right: [400, 404],
+      ...body,
+    })),
+  );
+}
+
+let gzipped: Uint8Array | undefined;
+/** 200 MB of white space, compressed. */
+function bomb(): Uint8Array {
+  return (gzipped ??= gzipSync(Buffer.alloc(200_000_000, ' ')));
+}

@@ -1,0 +1,95 @@
+// The broker goes away under load and comes back: nobody is told 202 for what is not in the log, and nothing that was
+// acknowledged is lost.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startPlatform, type RunningPlatform } from '@lead-scoring/platform';
+import {
+  auditUntilRight,
+  createLedger,
+  createRules,
+  nothingWrong,
+  traffic,
+  untilVisible,
+  type Ledger,
+} from './ledger.js';
+import { seededRandom } from './random.js';
+import { endpointsFromEnvironment, eventually, startTestSystem, type TestSystem } from './test-system.js';
+
+const awayMs = 20_000;
+
+let platform: RunningPlatform;
+let system: TestSystem;
+let ledger: Ledger;
+
+beforeAll(async () => {
+  // A broker of its own, to be hurt; registry and database are those of the run.
+  platform = await startPlatform({ servers: ['kafka'], environment: { ...process.env, KAFKA_BROKERS: '' } });
+  system = await startTestSystem({
+    endpoints: { ...endpointsFromEnvironment(), kafkaBrokers: platform.endpoints.kafkaBrokers },
+  });
+  ledger = createLedger(system);
+  await createRules(system);
+}, 240_000);
+
+afterAll(async () => {
+  await system.stop();
+  await platform.stop();
+}, 60_000);
+
+describe('the broker is killed under load and away for 20 s', () => {
+  const refusals: { status: number; retryAfter: string | null; body: unknown }[] = [];
+  let acknowledgedWhileAway = 0;
+  let pids: (number | undefined)[] = [];
+
+  test('while it is away every POST /ingest is refused with 503 and Retry-After, none with 202', async () => {
+    const [broker] = platform.brokers;
+    if (!broker)
+      throw new Error(
+        `This test needs a broker that it may kill; Kafka is provided by ${String(platform.providers.kafka)}.`,
+      );
+    const random = seededRandom(7);
+    const batches = traffic({ random, events: 40_000, leads: 500, repeats: 0.05, batch: [1, 60] });
+    pids = system.system.services.map((service) => service.process.pid);
+    let phase: 'before' | 'away' | 'after' = 'before';
+    let next = 0;
+    let sending = true;
+    const sender = async () => {
+      while (sending) {
+        const batch = batches[next++ % batches.length] ?? [];
+        const began = phase;
+        const { status, headers, body } = await ledger.post(batch);
+        if (began !== 'away' || phase !== 'away') continue;
+        if (status === 202) acknowledgedWhileAway += 1;
+        else refusals.push({ status, retryAfter: headers?.get('retry-after') ?? null, body });
+      }
+    };
+    const senders = [sender(), sender(), sender()];
+    await eventually(() => Promise.resolve(ledger.positions.length >= 50 ? true : undefined), 60_000);
+    await broker.stop('SIGKILL');
+    phase = 'away';
+    await new Promise((resolve) => setTimeout(resolve, awayMs));
+    phase = 'after';
+    await broker.start();
+    const known = ledger.positions.length;
+    await eventually(() => Promise.resolve(ledger.positions.length >= known + 50 ? true : undefined), 60_000);
+    sending = false;
+    await Promise.all(senders);
+
+    expect(acknowledgedWhileAway).toBe(0);
+    expect(refusals.length).toBeGreaterThan(0);
+    for (const { status, retryAfter, body } of refusals) {
+      expect(status).toBe(503);
+      expect(Number(retryAfter)).toBeGreaterThan(0);
+      expect(body).toMatchObject({ status: 503, code: expect.any(String), detail: expect.any(String) });
+    }
+  }, 180_000);
+
+  test('the services find back by themselves, without a restart', async () => {
+    await system.system.ready(90_000);
+    expect(system.system.services.map((service) => service.process.pid)).toEqual(pids);
+  }, 100_000);
+
+  test('everything that was acknowledged before, between and after is there exactly once', async () => {
+    await untilVisible(system, ledger, 120_000);
+    expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);
+  }, 240_000);
+});

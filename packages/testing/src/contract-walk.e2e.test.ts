@@ -1,0 +1,200 @@
+// What is declared is served, and what is served is declared.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { problem, type RouteName } from '@lead-scoring/contracts';
+import { rawRequest } from './raw-request.js';
+import {
+  furnish,
+  missingExamples,
+  pathOf,
+  routeExamples,
+  routeNamed,
+  routeNames,
+  send,
+  type Unit,
+} from './route-examples.js';
+import { startTestSystem, type TestSystem } from './test-system.js';
+
+let system: TestSystem;
+let unit: Unit;
+const served = new Map<RouteName, number>();
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  unit = await furnish(system, 'walk', system.ouId);
+}, 120_000);
+
+afterAll(() => system.stop(), 60_000);
+
+/** Routes that end what others need come last, rotation before the end of what is rotated. */
+const inOrder = [...routeNames].sort(
+  (one, other) => Number(routeNamed(one).method === 'DELETE') - Number(routeNamed(other).method === 'DELETE'),
+);
+
+test('every declared route has an example', () => {
+  expect(missingExamples()).toEqual([]);
+});
+
+describe('every declared route is served', () => {
+  test.each(inOrder)('%s: a good request gets the declared success, in the declared form', async (name) => {
+    const { responses } = routeNamed(name);
+    const answer = await send(system, name, routeExamples[name](unit), { token: unit.adminToken });
+    const success = Object.keys(responses)
+      .map(Number)
+      .filter((status) => status < 300);
+    expect({
+      status: answer.status,
+      body: success.includes(answer.status) ? 'as declared' : answer.body,
+    }).toEqual({
+      status: expect.any(Number),
+      body: 'as declared',
+    });
+    served.set(name, answer.status);
+    const declared = responses[answer.status];
+    if (declared?.schema) {
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(declared.schema.safeParse(answer.body).error?.issues ?? []).toEqual([]);
+    } else if (declared?.contentType !== undefined) {
+      expect(answer.headers.get('content-type')).toContain(declared.contentType);
+    } else {
+      expect(answer.body).toBe('');
+    }
+  });
+
+  test('the answers say which request they are of, how many are left, and that nobody may keep them', async () => {
+    const answer = await send(
+      system,
+      'listLeads',
+      {},
+      { token: unit.adminToken, headers: { 'x-request-id': 'walk-1' } },
+    );
+    expect(answer.headers.get('x-request-id')).toBe('walk-1');
+    expect(Number(answer.headers.get('x-ratelimit-limit'))).toBeGreaterThan(0);
+    expect(Number(answer.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
+    expect(Number(answer.headers.get('x-ratelimit-reset'))).toBeGreaterThan(Date.now() / 1_000 - 60);
+  });
+});
+
+describe('what is not declared is not served', () => {
+  test.each([
+    ['GET', '/'],
+    ['GET', '/leads/'.repeat(3)],
+    ['GET', '/admin'],
+    ['GET', '/internal/visible?position=x'],
+    ['GET', '/.env'],
+    ['GET', '/metrics'],
+    ['POST', '/ingest/more'],
+    ['GET', '/../../etc/passwd'],
+    ['GET', '//leads'],
+    ['GET', '/Leads/%2e%2e'],
+  ])('%s %s is 404 and a problem', async (method, path) => {
+    const answer = await rawRequest(system.url, {
+      method,
+      path,
+      headers: { authorization: `Bearer ${system.token}` },
+    });
+    expect({ path, status: answer.status }).toEqual({ path, status: 404 });
+    expect(problem.safeParse(answer.body).error?.issues ?? []).toEqual([]);
+  });
+
+  test('a declared path with another method is 404 or 405, never served', async () => {
+    for (const name of routeNames) {
+      const path = pathOf(name, routeExamples[name](unit)).split('?')[0] ?? '';
+      const declared = routeNames
+        .filter((other) => samePath(other, name))
+        .map((other) => routeNamed(other).method);
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const) {
+        if ((declared as string[]).includes(method)) continue;
+        const answer = await rawRequest(system.url, {
+          method,
+          path,
+          headers: { authorization: `Bearer ${unit.adminToken}` },
+        });
+        expect({
+          method,
+          path,
+          status: [404, 405].includes(answer.status) ? 'refused' : answer.status,
+        }).toEqual({ method, path, status: 'refused' });
+      }
+    }
+  }, 60_000);
+
+  test('the query ports of the services answer nothing of a unit without the gateway’s signature', async () => {
+    for (const { name, url } of system.system.services) {
+      if (name === 'gateway') continue;
+      for (const route of routeNames.filter(
+        (one) => routeNamed(one).owner === name && routeNamed(one).kind === 'query',
+      )) {
+        const path = pathOf(route, routeExamples[route](unit));
+        for (const headers of [
+          {},
+          { authorization: `Bearer ${unit.adminToken}` },
+          { 'x-internal-authorization': 'Bearer eyJhbGciOiJub25lIn0.e30.' },
+        ]) {
+          const answer = await rawRequest(url, { method: 'GET', path, headers });
+          expect({ route, status: answer.status }).toEqual({ route, status: 401 });
+        }
+      }
+    }
+  });
+});
+
+describe('what the system says about itself', () => {
+  test('/openapi.json describes exactly the declared routes', async () => {
+    const { body } = await system.request<OpenApi>('/openapi.json', { token: null });
+    expect(body.openapi).toMatch(/^3\.1/);
+    const described = Object.entries(body.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId, responses }]) => ({
+        operationId,
+        route: `${method.toUpperCase()} ${path}`,
+        statuses: Object.keys(responses).map(Number),
+      })),
+    );
+    expect(described.map(({ operationId, route }) => `${operationId}: ${route}`).sort()).toEqual(
+      routeNames.map((name) => `${name}: ${routeNamed(name).method} ${routeNamed(name).path}`).sort(),
+    );
+    for (const name of routeNames) {
+      const { statuses } = described.find(({ operationId }) => operationId === name) ?? { statuses: [] };
+      expect(statuses).toEqual(expect.arrayContaining(Object.keys(routeNamed(name).responses).map(Number)));
+    }
+  });
+
+  test('/asyncapi.json describes the public topics and their records', async () => {
+    const { body } = await system.request<{ asyncapi: string; channels: Record<string, unknown> }>(
+      '/asyncapi.json',
+      { token: null },
+    );
+    expect(body.asyncapi).toMatch(/^3\./);
+    const text = JSON.stringify(body);
+    for (const word of ['ingest.events', 'scoring.events', 'EventsIngested', 'LeadScored', 'RuleCreated'])
+      expect(text).toContain(word);
+    expect(text).not.toContain('TokenCreated');
+  });
+
+  test('/docs is a page that runs nothing but itself and loads nothing from elsewhere', async () => {
+    const { status, headers, body } = await system.request<string>('/docs', { token: null });
+    expect(status).toBe(200);
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(/default-src 'none'|default-src 'self'/);
+    expect(policy).not.toMatch(/unsafe-eval|\*|https?:\/\//);
+    expect(policy).not.toMatch(/script-src[^;]*'unsafe-inline'/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(body).not.toMatch(/(src|href)="(https?:)?\/\//);
+    for (const name of routeNames)
+      expect(body.includes(routeNamed(name).summary) || /<script/.test(body)).toBe(true);
+  });
+
+  test('every route was called with success', () => {
+    expect([...served.keys()].sort()).toEqual([...routeNames].sort());
+  });
+});
+
+interface OpenApi {
+  openapi: string;
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>;
+}
+
+/** Whether two routes have one path, whatever its parameters are called. */
+function samePath(one: RouteName, other: RouteName): boolean {
+  const shape = (name: RouteName) => routeNamed(name).path.replace(/\{\w+\}/g, '{}');
+  return shape(one) === shape(other);
+}

@@ -1,0 +1,392 @@
+// What belongs to one organizational unit is neither seen nor touched from another, on any route; and no route answers
+// without a valid credential. The cases go over the declared routes: one that has no case fails the first test.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { leadIdOf, type RouteName } from '@lead-scoring/contracts';
+import {
+  furnish,
+  missingExamples,
+  pathOf,
+  routeExamples,
+  routeNamed,
+  routeNames,
+  send,
+  type RouteExample,
+  type Unit,
+} from './route-examples.js';
+import { eventually, startTestSystem, type Answer, type TestSystem } from './test-system.js';
+
+/** What B may see when it asks for what is A's. */
+type Foreign =
+  /** No case: the route names nothing that could be A's; `listsOnly` says whether its answer lists things. */
+  | { names: 'nothing' }
+  /** The route names something of A's. */
+  | { names: 'resource'; example: (a: Unit, b: Unit) => RouteExample; answer: 404 | 'empty' };
+
+const nothing: Foreign = { names: 'nothing' };
+const missing = (example: (a: Unit, b: Unit) => RouteExample): Foreign => ({
+  names: 'resource',
+  example,
+  answer: 404,
+});
+const empty = (example: (a: Unit, b: Unit) => RouteExample): Foreign => ({
+  names: 'resource',
+  example,
+  answer: 'empty',
+});
+
+const foreign: { [Name in RouteName]: Foreign[] } = {
+  ingest: [nothing],
+  importEvents: [nothing],
+  listEvents: [
+    empty(({ leadId }) => ({ query: { lead_id: leadId } })),
+    empty(({ alias }) => ({ query: { alias } })),
+    empty(({ eventType }) => ({ query: { event_type: eventType } })),
+  ],
+  listLeadEvents: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  listEventTypes: [nothing],
+  listEventTypeProperties: [missing(({ eventType }) => ({ parameters: { eventType } }))],
+  listLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
+  searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
+  getScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  explainScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  createRuleset: [nothing],
+  updateRuleset: [
+    missing(({ rulesetId }) => ({
+      parameters: { id: rulesetId },
+      body: { name: 'Taken over', active: false },
+    })),
+  ],
+  listRulesets: [nothing],
+  createRule: [
+    missing(({ rulesetId }) => ({ body: { ruleset_id: rulesetId, event_type: 'Page View', weight: 1 } })),
+  ],
+  createEngagementRule: [
+    missing(({ rulesetId }) => ({ body: { ruleset_id: rulesetId, event_type: 'Page View', weight: 1 } })),
+  ],
+  listRules: [empty(({ rulesetId }) => ({ query: { ruleset_id: rulesetId } }))],
+  setRulesActive: [
+    missing(({ ouId, ruleId }) => ({
+      parameters: { ouId },
+      body: { rule_ids: [ruleId], updates: { active: false } },
+    })),
+    missing(({ ruleId }, { ouId }) => ({
+      parameters: { ouId },
+      body: { rule_ids: [ruleId], updates: { active: false } },
+    })),
+  ],
+  setActiveOrgUnit: [missing(({ ouId }) => ({ body: { ouId } }))],
+  listOrgUnits: [nothing],
+  createOrgUnit: [nothing],
+  listTokens: [nothing],
+  createToken: [missing(({ ouId }) => ({ body: { name: 'Into A', role: 'viewer', ou_ids: [ouId] } }))],
+  revokeToken: [missing(({ adminTokenId }) => ({ parameters: { id: adminTokenId } }))],
+  listServiceAccounts: [nothing],
+  createServiceAccount: [missing(({ ouId }) => ({ body: { name: 'Into A', ou_ids: [ouId] } }))],
+  rotateServiceAccountSecret: [missing(({ clientId }) => ({ parameters: { id: clientId } }))],
+  revokeServiceAccount: [missing(({ clientId }) => ({ parameters: { id: clientId } }))],
+  openApiDocument: [nothing],
+  asyncApiDocument: [nothing],
+  documentation: [nothing],
+  liveness: [nothing],
+  readiness: [nothing],
+};
+
+const guarded = routeNames.filter((name) => routeNamed(name).access.credential);
+const withUnit = guarded.filter((name) => {
+  const { access } = routeNamed(name);
+  return access.credential && access.organisationUnit === 'active';
+});
+const foreignCases = routeNames.flatMap((name) =>
+  foreign[name].flatMap((one, index) =>
+    one.names === 'resource' ? [{ title: `${name} ${index + 1}`, name, one }] : [],
+  ),
+);
+
+let system: TestSystem;
+let a: Unit;
+let b: Unit;
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  a = await furnish(system, 'alpha', system.ouId);
+  b = await furnish(system, 'beta');
+}, 180_000);
+
+afterAll(() => system.stop(), 60_000);
+
+test('every declared route has its cases here', () => {
+  expect(missingExamples()).toEqual([]);
+  expect(Object.keys(foreign).sort()).toEqual([...routeNames].sort());
+});
+
+describe('without a valid credential every guarded route is 401, names the scheme and tells nothing', () => {
+  const expectRefused = (answer: Answer) => {
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toMatch(/Bearer|Basic/);
+    expect(answer.body).toMatchObject({
+      status: 401,
+      code: expect.stringMatching(/^[a-z_]+$/),
+      detail: expect.stringMatching(/\w/),
+    });
+    expectNothingOf(a, answer);
+    expectNothingOf(b, answer);
+  };
+  const refusedEverywhere = async (headers: Record<string, string>, names = guarded) => {
+    for (const name of names)
+      expectRefused(await send(system, name, routeExamples[name](a), { token: null, headers }));
+  };
+
+  test('no credential', () => refusedEverywhere({}), 60_000);
+
+  test('a token that nobody issued', async () => {
+    const flipped = a.adminToken.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+    await refusedEverywhere({ authorization: `Bearer ${flipped}` });
+    for (const value of [
+      'Bearer',
+      'Bearer ',
+      'Bearer lsp_',
+      'Basic !!!',
+      'Basic Og==',
+      'Digest abc',
+      a.adminToken,
+      `Bearer ${a.adminToken}x`,
+    ])
+      expectRefused(await send(system, 'listLeads', {}, { token: null, headers: { authorization: value } }));
+  }, 60_000);
+
+  test('a wrong secret of a service account', async () => {
+    const basic = (secret: string) => ({
+      authorization: `Basic ${Buffer.from(`${a.clientId}:${secret}`).toString('base64')}`,
+    });
+    expect(
+      (await send(system, 'listLeads', {}, { token: null, headers: basic(a.clientSecret) })).status,
+    ).toBe(200);
+    await refusedEverywhere(basic(b.clientSecret));
+  }, 60_000);
+
+  test('a revoked token', async () => {
+    const token = await newToken(a, { name: 'Revoked', role: 'admin' });
+    expect((await send(system, 'listLeads', {}, { token: token.token })).status).toBe(200);
+    expect(
+      (await send(system, 'revokeToken', { parameters: { id: token.id } }, { token: a.adminToken })).status,
+    ).toBe(204);
+    await refusedEverywhere({ authorization: `Bearer ${token.token}` });
+  }, 60_000);
+
+  test('a revoked service account', async () => {
+    const made = await send(
+      system,
+      'createServiceAccount',
+      { body: { name: 'Revoked' } },
+      { token: a.adminToken },
+    );
+    const { client_id, client_secret } = made.body as { client_id: string; client_secret: string };
+    const headers = {
+      authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`,
+    };
+    expect((await send(system, 'listLeads', {}, { token: null, headers })).status).toBe(200);
+    expect(
+      (await send(system, 'revokeServiceAccount', { parameters: { id: client_id } }, { token: a.adminToken }))
+        .status,
+    ).toBe(204);
+    await refusedEverywhere(headers);
+  }, 60_000);
+
+  test('an expired token', async () => {
+    const token = await newToken(a, {
+      name: 'Short',
+      role: 'admin',
+      expires_at: new Date(Date.now() + 2_000).toISOString(),
+    });
+    expect((await send(system, 'listLeads', {}, { token: token.token })).status).toBe(200);
+    await eventually(
+      async () =>
+        (await send(system, 'listLeads', {}, { token: token.token })).status === 401 ? true : undefined,
+      10_000,
+    );
+    await refusedEverywhere({ authorization: `Bearer ${token.token}` });
+  }, 60_000);
+});
+
+describe("another unit's things", () => {
+  test.each(withUnit)('%s with X-OU-Id of a unit that is not the caller’s is 403', async (name) => {
+    const answer = await send(system, name, routeExamples[name](b), {
+      token: b.adminToken,
+      headers: { 'x-ou-id': a.ouId },
+    });
+    expect({ status: answer.status, body: answer.body }).toMatchObject({
+      status: 403,
+      body: { status: 403 },
+    });
+    expectNothingOf(a, answer);
+  });
+
+  test('X-OU-Id of a unit that does not exist is 403, of something that is no id 400 or 403', async () => {
+    const unknown = await send(
+      system,
+      'listLeads',
+      {},
+      { token: b.adminToken, headers: { 'x-ou-id': '00000000-0000-4000-8000-000000000000' } },
+    );
+    expect(unknown.status).toBe(403);
+    const garbage = await send(
+      system,
+      'listLeads',
+      {},
+      { token: b.adminToken, headers: { 'x-ou-id': '{"$ne":null}' } },
+    );
+    expect([400, 403]).toContain(garbage.status);
+  });
+
+  test.each(foreignCases)('$title: named by its id it is not there', async ({ name, one }) => {
+    const answer = await send(system, name, one.example(a, b), { token: b.adminToken });
+    if (one.answer === 404)
+      expect({ status: answer.status, body: answer.body }).toMatchObject({
+        status: 404,
+        body: { status: 404 },
+      });
+    else {
+      expect(answer.status).toBe(200);
+      expect(answer.body).toMatchObject({ data: [], total: 0 });
+    }
+    // An id that the caller named may be named back to it; nothing else of A's may.
+    expectNothingOf(a, answer, JSON.stringify(one.example(a, b)));
+  });
+
+  test("no answer that B gets on any route with requests of its own shows anything of A's, nor the other way round", async () => {
+    for (const [own, other] of [
+      [a, b],
+      [b, a],
+    ] as const)
+      for (const name of guarded) {
+        if (routeNamed(name).method === 'DELETE') continue;
+        const answer = await send(system, name, routeExamples[name](own), { token: own.adminToken });
+        expect({ name, status: answer.status }).toMatchObject({ name, status: expect.any(Number) });
+        expectNothingOf(other, answer);
+      }
+  }, 60_000);
+
+  test('the same alias in two units is two leads, each with its own events and score', async () => {
+    const event = { alias_kind: 'email', alias: a.alias, event_type: a.eventType };
+    const sent = await send(system, 'ingest', { body: event }, { token: b.adminToken });
+    const { position } = sent.body as { position: string };
+    const ofB = await send(
+      system,
+      'getScore',
+      { parameters: { leadID: leadIdOf(b.ouId, 'email', a.alias) }, query: { min_position: position } },
+      { token: b.adminToken },
+    );
+    expect(ofB.body).toMatchObject({ score: 0 });
+    const ofA = await send(
+      system,
+      'listLeadEvents',
+      { parameters: { leadID: a.leadId }, query: { limit: '100' } },
+      { token: a.adminToken },
+    );
+    expect(
+      (ofA.body as { data: { alias: { alias: string } }[] }).data.every(
+        ({ alias }) => alias.alias === a.alias,
+      ),
+    ).toBe(true);
+    expect(
+      (await send(system, 'getScore', { parameters: { leadID: a.leadId } }, { token: b.adminToken })).status,
+    ).toBe(404);
+  });
+
+  test("after all of this A's things are as they were", async () => {
+    const as = { token: a.adminToken };
+    const rules = await send(system, 'listRules', { query: { ruleset_id: a.rulesetId, limit: '100' } }, as);
+    const rule = (rules.body as { data: { id: string }[] }).data.find(({ id }) => id === a.ruleId);
+    expect(rule).toMatchObject({
+      active: true,
+      weight: 7,
+      event_type: a.eventType,
+      label: `Label ${a.mark}`,
+    });
+    const rulesets = await send(system, 'listRulesets', { query: { limit: '100' } }, as);
+    const ruleset = (rulesets.body as { data: { id: string; name: string }[] }).data.find(
+      ({ id }) => id === a.rulesetId,
+    );
+    expect(ruleset).toMatchObject({ active: true, name: expect.stringContaining(a.mark) });
+    const basic = {
+      authorization: `Basic ${Buffer.from(`${a.clientId}:${a.clientSecret}`).toString('base64')}`,
+    };
+    expect((await send(system, 'listLeads', {}, { token: null, headers: basic })).status).toBe(200);
+  });
+});
+
+describe('what a role or a scope does not allow is 403 on every route', () => {
+  const writing = guarded.filter((name) => {
+    const { access } = routeNamed(name);
+    return access.credential && access.role !== 'viewer';
+  });
+  test.each(writing)('%s by a viewer', async (name) => {
+    const answer = await send(system, name, routeExamples[name](b), { token: b.viewerToken });
+    expect({ status: answer.status, body: answer.body }).toMatchObject({
+      status: 403,
+      body: { status: 403 },
+    });
+  });
+
+  test('every route beyond its scope, by a service account that may only ingest', async () => {
+    const made = await send(
+      system,
+      'createServiceAccount',
+      { body: { name: 'Pipeline', scopes: ['ingest'] } },
+      { token: b.adminToken },
+    );
+    const { client_id, client_secret } = made.body as { client_id: string; client_secret: string };
+    const headers = {
+      authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`,
+    };
+    for (const name of guarded) {
+      const { access } = routeNamed(name);
+      if (!access.credential || access.organisationUnit === 'none') continue;
+      const { status } = await send(system, name, routeExamples[name](b), { token: null, headers });
+      expect({ name, status }).toEqual({ name, status: access.scope === 'ingest' ? 202 : 403 });
+    }
+  }, 60_000);
+
+  test('a token cannot make one that may do more than itself', async () => {
+    const limited = await newToken(b, { name: 'Limited', role: 'editor' });
+    const answer = await send(
+      system,
+      'createToken',
+      { body: { name: 'More', role: 'admin' } },
+      { token: limited.token },
+    );
+    expect(answer.status).toBe(403);
+  });
+});
+
+async function newToken(unit: Unit, body: Record<string, unknown>): Promise<{ id: string; token: string }> {
+  const answer = await send(system, 'createToken', { body }, { token: unit.adminToken });
+  if (answer.status !== 201)
+    throw new Error(`${pathOf('createToken', {})}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body as { id: string; token: string };
+}
+
+/** @param named what the caller wrote itself, and may therefore be told */
+function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
+  const text = `${JSON.stringify(answer.body)} ${JSON.stringify([...answer.headers])}`;
+  const {
+    adminToken,
+    viewerToken,
+    clientSecret,
+    adminTokenId,
+    idleTokenId,
+    clientId,
+    rulesetId,
+    ruleId,
+    leadId,
+    mark,
+    ouId,
+  } = unit;
+  const secrets = { adminToken, viewerToken, clientSecret };
+  const things = { adminTokenId, idleTokenId, clientId, rulesetId, ruleId, leadId, mark, ouId };
+  const shown = [
+    ...Object.entries(secrets).filter(([, value]) => text.includes(value)),
+    ...Object.entries(things).filter(([, value]) => text.includes(value) && !named.includes(value)),
+  ].map(([what]) => what);
+  expect(shown).toEqual([]);
+}

@@ -1,0 +1,100 @@
+// Reads a whole topic as any consumer outside of the system would: kafkajs, committed records only, and plain JSON
+// after the five bytes of the registry's prefix. Shares no code with the event log that it checks.
+import { randomBytes } from 'node:crypto';
+import type { PlatformEndpoints } from '@lead-scoring/platform';
+import { Kafka, logLevel } from 'kafkajs';
+
+export interface TopicRecord<Payload = unknown> {
+  type: string;
+  partition: number;
+  offset: bigint;
+  key: string | null;
+  headers: Record<string, string>;
+  payload: Payload;
+}
+
+/** Everything in a topic up to its present end, in order within each partition. */
+export async function readTopic(
+  endpoints: PlatformEndpoints,
+  topic: string,
+  timeoutMs = 60_000,
+): Promise<TopicRecord[]> {
+  const kafka = new Kafka({
+    brokers: endpoints.kafkaBrokers,
+    logLevel: logLevel.NOTHING,
+    clientId: 'reader',
+  });
+  const admin = kafka.admin();
+  await admin.connect();
+  const ends = (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
+    partition,
+    low: BigInt(low),
+    high: BigInt(high),
+  }));
+  const unread = new Set(ends.filter(({ low, high }) => high > low).map(({ partition }) => partition));
+  const records: TopicRecord[] = [];
+  if (unread.size > 0) {
+    const groupId = `${topic}.reader-${randomBytes(4).toString('hex')}`;
+    const consumer = kafka.consumer({
+      groupId,
+      readUncommitted: false,
+      maxWaitTimeInMs: 100,
+      retry: { retries: 8 },
+    });
+    await consumer.connect();
+    await consumer.subscribe({ topic, fromBeginning: true });
+    await new Promise<void>((resolve, reject) => {
+      const deadline = setTimeout(() => {
+        reject(
+          new Error(
+            `${topic}: partitions ${[...unread].join(', ')} were not read to their end within ${timeoutMs} ms`,
+          ),
+        );
+      }, timeoutMs);
+      const settle = (error?: Error) => {
+        clearTimeout(deadline);
+        if (error) reject(error);
+        else resolve();
+      };
+      // Also fires for batches that hold only commit markers, which no handler sees.
+      consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { partition, lastOffset } }) => {
+        const end = ends.find((known) => known.partition === partition)?.high ?? 0n;
+        if (BigInt(lastOffset) + 1n >= end) unread.delete(partition);
+        if (unread.size === 0) settle();
+      });
+      consumer.on(consumer.events.CRASH, ({ payload: { error } }) => {
+        settle(error);
+      });
+      consumer
+        .run({
+          autoCommit: false,
+          eachBatch: ({ batch: { partition, messages } }) => {
+            const end = ends.find((known) => known.partition === partition)?.high ?? 0n;
+            for (const { offset, key, value, headers } of messages) {
+              if (BigInt(offset) >= end) continue;
+              const plain = Object.fromEntries(
+                Object.entries(headers ?? {}).map(([name, text]) => [name, String(text)]),
+              );
+              if (value?.[0] !== 0)
+                throw new Error(`${topic}:${partition}:${offset} is not in the registry's wire format`);
+              records.push({
+                type: plain['type'] ?? '',
+                partition,
+                offset: BigInt(offset),
+                key: key?.toString() ?? null,
+                headers: plain,
+                payload: JSON.parse(value.subarray(5).toString()),
+              });
+            }
+            return Promise.resolve();
+          },
+        })
+        .catch((error: unknown) => {
+          settle(error instanceof Error ? error : new Error(String(error)));
+        });
+    }).finally(() => consumer.disconnect());
+    await admin.deleteGroups([groupId]).catch(() => undefined);
+  }
+  await admin.disconnect();
+  return records;
+}

@@ -1,0 +1,197 @@
+// One good request for every route: what the tests that go over all routes start from. A route without an example
+// does not compile, and `missingExamples` tells so at run time.
+import { randomUUID } from 'node:crypto';
+import { leadIdOf, routes, type RouteDeclaration, type RouteName } from '@lead-scoring/contracts';
+import { eventually, type Answer, type RequestOptions, type TestSystem } from './test-system.js';
+
+/** An OU with one of everything in it. Every name and text in it holds `mark`. */
+export interface Unit {
+  ouId: string;
+  mark: string;
+  /** May do everything in this OU, and nothing elsewhere. */
+  adminToken: string;
+  adminTokenId: string;
+  viewerToken: string;
+  /** A token that nobody uses. */
+  idleTokenId: string;
+  /** A service account that nobody uses. */
+  clientId: string;
+  clientSecret: string;
+  rulesetId: string;
+  ruleId: string;
+  leadId: string;
+  alias: string;
+  eventType: string;
+}
+
+export interface RouteExample {
+  parameters?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+}
+
+/** Requests that succeed in `unit`. Those that end something end something of their own, made by `prepare`. */
+export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample } = {
+  ingest: ({ mark }) => ({ body: eventOf(mark) }),
+  importEvents: ({ mark }) => ({
+    body: { events: [{ ...eventOf(mark), timestamp: '2019-05-01T00:00:00Z' }] },
+  }),
+  listEvents: () => ({ query: { limit: '5' } }),
+  listLeadEvents: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  listEventTypes: () => ({}),
+  listEventTypeProperties: ({ eventType }) => ({ parameters: { eventType } }),
+  listLeads: () => ({ query: { limit: '5' } }),
+  searchLeads: ({ mark }) => ({ query: { q: mark } }),
+  getScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  explainScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  createRuleset: ({ mark }) => ({
+    body: { name: `Another ${mark}`, score_type: 'engagement', active: false },
+  }),
+  updateRuleset: ({ rulesetId, mark }) => ({
+    parameters: { id: rulesetId },
+    body: { name: `Renamed ${mark}` },
+  }),
+  listRulesets: () => ({}),
+  createRule: ({ rulesetId, mark }) => ({
+    body: { ruleset_id: rulesetId, event_type: `Rule ${mark}`, weight: 3, label: mark },
+  }),
+  createEngagementRule: ({ mark }) => ({
+    body: {
+      event_type: `Rule ${mark}`,
+      weight: -3,
+      attribute_filters: [{ field: 'path', operator: 'contains', value: mark }],
+    },
+  }),
+  listRules: () => ({}),
+  setRulesActive: ({ ouId, ruleId }) => ({
+    parameters: { ouId },
+    body: { rule_ids: [ruleId], updates: { active: true } },
+  }),
+  setActiveOrgUnit: ({ ouId }) => ({ body: { ouId } }),
+  listOrgUnits: () => ({}),
+  createOrgUnit: ({ mark }) => ({ body: { name: `Unit ${mark} ${randomUUID()}` } }),
+  listTokens: () => ({}),
+  createToken: ({ mark }) => ({ body: { name: `Token ${mark}`, role: 'viewer' } }),
+  revokeToken: ({ idleTokenId }) => ({ parameters: { id: idleTokenId } }),
+  listServiceAccounts: () => ({}),
+  createServiceAccount: ({ mark }) => ({ body: { name: `Account ${mark}`, scopes: ['read'] } }),
+  rotateServiceAccountSecret: ({ clientId }) => ({ parameters: { id: clientId } }),
+  revokeServiceAccount: ({ clientId }) => ({ parameters: { id: clientId } }),
+  openApiDocument: () => ({}),
+  asyncApiDocument: () => ({}),
+  documentation: () => ({}),
+  liveness: () => ({}),
+  readiness: () => ({}),
+};
+
+export const routeNames = Object.keys(routes) as RouteName[];
+
+/** Declared routes that have no example: none, or a route was added without its tests. */
+export function missingExamples(): string[] {
+  return routeNames.filter((name) => !Object.hasOwn(routeExamples, name));
+}
+
+export function routeNamed(name: RouteName): RouteDeclaration {
+  return routes[name];
+}
+
+/** The path with its parameters filled in (URL-encoded) and the query appended. */
+export function pathOf(name: RouteName, { parameters = {}, query }: RouteExample): string {
+  const path = routes[name].path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
+    const value = parameters[parameter];
+    if (value === undefined) throw new Error(`the example of ${name} has no ${parameter}`);
+    return encodeURIComponent(value);
+  });
+  return query ? `${path}?${new URLSearchParams(query).toString()}` : path;
+}
+
+/** Sends the example, as JSON. */
+export function send(
+  system: TestSystem,
+  name: RouteName,
+  example: RouteExample,
+  options: Omit<RequestOptions, 'method' | 'body'> = {},
+): Promise<Answer> {
+  return system.request(pathOf(name, example), {
+    method: routes[name].method,
+    ...(example.body !== undefined && { body: example.body }),
+    ...options,
+  });
+}
+
+/** Fills an OU with one of everything; without `ouId` a new one is made. */
+export async function furnish(system: TestSystem, mark: string, ouId?: string): Promise<Unit> {
+  const made = async <Body>(name: RouteName, example: RouteExample, unit: string): Promise<Body> => {
+    const answer = await send(system, name, example, { headers: { 'x-ou-id': unit } });
+    if (answer.status >= 300) throw new Error(`${name}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body as Body;
+  };
+  const unit =
+    ouId ?? (await made<{ id: string }>('createOrgUnit', { body: { name: `Unit ${mark}` } }, system.ouId)).id;
+  const token = (name: string, role: string) =>
+    made<{ id: string; token: string }>(
+      'createToken',
+      { body: { name: `${name} ${mark}`, role, ou_ids: [unit] } },
+      unit,
+    );
+  const admin = await token('Administrator', 'admin');
+  const viewer = await token('Viewer', 'viewer');
+  const idle = await token('Idle', 'viewer');
+  const account = await made<{ client_id: string; client_secret: string }>(
+    'createServiceAccount',
+    { body: { name: `Account ${mark}`, ou_ids: [unit] } },
+    unit,
+  );
+  const ruleset = await made<{ id: string }>(
+    'createRuleset',
+    { body: { name: `Ruleset ${mark}`, score_type: 'engagement', active: true } },
+    unit,
+  );
+  const eventType = `Type ${mark}`;
+  const rule = await made<{ id: string }>(
+    'createRule',
+    { body: { ruleset_id: ruleset.id, event_type: eventType, weight: 7, label: `Label ${mark}` } },
+    unit,
+  );
+  const event = eventOf(mark);
+  const { position } = await made<{ position: string }>(
+    'ingest',
+    { body: { ...event, event_type: eventType } },
+    unit,
+  );
+  const leadId = leadIdOf(unit, 'email', event.alias);
+  await eventually(async () => {
+    const answer = await send(
+      system,
+      'getScore',
+      { parameters: { leadID: leadId }, query: { min_position: position } },
+      { headers: { 'x-ou-id': unit } },
+    );
+    if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+    return true;
+  }, 30_000);
+  return {
+    ouId: unit,
+    mark,
+    adminToken: admin.token,
+    adminTokenId: admin.id,
+    viewerToken: viewer.token,
+    idleTokenId: idle.id,
+    clientId: account.client_id,
+    clientSecret: account.client_secret,
+    rulesetId: ruleset.id,
+    ruleId: rule.id,
+    leadId,
+    alias: event.alias,
+    eventType,
+  };
+}
+
+function eventOf(mark: string) {
+  return {
+    alias_kind: 'email',
+    alias: `person.${mark}@example.com`,
+    event_type: `Type ${mark}`,
+    metadata: { path: `/${mark}`, name: `Person ${mark}`, company: `Company ${mark}`, [`key_${mark}`]: mark },
+  };
+}

@@ -1,0 +1,98 @@
+// Schemathesis, which makes requests out of the OpenAPI document, good ones and bad ones: got from PyPI into the cache
+// outside of the checkout, and run.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const requirements = join(import.meta.dirname, '../schemathesis/requirements.txt');
+
+export interface Schemathesis {
+  /** Runs `st` with these arguments. */
+  run(
+    args: readonly string[],
+    environment?: Record<string, string>,
+  ): Promise<{ code: number; output: string }>;
+}
+
+/**
+ * Makes Schemathesis ready, in a virtual environment that the next run finds again.
+ *
+ * @throws Error when Python cannot be had; it says what to install
+ */
+export async function schemathesis(): Promise<Schemathesis> {
+  const version = /^schemathesis==(.+)$/m.exec(await readFile(requirements, 'utf8'))?.[1] ?? 'unknown';
+  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lead-scoring');
+  const home = join(cache, `schemathesis-${version}`);
+  if (!existsSync(home)) await install(cache, home);
+  // Not the `st` script: it holds the path of the folder in which it was made.
+  return {
+    run: (args, environment) =>
+      run(
+        join(home, 'bin/python'),
+        ['-c', 'from schemathesis.cli import schemathesis; schemathesis()', ...args],
+        environment,
+      ),
+  };
+}
+
+/** Whole or not at all: made in a temporary folder, renamed at the end. */
+async function install(cache: string, home: string): Promise<void> {
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'making-schemathesis-'));
+  try {
+    const venv = () => run('python3', ['-m', 'venv', '--clear', folder]);
+    let made = await venv();
+    if (made.code !== 0 && process.getuid?.() === 0) {
+      await run('apt-get', ['update', '-qq']);
+      await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'python3-venv'], {
+        DEBIAN_FRONTEND: 'noninteractive',
+      });
+      made = await venv();
+    }
+    if (made.code !== 0)
+      throw new Error(
+        `Schemathesis needs Python 3.10 or newer with venv: install python3 and python3-venv, then try again.\n${made.output}`,
+      );
+    const installed = await run(join(folder, 'bin/python'), [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--requirement',
+      requirements,
+    ]);
+    if (installed.code !== 0)
+      throw new Error(`Schemathesis could not be installed from PyPI:\n${installed.output}`);
+    // Another run may have been faster; then its folder serves.
+    await rename(folder, home).catch((error: unknown) => {
+      if (!existsSync(home)) throw error;
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function run(
+  command: string,
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+    child.stderr.on('data', (text: Buffer) => (output += text.toString()));
+    child.on('error', (error) => {
+      resolve({ code: 127, output: error.message });
+    });
+    child.on('close', (code) => {
+      resolve({ code: code ?? 1, output });
+    });
+  });
+}

@@ -1,0 +1,75 @@
+// What the read models hold, in a form in which two states can be compared: every document of every collection of a
+// database, all fields, written canonically.
+import type { PlatformEndpoints } from '@lead-scoring/platform';
+import { BSON, MongoClient } from 'mongodb';
+
+/** By collection, then by `_id`: each document as canonical text. */
+export type StoredDocuments = Map<string, Map<string, string>>;
+
+/** @param except collections to leave out */
+export async function storedDocuments(
+  endpoints: PlatformEndpoints,
+  database: string,
+  { except = [] }: { except?: readonly string[] } = {},
+): Promise<StoredDocuments> {
+  const client = await MongoClient.connect(endpoints.mongodbUri, {
+    promoteLongs: false,
+    promoteValues: true,
+  });
+  try {
+    const db = client.db(database);
+    const stored: StoredDocuments = new Map();
+    for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
+      if (name.startsWith('system.') || except.includes(name)) continue;
+      const documents = new Map<string, string>();
+      for await (const document of db.collection(name).find({}, { batchSize: 5_000 }))
+        documents.set(canonical(document._id), canonical(document));
+      stored.set(name, documents);
+    }
+    return stored;
+  } finally {
+    await client.close();
+  }
+}
+
+/** How many documents a collection holds. */
+export function countOf(stored: StoredDocuments, collection: string): number {
+  return stored.get(collection)?.size ?? 0;
+}
+
+/** Says where two states differ; nothing when they are the same. At most a few for each collection. */
+export function differences(before: StoredDocuments, after: StoredDocuments): string[] {
+  const found: string[] = [];
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    const [old, now] = [
+      before.get(name) ?? new Map<string, string>(),
+      after.get(name) ?? new Map<string, string>(),
+    ];
+    const gone = [...old.keys()].filter((key) => !now.has(key));
+    const come = [...now.keys()].filter((key) => !old.has(key));
+    const changed = [...old].filter(([key, text]) => now.has(key) && now.get(key) !== text);
+    if (gone.length > 0)
+      found.push(`${name}: ${gone.length} missing, such as ${gone.slice(0, 3).join(', ')}`);
+    if (come.length > 0)
+      found.push(`${name}: ${come.length} too many, such as ${come.slice(0, 3).join(', ')}`);
+    for (const [key, text] of changed.slice(0, 3))
+      found.push(`${name}: ${text} became ${now.get(key) ?? ''}`);
+    if (changed.length > 3) found.push(`${name}: ${changed.length} changed in all`);
+  }
+  return found;
+}
+
+/** EJSON with every type kept and object keys in order: two documents that hold the same have the same text. */
+function canonical(value: unknown): string {
+  return JSON.stringify(sorted(BSON.EJSON.serialize({ value }, { relaxed: false }).value));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  );
+}
