@@ -32,8 +32,10 @@ interface StartFile {
  */
 export async function main(root: string, flags: readonly string[]): Promise<void> {
   const unknown = flags.find((flag) => flag !== '--empty');
-  if (unknown !== undefined)
-    return fail(`Unknown option ${unknown}. The only one is --empty: start without sample data.`);
+  if (unknown !== undefined) {
+    fail(`Unknown option ${unknown}. The only one is --empty: start without sample data.`);
+    return;
+  }
   const stopping: (() => Promise<void>)[] = [];
   let stopped = false;
   const stop = async (code: number) => {
@@ -48,7 +50,7 @@ export async function main(root: string, flags: readonly string[]): Promise<void
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
   try {
-    const run = join(root, '.run');
+    const run = process.env.LEAD_SCORING_RUN_DIRECTORY ?? join(root, '.run');
     await mkdir(run, { recursive: true });
     const port = await gatewayPort(process.env.LEAD_SCORING_PORT);
     const secrets = await secretsIn(join(run, 'secrets.json'));
