@@ -233,7 +233,7 @@ interface LeadAnswer {
  */
 export async function audit(
   system: TestSystem,
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'sent' | 'acknowledged'>,
   rules: readonly ReferenceRule[] = ledgerRules,
 ): Promise<Findings> {
   const findings: Findings = { lost: [], doubled: [], invented: [], scores: [], counts: [], history: [] };

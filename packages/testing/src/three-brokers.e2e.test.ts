@@ -48,6 +48,12 @@ describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
     const batches = traffic({ random, events: 120_000, leads: 2_000, repeats: 0.02, batch: [50, 400] });
     let next = 0;
     let sending = true;
+    const untilAcknowledged = (requests: number) =>
+      eventually(
+        () =>
+          Promise.resolve(ledger.positions.length >= requests || next > batches.length ? true : undefined),
+        60_000,
+      );
     const sender = async () => {
       for (let batch = batches[next++]; sending && batch !== undefined; batch = batches[next++])
         // Some senders try again until they are told 202, some never do: their events may be there once or not at all.
@@ -84,6 +90,7 @@ describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
           return [...before].every(([place, leader]) => after.get(place) !== leader) ? true : undefined;
         }, 30_000);
         moved += before.size;
+        await untilAcknowledged(ledger.positions.length + 15);
       }
       await admin.alterPartitionReassignments({
         topics: topics.map((topic) => ({
@@ -105,11 +112,7 @@ describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
     }
     const broker = random.pick(platform.brokers);
     await broker.stop('SIGKILL');
-    const known = ledger.positions.length;
-    await eventually(
-      () => Promise.resolve(ledger.positions.length > known + 5 || next > batches.length ? true : undefined),
-      60_000,
-    );
+    await untilAcknowledged(ledger.positions.length + 15);
     await broker.start();
     sending = false;
     await Promise.all(senders);

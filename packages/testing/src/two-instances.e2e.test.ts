@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Kafka, logLevel } from 'kafkajs';
 import {
+  audit,
   auditUntilRight,
   createLedger,
   createRules,
   inParallel,
+  ledgerRules,
   nothingWrong,
   traffic,
   untilVisible,
@@ -74,8 +76,27 @@ describe('two processes of ingest and of scoring', () => {
     await untilVisible(system, ledger, 120_000);
     expect(await auditUntilRight(system, ledger, 1)).toEqual(nothingWrong);
   }, 240_000);
+
+  test('the audit that these tests believe notices a lost, an invented and a wrongly scored event', async () => {
+    const [[id, event] = []] = ledger.sent;
+    if (id === undefined || !event) throw new Error('nothing was sent');
+    const never = { ...event, event_id: 'never sent' };
+    const withLost = {
+      sent: new Map([...ledger.sent, ['x', never]]),
+      acknowledged: new Set([...ledger.acknowledged, 'x']),
+    };
+    const withInvented = {
+      sent: new Map([...ledger.sent].filter(([known]) => known !== id)),
+      acknowledged: new Set<string>(),
+    };
+    const otherRules = ledgerRules.map((rule) => ({ ...rule, weight: rule.weight + 1 }));
+    expect((await audit(system, withLost)).lost).toHaveLength(1);
+    expect((await audit(system, withInvented)).invented).not.toHaveLength(0);
+    expect((await audit(system, ledger, otherRules)).scores).not.toHaveLength(0);
+  }, 120_000);
 });
 
+/** The members of a service's consumer group. */
 async function membersOf(service: string): Promise<string[]> {
   const admin = new Kafka({ brokers: system.endpoints.kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
