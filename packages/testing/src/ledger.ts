@@ -12,7 +12,7 @@ export interface LedgerEvent extends ReferenceEvent {
 }
 
 /** What POST /ingest answered. */
-export interface PostAnswer {
+interface PostAnswer {
   status: number;
   headers: Headers | null;
   body: { accepted?: number; position?: string };
@@ -336,7 +336,7 @@ export async function auditUntilRight(
 }
 
 /** Every lead of the OU, page by page, by id. Throws when a lead comes twice. */
-export async function allLeads(system: TestSystem): Promise<Map<string, LeadAnswer>> {
+async function allLeads(system: TestSystem): Promise<Map<string, LeadAnswer>> {
   const leads = new Map<string, LeadAnswer>();
   let cursor: string | undefined;
   do {
