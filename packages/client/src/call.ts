@@ -2,29 +2,48 @@
 import type { RouteName, routes } from '@lead-scoring/contracts';
 import type { z } from 'zod';
 
-type Declarations = typeof routes;
+type Route<Name extends RouteName> = (typeof routes)[Name];
 
-type InputOf<Route, Part extends string> =
-  Route extends Record<Part, infer Schema> ? (Schema extends z.ZodType ? z.input<Schema> : never) : never;
+/** A coerced query parameter takes anything by its schema; its callers are held to what it becomes. */
+type Loosened<Input, Output> = {
+  [Key in keyof Input]: unknown extends Input[Key]
+    ? Key extends keyof Output
+      ? Output[Key]
+      : never
+    : Input[Key];
+};
 
-/** Path parameters, query and body of a route; a part that the route has not is absent. */
-export type CallInput<Name extends RouteName> = (Declarations[Name] extends { parameters: z.ZodType }
-  ? { parameters: InputOf<Declarations[Name], 'parameters'> }
-  : object) &
-  (Declarations[Name] extends { query: z.ZodType }
-    ? { query?: InputOf<Declarations[Name], 'query'> }
-    : object) &
-  (Declarations[Name] extends { body: z.ZodType } ? { body: InputOf<Declarations[Name], 'body'> } : object);
+type ParametersOf<R> = R extends { parameters: infer S extends z.ZodType }
+  ? { parameters: z.input<S> }
+  : unknown;
+type QueryOf<R> = R extends { query: infer S extends z.ZodType }
+  ? Partial<z.input<S>> extends z.input<S>
+    ? { query?: Loosened<z.input<S>, z.output<S>> }
+    : { query: Loosened<z.input<S>, z.output<S>> }
+  : unknown;
+type BodyOf<R> = R extends { body: infer S extends z.ZodType } ? { body: z.input<S> } : unknown;
 
-type SuccessOf<Responses> = {
-  [Status in keyof Responses]: Status extends 200 | 201 | 202
-    ? Responses[Status] extends { schema: infer Schema extends z.ZodType }
-      ? z.output<Schema>
-      : string
-    : Status extends 204
-      ? undefined
-      : never;
-}[keyof Responses];
+export interface CallOptions {
+  /** Default for writes: a random one, so that a write is safe to send again; the same for all tries of the call. */
+  idempotencyKey?: string;
+  requestId?: string;
+  signal?: AbortSignal;
+}
 
-/** What the route answers when it succeeds. */
-export type CallResult<Name extends RouteName> = SuccessOf<Declarations[Name]['responses']>;
+/** What a call of the route takes. */
+export type CallInput<Name extends RouteName> = ParametersOf<Route<Name>> &
+  QueryOf<Route<Name>> &
+  BodyOf<Route<Name>> &
+  CallOptions;
+
+type Successes = 200 | 201 | 202 | 204;
+type AnswerOf<Responses> = {
+  [Status in keyof Responses & Successes]: Responses[Status] extends { schema: infer S extends z.ZodType }
+    ? z.output<S>
+    : Responses[Status] extends { contentType: string }
+      ? string
+      : undefined;
+}[keyof Responses & Successes];
+
+/** What a call of the route resolves with: the body of its 2xx answer. */
+export type CallAnswer<Name extends RouteName> = AnswerOf<Route<Name>['responses']>;

@@ -1,29 +1,35 @@
-// What goes wrong for a caller: the service refused, or could not be reached.
+// How a call fails: the service refused it, or no answer came.
 import type { Problem } from '@lead-scoring/contracts';
 
-/** The service answered with an error; `problem` is its RFC 9457 body where it sent one. */
+/** The service answered with an error that no further try could mend; `problem` is its body where it sent one. */
 export class RequestFailed extends Error {
-  readonly status: number;
-  readonly problem: Problem | null;
+  override readonly name = 'RequestFailed';
 
-  constructor(status: number, problem: Problem | null, fallback: string) {
-    super(problem ? `${problem.detail} (${problem.code}, request ${problem.request_id})` : fallback);
-    this.name = 'RequestFailed';
-    this.status = status;
-    this.problem = problem;
+  constructor(
+    readonly status: number,
+    readonly problem: Problem | null,
+    message: string,
+  ) {
+    super(message);
   }
 }
 
-/** No answer came: nothing listens at the address, or the connection broke, on every try. */
+/** No answer came on any try: nothing listens at the address, the connection broke, or it took too long. */
 export class ServiceUnreachable extends Error {
-  constructor(baseUrl: string, cause: unknown) {
-    super(`No answer from ${baseUrl}: ${cause instanceof Error ? reasonOf(cause) : String(cause)}`, {
-      cause,
-    });
-    this.name = 'ServiceUnreachable';
-  }
+  override readonly name = 'ServiceUnreachable';
 }
 
-function reasonOf(error: Error): string {
-  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
+/** A batch failed for good and no further one was sent; `cause` says why. Others may have been accepted. */
+export class IngestFailed extends Error {
+  override readonly name = 'IngestFailed';
+
+  constructor(
+    cause: RequestFailed | ServiceUnreachable,
+    /** Index of the failed batch's first event in what was given. */
+    readonly firstIndex: number,
+    /** Events that were accepted all the same. */
+    readonly accepted: number,
+  ) {
+    super(`the batch that starts with event ${firstIndex} was not accepted: ${cause.message}`, { cause });
+  }
 }

@@ -1,12 +1,7 @@
 // The typed client of the API.
-export type { CallInput, CallResult } from './call.js';
-export {
-  createClient,
-  type Client,
-  type ClientOptions,
-  type EventToSend,
-  type SendOptions,
-  type SendResult,
-} from './client.js';
-export { RequestFailed, ServiceUnreachable } from './errors.js';
+export type { CallAnswer, CallInput, CallOptions } from './call.js';
+export { createClient, type Client } from './client.js';
+export { IngestFailed, RequestFailed, ServiceUnreachable } from './errors.js';
+export type { EventToSend, IngestOptions, IngestProgress, IngestResult } from './ingest.js';
 export type { RetrySchedule } from './retry.js';
+export type { ClientOptions } from './send.js';

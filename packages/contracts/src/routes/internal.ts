@@ -12,7 +12,7 @@ export const awaitVisible = defineRoute({
   access: viewer,
   tag: 'Events',
   summary: 'Waits until a position is visible in the event store, at most 10 s (503 position_not_reached)',
-  query: z.strictObject({ position: z.string().min(1).max(500) }),
+  query: z.strictObject({ position: z.string().min(1).max(2_000) }),
   responses: {
     200: {
       description: 'Visible',

@@ -1,0 +1,201 @@
+// The client against a real HTTP server of this process that misbehaves in the ways that servers do.
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, expect, test } from '@jest/globals';
+import { createClient, IngestFailed, RequestFailed, ServiceUnreachable, type EventToSend } from './index.js';
+
+interface Seen {
+  url: string;
+  key: string | undefined;
+  body: Buffer;
+  encoding: string | undefined;
+  authorization: string | undefined;
+}
+
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+const retries = { attempts: 4, firstDelayMs: 1, maximumDelayMs: 5 };
+const problem = {
+  type: 'about:blank',
+  title: 'No',
+  status: 404,
+  detail: 'There is no such lead.',
+  code: 'lead_not_found',
+  request_id: 'r1',
+};
+
+async function serve(
+  answer: (nth: number, seen: Seen) => { status: number; body: unknown; headers?: Record<string, string> },
+) {
+  const requests: Seen[] = [];
+  server = createServer((req, res) => {
+    void read(req).then((body) => {
+      const seen = {
+        url: req.url ?? '',
+        key: req.headers['idempotency-key'] as string | undefined,
+        body,
+        encoding: req.headers['content-encoding'],
+        authorization: req.headers.authorization,
+      };
+      requests.push(seen);
+      const { status, body: answered, headers } = answer(requests.length, seen);
+      res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(answered));
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return { requests, baseUrl: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}` };
+}
+
+async function read(req: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+const accepted = (count: number) => ({
+  accepted: count,
+  batch_id: '7f4d3a52-7a0e-4c0b-9d8f-0b6f8a527a0e',
+  position: '0-5',
+});
+
+test('a batch that meets 503 and 429 is sent again under the same Idempotency-Key until it is taken', async () => {
+  const { requests, baseUrl } = await serve((nth) =>
+    nth < 3
+      ? { status: nth === 1 ? 503 : 429, body: problem, headers: { 'retry-after': '0' } }
+      : { status: 202, body: accepted(1) },
+  );
+  const client = createClient({ baseUrl, token: 'lsp_x', retries });
+  const result = await client.ingest([
+    { alias_kind: 'email', alias: 'a@example.com', event_type: 'Page View' },
+  ]);
+  expect(result).toEqual({ accepted: 1, rejected: [], position: '0-5' });
+  expect(requests).toHaveLength(3);
+  expect(new Set(requests.map(({ key }) => key)).size).toBe(1);
+  expect(requests[0]?.authorization).toBe('Bearer lsp_x');
+});
+
+test('large batches are gzipped, split by size, and rejected events keep the index they had in what was given', async () => {
+  const { requests, baseUrl } = await serve((_, seen) => {
+    const events = JSON.parse(gunzipSync(seen.body).toString()) as unknown[];
+    return { status: 202, body: { ...accepted(events.length - 1), rejected: [{ index: 0, errors: [] }] } };
+  });
+  const client = createClient({ baseUrl, token: 'lsp_x', retries });
+  const events = Array.from({ length: 250 }, (_, index) => ({
+    alias_kind: 'email',
+    alias: `someone-${String(index)}@example.com`,
+    event_type: 'Page View',
+    metadata: { path: `/page/${'x'.repeat(100)}` },
+  }));
+  const result = await client.ingest(events, { batchSize: 100, partial: true });
+  expect(requests.map(({ encoding }) => encoding)).toEqual(['gzip', 'gzip', 'gzip']);
+  expect(result.accepted).toBe(247);
+  expect(result.rejected.map(({ index }) => index).sort((a, b) => a - b)).toEqual([0, 100, 200]);
+});
+
+test('a refusal is not repeated and carries the problem that the service described', async () => {
+  const { requests, baseUrl } = await serve(() => ({ status: 404, body: problem }));
+  const call = createClient({ baseUrl, clientId: 'id', clientSecret: 'secret', retries }).call('getScore', {
+    parameters: { leadID: '7f4d3a52-7a0e-4c0b-9d8f-0b6f8a527a0e' },
+  });
+  await expect(call).rejects.toThrow(RequestFailed);
+  await expect(call).rejects.toMatchObject({ status: 404, problem: { code: 'lead_not_found' } });
+  expect(requests).toHaveLength(1);
+  expect(requests[0]?.url).toBe('/score/7f4d3a52-7a0e-4c0b-9d8f-0b6f8a527a0e');
+  expect(requests[0]?.authorization).toBe(`Basic ${Buffer.from('id:secret').toString('base64')}`);
+});
+
+test('an address where nothing listens is named in the error', async () => {
+  const client = createClient({ baseUrl: 'http://127.0.0.1:1', token: 'lsp_x', retries });
+  await expect(client.call('listLeads', { query: { limit: 1 } })).rejects.toThrow(ServiceUnreachable);
+});
+
+const visits = (count: number): EventToSend[] =>
+  Array.from({ length: count }, (_, index) => ({
+    alias_kind: 'email',
+    alias: `someone-${String(index)}@example.com`,
+    event_type: 'Page View',
+  }));
+
+test('the position of several batches reaches as far as each of theirs', async () => {
+  const positions = ['0-5_1-2', '0-3_2-9', '1-4'];
+  const { baseUrl } = await serve((nth) => ({
+    status: 202,
+    body: { ...accepted(1), position: positions[nth - 1] ?? '' },
+  }));
+  const client = createClient({ baseUrl, token: 'lsp_x', retries });
+  const result = await client.ingest(visits(3), { batchSize: 1 });
+  expect(result.position).toBe('0-5_1-4_2-9');
+});
+
+test('a batch that is refused ends the run, names its first event, and leaves the others unsent', async () => {
+  const { requests, baseUrl } = await serve((nth) =>
+    nth === 2
+      ? { status: 400, body: { ...problem, code: 'invalid_request' } }
+      : { status: 202, body: accepted(10) },
+  );
+  const client = createClient({ baseUrl, token: 'lsp_x', retries });
+  const sending = client.ingest(visits(50), { batchSize: 10, concurrency: 1 });
+  await expect(sending).rejects.toThrow(IngestFailed);
+  await expect(sending).rejects.toMatchObject({ firstIndex: 10, accepted: 10 });
+  expect(requests).toHaveLength(2);
+});
+
+test('what the given events throw is thrown, and the requests under way are ended', async () => {
+  const { baseUrl } = await serve(() => ({ status: 202, body: accepted(1) }));
+  function* broken(): Generator<EventToSend> {
+    yield* visits(1);
+    throw new Error('the file ended in the middle of a line');
+  }
+  const client = createClient({ baseUrl, token: 'lsp_x', retries });
+  await expect(client.ingest(broken(), { batchSize: 1 })).rejects.toThrow('the file ended');
+});
+
+test('a run with its own keys sends each batch under the same key when it is repeated', async () => {
+  const { requests, baseUrl } = await serve(() => ({ status: 202, body: accepted(2) }));
+  const client = createClient({ baseUrl, token: 'lsp_x', retries });
+  const options = { batchSize: 2, idempotencyKey: (batch: number) => `import-1-${String(batch)}` };
+  await client.ingest(visits(4), options);
+  await client.ingest(visits(4), options);
+  const keys = requests.map(({ key }) => key).sort();
+  expect(keys).toEqual(['import-1-0', 'import-1-0', 'import-1-1', 'import-1-1']);
+});
+
+test('the reason of a refusal says what is wrong where', async () => {
+  const { baseUrl } = await serve(() => ({
+    status: 400,
+    body: { ...problem, errors: [{ path: 'query.limit', message: 'must be at most 100' }] },
+  }));
+  const call = createClient({ baseUrl, token: 'lsp_x', retries }).call('listLeads', {
+    query: { limit: 101 },
+  });
+  await expect(call).rejects.toThrow('query.limit must be at most 100');
+});
+
+test('an answer that is not of this API is an error, not a result', async () => {
+  const { baseUrl } = await serve(() => ({ status: 404, body: '<html>' }));
+  const call = createClient({ baseUrl, token: 'lsp_x', retries }).call('listLeads', {});
+  await expect(call).rejects.toMatchObject({ status: 404, problem: null });
+});
+
+test('a call that is called off stops waiting for its next try', async () => {
+  const { requests, baseUrl } = await serve(() => ({
+    status: 503,
+    body: problem,
+    headers: { 'retry-after': '60' },
+  }));
+  const controller = new AbortController();
+  const sending = createClient({ baseUrl, token: 'lsp_x', retries }).ingest(visits(1), {
+    signal: controller.signal,
+    onRetry: () => {
+      controller.abort(new Error('called off'));
+    },
+  });
+  await expect(sending).rejects.toThrow('called off');
+  expect(requests).toHaveLength(1);
+});

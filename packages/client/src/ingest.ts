@@ -1,0 +1,175 @@
+// Sends events in batches: gzip, one Idempotency-Key a batch, a few requests at once.
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import {
+  decodePosition,
+  encodePosition,
+  laterPosition,
+  routeDeclarations,
+  type RejectedEvent,
+} from '@lead-scoring/contracts';
+import { IngestFailed, RequestFailed, ServiceUnreachable } from './errors.js';
+import type { Send } from './send.js';
+
+export type EventToSend = routeDeclarations.IngestedEvent;
+
+export interface IngestOptions {
+  /** Events a request, 1 to 5,000; default 1,000. */
+  batchSize?: number;
+  /** Requests at a time; default 2. With 1 the events are logged in the order given. */
+  concurrency?: number;
+  /** Take the valid events and report the others. Default: one invalid event fails its batch. */
+  partial?: boolean;
+  /** Send as history (POST /import): events of any age, scored at event time, and no trigger fires. */
+  history?: boolean;
+  /** The Idempotency-Key of the batch with this number, from 0. Default: random. With keys of your own a run can be repeated. */
+  idempotencyKey?: (batch: number) => string;
+  /** Called after each acknowledged batch. */
+  onBatch?: (progress: IngestProgress) => void;
+  /** Called before a batch is sent again. */
+  onRetry?: (why: RequestFailed | ServiceUnreachable, waitMs: number) => void;
+  signal?: AbortSignal;
+}
+
+/** What is done so far. */
+export interface IngestProgress {
+  batches: number;
+  accepted: number;
+  rejected: number;
+}
+
+export interface IngestResult {
+  accepted: number;
+  /** With `partial`: events that were not taken, by their index in what was given. */
+  rejected: RejectedEvent[];
+  /** For `min_position`: a read with it sees all these events. Absent when nothing was sent. */
+  position?: string;
+}
+
+interface Batch {
+  number: number;
+  firstIndex: number;
+  events: string[];
+}
+
+/** Stays below the API's limit, also when one more event comes. */
+const batchBytes = 5_000_000;
+const compress = promisify(gzip);
+
+export async function sendEvents(
+  send: Send,
+  events: Iterable<EventToSend> | AsyncIterable<EventToSend>,
+  options: IngestOptions,
+): Promise<IngestResult> {
+  const batchSize = options.batchSize ?? 1_000;
+  if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > routeDeclarations.intakeLimits.events)
+    throw new Error(`batchSize must be a whole number from 1 to ${routeDeclarations.intakeLimits.events}`);
+  const keyOf = options.idempotencyKey ?? (() => randomUUID());
+  const result: IngestResult = { accepted: 0, rejected: [] };
+  let acknowledged = 0;
+  const stop = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+  const failures: unknown[] = [];
+  const batches = batchesOf(events, batchSize);
+
+  const sendNext = async (): Promise<void> => {
+    // The senders pull from one generator, which hands each batch to one of them.
+    for (
+      let next = await batches.next();
+      next.done !== true && !signal.aborted;
+      next = await batches.next()
+    ) {
+      const batch = next.value;
+      try {
+        add(result, batch, await sendBatch(send, batch, keyOf(batch.number), options, signal));
+      } catch (error) {
+        if (error instanceof RequestFailed || error instanceof ServiceUnreachable)
+          throw new IngestFailed(error, batch.firstIndex, result.accepted);
+        throw error;
+      }
+      acknowledged += 1;
+      options.onBatch?.({
+        batches: acknowledged,
+        accepted: result.accepted,
+        rejected: result.rejected.length,
+      });
+    }
+  };
+  const senders = Array.from({ length: Math.max(1, options.concurrency ?? 2) }, () =>
+    sendNext().catch((error: unknown) => {
+      failures.push(error);
+      stop.abort();
+    }),
+  );
+  await Promise.all(senders);
+  await batches.return(undefined);
+  options.signal?.throwIfAborted();
+  // Thrown as it came: an IngestFailed, or what the caller's iterable or callback threw.
+  if (failures.length > 0) throw failures[0];
+  result.rejected.sort((a, b) => a.index - b.index);
+  return result;
+}
+
+interface Accepted {
+  accepted: number;
+  rejected?: RejectedEvent[];
+  position: string;
+}
+
+async function sendBatch(
+  send: Send,
+  batch: Batch,
+  idempotencyKey: string,
+  options: IngestOptions,
+  signal: AbortSignal,
+): Promise<Accepted> {
+  const text = `[${batch.events.join(',')}]`;
+  const compressed = text.length > 1_000;
+  const search = new URLSearchParams();
+  if (options.partial === true) search.set('partial', 'true');
+  const query = search.size === 0 ? '' : `?${search.toString()}`;
+  const answer = await send({
+    method: 'POST',
+    path: `${options.history === true ? '/import' : '/ingest'}${query}`,
+    headers: {
+      'content-type': 'application/json',
+      'idempotency-key': idempotencyKey,
+      ...(compressed && { 'content-encoding': 'gzip' }),
+    },
+    body: compressed ? new Uint8Array(await compress(text, { level: constants.Z_BEST_SPEED })) : text,
+    signal,
+    ...(options.onRetry && { onRetry: options.onRetry }),
+  });
+  return answer as Accepted;
+}
+
+function add(result: IngestResult, batch: Batch, answer: Accepted): void {
+  result.accepted += answer.accepted;
+  for (const { index, errors } of answer.rejected ?? [])
+    result.rejected.push({ index: batch.firstIndex + index, errors });
+  const position = decodePosition(answer.position);
+  const known = result.position === undefined ? null : decodePosition(result.position);
+  result.position = position && known ? encodePosition(laterPosition(known, position)) : answer.position;
+}
+
+async function* batchesOf(
+  events: Iterable<EventToSend> | AsyncIterable<EventToSend>,
+  batchSize: number,
+): AsyncGenerator<Batch, undefined> {
+  let batch: Batch = { number: 0, firstIndex: 0, events: [] };
+  let bytes = 0;
+  for await (const event of events) {
+    const text = JSON.stringify(event);
+    const size = Buffer.byteLength(text) + 1;
+    if (batch.events.length > 0 && (batch.events.length === batchSize || bytes + size > batchBytes)) {
+      yield batch;
+      batch = { number: batch.number + 1, firstIndex: batch.firstIndex + batch.events.length, events: [] };
+      bytes = 0;
+    }
+    batch.events.push(text);
+    bytes += size;
+  }
+  if (batch.events.length > 0) yield batch;
+  return undefined;
+}

@@ -1,0 +1,151 @@
+// A request on its way: credentials, a deadline for each try, and further tries where they can help.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Problem } from '@lead-scoring/contracts';
+import { RequestFailed, ServiceUnreachable } from './errors.js';
+import { defaultSchedule, delayAfter, isWorthRetrying, type RetrySchedule } from './retry.js';
+
+export interface ClientOptions {
+  /** Where the API is, such as `https://scoring.example.com`. */
+  baseUrl: string;
+  /** A personal access token (`lsp_…`) or a JSON Web Token. */
+  token?: string;
+  /** In place of a token: a service account. */
+  clientId?: string;
+  clientSecret?: string;
+  /** Works in this organizational unit in place of the credential's active one. */
+  ouId?: string;
+  /** Default: the global fetch. */
+  fetch?: typeof fetch;
+  retries?: RetrySchedule;
+  /** For one try; default 30 s. */
+  timeoutMs?: number;
+}
+
+/** A request as it goes out, whatever its route. */
+export interface WireRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string | Uint8Array<ArrayBuffer> | undefined;
+  signal: AbortSignal | undefined;
+  /** Called before each further try. */
+  onRetry?: (why: RequestFailed | ServiceUnreachable, waitMs: number) => void;
+}
+
+/** Sends a request, again where that can help, and resolves with the body of the 2xx answer. */
+export type Send = (request: WireRequest) => Promise<unknown>;
+
+export function sender(options: ClientOptions): Send {
+  const base = options.baseUrl.replace(/\/+$/, '');
+  if (!URL.canParse(base))
+    throw new Error(`baseUrl "${options.baseUrl}" must be a URL such as http://localhost:8080`);
+  const schedule = options.retries ?? defaultSchedule;
+  const timeoutMs = options.timeoutMs ?? 30_000;
+  const fetchOf = options.fetch ?? fetch;
+  const headers = {
+    accept: 'application/json',
+    ...authorization(options),
+    ...(options.ouId !== undefined && { 'x-ou-id': options.ouId }),
+  };
+  return async (request) => {
+    for (let tried = 1; ; tried += 1) {
+      const outcome = await attempt(fetchOf, base, headers, request, timeoutMs);
+      if (!('failure' in outcome)) return outcome.body;
+      const { failure, retriable, retryAfter } = outcome;
+      if (!retriable || tried >= schedule.attempts) throw failure;
+      const waitMs = delayAfter(tried, schedule, retryAfter, Math.random());
+      request.onRetry?.(failure, waitMs);
+      await wait(waitMs, undefined, request.signal ? { signal: request.signal } : {});
+    }
+  };
+}
+
+function authorization({ token, clientId, clientSecret }: ClientOptions): Record<string, string> {
+  if (token !== undefined) return { authorization: `Bearer ${token}` };
+  if (clientId === undefined || clientSecret === undefined) return {};
+  return { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` };
+}
+
+type Outcome =
+  | { body: unknown }
+  | { failure: RequestFailed | ServiceUnreachable; retriable: boolean; retryAfter: string | null };
+
+async function attempt(
+  fetchOf: typeof fetch,
+  base: string,
+  headers: Record<string, string>,
+  request: WireRequest,
+  timeoutMs: number,
+): Promise<Outcome> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetchOf(base + request.path, {
+      method: request.method,
+      headers: { ...headers, ...request.headers },
+      ...(request.body !== undefined && { body: request.body }),
+      signal: request.signal ? AbortSignal.any([request.signal, deadline]) : deadline,
+      redirect: 'error',
+    });
+    text = await response.text();
+  } catch (error) {
+    request.signal?.throwIfAborted();
+    const why = deadline.aborted ? `none within ${timeoutMs / 1_000} s` : reasonOf(error);
+    const failure = new ServiceUnreachable(`no answer from ${base}: ${why}`, { cause: error });
+    return { failure, retriable: true, retryAfter: null };
+  }
+  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+  const body = isJson ? parsed(text) : text === '' ? undefined : text;
+  if (response.ok && body !== notJson) return { body };
+  const problem = isProblem(body) ? body : null;
+  return {
+    failure: new RequestFailed(
+      response.status,
+      problem,
+      problem
+        ? sentenceOf(problem)
+        : `${base}${request.path} answered ${response.status}, and not as this API does`,
+    ),
+    retriable: isWorthRetrying(response.status, problem?.code),
+    retryAfter: response.headers.get('retry-after'),
+  };
+}
+
+const notJson = Symbol('not JSON');
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return notJson;
+  }
+}
+
+function isProblem(body: unknown): body is Problem {
+  return (
+    typeof body === 'object' &&
+    body !== null &&
+    'code' in body &&
+    typeof body.code === 'string' &&
+    'detail' in body &&
+    typeof body.detail === 'string'
+  );
+}
+
+/** The problem's detail, and what is wrong where. */
+function sentenceOf(problem: Problem): string {
+  const places = (problem.errors ?? [])
+    .slice(0, 5)
+    .map(({ path, message }) => `${path || 'the body'} ${message}`);
+  const more = (problem.errors?.length ?? 0) - places.length;
+  const text = [problem.detail, ...places, ...(more > 0 ? [`and ${more} more`] : [])].join('\n  ');
+  return `${text} (${problem.code}, request ${problem.request_id})`;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // fetch hides the reason in the cause; of several addresses tried, the first one's will do.
+  const cause = error.cause instanceof AggregateError ? (error.cause.errors[0] as unknown) : error.cause;
+  return cause instanceof Error ? cause.message : error.message;
+}
