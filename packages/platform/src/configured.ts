@@ -60,14 +60,17 @@ export function configuredServers(endpoints: Partial<PlatformEndpoints>): Set<Se
 /**
  * Makes sure that the configured servers answer.
  *
- * @throws Error that names the variable whose server does not answer within 15 seconds
+ * @throws Error that names the variable whose server does not answer in time, by default within 15 seconds
  */
-export async function verifyConfigured(endpoints: Partial<PlatformEndpoints>): Promise<void> {
+export async function verifyConfigured(
+  endpoints: Partial<PlatformEndpoints>,
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
   const { kafkaBrokers, schemaRegistryUrl, mongodbUri } = endpoints;
   const checks: Promise<unknown>[] = [];
   const check = (variable: string, attempt: () => Promise<unknown>): void => {
     const description = `the server named by ${variable} does not answer`;
-    checks.push(waitUntil(attempt, { description, timeoutMs: PATIENCE_MS, pollMs: 500 }));
+    checks.push(waitUntil(attempt, { description, timeoutMs: patienceMs, pollMs: 500 }));
   };
   if (kafkaBrokers) {
     check(serverVariables.kafka, () => Promise.any(kafkaBrokers.map((broker) => verifyListening(broker))));

@@ -1,6 +1,6 @@
 // The folder that holds a platform's data. A kept one remembers its ports and its processes, so that the
 // next start finds the same addresses and ends what a killed run left behind. A temporary one is removed.
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -99,6 +99,9 @@ export async function openDataDirectory(
   }
   const save = (): void => {
     const file = join(path, STATE_FILE);
+    if (!existsSync(path)) {
+      return; // somebody removed it under a running platform; there is nothing to remember for
+    }
     // Whole or not at all: a run killed in the middle must not lose the list of its processes.
     writeFileSync(`${file}.new`, `${JSON.stringify(state, null, 2)}\n`);
     renameSync(`${file}.new`, file);

@@ -155,8 +155,10 @@ export function postgresqlOptions(port: number, temporary: boolean): string[] {
     // FerretDB shares its connections (pool_max_conns below) among all clients; a few are for pg_cron.
     max_connections: '130',
     shared_buffers: '512MB',
-    // A crash may lose the last writes, never their order: the log repairs them.
+    // A crash may lose the last writes, never their order: the log repairs them. At most three times the
+    // delay below are lost.
     synchronous_commit: 'off',
+    wal_writer_delay: '50ms',
     max_wal_size: '2GB',
     checkpoint_timeout: '15min',
     // For /dev/shm, the default, the root would need another mount.

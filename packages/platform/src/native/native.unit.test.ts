@@ -1,0 +1,121 @@
+// The native provider's pure parts.
+import { describe, expect, test } from '@jest/globals';
+import { cachePath } from './build-cache.js';
+import { findDebianMirror } from './debian-root.js';
+import { brokerProperties, randomClusterId } from './kafka.js';
+import { distribution, isGoNewEnough, javaVersion, nativeObstacleIn, type MachineFacts } from './machine.js';
+import { postgresqlOptions } from './mongodb.js';
+
+const debian: MachineFacts = {
+  platform: 'linux',
+  userId: 0,
+  osRelease: 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\n',
+  mayMount: true,
+};
+
+describe('native servers', () => {
+  test('run as root on Debian and on what derives from it', () => {
+    expect(nativeObstacleIn(debian)).toBeUndefined();
+    expect(nativeObstacleIn({ ...debian, osRelease: 'ID=ubuntu\nID_LIKE=debian\n' })).toBeUndefined();
+    expect(
+      nativeObstacleIn({ ...debian, osRelease: 'ID=linuxmint\nID_LIKE="ubuntu debian"\n' }),
+    ).toBeUndefined();
+  });
+
+  test.each([
+    [{ platform: 'darwin' as const }, /not Linux/],
+    [{ osRelease: 'ID=fedora\n' }, /fedora, not Debian or Ubuntu/],
+    [{ osRelease: '' }, /unknown/],
+    [{ userId: 1000 }, /not root/],
+    [{ mayMount: false }, /privileged/],
+  ])('do not run where %j, and say why', (facts, reason) => {
+    expect(nativeObstacleIn({ ...debian, ...facts })).toMatch(reason);
+  });
+
+  test('are installed below the cache folder of the user', () => {
+    expect(cachePath({ XDG_CACHE_HOME: '/cache', HOME: '/home/a' })).toBe('/cache/lead-scoring');
+    expect(cachePath({ XDG_CACHE_HOME: '', HOME: '/home/a' })).toBe('/home/a/.cache/lead-scoring');
+  });
+
+  test('tell Debian from Ubuntu, which has other mirrors', () => {
+    expect(distribution('ID=ubuntu\nID_LIKE=debian\n')).toBe('ubuntu');
+    expect(distribution('ID="debian"\n')).toBe('debian');
+  });
+
+  test('read the versions that Java and Go print', () => {
+    expect(javaVersion('openjdk version "17.0.15" 2025-04-15')).toBe(17);
+    expect(javaVersion('java version "1.8.0_292"')).toBe(8);
+    expect(javaVersion('no such file')).toBeUndefined();
+    expect(isGoNewEnough('go version go1.26.8 linux/amd64')).toBe(true);
+    expect(isGoNewEnough('go version go1.25 linux/amd64')).toBe(true);
+    expect(isGoNewEnough('go version go1.19.8 linux/amd64')).toBe(false);
+    expect(isGoNewEnough('')).toBe(false);
+  });
+
+  test("take the mirror of Debian's main archive from apt's own sources", () => {
+    const targets = [
+      'https://packages.vendor.example/|Vendor|Vendor|main',
+      'http://mirror.example/debian-security/|Debian|Debian-Security|main',
+      'http://mirror.example/debian/|Debian|Debian|main',
+    ].join('\n');
+    expect(findDebianMirror(targets)).toBe('http://mirror.example/debian/');
+    expect(findDebianMirror('')).toBeUndefined();
+  });
+});
+
+describe('a broker', () => {
+  test('on its own needs no other', () => {
+    const properties = brokerProperties({
+      id: 1,
+      port: 1001,
+      controllerPorts: [2001],
+      logDirectory: '/data',
+    });
+    expect(properties).toContain('listeners=PLAINTEXT://127.0.0.1:1001,CONTROLLER://127.0.0.1:2001\n');
+    expect(properties).toContain('offsets.topic.replication.factor=1\n');
+    expect(properties).toContain('min.insync.replicas=1\n');
+    expect(properties).toContain('transaction.state.log.min.isr=1\n');
+  });
+
+  test('of three keeps everything three times, and acknowledges what two have', () => {
+    const properties = brokerProperties({
+      id: 2,
+      port: 1002,
+      controllerPorts: [2001, 2002, 2003],
+      logDirectory: '/data',
+    });
+    expect(properties).toContain('node.id=2\n');
+    expect(properties).toContain(
+      'controller.quorum.voters=1@127.0.0.1:2001,2@127.0.0.1:2002,3@127.0.0.1:2003\n',
+    );
+    expect(properties).toContain('default.replication.factor=3\n');
+    expect(properties).toContain('transaction.state.log.replication.factor=3\n');
+    expect(properties).toContain('min.insync.replicas=2\n');
+  });
+
+  test('listens on this machine only', () => {
+    const properties = brokerProperties({
+      id: 1,
+      port: 1001,
+      controllerPorts: [2001],
+      logDirectory: '/data',
+    });
+    expect(properties).not.toMatch(/:\/\/(?!127\.0\.0\.1)/);
+  });
+
+  test('gets a cluster id that no tool takes for an option', () => {
+    const ids = Array.from({ length: 1_000 }, randomClusterId);
+    expect(ids.every((id) => /^[A-Za-z0-9_][A-Za-z0-9_-]{21}$/.test(id))).toBe(true);
+  });
+});
+
+describe('PostgreSQL', () => {
+  test('keeps kept data through a power cut, and does not care for temporary data', () => {
+    expect(postgresqlOptions(5432, false)).not.toContain('fsync=off');
+    expect(postgresqlOptions(5432, true)).toContain('fsync=off');
+  });
+
+  test('listens on this machine only', () => {
+    expect(postgresqlOptions(5432, false)).toContain('listen_addresses=127.0.0.1');
+  });
+});
