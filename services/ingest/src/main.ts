@@ -10,10 +10,8 @@ import {
   NotReady,
   runService,
 } from '@lead-scoring/service';
-import { eventTypeQueries } from './event-types/queries.js';
-import { eventQueries } from './events/queries.js';
-import { ingestCollections, openPartition, processorName } from './partition-state.js';
-import { visibilityQueries } from './visibility/queries.js';
+import { ingestCollections, openPartition } from './partition-state.js';
+import { ingestQueries } from './queries.js';
 
 const configuration = loadConfiguration(commonConfiguration);
 const logger = createLogger({ name: 'ingest', level: configuration.LOG_LEVEL });
@@ -67,15 +65,7 @@ runService({
       createQueryServer({
         host: configuration.HOST,
         port: configuration.PORT,
-        routes: [
-          ...eventQueries(readModel),
-          ...eventTypeQueries(readModel),
-          ...visibilityQueries(readModel, {
-            processor: processorName,
-            partitions: configuration.PARTITIONS,
-            timeoutMs: 10_000,
-          }),
-        ],
+        routes: ingestQueries(readModel, { partitions: configuration.PARTITIONS, positionTimeoutMs: 10_000 }),
         healthChecks: {
           'read model': () => readModel.ping(),
           partitions: () =>

@@ -70,6 +70,9 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   const aliases = emptyAliasState();
   const openTypes = new Map<string, OpenType>();
 
+  /** The next offset after the last event: what a reader of ingest.events must have reached to have seen all. */
+  let eventsEnd = (await checkpoints.load(processorName, partition)).positions['ingest.events'] ?? 0n;
+
   await withClassifiedErrors(async () => {
     for await (const { _id, lead_id, alias_kind, alias } of storedRedirects.find({ partition }))
       aliases.redirects.set(binaryToUuid(_id), { lead_id, alias: { alias_kind, alias } });
@@ -202,13 +205,20 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       try {
         if (ingested.length > 0) await Promise.all([foldEvents(ingested), foldTypes(ingested)]);
         await foldAliases(folded);
+        const last = folded.at(-1);
+        if (last && last.offset >= eventsEnd) eventsEnd = last.offset + 1n;
       } catch (error) {
         // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
         openTypes.clear();
         throw error;
       }
     },
-    store: (checkpoint: Checkpoint) => checkpoints.store(processorName, partition, checkpoint),
+    // The checkpoint's own offset may lie beyond the end of a transaction, where no event ever comes.
+    store: ({ offset, positions }: Checkpoint) =>
+      checkpoints.store(processorName, partition, {
+        offset,
+        positions: { ...positions, 'ingest.events': eventsEnd },
+      }),
     reset: async () => {
       await checkpoints.reset(processorName, partition);
       // One after the other: each may be a long deletion.
@@ -217,6 +227,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       await deletePartition(readModel, eventTypes, partition);
       await deletePartition(readModel, redirects, partition);
       await deletePartition(readModel, claims, partition);
+      eventsEnd = 0n;
       openTypes.clear();
       aliases.redirects.clear();
       aliases.claims.clear();

@@ -38,7 +38,12 @@ export function visibilityQueries(
           { headers: { 'Retry-After': '1' } },
         );
       return {
-        positions: formatPositions([...reached].map(([partition, { offset }]) => ({ partition, offset }))),
+        positions: formatPositions(
+          [...reached].map(([partition, { positions }]) => ({
+            partition,
+            offset: positions['ingest.events'] ?? 0n,
+          })),
+        ),
       };
     }),
   ];

@@ -1,0 +1,18 @@
+// All read routes of the ingest service.
+import type { ReadModel } from '@lead-scoring/read-model';
+import type { BoundQuery } from '@lead-scoring/service';
+import { eventTypeQueries } from './event-types/queries.js';
+import { eventQueries } from './events/queries.js';
+import { processorName } from './partition-state.js';
+import { visibilityQueries } from './visibility/queries.js';
+
+export function ingestQueries(
+  readModel: ReadModel,
+  { partitions, positionTimeoutMs }: { partitions: number; positionTimeoutMs: number },
+): BoundQuery[] {
+  return [
+    ...eventQueries(readModel),
+    ...eventTypeQueries(readModel),
+    ...visibilityQueries(readModel, { processor: processorName, partitions, timeoutMs: positionTimeoutMs }),
+  ];
+}

@@ -1,0 +1,27 @@
+// What changes a configuration, and what asks for it.
+import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
+
+export type ConfigurationEvent =
+  | { type: 'RulesetCreated'; payload: records.RulesetCreated }
+  | { type: 'RulesetUpdated'; payload: records.RulesetUpdated }
+  | { type: 'RuleCreated'; payload: records.RuleCreated }
+  | { type: 'RulesActivationChanged'; payload: records.RulesActivationChanged };
+
+export type ConfigurationCommand =
+  | { type: 'CreateRuleset'; payload: records.CreateRuleset }
+  | { type: 'UpdateRuleset'; payload: records.UpdateRuleset }
+  | { type: 'CreateRule'; payload: records.CreateRule }
+  | { type: 'SetRulesActive'; payload: records.SetRulesActive };
+
+/** No event is a no-op: the command took effect before. */
+export type ConfigurationDecision =
+  | { outcome: 'done'; events: ConfigurationEvent[] }
+  | {
+      outcome: 'rejected';
+      code: ProblemCode;
+      message: string;
+      errors?: { path: string; message: string }[];
+    };
+
+/** The resource as its route answers with it. */
+export type CommandResult = JsonValue;

@@ -1,0 +1,35 @@
+// Rulesets and rules as they are in force.
+import { eventTypeKey, routes } from '@lead-scoring/contracts';
+import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { emptyConfiguration, type Configuration } from './state.js';
+import type { ConfigurationReader } from './store.js';
+
+export function configurationQueries(configurations: ConfigurationReader): BoundQuery[] {
+  return [
+    bindQuery(routes.listRulesets, async ({ query, context }) => {
+      const configuration = await loadOne(configurations, context.ouId);
+      return pageOf([...configuration.rulesets.values()], query);
+    }),
+    bindQuery(routes.listRules, async ({ query, context }) => {
+      const configuration = await loadOne(configurations, context.ouId);
+      const typeKey = query.event_type === undefined ? null : eventTypeKey(query.event_type);
+      return pageOf(
+        [...configuration.rules.values()].filter(
+          (rule) =>
+            (query.ruleset_id === undefined || rule.ruleset_id === query.ruleset_id.toLowerCase()) &&
+            (typeKey === null || eventTypeKey(rule.event_type) === typeKey),
+        ),
+        query,
+      );
+    }),
+  ];
+}
+
+export async function loadOne(configurations: ConfigurationReader, ouId: string): Promise<Configuration> {
+  return (await configurations.load([ouId])).get(ouId) ?? emptyConfiguration(ouId);
+}
+
+/** A configuration is small and in hand: a page of it is a slice. */
+function pageOf<Item>(items: readonly Item[], { page, limit }: { page: number; limit: number }) {
+  return { data: items.slice((page - 1) * limit, page * limit), total: items.length, page, limit };
+}

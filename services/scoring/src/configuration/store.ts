@@ -1,0 +1,157 @@
+// Configurations as stored. Each OU's is folded by the partition that owns the OU, and published whole for the
+// partitions that score its leads: what is published never goes back, also while the fold is being rebuilt.
+import type { JsonValue } from '@lead-scoring/contracts';
+import {
+  binaryToUuid,
+  defineCollection,
+  isDuplicateKey,
+  packJson,
+  unpackJson,
+  uuidToBinary,
+  withClassifiedErrors,
+  type Binary,
+  type GuardedDocument,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { recordKeysUpTo } from '../keys.js';
+import type { ConfigurationEvent } from './events.js';
+import { evolveConfiguration } from './evolve.js';
+import { emptyConfiguration, type Configuration, type Rule, type Ruleset } from './state.js';
+
+/** The fold's own document. */
+export interface ConfigurationDocument extends GuardedDocument {
+  _id: Binary;
+  version: number;
+  /** JSON text of rulesets and rules, in the order in which they were made. */
+  content: string;
+}
+
+interface PublishedConfiguration {
+  _id: Binary;
+  version: number;
+  content: string;
+  partition: number;
+}
+
+/** The OU's configuration events as they were: what was in force at a past moment follows from them. */
+export interface ConfigurationChange {
+  /** recordKey of OU and offset. */
+  _id: Binary;
+  event: string;
+  partition: number;
+}
+
+export const configurations = defineCollection<ConfigurationDocument>({
+  name: 'configurations',
+  indexes: [],
+});
+export const publishedConfigurations = defineCollection<PublishedConfiguration>({
+  name: 'published_configurations',
+  indexes: [],
+});
+export const configurationChanges = defineCollection<ConfigurationChange>({
+  name: 'configuration_changes',
+  indexes: [],
+});
+
+export function toDocument(
+  configuration: Configuration,
+  at: { partition: number; offset: number },
+): ConfigurationDocument {
+  return {
+    _id: uuidToBinary(configuration.ou_id),
+    version: configuration.version,
+    content: packJson({
+      rulesets: [...configuration.rulesets.values()],
+      rules: [...configuration.rules.values()],
+    } as unknown as JsonValue),
+    ...at,
+  };
+}
+
+export function toConfiguration({
+  _id,
+  version,
+  content,
+}: Pick<ConfigurationDocument, '_id' | 'version' | 'content'>): Configuration {
+  const { rulesets, rules } = unpackJson(content) as unknown as { rulesets: Ruleset[]; rules: Rule[] };
+  return {
+    ou_id: binaryToUuid(_id),
+    version,
+    rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
+    rules: new Map(rules.map((rule) => [rule.id, rule])),
+  };
+}
+
+/** Puts a configuration in force, unless a newer one is. */
+export async function publish(
+  readModel: ReadModel,
+  { _id, version, content, partition }: ConfigurationDocument,
+): Promise<void> {
+  await withClassifiedErrors(async () => {
+    try {
+      await readModel
+        .collection(publishedConfigurations)
+        .replaceOne({ _id, version: { $lte: version } }, { version, content, partition }, { upsert: true });
+    } catch (error) {
+      // The id is there with a newer version, so the upsert tried to insert it again.
+      if (!isDuplicateKey(error)) throw error;
+    }
+  });
+}
+
+/** Reads published configurations; one that has not changed costs a look at its version. */
+export interface ConfigurationReader {
+  load(ouIds: Iterable<string>): Promise<Map<string, Configuration>>;
+}
+
+/** Configurations kept in a process. */
+const maximumKept = 2_000;
+
+export function createConfigurationReader(readModel: ReadModel): ConfigurationReader {
+  const collection = readModel.collection(publishedConfigurations);
+  const kept = new Map<string, Configuration>();
+  return {
+    load: async (ouIds) => {
+      const wanted = [...new Set(ouIds)];
+      const loaded = new Map<string, Configuration>();
+      await withClassifiedErrors(async () => {
+        const found = await collection
+          .find({ _id: { $in: wanted.map(uuidToBinary) } }, { projection: { version: 1 } })
+          .toArray();
+        const versions = new Map(found.map(({ _id, version }) => [binaryToUuid(_id), version]));
+        const changed = wanted.filter((ouId) => (versions.get(ouId) ?? 0) > (kept.get(ouId)?.version ?? 0));
+        if (changed.length > 0) {
+          const documents = await collection.find({ _id: { $in: changed.map(uuidToBinary) } }).toArray();
+          for (const document of documents) {
+            const ouId = binaryToUuid(document._id);
+            // Another load may have brought a newer one in the meantime.
+            if (document.version > (kept.get(ouId)?.version ?? 0)) kept.set(ouId, toConfiguration(document));
+          }
+        }
+      });
+      for (const ouId of wanted) loaded.set(ouId, kept.get(ouId) ?? emptyConfiguration(ouId));
+      if (kept.size > maximumKept) for (const ouId of kept.keys()) if (!loaded.has(ouId)) kept.delete(ouId);
+      return loaded;
+    },
+  };
+}
+
+/** The configuration that was in force at a moment (ISO 8601), from the changes up to then. */
+export async function configurationAt(
+  readModel: ReadModel,
+  ouId: string,
+  at: string,
+): Promise<Configuration> {
+  const changes = await withClassifiedErrors(() =>
+    readModel
+      .collection(configurationChanges)
+      .find({ _id: recordKeysUpTo(ouId, Number.MAX_SAFE_INTEGER) })
+      .sort({ _id: 1 })
+      .toArray(),
+  );
+  return changes
+    .map(({ event }) => unpackJson(event) as unknown as ConfigurationEvent)
+    .filter(({ payload }) => payload.at <= at)
+    .reduce(evolveConfiguration, emptyConfiguration(ouId));
+}

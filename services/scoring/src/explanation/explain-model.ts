@@ -1,0 +1,126 @@
+// Why a lead has its score: put together from the decisions on its events. Pure.
+import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import type { Configuration } from '../configuration/state.js';
+
+/** A decision that gave points. */
+export interface ExplainedDecision {
+  decided_at: string;
+  configuration_version: number;
+  scored_events: readonly records.ScoredEvent[];
+}
+
+export interface ExplainedLead {
+  id: string;
+  name: string;
+  /** All decisions on the lead count in it, also those after the moment that is explained. */
+  score: number;
+}
+
+export interface ExplanationRequest {
+  /** The moment, ISO 8601 UTC with milliseconds. */
+  at: string;
+  range_hours: number;
+}
+
+const shownEntries = 1_000;
+
+type Entry = routeDeclarations.ScoreExplanation['entries'][number];
+type Driver = routeDeclarations.ScoreExplanation['top_drivers'][number];
+
+/**
+ * The explanation as of a moment: a decision counts from its decided_at on. Drivers and entries cover event times
+ * from `range_hours` before the moment on.
+ * @param decisions all of the lead's, in the order in which they were made
+ * @param current the configuration now: says what the rules are that gave the points
+ * @param then the configuration that was in force at the moment
+ */
+export function explain(
+  lead: ExplainedLead,
+  decisions: readonly ExplainedDecision[],
+  current: Configuration,
+  then: Configuration,
+  { at, range_hours }: ExplanationRequest,
+): routeDeclarations.ScoreExplanation {
+  const from = new Date(
+    Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
+  ).toISOString();
+  let listed = 0;
+  let later = 0;
+  const entries: Entry[] = [];
+  for (const decision of decisions) {
+    const counts = decision.decided_at <= at;
+    for (const { event_id, event_type, timestamp, matches } of decision.scored_events)
+      for (const { rule_id, rule_version, points } of matches) {
+        if (!counts) {
+          later += points;
+          continue;
+        }
+        listed += points;
+        if (timestamp < from) continue;
+        entries.push({
+          event_id,
+          event_type,
+          timestamp,
+          scored_at: decision.decided_at,
+          rule_id,
+          rule_version,
+          points,
+          configuration_version: decision.configuration_version,
+        });
+      }
+  }
+  const score = lead.score - later;
+  return {
+    lead_id: lead.id,
+    lead_name: lead.name,
+    score,
+    top_drivers: driversOf(entries, current),
+    snapshot: [...then.rules.values()]
+      .filter((rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true)
+      .map(({ event_type, weight }) => ({ event_type, weight })),
+    decay_applied: 0,
+    range_hours,
+    at,
+    unattributed: score - listed,
+    entries: entries
+      .map((entry, index) => ({ entry, index }))
+      .sort((a, b) =>
+        a.entry.timestamp === b.entry.timestamp
+          ? b.index - a.index
+          : a.entry.timestamp < b.entry.timestamp
+            ? 1
+            : -1,
+      )
+      .slice(0, shownEntries)
+      .map(({ entry }) => entry),
+    entries_total: entries.length,
+  };
+}
+
+/** What each rule gave, the largest contribution of either sign first. */
+function driversOf(entries: readonly Entry[], configuration: Configuration): Driver[] {
+  const drivers = new Map<string, Driver>();
+  for (const { rule_id, rule_version, points, event_type } of entries) {
+    const known = drivers.get(rule_id);
+    if (known) {
+      known.count += 1;
+      known.total += points;
+      known.rule_version = Math.max(known.rule_version, rule_version);
+      continue;
+    }
+    const rule = configuration.rules.get(rule_id);
+    drivers.set(rule_id, {
+      rule_id,
+      event_type: rule?.event_type ?? event_type,
+      count: 1,
+      weight: points,
+      total: points,
+      ...(rule?.filter_label !== undefined && { filter_label: rule.filter_label }),
+      ...(rule?.label !== undefined && { label: rule.label }),
+      rule_version,
+    });
+  }
+  return [...drivers.values()].sort(
+    (a, b) => Math.abs(b.total) - Math.abs(a.total) || b.count - a.count || (a.rule_id < b.rule_id ? -1 : 1),
+  );
+}

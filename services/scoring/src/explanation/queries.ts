@@ -1,0 +1,61 @@
+// The explanation of a lead's score, now or at a past moment.
+import { routes } from '@lead-scoring/contracts';
+import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { loadOne } from '../configuration/queries.js';
+import { configurationAt, type ConfigurationReader } from '../configuration/store.js';
+import { leadOfKey, recordKeysUpTo } from '../keys.js';
+import { scoredEventsOf, timeline } from '../leads/model.js';
+import { findLead } from '../leads/queries.js';
+import type { AwaitPositions } from '../visibility.js';
+import { explain } from './explain-model.js';
+
+export interface ExplanationDependencies {
+  readModel: ReadModel;
+  configurations: ConfigurationReader;
+  awaitPositions: AwaitPositions;
+  /** The time, for explanations of now. */
+  now: () => Date;
+}
+
+export function explanationQueries({
+  readModel,
+  configurations,
+  awaitPositions,
+  now,
+}: ExplanationDependencies): BoundQuery[] {
+  return [
+    bindQuery(routes.explainScore, async ({ params, query, context: { ouId, ...context } }) => {
+      await awaitPositions(context);
+      // The lead first: entries are stored before the lead that counts them, so up to its offset none is missing.
+      const lead = await findLead(readModel, ouId, params.leadID);
+      const [decisions, current] = await Promise.all([
+        withClassifiedErrors(() =>
+          readModel
+            .collection(timeline)
+            .find({ _id: recordKeysUpTo(params.leadID, lead.offset), ou: uuidToBinary(ouId) })
+            .sort({ _id: 1 })
+            .toArray(),
+        ),
+        loadOne(configurations, ouId),
+      ]);
+      const then = query.at === undefined ? current : await configurationAt(readModel, ouId, query.at);
+      // Without a moment everything counts that is decided, whatever the clocks of other machines say.
+      const latest = decisions.reduce(
+        (time, { decided_at }) => (decided_at > time ? decided_at : time),
+        now().toISOString(),
+      );
+      return explain(
+        { id: leadOfKey(lead._id), name: lead.name, score: lead.score },
+        decisions.map((document) => ({
+          decided_at: document.decided_at,
+          configuration_version: document.configuration_version,
+          scored_events: scoredEventsOf(document),
+        })),
+        current,
+        then,
+        { at: query.at ?? latest, range_hours: query.range_hours },
+      );
+    }),
+  ];
+}

@@ -1,0 +1,101 @@
+// The ids under which scoring stores what it folds. They are ordered keys: an engine serves a range of ids in order
+// from the primary index, so leads need no further index by OU, timelines none by lead, and ranks none by score.
+import { Binary } from '@lead-scoring/read-model';
+
+const uuidBytes = 16;
+const scoreBytes = 4;
+const offsetBytes = 8;
+const scoreBias = 2 ** 31;
+
+interface Range {
+  $gte: Binary;
+  $lte: Binary;
+}
+
+/** A lead within its OU. */
+export function leadKey(ouId: string, leadId: string): Binary {
+  const bytes = Buffer.allocUnsafe(2 * uuidBytes);
+  writeUuid(bytes, 0, ouId);
+  writeUuid(bytes, uuidBytes, leadId);
+  return new Binary(bytes, 0);
+}
+
+/** All leads of an OU. */
+export function leadKeysOf(ouId: string): Range {
+  return rangeWithin(ouId, uuidBytes);
+}
+
+export function leadOfKey(key: Binary): string {
+  return readUuid(bytesOf(key), uuidBytes);
+}
+
+/** A lead's place in its OU's order of scores: OU, score, lead. */
+export function rankKey(ouId: string, score: number, leadId: string): Binary {
+  const bytes = Buffer.allocUnsafe(2 * uuidBytes + scoreBytes);
+  writeUuid(bytes, 0, ouId);
+  bytes.writeUInt32BE(score + scoreBias, uuidBytes);
+  writeUuid(bytes, uuidBytes + scoreBytes, leadId);
+  return new Binary(bytes, 0);
+}
+
+/** The places of an OU with scores from `low` to `high`, both inclusive. */
+export function rankKeysBetween(ouId: string, low: number, high: number): Range {
+  const edge = (score: number, fill: number) => {
+    const bytes = Buffer.alloc(2 * uuidBytes + scoreBytes, fill);
+    writeUuid(bytes, 0, ouId);
+    bytes.writeUInt32BE(score + scoreBias, uuidBytes);
+    return new Binary(bytes, 0);
+  };
+  return { $gte: edge(low, 0), $lte: edge(high, 0xff) };
+}
+
+export function readRankKey(key: Binary): { score: number; leadId: string } {
+  const bytes = bytesOf(key);
+  return {
+    score: bytes.readUInt32BE(uuidBytes) - scoreBias,
+    leadId: readUuid(bytes, uuidBytes + scoreBytes),
+  };
+}
+
+/** Whether a key that came in from outside is a place of the OU. */
+export function isRankKeyOf(ouId: string, key: Binary): boolean {
+  const bytes = bytesOf(key);
+  return bytes.length === 2 * uuidBytes + scoreBytes && readUuid(bytes, 0) === ouId.toLowerCase();
+}
+
+/** A record of the log under the lead or the OU that it is about. */
+export function recordKey(ownerId: string, offset: number): Binary {
+  const bytes = Buffer.allocUnsafe(uuidBytes + offsetBytes);
+  writeUuid(bytes, 0, ownerId);
+  bytes.writeBigUInt64BE(BigInt(offset), uuidBytes);
+  return new Binary(bytes, 0);
+}
+
+/** The records of an owner up to an offset, in the order of the log. */
+export function recordKeysUpTo(ownerId: string, offset: number): Range {
+  return { $gte: recordKey(ownerId, 0), $lte: recordKey(ownerId, offset) };
+}
+
+export function hexOf(key: Binary): string {
+  return bytesOf(key).toString('hex');
+}
+
+export function bytesOf(binary: Binary): Buffer {
+  return Buffer.from(binary.buffer.buffer, binary.buffer.byteOffset, binary.position);
+}
+
+function rangeWithin(ownerId: string, rest: number): Range {
+  const [low, high] = [Buffer.alloc(uuidBytes + rest), Buffer.alloc(uuidBytes + rest, 0xff)];
+  writeUuid(low, 0, ownerId);
+  writeUuid(high, 0, ownerId);
+  return { $gte: new Binary(low, 0), $lte: new Binary(high, 0) };
+}
+
+function writeUuid(bytes: Buffer, at: number, uuid: string): void {
+  bytes.write(uuid.replaceAll('-', ''), at, uuidBytes, 'hex');
+}
+
+function readUuid(bytes: Buffer, at: number): string {
+  const hex = bytes.toString('hex', at, at + uuidBytes);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,43 @@
+// Cursors of lists of leads: short, opaque, and good for the list that gave them only.
+import { Binary, InvalidCursor } from '@lead-scoring/read-model';
+import { bytesOf, isRankKeyOf } from '../keys.js';
+
+/** The place of a lead in the order of scores: the next page starts after it, also when the lead has moved. */
+export function rankCursor(key: Binary, direction: 'ascending' | 'descending'): string {
+  return Buffer.concat([Buffer.from(direction === 'ascending' ? 'a' : 'd'), bytesOf(key)]).toString(
+    'base64url',
+  );
+}
+
+/** @throws InvalidCursor */
+export function readRankCursor(cursor: string, ouId: string, direction: 'ascending' | 'descending'): Binary {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const key = new Binary(bytes.subarray(1), 0);
+  if (bytes.toString('latin1', 0, 1) !== (direction === 'ascending' ? 'a' : 'd') || !isRankKeyOf(ouId, key))
+    throw new InvalidCursor();
+  return key;
+}
+
+/** The last lead of a page: the next page starts after the place that it then has in this sort. */
+export function leadCursor(leadId: string, sort: string): string {
+  return Buffer.from(`${sort} ${leadId}`).toString('base64url');
+}
+
+/** @throws InvalidCursor */
+export function readLeadCursor(cursor: string, sort: string): string {
+  const [ofSort, leadId] = Buffer.from(cursor, 'base64url').toString().split(' ');
+  if (ofSort !== sort || leadId === undefined || !/^[0-9a-f-]{36}$/.test(leadId)) throw new InvalidCursor();
+  return leadId;
+}
+
+/** The page that follows, for lists that are put together of several parts. */
+export function pageCursor(page: number): string {
+  return Buffer.from(`page ${String(page)}`).toString('base64url');
+}
+
+/** @throws InvalidCursor */
+export function readPageCursor(cursor: string): number {
+  const page = /^page (\d{1,7})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1];
+  if (page === undefined) throw new InvalidCursor();
+  return Number(page);
+}

@@ -1,0 +1,45 @@
+// Folds decisions into a lead: pure, and a decision that is folded already changes nothing.
+import { withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
+import { maximumAliases, type Lead } from './state.js';
+
+export function foldLead(lead: Lead | null, decision: records.LeadScored, offset: number): Lead {
+  if (lead && lead.offset >= offset) return lead;
+  return {
+    id: decision.lead_id,
+    ou_id: decision.ou_id,
+    aliases: withAliases(lead?.aliases ?? [], decision.aliases),
+    fields: decision.fields ? withLeadFields(lead?.fields ?? {}, decision.fields) : (lead?.fields ?? {}),
+    score: decision.score,
+    rulesets: withPoints(lead?.rulesets ?? [], decision.scored_events),
+    event_count: (lead?.event_count ?? 0) + decision.event_count,
+    first_activity_at:
+      lead && lead.first_activity_at < decision.first_activity_at
+        ? lead.first_activity_at
+        : decision.first_activity_at,
+    last_activity_at:
+      lead && lead.last_activity_at > decision.last_activity_at
+        ? lead.last_activity_at
+        : decision.last_activity_at,
+    first_offset: lead?.first_offset ?? offset,
+    offset,
+  };
+}
+
+function withAliases(known: readonly Alias[], named: readonly Alias[]): readonly Alias[] {
+  let aliases = known;
+  for (const alias of named) {
+    if (aliases.length >= maximumAliases) break;
+    if (aliases.some((one) => one.alias === alias.alias && one.alias_kind === alias.alias_kind)) continue;
+    aliases = [...aliases, alias];
+  }
+  return aliases;
+}
+
+function withPoints(known: Lead['rulesets'], scored: records.LeadScored['scored_events']): Lead['rulesets'] {
+  if (scored.length === 0) return known;
+  const scores = new Map(known.map(({ ruleset_id, score }) => [ruleset_id, score]));
+  for (const { matches } of scored)
+    for (const { ruleset_id, points } of matches)
+      scores.set(ruleset_id, (scores.get(ruleset_id) ?? 0) + points);
+  return [...scores].map(([ruleset_id, score]) => ({ ruleset_id, score }));
+}

@@ -1,0 +1,158 @@
+// Leads, their places in the order of scores, their timelines, and how many have which score: as stored.
+import {
+  nameBasedId,
+  type Alias,
+  type JsonValue,
+  type LeadFields,
+  type records,
+} from '@lead-scoring/contracts';
+import {
+  defineCollection,
+  packJson,
+  unpackJson,
+  uuidToBinary,
+  type Binary,
+  type GuardedDocument,
+} from '@lead-scoring/read-model';
+import { leadKey, leadOfKey, recordKey } from '../keys.js';
+import type { Histogram } from './histogram-fold.js';
+import { nameOf, searchTextOf, type Lead } from './state.js';
+
+/** `_id` is leadKey. */
+export interface LeadDocument extends GuardedDocument {
+  _id: Binary;
+  name: string;
+  /** The name lower-cased, for sorting. */
+  name_key: string;
+  owner: string;
+  search: string;
+  fields: LeadFields;
+  aliases: Alias[];
+  score: number;
+  rulesets: { ruleset_id: string; score: number }[];
+  event_count: number;
+  first_activity_at: string;
+  last_activity_at: string;
+  first_offset: number;
+}
+
+/** `_id` is rankKey: a small document, so that any page of leads by score is a few index entries. */
+export interface RankDocument {
+  _id: Binary;
+  partition: number;
+}
+
+/** One decision that gave points; `_id` is recordKey of lead and offset. */
+export interface TimelineDocument {
+  _id: Binary;
+  ou: Binary;
+  decided_at: string;
+  points: number;
+  configuration_version: number;
+  /** JSON text of the decision's scored_events. */
+  scored_events: string;
+  partition: number;
+}
+
+export interface HistogramDocument extends GuardedDocument {
+  _id: Binary;
+  ou: Binary;
+  leads: number;
+  /** JSON text: bucket, count, bucket, count … in order of buckets. */
+  buckets: string;
+  /** Kinds of alias that leads have: which lead ids a text could name. */
+  alias_kinds: string[];
+}
+
+export const leads = defineCollection<LeadDocument>({ name: 'leads', indexes: [] });
+export const ranks = defineCollection<RankDocument>({ name: 'lead_ranks', indexes: [] });
+export const timeline = defineCollection<TimelineDocument>({ name: 'timeline', indexes: [] });
+export const histograms = defineCollection<HistogramDocument>({
+  name: 'score_histograms',
+  indexes: [{ key: { ou: 1 } }],
+});
+
+export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
+  const name = nameOf(lead);
+  return {
+    _id: leadKey(lead.ou_id, lead.id),
+    name,
+    name_key: name.toLowerCase(),
+    owner: lead.fields.owner?.value ?? '',
+    search: searchTextOf(lead),
+    fields: lead.fields,
+    aliases: [...lead.aliases],
+    score: lead.score,
+    rulesets: [...lead.rulesets],
+    event_count: lead.event_count,
+    first_activity_at: lead.first_activity_at,
+    last_activity_at: lead.last_activity_at,
+    first_offset: lead.first_offset,
+    partition,
+    offset: lead.offset,
+  };
+}
+
+export function toLead(document: LeadDocument, ouId: string): Lead {
+  const {
+    aliases,
+    fields,
+    score,
+    rulesets,
+    event_count,
+    first_activity_at,
+    last_activity_at,
+    first_offset,
+    offset,
+  } = document;
+  return {
+    id: leadOfKey(document._id),
+    ou_id: ouId,
+    aliases,
+    fields,
+    score,
+    rulesets,
+    event_count,
+    first_activity_at,
+    last_activity_at,
+    first_offset,
+    offset,
+  };
+}
+
+export function toTimelineDocument(
+  { ou_id, lead_id, decided_at, configuration_version, scored_events }: records.LeadScored,
+  at: { partition: number; offset: number },
+): TimelineDocument {
+  let points = 0;
+  for (const { matches } of scored_events) for (const match of matches) points += match.points;
+  return {
+    _id: recordKey(lead_id, at.offset),
+    ou: uuidToBinary(ou_id),
+    decided_at,
+    points,
+    configuration_version,
+    scored_events: packJson(scored_events),
+    partition: at.partition,
+  };
+}
+
+export function scoredEventsOf(document: TimelineDocument): records.ScoredEvent[] {
+  return unpackJson(document.scored_events) as unknown as records.ScoredEvent[];
+}
+
+export function histogramId(ouId: string, partition: number): Binary {
+  return uuidToBinary(nameBasedId(ouId, `histogram:${String(partition)}`));
+}
+
+export function packHistogram(histogram: Histogram): string {
+  return packJson([...histogram].sort(([left], [right]) => left - right).flat());
+}
+
+export function unpackHistogram(buckets: string): Map<number, number> {
+  const numbers = unpackJson(buckets) as number[];
+  const histogram = new Map<number, number>();
+  for (let index = 0; index < numbers.length; index += 2)
+    histogram.set(numbers[index] ?? 0, numbers[index + 1] ?? 0);
+  return histogram;
+}

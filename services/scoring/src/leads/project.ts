@@ -1,0 +1,234 @@
+// Writes a batch of decisions into the stored leads: each document at most once per batch, guarded, in an order in
+// which a reader never misses a lead or a point.
+import type { records } from '@lead-scoring/contracts';
+import {
+  createGuardedWriter,
+  createStateCache,
+  insertMissing,
+  uuidToBinary,
+  withClassifiedErrors,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { hexOf, leadKey, rankKey } from '../keys.js';
+import { foldLead } from './fold.js';
+import { moveLead } from './histogram-fold.js';
+import {
+  histogramId,
+  histograms,
+  leads as leadCollection,
+  packHistogram,
+  ranks as rankCollection,
+  timeline as timelineCollection,
+  toLead,
+  toLeadDocument,
+  toTimelineDocument,
+  unpackHistogram,
+} from './model.js';
+import type { Lead } from './state.js';
+
+export interface FoldedDecision {
+  payload: records.LeadScored;
+  offset: number;
+}
+
+export interface LeadProjection {
+  /** The leads as stored; null for those that are not. */
+  load(wanted: Iterable<{ ou_id: string; lead_id: string }>): Promise<Map<string, Lead | null>>;
+  fold(decisions: readonly FoldedDecision[]): Promise<void>;
+  /** Forgets what is in hand. */
+  clear(): void;
+}
+
+/** The key of a lead in `load`'s answer. */
+export function leadName(ouId: string, leadId: string): string {
+  return `${ouId}/${leadId}`;
+}
+
+interface OpenHistogram {
+  ouId: string;
+  buckets: Map<number, number>;
+  leads: number;
+  aliasKinds: Set<string>;
+  offset: number;
+  isNew: boolean;
+}
+
+/** Ids looked up or deleted in one call. */
+const chunkSize = 1_000;
+const maximumAliasKinds = 100;
+
+export function createLeadProjection(
+  readModel: ReadModel,
+  { partition, cachedLeads }: { partition: number; cachedLeads: number },
+): LeadProjection {
+  const storedLeads = readModel.collection(leadCollection);
+  const storedRanks = readModel.collection(rankCollection);
+  const storedTimeline = readModel.collection(timelineCollection);
+  const storedHistograms = readModel.collection(histograms);
+  const writer = createGuardedWriter(readModel);
+  const cache = createStateCache<Lead>({ maximumEntries: cachedLeads });
+  const openHistograms = new Map<string, OpenHistogram>();
+
+  async function load(
+    wanted: Iterable<{ ou_id: string; lead_id: string }>,
+  ): Promise<Map<string, Lead | null>> {
+    const owners = new Map<string, { ou_id: string; lead_id: string }>();
+    for (const lead of wanted) owners.set(leadName(lead.ou_id, lead.lead_id), lead);
+    return cache.load(owners.keys(), async (missing) => {
+      const found: [string, Lead][] = [];
+      const byKey = new Map<string, string>();
+      const ids = missing.flatMap((name) => {
+        const owner = owners.get(name);
+        if (!owner) return [];
+        const id = leadKey(owner.ou_id, owner.lead_id);
+        byKey.set(hexOf(id), name);
+        return [id];
+      });
+      await withClassifiedErrors(() =>
+        inChunks(ids, async (chunk) => {
+          for (const document of await storedLeads.find({ _id: { $in: [...chunk] } }).toArray()) {
+            const name = byKey.get(hexOf(document._id));
+            const owner = name === undefined ? undefined : owners.get(name);
+            if (name !== undefined && owner) found.push([name, toLead(document, owner.ou_id)]);
+          }
+        }),
+      );
+      return found;
+    });
+  }
+
+  async function fold(decisions: readonly FoldedDecision[]): Promise<void> {
+    if (decisions.length === 0) return;
+    try {
+      await foldLoaded(decisions, await load(decisions.map(({ payload }) => payload)));
+    } catch (error) {
+      // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
+      clear();
+      throw error;
+    }
+  }
+
+  async function foldLoaded(
+    decisions: readonly FoldedDecision[],
+    before: Map<string, Lead | null>,
+  ): Promise<void> {
+    const after = new Map<string, Lead>();
+    const changed = new Set<string>();
+    /** Scores that the lead had and at which it may still have a place. */
+    const left = new Map<string, Set<number>>();
+    for (const { payload, offset } of decisions) {
+      const name = leadName(payload.ou_id, payload.lead_id);
+      const lead = after.get(name) ?? before.get(name) ?? null;
+      const folded = foldLead(lead, payload, offset);
+      after.set(name, folded);
+      const scores = left.get(name) ?? new Set();
+      left.set(name, scores);
+      if (folded !== lead) changed.add(name);
+      // Folded already: whoever did may not have come to the places.
+      else scores.add(payload.score);
+      if (folded.first_offset !== offset) scores.add(payload.previous_score);
+    }
+
+    const arriving: { _id: ReturnType<typeof rankKey>; partition: number }[] = [];
+    const leaving: ReturnType<typeof rankKey>[] = [];
+    for (const [name, lead] of after) {
+      const scores = left.get(name) ?? new Set<number>();
+      const known = before.get(name);
+      if (!known || !changed.has(name) || known.score !== lead.score)
+        arriving.push({ _id: rankKey(lead.ou_id, lead.score, lead.id), partition });
+      for (const score of scores) if (score !== lead.score) leaving.push(rankKey(lead.ou_id, score, lead.id));
+    }
+    const entries = decisions.flatMap(({ payload, offset }) =>
+      payload.scored_events.length > 0 ? [toTimelineDocument(payload, { partition, offset })] : [],
+    );
+
+    // Before the leads: whoever sees a lead's score finds the entries that explain it and the place that it has.
+    await Promise.all([insertMissing(storedTimeline, entries), insertMissing(storedRanks, arriving)]);
+    const fresh = new Set<object>();
+    const documents = [...changed].flatMap((name) => {
+      const lead = after.get(name);
+      if (!lead) return [];
+      const document = toLeadDocument(lead, partition);
+      if (!before.get(name)) fresh.add(document);
+      return [document];
+    });
+    await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
+    for (const [name, lead] of after) cache.put(name, lead);
+    // After the leads: the place that a lead has left is passed over by readers until it is gone.
+    await Promise.all([
+      withClassifiedErrors(() =>
+        inChunks(leaving, (chunk) => storedRanks.deleteMany({ _id: { $in: [...chunk] } })),
+      ),
+      foldHistograms(decisions, after),
+    ]);
+  }
+
+  async function foldHistograms(
+    decisions: readonly FoldedDecision[],
+    after: ReadonlyMap<string, Lead>,
+  ): Promise<void> {
+    await openMissingHistograms(new Set(decisions.map(({ payload }) => payload.ou_id)));
+    const changed = new Set<OpenHistogram>();
+    for (const { payload, offset } of decisions) {
+      const open = openHistograms.get(payload.ou_id);
+      if (!open || open.offset >= offset) continue;
+      const isFirst = after.get(leadName(payload.ou_id, payload.lead_id))?.first_offset === offset;
+      moveLead(open.buckets, isFirst ? null : payload.previous_score, payload.score);
+      if (isFirst) open.leads += 1;
+      for (const { alias_kind } of payload.aliases)
+        if (open.aliasKinds.size < maximumAliasKinds) open.aliasKinds.add(alias_kind);
+      open.offset = offset;
+      changed.add(open);
+    }
+    const fresh = new Set<object>();
+    const documents = [...changed].map((open) => {
+      const document = {
+        _id: histogramId(open.ouId, partition),
+        ou: uuidToBinary(open.ouId),
+        leads: open.leads,
+        buckets: packHistogram(open.buckets),
+        alias_kinds: [...open.aliasKinds],
+        partition,
+        offset: open.offset,
+      };
+      if (open.isNew) fresh.add(document);
+      return document;
+    });
+    await writer.write(storedHistograms, documents, { isNew: (document) => fresh.has(document) });
+    for (const open of changed) open.isNew = false;
+  }
+
+  async function openMissingHistograms(ouIds: ReadonlySet<string>): Promise<void> {
+    const missing = [...ouIds].filter((ouId) => !openHistograms.has(ouId));
+    if (missing.length === 0) return;
+    const found = await withClassifiedErrors(() =>
+      storedHistograms.find({ _id: { $in: missing.map((ouId) => histogramId(ouId, partition)) } }).toArray(),
+    );
+    const stored = new Map(found.map((document) => [hexOf(document._id), document]));
+    for (const ouId of missing) {
+      const document = stored.get(hexOf(histogramId(ouId, partition)));
+      openHistograms.set(ouId, {
+        ouId,
+        buckets: document ? unpackHistogram(document.buckets) : new Map<number, number>(),
+        leads: document?.leads ?? 0,
+        aliasKinds: new Set(document?.alias_kinds),
+        offset: document?.offset ?? -1,
+        isNew: !document,
+      });
+    }
+  }
+
+  function clear(): void {
+    cache.clear();
+    openHistograms.clear();
+  }
+
+  return { load, fold, clear };
+}
+
+async function inChunks<Item>(
+  items: readonly Item[],
+  work: (chunk: readonly Item[]) => Promise<unknown>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += chunkSize) await work(items.slice(from, from + chunkSize));
+}

@@ -1,0 +1,94 @@
+// The scoring service: its processor of events and of rule commands, and the query port over what it has folded.
+import { createEventLog, createProcessor } from '@lead-scoring/event-log';
+import { connectReadModel, databaseName, ensureCollections } from '@lead-scoring/read-model';
+import {
+  commonConfiguration,
+  createLogger,
+  createQueryServer,
+  defineComponent,
+  loadConfiguration,
+  NotReady,
+  runService,
+  setting,
+} from '@lead-scoring/service';
+import { createConfigurationReader } from './configuration/store.js';
+import { openPartition, scoringCollections } from './partition-state.js';
+import { scoringQueries } from './queries.js';
+
+const configuration = loadConfiguration(
+  commonConfiguration.extend({
+    /** Leads that each partition keeps in memory; about 1 KB each. */
+    CACHED_LEADS: setting.whole(100, 10_000_000).default(50_000),
+  }),
+);
+const logger = createLogger({ name: 'scoring', level: configuration.LOG_LEVEL });
+
+runService({
+  name: 'scoring',
+  logger,
+  shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
+  readyFile: configuration.READY_FILE,
+  open: async (scope) => {
+    const readModel = await scope.start(
+      defineComponent('read model', async () => {
+        const value = await connectReadModel(
+          { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, 'scoring') },
+          { logger },
+        );
+        await ensureCollections(value, scoringCollections);
+        return { value, stop: () => value.close() };
+      }),
+    );
+    const log = await scope.start(
+      defineComponent('event log', async () => {
+        const value = createEventLog(
+          {
+            brokers: configuration.KAFKA_BROKERS,
+            schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
+            namespace: configuration.NAMESPACE,
+            clientId: 'scoring',
+            partitions: configuration.PARTITIONS,
+            replicationFactor: configuration.REPLICATION_FACTOR,
+          },
+          { logger },
+        );
+        await value.prepare();
+        return { value, stop: () => value.close() };
+      }),
+    );
+    const configurations = createConfigurationReader(readModel);
+    const processor = await scope.start(
+      createProcessor(log, {
+        name: 'scoring',
+        inputs: ['ingest.events', 'scoring.commands'],
+        output: 'scoring.events',
+        open: (partition) =>
+          Promise.resolve(
+            openPartition(readModel, partition, { configurations, cachedLeads: configuration.CACHED_LEADS }),
+          ),
+        logger,
+        onFatal: (error) => {
+          scope.fatal(error);
+        },
+        // A record holds the few events of one lead: large batches are what makes folding cheap.
+        maxRecordsPerBatch: 5_000,
+      }),
+    );
+    return scope.start(
+      createQueryServer({
+        host: configuration.HOST,
+        port: configuration.PORT,
+        routes: scoringQueries(readModel, configurations, { positionTimeoutMs: 10_000 }),
+        healthChecks: {
+          'read model': () => readModel.ping(),
+          partitions: () =>
+            processor.ready()
+              ? Promise.resolve()
+              : Promise.reject(new NotReady('not every partition is caught up yet')),
+        },
+        internalSecret: configuration.INTERNAL_SECRET,
+        logger,
+      }),
+    );
+  },
+});

@@ -1,0 +1,265 @@
+// What the scoring service knows of one partition: decides on configurations and scores with it, and folds its own
+// events into it.
+import { records, type JsonValue } from '@lead-scoring/contracts';
+import {
+  isRecord,
+  outgoing,
+  type Checkpoint,
+  type Decision,
+  type FoldedRecord,
+  type IncomingRecord,
+  type OutgoingRecord,
+  type PartitionState,
+  type Reply,
+} from '@lead-scoring/event-log';
+import {
+  createCheckpoints,
+  createGuardedWriter,
+  deletePartition,
+  insertMissing,
+  offsetToNumber,
+  packJson,
+  uuidToBinary,
+  withClassifiedErrors,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { decideConfiguration, resultOf } from './configuration/decide.js';
+import type { ConfigurationCommand, ConfigurationEvent } from './configuration/events.js';
+import { evolveConfiguration } from './configuration/evolve.js';
+import { emptyConfiguration, type Configuration } from './configuration/state.js';
+import {
+  configurationChanges,
+  configurations,
+  publish,
+  publishedConfigurations,
+  toConfiguration,
+  toDocument,
+  type ConfigurationReader,
+} from './configuration/store.js';
+import { recordKey } from './keys.js';
+import { histograms, leads, ranks, timeline } from './leads/model.js';
+import { createLeadProjection, leadName, type FoldedDecision } from './leads/project.js';
+import { decideScore } from './scores/decide.js';
+import { compileRules, type CompiledRules } from './scores/rule-model.js';
+
+export const processorName = 'scoring';
+export const scoringCollections = [
+  configurations,
+  publishedConfigurations,
+  configurationChanges,
+  leads,
+  ranks,
+  timeline,
+  histograms,
+];
+
+export interface PartitionOptions {
+  /** Shared by the partitions of a process. */
+  configurations: ConfigurationReader;
+  /** Leads that a partition keeps in hand. */
+  cachedLeads: number;
+}
+
+/**
+ * Matches decided in one batch; a batch with more is handed back to be decided record by record, so that very many
+ * matching rules cost time and not memory.
+ */
+const maximumMatches = 200_000;
+
+/** Says that a batch is too much at once; each of its records alone is not. */
+class BatchTooLarge extends Error {
+  override readonly name = 'BatchTooLarge';
+}
+
+export function openPartition(
+  readModel: ReadModel,
+  partition: number,
+  options: PartitionOptions,
+): PartitionState {
+  const storedConfigurations = readModel.collection(configurations);
+  const storedChanges = readModel.collection(configurationChanges);
+  const checkpoints = createCheckpoints(readModel);
+  const writer = createGuardedWriter(readModel);
+  const projection = createLeadProjection(readModel, { partition, cachedLeads: options.cachedLeads });
+  /** Configurations of the OUs that this partition owns, as folded. */
+  const folded = new Map<string, { configuration: Configuration; offset: number }>();
+  const compiled = new Map<string, CompiledRules>();
+
+  async function loadFolded(ouIds: Iterable<string>): Promise<void> {
+    const missing = [...new Set(ouIds)].filter((ouId) => !folded.has(ouId));
+    if (missing.length === 0) return;
+    const found = await withClassifiedErrors(() =>
+      storedConfigurations.find({ _id: { $in: missing.map(uuidToBinary) } }).toArray(),
+    );
+    for (const ouId of missing) folded.set(ouId, { configuration: emptyConfiguration(ouId), offset: -1 });
+    for (const document of found) {
+      const configuration = toConfiguration(document);
+      folded.set(configuration.ou_id, { configuration, offset: document.offset });
+    }
+  }
+
+  async function decideCommands(incoming: readonly IncomingRecord[]): Promise<Decision> {
+    const commands = incoming.flatMap((record) => {
+      const command = configurationCommand(record);
+      return command ? [{ record, command }] : [];
+    });
+    await loadFolded(commands.map(({ command }) => command.payload.ou_id));
+    const events: OutgoingRecord[] = [];
+    const replies: Reply[] = [];
+    const current = new Map<string, Configuration>();
+    for (const { record, command } of commands) {
+      const ouId = command.payload.ou_id;
+      let configuration = current.get(ouId) ?? folded.get(ouId)?.configuration ?? emptyConfiguration(ouId);
+      const decision = decideConfiguration(command, configuration);
+      if (decision.outcome === 'rejected') {
+        replies.push({ to: record, reply: decision });
+        continue;
+      }
+      configuration = decision.events.reduce(evolveConfiguration, configuration);
+      current.set(ouId, configuration);
+      events.push(...decision.events.map(eventRecord));
+      replies.push({ to: record, reply: { outcome: 'done', result: resultOf(command, configuration) } });
+    }
+    return { events, replies };
+  }
+
+  async function decideScores(incoming: readonly IncomingRecord[]): Promise<Decision> {
+    const ingested = incoming.flatMap((record) =>
+      isRecord(record, records.eventsIngested) ? [record.payload] : [],
+    );
+    if (ingested.length === 0) return { events: [] };
+    const [rules, before] = await Promise.all([
+      rulesOf(new Set(ingested.map(({ ou_id }) => ou_id))),
+      projection.load(ingested),
+    ]);
+    const scores = new Map<string, number>();
+    const events: OutgoingRecord[] = [];
+    let matches = 0;
+    for (const payload of ingested) {
+      const ofUnit = rules.get(payload.ou_id);
+      if (!ofUnit) throw new Error(`the rules of OU ${payload.ou_id} were not loaded`);
+      const name = leadName(payload.ou_id, payload.lead_id);
+      for (const decision of decideScore(payload, scores.get(name) ?? before.get(name)?.score ?? 0, ofUnit)) {
+        scores.set(name, decision.score);
+        for (const scored of decision.scored_events) matches += scored.matches.length;
+        events.push(outgoing(records.leadScored, { key: payload.lead_id, payload: decision }));
+      }
+      if (matches > maximumMatches && incoming.length > 1)
+        throw new BatchTooLarge(`more than ${String(maximumMatches)} rules match in one batch`);
+    }
+    return { events };
+  }
+
+  /** A rule change counts for events that are decided from then on: versions are looked at for every batch. */
+  async function rulesOf(ouIds: ReadonlySet<string>): Promise<Map<string, CompiledRules>> {
+    const rules = new Map<string, CompiledRules>();
+    for (const [ouId, configuration] of await options.configurations.load(ouIds)) {
+      let known = compiled.get(ouId);
+      if (known?.version !== configuration.version) {
+        known = compileRules(configuration);
+        compiled.set(ouId, known);
+      }
+      rules.set(ouId, known);
+    }
+    return rules;
+  }
+
+  async function foldConfigurations(
+    changes: readonly { event: ConfigurationEvent; offset: number }[],
+  ): Promise<void> {
+    if (changes.length === 0) return;
+    await loadFolded(changes.map(({ event }) => event.payload.ou_id));
+    await insertMissing(
+      storedChanges,
+      changes.map(({ event, offset }) => ({
+        _id: recordKey(event.payload.ou_id, offset),
+        event: packJson(event as unknown as JsonValue),
+        partition,
+      })),
+    );
+    const touched = new Set<string>();
+    for (const { event, offset } of changes) {
+      const ouId = event.payload.ou_id;
+      const known = folded.get(ouId);
+      touched.add(ouId);
+      if (known && known.offset < offset)
+        folded.set(ouId, { configuration: evolveConfiguration(known.configuration, event), offset });
+    }
+    for (const ouId of touched) {
+      const known = folded.get(ouId);
+      if (!known) continue;
+      const document = toDocument(known.configuration, { partition, offset: known.offset });
+      await writer.write(storedConfigurations, [document]);
+      await publish(readModel, document);
+    }
+  }
+
+  return {
+    checkpoint: () => checkpoints.load(processorName, partition),
+    decide: (incoming: IncomingRecord[]): Promise<Decision> =>
+      incoming[0]?.topic === 'scoring.commands' ? decideCommands(incoming) : decideScores(incoming),
+    fold: async (events: FoldedRecord[]): Promise<void> => {
+      const decisions: FoldedDecision[] = [];
+      const changes: { event: ConfigurationEvent; offset: number }[] = [];
+      for (const record of events) {
+        const offset = offsetToNumber(record.offset);
+        if (isRecord(record, records.leadScored)) decisions.push({ payload: record.payload, offset });
+        else {
+          const event = configurationEvent(record);
+          if (event) changes.push({ event, offset });
+        }
+      }
+      try {
+        await foldConfigurations(changes);
+      } catch (error) {
+        folded.clear();
+        throw error;
+      }
+      await projection.fold(decisions);
+    },
+    store: (checkpoint: Checkpoint) => checkpoints.store(processorName, partition, checkpoint),
+    reset: async () => {
+      await checkpoints.reset(processorName, partition);
+      // What is published stays in force for the other partitions until the fold has come to it again.
+      await deletePartition(readModel, configurations, partition);
+      await deletePartition(readModel, configurationChanges, partition);
+      await deletePartition(readModel, leads, partition);
+      await deletePartition(readModel, ranks, partition);
+      await deletePartition(readModel, timeline, partition);
+      await deletePartition(readModel, histograms, partition);
+      folded.clear();
+      projection.clear();
+    },
+  };
+}
+
+function configurationCommand(record: IncomingRecord): ConfigurationCommand | null {
+  if (isRecord(record, records.createRuleset)) return { type: 'CreateRuleset', payload: record.payload };
+  if (isRecord(record, records.updateRuleset)) return { type: 'UpdateRuleset', payload: record.payload };
+  if (isRecord(record, records.createRule)) return { type: 'CreateRule', payload: record.payload };
+  if (isRecord(record, records.setRulesActive)) return { type: 'SetRulesActive', payload: record.payload };
+  return null;
+}
+
+function configurationEvent(record: FoldedRecord): ConfigurationEvent | null {
+  if (isRecord(record, records.rulesetCreated)) return { type: 'RulesetCreated', payload: record.payload };
+  if (isRecord(record, records.rulesetUpdated)) return { type: 'RulesetUpdated', payload: record.payload };
+  if (isRecord(record, records.ruleCreated)) return { type: 'RuleCreated', payload: record.payload };
+  if (isRecord(record, records.rulesActivationChanged))
+    return { type: 'RulesActivationChanged', payload: record.payload };
+  return null;
+}
+
+function eventRecord(event: ConfigurationEvent): OutgoingRecord {
+  const key = event.payload.ou_id;
+  switch (event.type) {
+    case 'RulesetCreated':
+      return outgoing(records.rulesetCreated, { key, payload: event.payload });
+    case 'RulesetUpdated':
+      return outgoing(records.rulesetUpdated, { key, payload: event.payload });
+    case 'RuleCreated':
+      return outgoing(records.ruleCreated, { key, payload: event.payload });
+    case 'RulesActivationChanged':
+      return outgoing(records.rulesActivationChanged, { key, payload: event.payload });
+  }
+}

@@ -1,0 +1,26 @@
+// All read routes of the scoring service.
+import type { ReadModel } from '@lead-scoring/read-model';
+import type { BoundQuery } from '@lead-scoring/service';
+import { configurationQueries } from './configuration/queries.js';
+import type { ConfigurationReader } from './configuration/store.js';
+import { explanationQueries } from './explanation/queries.js';
+import { leadQueries } from './leads/queries.js';
+import { processorName } from './partition-state.js';
+import { createAwaitPositions } from './visibility.js';
+
+export function scoringQueries(
+  readModel: ReadModel,
+  configurations: ConfigurationReader,
+  { positionTimeoutMs }: { positionTimeoutMs: number },
+): BoundQuery[] {
+  const awaitPositions = createAwaitPositions(readModel, {
+    processor: processorName,
+    timeoutMs: positionTimeoutMs,
+  });
+  const now = () => new Date();
+  return [
+    ...leadQueries({ readModel, configurations, awaitPositions }),
+    ...explanationQueries({ readModel, configurations, awaitPositions, now }),
+    ...configurationQueries(configurations),
+  ];
+}

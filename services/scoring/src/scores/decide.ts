@@ -1,0 +1,97 @@
+// Decides what events give a lead: pure. The decision is what is recorded; it is never evaluated again.
+import type { records } from '@lead-scoring/contracts';
+import { ruleMatches, type CompiledRules } from './rule-model.js';
+
+/** Matches in one record: some 350 KB. Events with more of them are decided in several records. */
+const maximumMatches = 2_000;
+const highestScore = 2_147_483_647;
+
+/**
+ * The decisions on one record of events, in order; more than one only when very many rules match.
+ * @param previousScore the lead's score before
+ */
+export function decideScore(
+  ingested: records.EventsIngested,
+  previousScore: number,
+  rules: CompiledRules,
+): records.LeadScored[] {
+  const decisions: records.LeadScored[] = [];
+  let score = previousScore;
+  let part: records.EventsIngested['events'] = [];
+  let scored: records.ScoredEvent[] = [];
+  let matches = 0;
+  let points = 0;
+  const finish = () => {
+    const next = bounded(score + points);
+    decisions.push(leadScored(ingested, part, scored, score, next, rules.version));
+    score = next;
+    part = [];
+    scored = [];
+    matches = 0;
+    points = 0;
+  };
+  for (const event of ingested.events) {
+    const matched = scoreEvent(event, rules);
+    if (part.length > 0 && matches + (matched?.matches.length ?? 0) > maximumMatches) finish();
+    part.push(event);
+    if (!matched) continue;
+    scored.push(matched);
+    matches += matched.matches.length;
+    for (const match of matched.matches) points += match.points;
+  }
+  finish();
+  return decisions;
+}
+
+function scoreEvent(
+  { id, event_type, timestamp, metadata }: records.EventsIngested['events'][number],
+  rules: CompiledRules,
+): records.ScoredEvent | null {
+  let matches: records.ScoredEvent['matches'] | null = null;
+  for (const rule of rules.of(event_type)) {
+    if (!ruleMatches(rule, timestamp, metadata)) continue;
+    (matches ??= []).push({
+      rule_id: rule.id,
+      rule_version: rule.version,
+      ruleset_id: rule.ruleset_id,
+      points: rule.weight,
+    });
+  }
+  return matches && { event_id: id, event_type, timestamp, matches };
+}
+
+function leadScored(
+  ingested: records.EventsIngested,
+  events: records.EventsIngested['events'],
+  scored: records.ScoredEvent[],
+  previous: number,
+  score: number,
+  version: number,
+): records.LeadScored {
+  let first = events[0]?.timestamp ?? ingested.received_at;
+  let last = first;
+  for (const { timestamp } of events) {
+    if (timestamp < first) first = timestamp;
+    if (timestamp > last) last = timestamp;
+  }
+  return {
+    ou_id: ingested.ou_id,
+    lead_id: ingested.lead_id,
+    previous_score: previous,
+    score,
+    configuration_version: version,
+    event_count: events.length,
+    fire_triggers: ingested.fire_triggers,
+    aliases: ingested.aliases,
+    ...(ingested.fields && { fields: ingested.fields }),
+    first_activity_at: first,
+    last_activity_at: last,
+    decided_at: ingested.received_at,
+    scored_events: scored,
+  };
+}
+
+/** A score is a 32-bit integer everywhere; at the bound it stays there. */
+function bounded(score: number): number {
+  return Math.max(-highestScore - 1, Math.min(highestScore, score));
+}

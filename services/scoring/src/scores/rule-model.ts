@@ -1,0 +1,47 @@
+// A configuration made ready for evaluating: active rules by event type, so that an event meets only the rules of
+// its own type. Made once per version of a configuration.
+import { eventTypeKey, matchesAll, type JsonObject } from '@lead-scoring/contracts';
+import type { Configuration, Rule } from '../configuration/state.js';
+
+export interface CompiledRules {
+  readonly version: number;
+  /** Active rules of active rulesets for events of this type, in the order in which they were made. */
+  of(eventType: string): readonly Rule[];
+}
+
+const none: readonly Rule[] = [];
+/** Spellings of types whose rules are remembered. */
+const maximumSpellings = 10_000;
+
+export function compileRules(configuration: Configuration): CompiledRules {
+  const byKey = new Map<string, Rule[]>();
+  for (const rule of configuration.rules.values()) {
+    if (!rule.active || configuration.rulesets.get(rule.ruleset_id)?.active !== true) continue;
+    const key = eventTypeKey(rule.event_type);
+    const others = byKey.get(key);
+    if (others) others.push(rule);
+    else byKey.set(key, [rule]);
+  }
+  const bySpelling = new Map<string, readonly Rule[]>();
+  return {
+    version: configuration.version,
+    of: (eventType) => {
+      let rules = bySpelling.get(eventType);
+      if (!rules) {
+        rules = byKey.get(eventTypeKey(eventType)) ?? none;
+        if (bySpelling.size >= maximumSpellings) bySpelling.clear();
+        bySpelling.set(eventType, rules);
+      }
+      return rules;
+    },
+  };
+}
+
+const noMetadata: JsonObject = {};
+
+/** Whether an event gets the rule's points: `starts_at` inclusive, `ends_at` exclusive, by the event's own time. */
+export function ruleMatches(rule: Rule, timestamp: string, metadata: JsonObject | undefined): boolean {
+  if (rule.starts_at !== undefined && timestamp < rule.starts_at) return false;
+  if (rule.ends_at !== undefined && timestamp >= rule.ends_at) return false;
+  return matchesAll(rule.attribute_filters, metadata ?? noMetadata);
+}
