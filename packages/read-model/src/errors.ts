@@ -68,6 +68,9 @@ export function isRetriable(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError) {
     const writeErrors = writeErrorsOf(error);
     if (writeErrors.length > 0) return writeErrors.every(({ code }) => retriableCodes.has(code));
+    // A bulk write that broke off carries what broke it here, not as its cause.
+    const inner: unknown = error.errorResponse;
+    if (inner instanceof MongoError && inner !== error) return isRetriable(inner);
   }
   return typeof error.code === 'number' && retriableCodes.has(error.code);
 }

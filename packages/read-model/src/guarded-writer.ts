@@ -2,16 +2,15 @@
 import type { Collection, Document, Filter, OptionalUnlessRequiredId } from 'mongodb';
 import type { CollectionDeclaration } from './collections.js';
 import type { ReadModel } from './connection.js';
-import { duplicatesOf, ReadModelError, withClassifiedErrors } from './errors.js';
-import { keyOf } from './values.js';
-import { strategyFor, type GuardedDocument, type WriteStrategy } from './write-strategies.js';
-
-export interface GuardedWriteResult {
-  inserted: number;
-  replaced: number;
-  /** Documents whose stored form was as new or newer already. */
-  unchanged: number;
-}
+import { duplicatesOf, withClassifiedErrors } from './errors.js';
+import {
+  settle,
+  type GuardedDocument,
+  type GuardedStore,
+  type GuardedWriteResult,
+} from './guarded-settling.js';
+import { inLockingOrder, keyOf } from './values.js';
+import { strategyFor, type WriteStrategy } from './write-strategies.js';
 
 export interface GuardedWriteOptions<Stored> {
   /**
@@ -38,7 +37,6 @@ export interface GuardedWriter {
 
 const insertChunk = 1_000;
 const parallelCalls = 2;
-const maximumRounds = 6;
 
 /** @param strategy how to replace; default the fastest exact one for the engine */
 export function createGuardedWriter(
@@ -47,47 +45,35 @@ export function createGuardedWriter(
 ): GuardedWriter {
   return {
     write: (collection, documents, options = {}) =>
-      withClassifiedErrors(() => write(strategy, collection, documents, options.isNew ?? (() => false))),
+      withClassifiedErrors(() =>
+        settle(storeOf(strategy, collection), documents, options.isNew ?? (() => false)),
+      ),
   };
 }
 
-async function write<Stored extends GuardedDocument>(
+function storeOf<Stored extends GuardedDocument>(
   strategy: WriteStrategy,
   collection: Collection<Stored>,
-  documents: readonly Stored[],
-  isNew: (document: Stored) => boolean,
-): Promise<GuardedWriteResult> {
-  const result: GuardedWriteResult = { inserted: 0, replaced: 0, unchanged: 0 };
-  const wanted = newestOfEach(documents);
-  let absent = wanted.filter(isNew);
-  let present = wanted.filter((document) => !isNew(document));
-  // Absent turns present when somebody else inserted first, present turns absent when nothing was found. Documents
-  // are not deleted but by the partition's reset, so this settles in two rounds; the bound is for broken engines.
-  for (let round = 1; absent.length + present.length > 0; round += 1) {
-    if (round > maximumRounds)
-      throw new ReadModelError(
-        'write_not_settled',
-        `${String(absent.length + present.length)} documents of ${collection.collectionName} were neither found nor inserted`,
-        true,
+): GuardedStore<Stored> {
+  return {
+    insert: async (documents) => {
+      const taken = await inChunks(documents, insertChunk, (chunk) => insertChunkOf(collection, chunk));
+      return taken.flat();
+    },
+    replace: async (documents) => {
+      const replaced = await inChunks(documents, strategy.chunk, (chunk) =>
+        strategy.replace(collection, chunk),
       );
-    const taken = await insertAll(collection, absent);
-    result.inserted += absent.length - taken.length;
-    const next = await replaceAll(strategy, collection, [...present, ...taken]);
-    result.replaced += next.replaced;
-    result.unchanged += next.unchanged;
-    absent = next.absent;
-    present = next.older;
-  }
-  return result;
-}
-
-/** @returns the documents whose id was taken */
-async function insertAll<Stored extends GuardedDocument>(
-  collection: Collection<Stored>,
-  documents: readonly Stored[],
-): Promise<Stored[]> {
-  const taken = await inChunks(documents, insertChunk, (chunk) => insertChunkOf(collection, chunk));
-  return taken.flat();
+      return replaced.reduce((sum, count) => sum + count, 0);
+    },
+    offsets: async (documents) => {
+      const found = await inChunks(documents, insertChunk, (chunk) => {
+        const filter = { _id: { $in: chunk.map(({ _id }) => _id) } } as unknown as Filter<Stored>;
+        return collection.find<GuardedDocument>(filter, { projection: { _id: 1, offset: 1 } }).toArray();
+      });
+      return new Map(found.flat().map(({ _id, offset }) => [keyOf(_id), offset]));
+    },
+  };
 }
 
 async function insertChunkOf<Stored extends Document>(
@@ -106,59 +92,6 @@ async function insertChunkOf<Stored extends Document>(
     const taken = new Set(duplicates);
     return chunk.filter((_, index) => taken.has(index));
   }
-}
-
-async function replaceAll<Stored extends GuardedDocument>(
-  strategy: WriteStrategy,
-  collection: Collection<Stored>,
-  documents: readonly Stored[],
-): Promise<{ replaced: number; unchanged: number; absent: Stored[]; older: Stored[] }> {
-  const parts = await inChunks(documents, strategy.chunk, async (chunk) => {
-    const replaced = await strategy.replace(collection, chunk);
-    if (replaced === chunk.length) return { replaced, unchanged: 0, absent: [], older: [] };
-    return { replaced, ...(await compare(collection, chunk, replaced)) };
-  });
-  return {
-    replaced: parts.reduce((sum, part) => sum + part.replaced, 0),
-    unchanged: parts.reduce((sum, part) => sum + part.unchanged, 0),
-    absent: parts.flatMap((part) => part.absent),
-    older: parts.flatMap((part) => part.older),
-  };
-}
-
-/** Sorts out, after a replace that did not take all, what is stored: as new already, older still, or nothing. */
-async function compare<Stored extends GuardedDocument>(
-  collection: Collection<Stored>,
-  chunk: readonly Stored[],
-  replaced: number,
-): Promise<{ unchanged: number; absent: Stored[]; older: Stored[] }> {
-  const stored = await collection
-    .find<{ _id: unknown; offset: number }>(
-      { _id: { $in: chunk.map(({ _id }) => _id) } } as unknown as Filter<Stored>,
-      {
-        projection: { _id: 1, offset: 1 },
-      },
-    )
-    .toArray();
-  const offsets = new Map(stored.map(({ _id, offset }) => [keyOf(_id), offset]));
-  const absent: Stored[] = [];
-  const older: Stored[] = [];
-  for (const document of chunk) {
-    const offset = offsets.get(keyOf(document._id));
-    if (offset === undefined) absent.push(document);
-    else if (offset < document.offset) older.push(document);
-  }
-  return { unchanged: Math.max(0, chunk.length - absent.length - older.length - replaced), absent, older };
-}
-
-function newestOfEach<Stored extends GuardedDocument>(documents: readonly Stored[]): Stored[] {
-  const newest = new Map<string, Stored>();
-  for (const document of documents) {
-    const key = keyOf(document._id);
-    const known = newest.get(key);
-    if (!known || known.offset <= document.offset) newest.set(key, document);
-  }
-  return [...newest.values()];
 }
 
 async function inChunks<Item, Result>(
@@ -193,7 +126,9 @@ export async function insertMissing<Stored extends Document>(
   documents: readonly Stored[],
 ): Promise<number> {
   return withClassifiedErrors(async () => {
-    const taken = await inChunks(documents, insertChunk, (chunk) => insertChunkOf(collection, chunk));
+    const taken = await inChunks(inLockingOrder(documents), insertChunk, (chunk) =>
+      insertChunkOf(collection, chunk),
+    );
     return documents.length - taken.reduce((sum, chunk) => sum + chunk.length, 0);
   });
 }

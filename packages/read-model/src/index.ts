@@ -41,9 +41,9 @@ export {
   deletePartition,
   insertMissing,
   type GuardedWriteOptions,
-  type GuardedWriteResult,
   type GuardedWriter,
 } from './guarded-writer.js';
+export type { GuardedDocument, GuardedWriteResult } from './guarded-settling.js';
 export { mergePartitions, partitionedId } from './partitioned.js';
 export {
   afterCursor,
@@ -75,10 +75,4 @@ export {
   unpackJson,
   uuidToBinary,
 } from './values.js';
-export {
-  replaceEach,
-  replaceSet,
-  strategyFor,
-  type GuardedDocument,
-  type WriteStrategy,
-} from './write-strategies.js';
+export { replaceEach, replaceSet, strategyFor, type WriteStrategy } from './write-strategies.js';

@@ -10,7 +10,7 @@ export type Scalar = string | number | boolean | Date | Binary | null;
  * A user's value as a value: `{ ou: equals(ou) }`.
  * @throws TypeError for anything else than a scalar, such as `{ $ne: null }`
  */
-export function equals(value: Scalar): { $eq: Scalar } {
+export function equals<Value extends Scalar>(value: Value): { $eq: Value } {
   return { $eq: scalar(value) };
 }
 
@@ -23,9 +23,18 @@ export interface Bounds<Value extends string | number | Date> {
   to?: Value | undefined;
 }
 
+/** A range as the database takes it. */
+export interface Range<Value> {
+  $gte?: Value;
+  $lt?: Value;
+  $lte?: Value;
+}
+
 /** A range filter, or undefined when no bound is given. */
-export function within<Value extends string | number | Date>(bounds: Bounds<Value>): Document | undefined {
-  const filter: Document = {};
+export function within<Value extends string | number | Date>(
+  bounds: Bounds<Value>,
+): Range<Value> | undefined {
+  const filter: Range<Value> = {};
   if (bounds.from !== undefined) filter.$gte = scalar(bounds.from);
   if (bounds.before !== undefined) filter.$lt = scalar(bounds.before);
   if (bounds.to !== undefined) filter.$lte = scalar(bounds.to);
@@ -45,15 +54,7 @@ export function startsWithText(text: string): { $regex: string } {
 /** Every character that means something in a regular expression, escaped. */
 export function escapeForRegex(text: string): string {
   if (typeof text !== 'string') throw new TypeError('only text can be searched for');
-  return text
-    .replace(/[\\^$.*+?()[\]{}|/#\s-]/g, (character) =>
-      character === ' ' ? ' ' : /\s/.test(character) ? hexadecimal(character) : `\\${character}`,
-    )
-    .replaceAll('\0', '\\x00');
-}
-
-function hexadecimal(character: string): string {
-  return `\\x{${character.charCodeAt(0).toString(16)}}`;
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00');
 }
 
 function scalar<Value extends Scalar>(value: Value): Value {

@@ -63,3 +63,14 @@ export function keyOf(documentId: unknown): string {
   if (documentId instanceof Date) return `d${String(documentId.getTime())}`;
   return `j${JSON.stringify(documentId)}`;
 }
+
+/**
+ * The documents in one order for all writers. Writers that lock the same documents in different orders block one
+ * another; PostgreSQL needs a second to notice each time.
+ */
+export function inLockingOrder<Stored extends { _id?: unknown }>(documents: readonly Stored[]): Stored[] {
+  return documents
+    .map((document) => ({ key: keyOf(document._id), document }))
+    .sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0))
+    .map(({ document }) => document);
+}

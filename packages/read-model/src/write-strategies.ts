@@ -1,15 +1,7 @@
 // Ways to replace many documents in one call, each only where the stored offset is lower. They differ in cost alone.
 import { type AnyBulkWriteOperation, type Collection, type Filter } from 'mongodb';
 import type { Engine } from './connection.js';
-
-/** What every guarded document carries besides its own fields. */
-export interface GuardedDocument {
-  _id: unknown;
-  /** The partition that owns the document. */
-  partition: number;
-  /** Offset of the last own event folded into the document: the guard. */
-  offset: number;
-}
+import type { GuardedDocument } from './guarded-settling.js';
 
 /**
  * Replaces each stored document by the one given with the same `_id` if the stored offset is lower; does nothing
@@ -19,7 +11,7 @@ export interface WriteStrategy {
   readonly name: 'replace-each' | 'replace-set';
   /** Documents in one call to the server. */
   readonly chunk: number;
-  /** @returns how many were replaced; less than given says that some were absent or not older */
+  /** @returns as `GuardedStore.replace` */
   replace<Stored extends GuardedDocument>(
     collection: Collection<Stored>,
     documents: readonly Stored[],

@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals';
+import { mergePartitions, partitionedId } from './partitioned.js';
+import { createStateCache } from './state-cache.js';
+
+interface State {
+  n: number;
+}
+
+describe('state cache', () => {
+  test('asks for each key once, remembers absent ones, and answers all keys beyond its size', async () => {
+    const cache = createStateCache<State>({ maximumEntries: 2 });
+    const asked: string[][] = [];
+    const fetch = (missing: string[]) => {
+      asked.push(missing);
+      return Promise.resolve([['a', { n: 1 }] as const]);
+    };
+    expect(await cache.load(['a', 'b', 'a'], fetch)).toEqual(
+      new Map([
+        ['a', { n: 1 }],
+        ['b', null],
+      ]),
+    );
+    expect(await cache.load(['a', 'b'], fetch)).toEqual(
+      new Map([
+        ['a', { n: 1 }],
+        ['b', null],
+      ]),
+    );
+    expect(asked).toEqual([['a', 'b']]);
+    expect(
+      (await cache.load(['a', 'b', 'c', 'd'], () => Promise.resolve([['d', { n: 4 }] as const]))).size,
+    ).toBe(4);
+    expect(cache.size).toBe(2);
+  });
+
+  test('what was put is what is loaded, without asking', async () => {
+    const cache = createStateCache<State>({ maximumEntries: 10 });
+    cache.put('a', { n: 1 });
+    cache.put('gone', null);
+    const states = await cache.load(['a', 'gone'], () => Promise.reject(new Error('must not be asked')));
+    expect(states).toEqual(
+      new Map([
+        ['a', { n: 1 }],
+        ['gone', null],
+      ]),
+    );
+  });
+
+  test('a failed load remembers nothing', async () => {
+    const cache = createStateCache<State>({ maximumEntries: 10 });
+    await expect(cache.load(['a'], () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    expect(await cache.load(['a'], () => Promise.resolve([['a', { n: 1 }] as const]))).toEqual(
+      new Map([['a', { n: 1 }]]),
+    );
+  });
+});
+
+describe('partitioned counters', () => {
+  test('shares of one key are put together, whatever their order', () => {
+    const shares = [
+      { _id: partitionedId('page view', 0), key: 'page view', count: 2 },
+      { _id: partitionedId('page view', 5), key: 'page view', count: 3 },
+      { _id: partitionedId('form', 5), key: 'form', count: 1 },
+    ];
+    const sum = (list: typeof shares) =>
+      mergePartitions(
+        list,
+        ({ key }) => key,
+        (left, right) => ({ ...left, count: left.count + right.count }),
+      );
+    expect([...sum(shares)].map(([key, { count }]) => [key, count])).toEqual([
+      ['page view', 5],
+      ['form', 1],
+    ]);
+    expect(sum([...shares].reverse()).get('page view')?.count).toBe(5);
+  });
+});
