@@ -87,7 +87,7 @@ export function restartDelayMs(attempt: number): number {
 }
 
 /** The last lines of a text file, oldest first; none when it cannot be read. */
-export function lastLines(file: string, count: number): string[] {
+function lastLines(file: string, count: number): string[] {
   const limitBytes = 16_384;
   try {
     const { size } = statSync(file);

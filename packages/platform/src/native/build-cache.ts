@@ -19,6 +19,9 @@ export interface BuildCache {
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
+// Of util-linux, which every Debian has.
+const LOCK_PROGRAM = 'flock';
+
 /** `$XDG_CACHE_HOME/lead-scoring`, or `~/.cache/lead-scoring`. */
 export function cachePath(environment: NodeJS.ProcessEnv): string {
   const configured = environment['XDG_CACHE_HOME'];
@@ -34,7 +37,7 @@ export function cachePath(environment: NodeJS.ProcessEnv): string {
  * of a child whose input is a pipe from us: if we die, however we die, the lock is free again.
  */
 async function lock(file: string, onWait: () => void): Promise<() => void> {
-  const holder = spawn('flock', ['--exclusive', file, 'sh', '-c', 'echo locked; exec cat'], {
+  const holder = spawn(LOCK_PROGRAM, ['--exclusive', file, 'sh', '-c', 'echo locked; exec cat'], {
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -206,8 +206,19 @@ export function inspectMachine({ environment, cache, guardian, progress }: Machi
     return found;
   };
 
-  // Kafka and the registry ask at the same time: look, and install, once.
+  const provideDebootstrap = async (): Promise<void> => {
+    const missing = findProgram('debootstrap', environment) === undefined ? ['debootstrap'] : [];
+    if (name === 'ubuntu' && !isReadable('/usr/share/keyrings/debian-archive-keyring.gpg')) {
+      missing.push('debian-archive-keyring');
+    }
+    if (missing.length > 0) {
+      await install(...missing);
+    }
+  };
+
+  // Several servers ask at the same time: look, and install, once.
   let providedJava: Promise<string> | undefined;
+  let providedDebootstrap: Promise<void> | undefined;
   const java = (): Promise<string> => (providedJava ??= provideJava());
 
   return {
@@ -220,15 +231,7 @@ export function inspectMachine({ environment, cache, guardian, progress }: Machi
       }
       return { JAVA_HOME: dirname(dirname(realpathSync(program))) };
     },
-    async debootstrap() {
-      const missing = findProgram('debootstrap', environment) === undefined ? ['debootstrap'] : [];
-      if (name === 'ubuntu' && !isReadable('/usr/share/keyrings/debian-archive-keyring.gpg')) {
-        missing.push('debian-archive-keyring');
-      }
-      if (missing.length > 0) {
-        await install(...missing);
-      }
-    },
+    debootstrap: () => (providedDebootstrap ??= provideDebootstrap()),
     async go() {
       const program = findProgram('go', environment);
       const output = program === undefined ? '' : await runCommand(program, ['version']).catch(() => '');

@@ -17,7 +17,7 @@ export interface NativeContext {
   supervise(options: ServerProcessOptions): Promise<ProcessHandle>;
 }
 
-export type ServerProcessOptions = Pick<
+type ServerProcessOptions = Pick<
   ProcessOptions,
   'name' | 'command' | 'args' | 'env' | 'ready' | 'readyUrl' | 'beforeStart' | 'stopSignal'
 >;
