@@ -52,6 +52,7 @@ export const problemTypes = {
   service_unavailable: { status: 503, title: 'A service does not answer' },
   position_not_reached: { status: 503, title: 'The position is not visible yet' },
   reply_timeout: { status: 504, title: 'The outcome is not known yet' },
+  service_timeout: { status: 504, title: 'A service did not answer in time' },
 } as const satisfies Record<string, ProblemType>;
 
 export type ProblemCode = keyof typeof problemTypes;

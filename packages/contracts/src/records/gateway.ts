@@ -29,6 +29,9 @@ const lastFour = z.string().length(4);
 
 const organisation = { organisation_id: id };
 
+/** Who ends or rotates a credential, working in which OU: what is not within the reach of both is not found. */
+const management = { ou_id: id, requested_by: id, requested_at: time };
+
 export const bootstrapOrganisation = defineRecord({
   type: 'BootstrapOrganisation',
   topic: 'gateway.commands',
@@ -92,7 +95,7 @@ export const revokeToken = defineRecord({
   topic: 'gateway.commands',
   key: 'organisation_id',
   description: 'End a personal access token.',
-  schema: z.strictObject({ ...organisation, token_id: id, ou_id: id, requested_at: time }),
+  schema: z.strictObject({ ...organisation, token_id: id, ...management }),
 });
 
 const serviceAccountFields = {
@@ -122,10 +125,9 @@ export const rotateServiceAccountSecret = defineRecord({
   schema: z.strictObject({
     ...organisation,
     client_id: id,
-    ou_id: id,
     secret_hash: secretHash,
     last_four: lastFour,
-    requested_at: time,
+    ...management,
   }),
 });
 
@@ -134,7 +136,7 @@ export const revokeServiceAccount = defineRecord({
   topic: 'gateway.commands',
   key: 'organisation_id',
   description: 'End a service account.',
-  schema: z.strictObject({ ...organisation, client_id: id, ou_id: id, requested_at: time }),
+  schema: z.strictObject({ ...organisation, client_id: id, ...management }),
 });
 
 export const organisationCreated = defineRecord({

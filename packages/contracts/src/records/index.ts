@@ -5,7 +5,7 @@ import type { RecordDeclaration, TopicName } from './record.js';
 import { scoringRecords } from './scoring.js';
 import { commandReplied, rebuildReadModels } from './system.js';
 
-export const records: readonly RecordDeclaration[] = [
+export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
   ...ingestRecords,
   ...scoringRecords,
@@ -14,5 +14,5 @@ export const records: readonly RecordDeclaration[] = [
 ];
 
 export function recordsOf(topic: TopicName): readonly RecordDeclaration[] {
-  return records.filter((record) => record.topic === topic);
+  return recordDeclarations.filter((record) => record.topic === topic);
 }

@@ -1,5 +1,6 @@
 // Records that every service understands: the answer to a command, and the operator's rebuild.
 import { z } from 'zod';
+import type { JsonValue } from '../domain/json.js';
 import { defineRecord, serviceNames, type PayloadOf, type TopicName } from './record.js';
 
 /** The answer to a command: its result, or why it was refused. */
@@ -9,7 +10,7 @@ export const commandReplied = defineRecord({
   key: 'gateway_instance',
   description: 'The answer to a command.',
   schema: z.discriminatedUnion('outcome', [
-    z.strictObject({ outcome: z.literal('done'), result: z.json().optional() }),
+    z.strictObject({ outcome: z.literal('done'), result: z.custom<JsonValue>().optional() }),
     z.strictObject({
       outcome: z.literal('rejected'),
       code: z.string().max(64),

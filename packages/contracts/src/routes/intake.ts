@@ -107,7 +107,7 @@ const accepted = {
     .string()
     .max(2_000)
     .describe(
-      'An opaque mark in the log: a read with min_position=… waits until everything up to it is visible.',
+      'An opaque mark in the log: a read with min_position=… waits until everything up to it is visible. Absent when nothing was taken.',
     ),
 };
 

@@ -1,6 +1,17 @@
 // Leads, their scores, and why they have them.
 import { z } from 'zod';
-import { cursorParameter, id, name, page, pageParameters, score, time, timeParameter } from '../common.js';
+import {
+  cursorParameter,
+  id,
+  integerParameter,
+  name,
+  numberParameter,
+  page,
+  pageParameters,
+  score,
+  time,
+  timeParameter,
+} from '../common.js';
 import { alias } from '../domain/identity.js';
 import { minPosition } from './events.js';
 import { defineRoute, viewer } from './route.js';
@@ -37,7 +48,7 @@ const sort = z
   .default('-score')
   .describe('A minus in front: descending.');
 
-const bound = z.coerce.number().min(-2_147_483_648).max(2_147_483_647);
+const bound = numberParameter(-2_147_483_648, 2_147_483_647);
 
 export const listLeads = defineRoute({
   name: 'listLeads',
@@ -170,11 +181,7 @@ export const explainScore = defineRoute({
   summary: 'Why a lead has its score, now or at a past moment',
   parameters: z.strictObject({ leadID: id }),
   query: z.strictObject({
-    range_hours: z.coerce
-      .number()
-      .int()
-      .min(1)
-      .max(876_000)
+    range_hours: integerParameter(1, 876_000)
       .default(720)
       .describe('Event times that drivers and entries cover, back from `at`.'),
     at: timeParameter

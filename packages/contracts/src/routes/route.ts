@@ -71,13 +71,13 @@ export const intake = {
 export function problemsOf(route: RouteDeclaration): number[] {
   const all = new Set<number>([...route.problems, 400, 429, 500]);
   if (route.access.credential) {
-    all.add(401).add(403);
+    all.add(401).add(403).add(503);
     if (route.access.organisationUnit === 'path') all.add(404);
   }
   if (route.body) all.add(413).add(415);
   if (route.kind === 'command' || route.kind === 'intake') all.add(409).add(422).add(503);
   if (route.kind === 'command') all.add(504);
-  if (route.kind === 'query') all.add(503);
+  if (route.kind === 'query') all.add(504);
   return [...all].sort((a, b) => a - b);
 }
 

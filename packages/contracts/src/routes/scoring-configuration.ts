@@ -78,7 +78,8 @@ export const updateRuleset = defineRoute({
   parameters: z.strictObject({ id }),
   body: z
     .strictObject({ name: name(100).optional(), active: z.boolean().optional() })
-    .refine((body) => body.name !== undefined || body.active !== undefined, 'must hold name or active'),
+    .refine((body) => body.name !== undefined || body.active !== undefined, 'must hold name or active')
+    .meta({ id: 'RulesetChange', minProperties: 1 }),
   responses: { 200: { description: 'Updated', schema: ruleset } },
   problems: [404],
 });
@@ -159,7 +160,7 @@ export const setRulesActive = defineRoute({
       rule_ids: z
         .array(z.string().max(200))
         .max(500, 'must be at most 500 ids; split a larger set into several calls'),
-      updates: z.looseObject({ active: z.boolean().optional() }),
+      updates: z.looseObject({ active: z.boolean().optional() }).meta({ additionalProperties: false }),
     })
     .meta({ id: 'BulkRuleUpdate' }),
   responses: {

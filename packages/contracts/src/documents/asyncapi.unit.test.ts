@@ -1,0 +1,29 @@
+// The AsyncAPI document: valid, and complete for the public topics.
+import specs from '@asyncapi/specs';
+import { expect, test } from '@jest/globals';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { recordsOf } from '../records/index.js';
+import { topics } from '../records/topics.js';
+import { asyncApiDocument } from './asyncapi.js';
+
+const document = asyncApiDocument({ version: '1.2.3', namespace: 'acme', partitions: 6 });
+
+test("the document is valid by AsyncAPI 3's own schema", () => {
+  const ajv = new Ajv({ strict: false, allErrors: true, logger: false, meta: false, validateSchema: false });
+  addFormats.default(ajv);
+  const isValid = ajv.compile(specs.schemas['3.0.0'] as object);
+  isValid(JSON.parse(JSON.stringify(document)));
+  expect(isValid.errors ?? []).toEqual([]);
+});
+
+test('every record of a public topic is described, and no other', () => {
+  const open = topics.filter((topic) => topic.audience === 'public').map((topic) => topic.name);
+  expect(Object.keys(document.channels)).toEqual(open);
+  const types = open.flatMap((name) => recordsOf(name).map((record) => record.type));
+  expect(Object.keys(document.components.messages)).toEqual(types);
+});
+
+test('topics are named as they are on the wire', () => {
+  expect(document.channels['scoring.events']).toMatchObject({ address: 'acme.scoring.events' });
+});

@@ -1,0 +1,319 @@
+// The OpenAPI 3.1 document of the public API, made from the route declarations.
+import type { z } from 'zod';
+import { problem } from '../common.js';
+import { problemCodesOf, problemTypes } from '../rejections.js';
+import { routes } from '../routes/index.js';
+import { intakeLimits } from '../routes/intake.js';
+import { problemsOf, type RouteDeclaration, type RouteResponse } from '../routes/route.js';
+import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './json-schemas.js';
+import { sampleOf } from './sample.js';
+
+export interface DocumentOptions {
+  /** The version of the API. */
+  version: string;
+  /** Where the API is, as its callers see it; default the place that the document came from. */
+  serverUrl?: string;
+}
+
+export interface OpenApiParameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+export interface OpenApiResponse {
+  description: string;
+  headers?: Record<string, JsonSchema>;
+  content?: Record<string, { schema: JsonSchema; example?: unknown }>;
+}
+
+export interface OpenApiOperation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  security: Record<string, string[]>[];
+  parameters?: (OpenApiParameter | { $ref: string })[];
+  requestBody?: {
+    required: boolean;
+    description?: string;
+    content: Record<string, { schema: JsonSchema; example?: unknown }>;
+  };
+  responses: Record<string, OpenApiResponse | { $ref: string }>;
+}
+
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    responses: Record<string, OpenApiResponse>;
+    parameters: Record<string, OpenApiParameter>;
+    headers: Record<string, JsonSchema>;
+    securitySchemes: Record<string, JsonSchema>;
+  };
+}
+
+const tags: Record<RouteDeclaration['tag'], string> = {
+  Events: 'Send events and read them again.',
+  Leads: 'Leads, their scores, and the reasons for them.',
+  'Scoring configuration': 'Rulesets and rules: what gives how many points.',
+  'Bulk rule updates': 'Many rules in one call, all or nothing.',
+  Session: 'Organizational units and the one that a credential works in.',
+  Admin: 'Credentials.',
+  Description: 'What the system says about itself; no credential needed.',
+};
+
+const description = `Send what leads do as events; read their scores and the reasons for them.
+
+- **Credentials**: \`Authorization: Bearer <token>\` with a personal access token (\`lsp_…\`), or HTTP Basic with a service account's client id and secret.
+- **Organizational units**: a call works in the credential's active OU (POST /org-units/active), or in the one that \`X-OU-Id\` names.
+- **Errors** are RFC 9457 problems. \`code\` is for programs and does not change; \`detail\` says what to change. They come as \`application/json\`, or as \`application/problem+json\` when Accept names it.
+- **Repeating a write** is safe with an \`Idempotency-Key\`: the same key and body within 24 hours get the first answer again.
+- **Rate limit**: a bucket of 200 requests that refills at 100 a minute, per credential. Retry 429 and 5xx with exponential backoff, and heed \`Retry-After\`.
+- **Bodies** may be gzip (\`Content-Encoding: gzip\`) and hold up to ${String(intakeLimits.bytes / 1_000_000)} MB when unpacked.`;
+
+const headers: Record<string, JsonSchema> = {
+  'X-Request-Id': {
+    description: "The request's id: the one that was sent, or a new one. Quote it to the operator.",
+    required: true,
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+  },
+  'X-RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer', minimum: 1 } },
+  'X-RateLimit-Remaining': { description: 'Requests left at once.', schema: { type: 'integer', minimum: 0 } },
+  'X-RateLimit-Reset': {
+    description: 'Epoch seconds at which the bucket is full again.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } },
+  'WWW-Authenticate': { description: 'How to authenticate.', required: true, schema: { type: 'string' } },
+};
+
+const parameters: Record<string, OpenApiParameter> = {
+  OrgUnit: {
+    name: 'X-OU-Id',
+    in: 'header',
+    required: false,
+    description:
+      "Works in this organizational unit, for this call only, in place of the credential's active one.",
+    schema: { type: 'string', format: 'uuid' },
+  },
+  RequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    required: false,
+    description:
+      'Your own id for the request: logged, returned, carried along. One that is unfit for a log is replaced.',
+    schema: { type: 'string' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'Makes it safe to send the write again: the same key and body within 24 hours get the first answer.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  },
+};
+
+const schemaPlace = '#/components/schemas/';
+
+/** The document that GET /openapi.json answers. */
+export function openApiDocument(options: DocumentOptions): OpenApiDocument {
+  const collector = createSchemaCollector(schemaPlace);
+  const problemSchema = collector.schemaOf(problem, 'output');
+  const paths: OpenApiDocument['paths'] = {};
+  const statuses = new Set<number>();
+  const declared: readonly RouteDeclaration[] = Object.values(routes);
+  for (const route of declared) {
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, collector, statuses);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Lead scoring',
+      version: options.version,
+      description,
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: options.serverUrl ?? '/' }],
+    tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
+    paths,
+    components: {
+      schemas: collector.components,
+      responses: Object.fromEntries(
+        [...statuses]
+          .sort((a, b) => a - b)
+          .map((status) => [`Problem${String(status)}`, problemResponse(status, problemSchema)]),
+      ),
+      parameters,
+      headers,
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A personal access token (lsp_…) or a JSON Web Token.',
+        },
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: "A service account's client id and client secret.",
+        },
+      },
+    },
+  };
+}
+
+function operationOf(
+  route: RouteDeclaration,
+  collector: SchemaCollector,
+  statuses: Set<number>,
+): OpenApiOperation {
+  const body = route.body ? bodyOf(route, route.body, collector) : undefined;
+  const responses: OpenApiOperation['responses'] = {};
+  for (const [status, response] of Object.entries(route.responses))
+    responses[status] = responseOf(response, collector);
+  for (const status of problemsOf(route)) {
+    // A route that says itself what it answers with a status (readiness: 503) knows better.
+    if (responses[status]) continue;
+    statuses.add(status);
+    responses[status] = { $ref: `#/components/responses/Problem${String(status)}` };
+  }
+  return {
+    operationId: route.name,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description !== undefined && { description: route.description }),
+    security: route.access.credential ? [{ bearer: [] }, { basic: [] }] : [],
+    parameters: [
+      ...parametersOf(route.parameters, 'path', collector),
+      ...parametersOf(route.query, 'query', collector),
+      ...headersOf(route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    ...(body && { requestBody: body }),
+    responses,
+  };
+}
+
+function headersOf(route: RouteDeclaration): string[] {
+  return [
+    ...(route.access.credential && route.access.organisationUnit === 'active' ? ['OrgUnit'] : []),
+    ...(route.method === 'GET' ? [] : ['IdempotencyKey']),
+    'RequestId',
+  ];
+}
+
+function parametersOf(
+  object: z.ZodObject | undefined,
+  place: 'path' | 'query',
+  collector: SchemaCollector,
+): OpenApiParameter[] {
+  if (!object) return [];
+  const schema = collector.schemaOf(object, 'input');
+  const required = new Set((schema.required ?? []) as string[]);
+  return Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>).map(([name, property]) => {
+    const { description: text, ...rest } = property;
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.has(name),
+      ...(typeof text === 'string' && { description: text }),
+      schema: rest,
+    };
+  });
+}
+
+const lines: Record<string, { description: string; example: string }> = {
+  'application/x-ndjson': {
+    description: 'One event as JSON a line.',
+    example: '{"alias_kind":"email","alias":"ada@example.com","event_type":"Page View"}\n',
+  },
+  'text/csv': {
+    description: 'A header line, then one event a line.',
+    example:
+      'alias_kind,alias,event_type,timestamp,metadata.path\nemail,ada@example.com,Page View,2026-01-31T09:30:00Z,/pricing\n',
+  },
+};
+
+function bodyOf(
+  route: RouteDeclaration,
+  body: z.ZodType,
+  collector: SchemaCollector,
+): NonNullable<OpenApiOperation['requestBody']> {
+  const schema = collector.schemaOf(body, 'input');
+  return {
+    required: true,
+    ...(typeof schema.description === 'string' && { description: schema.description }),
+    content: Object.fromEntries(
+      (route.bodyTypes ?? ['application/json']).map((type) => {
+        const text = lines[type];
+        return [
+          type,
+          text
+            ? {
+                schema: { type: 'string', minLength: 1, description: text.description },
+                example: text.example,
+              }
+            : { schema, example: sampleOf(schema, collector.components) },
+        ];
+      }),
+    ),
+  };
+}
+
+function responseOf(response: RouteResponse, collector: SchemaCollector): OpenApiResponse {
+  const shown = headerReferences([
+    'X-Request-Id',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+  ]);
+  if (!response.schema && response.contentType === undefined)
+    return { description: response.description, headers: shown };
+  const schema = response.schema ? collector.schemaOf(response.schema, 'output') : { type: 'string' };
+  return {
+    description: response.description,
+    headers: shown,
+    content: { [response.contentType ?? 'application/json']: { schema } },
+  };
+}
+
+function problemResponse(status: number, schema: JsonSchema): OpenApiResponse {
+  const codes = problemCodesOf(status);
+  const [first] = codes;
+  const title = first ? problemTypes[first].title : 'Problem';
+  const example = {
+    type: `urn:lead-scoring:problem:${first ?? 'internal_error'}`,
+    title,
+    status,
+    detail: title,
+    code: first ?? 'internal_error',
+    request_id: '5a0f3c9e-2a55-4f0e-9a53-1c7b8f0c2d11',
+  };
+  return {
+    description: `${codes.length === 1 ? `${title}. Code:` : 'Codes:'} ${codes.map((code) => `\`${code}\``).join(', ')}.`,
+    headers: headerReferences([
+      'X-Request-Id',
+      ...(status === 401 ? ['WWW-Authenticate'] : []),
+      ...(status === 429
+        ? ['Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+        : []),
+      ...(status === 503 ? ['Retry-After'] : []),
+    ]),
+    content: { 'application/json': { schema, example }, 'application/problem+json': { schema, example } },
+  };
+}
+
+function headerReferences(names: string[]): Record<string, JsonSchema> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

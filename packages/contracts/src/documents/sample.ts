@@ -1,0 +1,44 @@
+// An example value for a JSON Schema of our documents: what its author gave as examples, else the least that fits.
+import type { JsonSchema } from './json-schemas.js';
+
+/** Required properties, and optional ones that have an example of their own; with `minProperties` at least the first. */
+export function sampleOf(schema: JsonSchema, components: Record<string, JsonSchema>): unknown {
+  if (typeof schema.$ref === 'string') {
+    const component = components[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)];
+    return component ? sampleOf(component, components) : undefined;
+  }
+  if (Array.isArray(schema.examples)) return schema.examples[0] as unknown;
+  if ('const' in schema) return schema.const;
+  if ('default' in schema) return schema.default;
+  if (Array.isArray(schema.enum)) return schema.enum[0] as unknown;
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(choices)) return sampleOf((choices as JsonSchema[])[0] ?? {}, components);
+  switch (Array.isArray(schema.type) ? (schema.type[0] as unknown) : schema.type) {
+    case 'object': {
+      const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+      const required = new Set((schema.required ?? []) as string[]);
+      // An id that may be left out names something of the reader's own: an invented one would only mislead.
+      const shown = Object.keys(properties).filter(
+        (name) => required.has(name) || (properties[name]?.examples && properties[name].format !== 'uuid'),
+      );
+      if (shown.length < Number(schema.minProperties ?? 0))
+        shown.push(...Object.keys(properties).slice(0, 1));
+      return Object.fromEntries(shown.map((name) => [name, sampleOf(properties[name] ?? {}, components)]));
+    }
+    case 'array': {
+      const items = (schema.prefixItems as JsonSchema[] | undefined) ?? [(schema.items ?? {}) as JsonSchema];
+      return items.map((item) => sampleOf(item, components));
+    }
+    case 'integer':
+    case 'number':
+      return Math.max(Number(schema.minimum ?? 0), Math.min(0, Number(schema.maximum ?? 0)));
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    case 'string':
+      return 'text'.padEnd(Number(schema.minLength ?? 0), 'x').slice(0, Number(schema.maxLength ?? 4));
+    default:
+      return {};
+  }
+}
