@@ -1,0 +1,281 @@
+// Given what a partition knows, when commands come in, then these events and commands follow.
+import { describe, expect, test } from '@jest/globals';
+import { records } from '@lead-scoring/contracts';
+import { aliasOf, ingest, leadOf, link, ouId, receivedAt } from '../testing/builders.js';
+import { decideIntake, destinationOf, possibleRepeats } from './decide.js';
+import type { IntakeCommand, IntakeDecision } from './events.js';
+import { claimKey, emptyAliasState, eventKey, type AliasState } from './state.js';
+
+const state = (
+  redirects: [from: string, to: string][] = [],
+  claims: [string, string][] = [],
+): AliasState => ({
+  redirects: new Map(
+    redirects.map(([from, to]) => [leadOf(from), { lead_id: leadOf(to), alias: aliasOf(from) }]),
+  ),
+  claims: new Set(claims.map(([lead, alias]) => claimKey(leadOf(lead), leadOf(alias)))),
+});
+
+const decide = (
+  commands: IntakeCommand[],
+  given = emptyAliasState(),
+  stored: ReadonlySet<string> = new Set(),
+) => decideIntake(commands, given, stored);
+
+const ingestedIn = (decision: IntakeDecision) =>
+  decision.events.flatMap((event) => (event.type === 'EventsIngested' ? [event.payload] : []));
+
+describe('taking events', () => {
+  test('events of one lead in one batch become one record, in the order in which they came', () => {
+    const decision = decide([
+      ingest([
+        { aliases: ['a'], event_type: 'First' },
+        { aliases: ['b'], event_type: 'Other' },
+        { aliases: ['a'], event_type: 'Second' },
+      ]),
+      ingest([{ aliases: ['a'], event_type: 'Third' }]),
+    ]);
+    expect(
+      ingestedIn(decision).map(({ lead_id, events }) => [
+        lead_id,
+        events.map(({ event_type }) => event_type),
+      ]),
+    ).toEqual([
+      [leadOf('a'), ['First', 'Second', 'Third']],
+      [leadOf('b'), ['Other']],
+    ]);
+    expect(decision.commands).toEqual([]);
+  });
+
+  test('a record that joins requests says of each event which batch it was in and when it was taken', () => {
+    const second = '99999999-9999-4999-8999-999999999999';
+    const later = '2026-01-01T12:00:05.000Z';
+    const [record] = ingestedIn(
+      decide([
+        ingest([{ aliases: ['a'] }]),
+        ingest([{ aliases: ['a'] }], { batch_id: second, received_at: later }),
+      ]),
+    );
+    expect(record).toMatchObject({
+      received_at: later,
+      events: [{ received_at: receivedAt }, { batch_id: second }],
+    });
+    expect(record?.events[0]).not.toHaveProperty('batch_id');
+    expect(record?.events[1]).not.toHaveProperty('received_at');
+  });
+
+  test('live and imported events are never joined, nor those that fire triggers with those that do not', () => {
+    const decision = decide([
+      ingest([{ aliases: ['a'] }]),
+      ingest([{ aliases: ['a'] }], { source: 'import', fire_triggers: false }),
+      ingest([{ aliases: ['a'] }], { source: 'import', fire_triggers: true }),
+    ]);
+    expect(ingestedIn(decision).map(({ source, fire_triggers }) => [source, fire_triggers])).toEqual([
+      ['ingest', true],
+      ['import', false],
+      ['import', true],
+    ]);
+  });
+
+  test("the latest value by event time wins among a record's fields, whatever the order of the events", () => {
+    const late = {
+      aliases: ['a'],
+      timestamp: '2026-01-01T10:00:00.000Z',
+      metadata: { name: 'Ada King', owner: 'Sam' },
+    };
+    const early = { aliases: ['a'], timestamp: '2026-01-01T09:00:00.000Z', metadata: { name: 'Ada Byron' } };
+    const fields = (...events: (typeof late | typeof early)[]) =>
+      ingestedIn(decide([ingest(events)]))[0]?.fields;
+    expect(fields(late, early)).toEqual(fields(early, late));
+    expect(fields(late, early)).toContainEqual({ field: 'name', value: 'Ada King', at: late.timestamp });
+  });
+
+  test('what is decided fits the declared schemas', () => {
+    const decision = decide(
+      [
+        ingest([
+          { aliases: ['a', 'cookie:1'], event_id: 'x', metadata: { name: 'Ada' } },
+          { aliases: ['c'] },
+        ]),
+        link('d', 'e'),
+      ],
+      state([['c', 'f']]),
+    );
+    for (const event of decision.events) {
+      const schema = {
+        EventsIngested: records.eventsIngested,
+        AliasClaimed: records.aliasClaimed,
+        AliasLinked: records.aliasLinked,
+      }[event.type].schema;
+      expect(schema.safeParse(event.payload).error).toBeUndefined();
+    }
+    for (const { command } of decision.commands)
+      expect(
+        { IngestEvents: records.ingestEvents, LinkAlias: records.linkAlias }[command.type].schema.safeParse(
+          command.payload,
+        ).error,
+      ).toBeUndefined();
+  });
+
+  test('large events are divided among records that the log can hold', () => {
+    const metadata = { text: 'x'.repeat(90_000) };
+    const records = ingestedIn(
+      decide([ingest(Array.from({ length: 40 }, () => ({ aliases: ['a'], metadata })))]),
+    );
+    expect(records.reduce((sum, { events }) => sum + events.length, 0)).toBe(40);
+    for (const record of records) expect(JSON.stringify(record).length).toBeLessThan(1_000_000);
+  });
+
+  test('very many small events of one lead are divided as well', () => {
+    const records = ingestedIn(decide([ingest(Array.from({ length: 2_500 }, () => ({ aliases: ['a'] })))]));
+    expect(records.map(({ events }) => events.length)).toEqual([1_000, 1_000, 500]);
+  });
+});
+
+describe('repeats', () => {
+  const repeated = { aliases: ['a'], event_id: 'order-1' };
+
+  test('an event_id that comes twice in one batch counts once', () => {
+    const decision = decide([ingest([repeated, repeated]), ingest([repeated])]);
+    expect(ingestedIn(decision)[0]?.events).toHaveLength(1);
+    expect(decision.repeats).toBe(2);
+  });
+
+  test('an event that is stored is dropped, and only it', () => {
+    const command = ingest([repeated, { aliases: ['a'], event_id: 'order-2' }]);
+    const candidates = possibleRepeats([command]);
+    expect(candidates).toHaveLength(2);
+    const [first] = candidates;
+    const decision = decide(
+      [command],
+      emptyAliasState(),
+      new Set([eventKey(first?.lead_id ?? '', first?.id ?? '')]),
+    );
+    expect(ingestedIn(decision)[0]?.events.map(({ event_id }) => event_id)).toEqual(['order-2']);
+  });
+
+  test('events without an id of their own are not looked up', () => {
+    expect(possibleRepeats([ingest([{ aliases: ['a'] }]), link('a', 'b')])).toEqual([]);
+  });
+
+  test('the same event_id of another alias is another event', () => {
+    const decision = decide([ingest([repeated, { aliases: ['b'], event_id: 'order-1' }])]);
+    expect(ingestedIn(decision)).toHaveLength(2);
+  });
+
+  test('a repeat of an event that was kept before its lead was redirected is dropped, not forwarded', () => {
+    const decision = decide([ingest([repeated]), link('a', 'b'), ingest([repeated])]);
+    expect(decision.repeats).toBe(1);
+    expect(decision.commands).toEqual([]);
+  });
+});
+
+describe('further aliases', () => {
+  test('an event that names a further alias claims it: a link command goes to the lead that it named', () => {
+    const decision = decide([ingest([{ aliases: ['a', 'cookie:1'] }])]);
+    const claim = {
+      ou_id: ouId,
+      alias: aliasOf('cookie:1'),
+      alias_lead_id: leadOf('cookie:1'),
+      lead_id: leadOf('a'),
+    };
+    expect(decision.events).toContainEqual({
+      type: 'AliasClaimed',
+      payload: { ...claim, claimed_at: receivedAt },
+    });
+    expect(decision.commands).toEqual([
+      {
+        lead_id: leadOf('cookie:1'),
+        command: { type: 'LinkAlias', payload: { ...claim, linked_at: receivedAt } },
+      },
+    ]);
+    expect(ingestedIn(decision)[0]?.aliases).toEqual([aliasOf('a'), aliasOf('cookie:1')]);
+  });
+
+  test('a lead claims an alias once: not again in the batch, nor when it has claimed it before', () => {
+    const event = { aliases: ['a', 'cookie:1'] };
+    expect(decide([ingest([event, event])]).commands).toHaveLength(1);
+    expect(decide([ingest([event])], state([], [['a', 'cookie:1']])).commands).toEqual([]);
+  });
+
+  test('an alias is linked to the first lead that claims it; later claims and repeated links change nothing', () => {
+    const decision = decide([link('x', 'a'), link('x', 'b'), link('x', 'a')]);
+    expect(decision.events).toEqual([
+      {
+        type: 'AliasLinked',
+        payload: {
+          ou_id: ouId,
+          alias: aliasOf('x'),
+          alias_lead_id: leadOf('x'),
+          lead_id: leadOf('a'),
+          linked_at: receivedAt,
+        },
+      },
+    ]);
+    expect(decide([link('x', 'b')], state([['x', 'a']])).events).toEqual([]);
+  });
+
+  test('an alias is not linked to itself', () => {
+    expect(decide([link('a', 'a')]).events).toEqual([]);
+  });
+});
+
+describe('redirected leads', () => {
+  test('an event of a redirected lead goes on to the lead that it belongs to, with where it has been', () => {
+    const decision = decide([ingest([{ aliases: ['x'] }, { aliases: ['y'] }])], state([['x', 'a']]));
+    expect(ingestedIn(decision).map(({ lead_id }) => lead_id)).toEqual([leadOf('y')]);
+    expect(decision.commands).toMatchObject([
+      {
+        lead_id: leadOf('a'),
+        command: {
+          type: 'IngestEvents',
+          payload: { events: [{ lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }] },
+        },
+      },
+    ]);
+  });
+
+  test('a forwarded event keeps its alias, and does not claim it again', () => {
+    const decision = decide([
+      ingest([{ aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }]),
+    ]);
+    expect(ingestedIn(decision)).toMatchObject([{ lead_id: leadOf('a'), aliases: [aliasOf('x')] }]);
+    expect(decision.commands).toEqual([]);
+  });
+
+  test('events under different aliases of one lead are told apart by record, so that each keeps its own', () => {
+    const decision = decide([
+      ingest([{ aliases: ['a'] }, { aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }]),
+    ]);
+    expect(ingestedIn(decision).map(({ aliases }) => aliases[0])).toEqual([aliasOf('a'), aliasOf('x')]);
+  });
+
+  test('the lead with the smallest id of a ring keeps the event and takes its redirect back', () => {
+    const [small = '', large = ''] = ['a', 'b'].sort((left, right) =>
+      leadOf(left) < leadOf(right) ? -1 : 1,
+    );
+    const atLarge = decide(
+      [ingest([{ aliases: [small], lead_id: leadOf(large), forwarded_by: [leadOf(small)] }])],
+      state([[large, small]]),
+    );
+    expect(atLarge.commands).toMatchObject([{ lead_id: leadOf(small) }]);
+    const atSmall = decide(
+      [ingest([{ aliases: [small], lead_id: leadOf(small), forwarded_by: [leadOf(small), leadOf(large)] }])],
+      state([[small, large]]),
+    );
+    expect(ingestedIn(atSmall)).toHaveLength(1);
+    expect(atSmall.events).toContainEqual(
+      expect.objectContaining({
+        type: 'AliasLinked',
+        payload: expect.objectContaining({ alias_lead_id: leadOf(small), lead_id: leadOf(small) }) as object,
+      }),
+    );
+  });
+
+  test('an event that has come through twenty leads stays', () => {
+    const forwardedBy = Array.from({ length: 20 }, (_, index) => leadOf(`hop${String(index)}`));
+    expect(destinationOf(leadOf('a'), forwardedBy, { lead_id: leadOf('b'), alias: aliasOf('a') })).toEqual({
+      to: 'keep',
+    });
+  });
+});

@@ -1,0 +1,96 @@
+// Events and commands for tests: small, fixed, and only as much as a test says differs from the usual.
+import {
+  leadIdOf,
+  nameBasedId,
+  namedEventIdOf,
+  type Alias,
+  type JsonObject,
+  type records,
+} from '@lead-scoring/contracts';
+import type { IntakeCommand } from '../intake/events.js';
+
+export const ouId = '11111111-1111-4111-8111-111111111111';
+export const otherOuId = '22222222-2222-4222-8222-222222222222';
+export const receivedAt = '2026-01-01T12:00:00.000Z';
+
+/** An alias from its short name: `a` is the e-mail address a@example.com, `cookie:x` a cookie. */
+export function aliasOf(name: string): Alias {
+  const [kind, value] = name.split(':');
+  return value === undefined || kind === undefined
+    ? { alias_kind: 'email', alias: `${name}@example.com` }
+    : { alias_kind: kind, alias: value };
+}
+
+export function leadOf(name: string, ou = ouId): string {
+  const { alias_kind, alias } = aliasOf(name);
+  return leadIdOf(ou, alias_kind, alias);
+}
+
+export interface SentEvent {
+  /** Short names of aliases; the first names the lead. */
+  aliases: string[];
+  event_id?: string;
+  event_type?: string;
+  timestamp?: string;
+  metadata?: JsonObject;
+  lead_id?: string;
+  forwarded_by?: string[];
+}
+
+let random = 0;
+
+export function chunkEvent({
+  aliases,
+  event_id,
+  event_type,
+  timestamp,
+  ...rest
+}: SentEvent): records.ChunkEvent {
+  const [first = 'a'] = aliases;
+  const named = aliasOf(first);
+  random += 1;
+  return {
+    id:
+      event_id === undefined
+        ? nameBasedId(ouId, `random ${String(random)}`)
+        : namedEventIdOf(ouId, named.alias_kind, named.alias, event_id),
+    ...(event_id !== undefined && { event_id, may_repeat: true }),
+    lead_id: leadOf(first),
+    aliases: aliases.map(aliasOf),
+    event_type: event_type ?? 'Page View',
+    timestamp: timestamp ?? '2026-01-01T11:00:00.000Z',
+    ...rest,
+  };
+}
+
+export function ingest(
+  events: SentEvent[],
+  command: Partial<Omit<records.IngestEvents, 'events'>> = {},
+): Extract<IntakeCommand, { type: 'IngestEvents' }> {
+  return {
+    type: 'IngestEvents',
+    payload: {
+      ou_id: ouId,
+      batch_id: nameBasedId(ouId, 'batch'),
+      source: 'ingest',
+      fire_triggers: true,
+      received_at: receivedAt,
+      ...command,
+      events: events.map(chunkEvent),
+    },
+  };
+}
+
+/** The command that gives the alias `from` to the lead of the alias `to`. */
+export function link(from: string, to: string): Extract<IntakeCommand, { type: 'LinkAlias' }> {
+  return {
+    type: 'LinkAlias',
+    payload: {
+      ou_id: ouId,
+      alias: aliasOf(from),
+      alias_lead_id: leadOf(from),
+      lead_id: leadOf(to),
+      linked_at: receivedAt,
+    },
+  };
+}
