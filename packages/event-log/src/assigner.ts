@@ -1,5 +1,5 @@
 // Shares partition numbers among the members of a group: each number goes to one member, for all topics at once.
-import { AssignerProtocol, type Assigner, type PartitionAssigner } from 'kafkajs';
+import kafkajs, { type Assigner, type PartitionAssigner } from 'kafkajs';
 
 /** What a member of the group tells before partitions are shared out. */
 export interface Member {
@@ -20,7 +20,10 @@ export function shareOut(count: number, members: readonly Member[]): Map<string,
   // Who has the most gets one more than the others where the count does not divide evenly.
   const byOwned = [...sorted].sort((a, b) => b.owned.length - a.owned.length || (a.id < b.id ? -1 : 1));
   const quota = new Map(
-    byOwned.map(({ id }, rank) => [id, Math.floor(count / sorted.length) + (rank < count % sorted.length ? 1 : 0)]),
+    byOwned.map(({ id }, rank) => [
+      id,
+      Math.floor(count / sorted.length) + (rank < count % sorted.length ? 1 : 0),
+    ]),
   );
   const free = new Set(Array.from({ length: count }, (_, number) => number));
   for (const { id, owned } of byOwned) {
@@ -52,7 +55,7 @@ export function createAssigner(count: number, owned: () => readonly number[]): P
     protocol({ topics }) {
       return {
         name,
-        metadata: AssignerProtocol.MemberMetadata.encode({
+        metadata: kafkajs.AssignerProtocol.MemberMetadata.encode({
           version: 1,
           topics,
           userData: Buffer.from(JSON.stringify(owned())),
@@ -67,9 +70,10 @@ export function createAssigner(count: number, owned: () => readonly number[]): P
       return Promise.resolve(
         [...shares].map(([memberId, numbers]) => ({
           memberId,
-          memberAssignment: AssignerProtocol.MemberAssignment.encode({
+          memberAssignment: kafkajs.AssignerProtocol.MemberAssignment.encode({
             version: 1,
-            assignment: numbers.length === 0 ? {} : Object.fromEntries(topics.map((topic) => [topic, numbers])),
+            assignment:
+              numbers.length === 0 ? {} : Object.fromEntries(topics.map((topic) => [topic, numbers])),
             userData: Buffer.alloc(0),
           }),
         })),
@@ -81,7 +85,7 @@ export function createAssigner(count: number, owned: () => readonly number[]): P
 /** What a member says that it had; nothing when it says something else. */
 function ownedIn(metadata: Buffer): number[] {
   try {
-    const userData = AssignerProtocol.MemberMetadata.decode(metadata)?.userData;
+    const userData = kafkajs.AssignerProtocol.MemberMetadata.decode(metadata)?.userData;
     const said: unknown = userData && userData.length > 0 ? JSON.parse(userData.toString()) : [];
     return Array.isArray(said) ? said.filter((one): one is number => Number.isInteger(one)) : [];
   } catch {

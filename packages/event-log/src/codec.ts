@@ -19,7 +19,10 @@ export interface Codec {
    * A payload's bytes on the wire.
    * @throws EventLogError `invalid_record` when it does not fit its schema, `record_too_large` above 4 MiB.
    */
-  encode<Declaration extends RecordDeclaration>(declaration: Declaration, payload: PayloadOf<Declaration>): Buffer;
+  encode<Declaration extends RecordDeclaration>(
+    declaration: Declaration,
+    payload: PayloadOf<Declaration>,
+  ): Buffer;
   /** Fetches the schemas of records that another version of the system wrote. Retriable when the registry is away. */
   loadSchemas(records: readonly RawRecord[]): Promise<void>;
   /** A record as it came, or the reason why it cannot be taken. Never throws. */
@@ -34,14 +37,20 @@ export function createCodec(schemas: SchemaStore): Codec {
       try {
         if (!validate(payload)) {
           const [first] = validate.errors ?? [];
-          throw new Error(`${first?.instancePath === '' || !first ? 'the payload' : first.instancePath} ${first?.message ?? 'is invalid'}`);
+          throw new Error(
+            `${first?.instancePath === '' || !first ? 'the payload' : first.instancePath} ${first?.message ?? 'is invalid'}`,
+          );
         }
         json = JSON.stringify(payload);
       } catch (error) {
         // A payload nested too deeply ends here too, as a RangeError.
-        throw new EventLogError('invalid_record', `a ${declaration.type} does not fit its schema: ${asError(error).message}`, {
-          cause: error,
-        });
+        throw new EventLogError(
+          'invalid_record',
+          `a ${declaration.type} does not fit its schema: ${asError(error).message}`,
+          {
+            cause: error,
+          },
+        );
       }
       const bytes = prefixBytes + Buffer.byteLength(json);
       if (bytes > maxRecordBytes) {
@@ -78,7 +87,9 @@ export function createCodec(schemas: SchemaStore): Codec {
         const payload: unknown = JSON.parse(record.value.toString('utf8', prefixBytes));
         if (!schema.validate(payload)) {
           const [first] = schema.validate.errors ?? [];
-          return { problem: `it does not fit its schema: ${first?.instancePath ?? ''} ${first?.message ?? ''}` };
+          return {
+            problem: `it does not fit its schema: ${first?.instancePath ?? ''} ${first?.message ?? ''}`,
+          };
         }
         return {
           type,
@@ -97,7 +108,12 @@ export function createCodec(schemas: SchemaStore): Codec {
 }
 
 /** The headers of a record, with `id` and `time` from its place and timestamp where its sender gave none. */
-export function recordHeaders(topic: TopicName, partition: number, record: Omit<RawRecord, 'value' | 'key'>, type: string): RecordHeaders {
+export function recordHeaders(
+  topic: TopicName,
+  partition: number,
+  record: { offset: bigint; timestamp: number; headers: Readonly<Record<string, HeaderValue>> },
+  type: string,
+): RecordHeaders {
   const headers: RecordHeaders = { type, id: '', time: '' };
   for (const name of Object.keys(record.headers)) {
     const value = headerText(record.headers, name);
@@ -113,7 +129,9 @@ export function timeText(timestamp: number): string {
   return new Date(Math.abs(timestamp) <= 8.64e15 ? timestamp : 0).toISOString();
 }
 
-export function headerText(headers: RawRecord['headers'], name: string): string | undefined {
+type HeaderValue = Buffer | string | (Buffer | string)[] | undefined;
+
+export function headerText(headers: Readonly<Record<string, HeaderValue>>, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   const first = Array.isArray(value) ? value[0] : value;
   return first === undefined ? undefined : first.toString();
@@ -127,7 +145,8 @@ function schemaIdOf(value: Buffer | null): number | undefined {
 /** About how many bytes a message takes on the wire. */
 export function messageBytes(message: Message): number {
   let bytes = 24 + (message.value?.length ?? 0) + (message.key?.length ?? 0);
-  for (const [name, value] of Object.entries(message.headers ?? {})) bytes += name.length + (value?.length ?? 0) + 4;
+  for (const [name, value] of Object.entries(message.headers ?? {}))
+    bytes += name.length + (value?.length ?? 0) + 4;
   return bytes;
 }
 

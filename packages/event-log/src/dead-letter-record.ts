@@ -54,6 +54,7 @@ export function asFirstCome(
 ): { topic: TopicName; record: RawRecord } {
   const origin = headerText(record.headers, deadLetterHeaders.topic);
   const offset = headerText(record.headers, deadLetterHeaders.offset);
-  if (origin === undefined || !isTopic(origin) || offset === undefined || !/^\d{1,19}$/.test(offset)) return { topic, record };
+  if (origin === undefined || !isTopic(origin) || offset === undefined || !/^\d{1,19}$/.test(offset))
+    return { topic, record };
   return { topic: origin, record: { ...record, offset: BigInt(offset) } };
 }

@@ -67,13 +67,19 @@ export async function retryDeadLetters(
     await producer.fence();
     for (let partition = 0; partition < log.config.partitions; partition++) {
       const found = await readPartition(log, connection, service, partition);
-      const chosen = found.filter(({ letter }) => (wanted ? wanted.has(letter.id) : true) && (options.again === true || !letter.retried));
+      const chosen = found.filter(
+        ({ letter }) =>
+          (wanted ? wanted.has(letter.id) : true) && (options.again === true || !letter.retried),
+      );
       if (chosen.length === 0) continue;
       const messages = chosen.flatMap(({ letter, record }) => [
         original(wire(`${service}.commands`), record, partition),
         marker(wire(`${service}.dead-letters`), record, partition, letter),
       ]);
-      await producer.commit({ batches: toBatches(messages, readBytes).map(({ batch }) => batch), offsets: [] });
+      await producer.commit({
+        batches: toBatches(messages, readBytes).map(({ batch }) => batch),
+        offsets: [],
+      });
       retried.push(...chosen.map(({ letter }) => ({ ...letter, retried: true })));
     }
     return { retried };
@@ -95,7 +101,10 @@ async function readPartition(
   let offset = await connection.offset(topic, partition, 'earliest');
   let end: bigint | undefined;
   while (end === undefined || offset < end) {
-    const fetched = await reader.fetch(offset, { maxBytes: readBytes, maxWaitMs: end === undefined ? 0 : 500 });
+    const fetched = await reader.fetch(offset, {
+      maxBytes: readBytes,
+      maxWaitMs: end === undefined ? 0 : 500,
+    });
     end ??= fetched.highWatermark;
     for (const record of fetched.records) {
       const marked = headerText(record.headers, deadLetterHeaders.retried);
@@ -135,7 +144,13 @@ function letterOf(service: ServiceName, partition: number, record: RawRecord): D
 /** The record as it came, with the headers that say where it first came from and how often it has been parked. */
 function original(topic: string, record: RawRecord, partition: number): EncodedRecord {
   const { [deadLetterHeaders.reason]: _reason, [deadLetterHeaders.time]: _time, ...headers } = record.headers;
-  const message = { key: record.key, value: record.value, partition, headers, timestamp: String(record.timestamp) };
+  const message = {
+    key: record.key,
+    value: record.value,
+    partition,
+    headers,
+    timestamp: String(record.timestamp),
+  };
   return { topic, partition, message, bytes: messageBytes(message) };
 }
 

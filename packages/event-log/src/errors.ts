@@ -18,7 +18,11 @@ export class EventLogError extends Error {
   readonly code: EventLogErrorCode;
   readonly retriable: boolean;
 
-  constructor(code: EventLogErrorCode, message: string, options: { retriable?: boolean; cause?: unknown } = {}) {
+  constructor(
+    code: EventLogErrorCode,
+    message: string,
+    options: { retriable?: boolean; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'EventLogError';
     this.code = code;

@@ -53,10 +53,17 @@ export interface EventLog {
 /** Makes the event log of this process; connects to nothing yet. */
 export function createEventLog(config: EventLogConfig, { logger }: { logger: Logger }): EventLog {
   if (!/^[a-z0-9-]{1,40}$/.test(config.namespace)) {
-    throw new EventLogError('invalid_record', `namespace "${config.namespace}" must be 1 to 40 of a-z, 0-9 and -`);
+    throw new EventLogError(
+      'invalid_record',
+      `namespace "${config.namespace}" must be 1 to 40 of a-z, 0-9 and -`,
+    );
   }
   const kafka = createKafka(config, logger);
-  const schemas = createSchemaStore({ url: config.schemaRegistryUrl, namespace: config.namespace, clientId: config.clientId });
+  const schemas = createSchemaStore({
+    url: config.schemaRegistryUrl,
+    namespace: config.namespace,
+    clientId: config.clientId,
+  });
   const connections = new Set<KafkaConnection>();
   return {
     config,

@@ -82,7 +82,9 @@ export async function produce(
     const offset = offsets.get(`${topic}/${partition}`);
     // Never assume that silence is consent: what the broker does not name was not written.
     if (offset === undefined || offset < 0n) {
-      throw Object.assign(new Error(`the broker's answer does not name ${topic} ${partition}`), { type: 'NETWORK_EXCEPTION' });
+      throw Object.assign(new Error(`the broker's answer does not name ${topic} ${partition}`), {
+        type: 'NETWORK_EXCEPTION',
+      });
     }
     return offset;
   });

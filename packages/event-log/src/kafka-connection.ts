@@ -49,7 +49,12 @@ export interface Broker {
     acks: number;
     timeout: number;
     topicData: { topic: string; partitions: ProducePartition[] }[];
-  }): Promise<{ topics: { topicName: string; partitions: { partition: number; errorCode: number; baseOffset: string }[] }[] }>;
+  }): Promise<{
+    topics: {
+      topicName: string;
+      partitions: { partition: number; errorCode: number; baseOffset: string }[];
+    }[];
+  }>;
   fetch(request: {
     isolationLevel: number;
     maxWaitTime: number;
@@ -86,7 +91,10 @@ export interface Broker {
     producerEpoch: number;
     transactionResult: boolean;
   }): Promise<unknown>;
-  offsetFetch(request: { groupId: string; topics: { topic: string; partitions: { partition: number }[] }[] }): Promise<{
+  offsetFetch(request: {
+    groupId: string;
+    topics: { topic: string; partitions: { partition: number }[] }[];
+  }): Promise<{
     responses: { topic: string; partitions: PartitionOffset[] }[];
   }>;
 }
@@ -193,7 +201,9 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
   }
 
   function leaderId(topic: string, partition: number): number | undefined {
-    const leader = cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition)?.leader;
+    const leader = cluster
+      .findTopicPartitionMetadata(topic)
+      .find(({ partitionId }) => partitionId === partition)?.leader;
     return leader === undefined || leader < 0 ? undefined : leader;
   }
 

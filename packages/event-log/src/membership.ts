@@ -47,7 +47,13 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
     rebalanceTimeout: 15_000,
     heartbeatInterval: heartbeatIntervalMs,
     maxWaitTimeInMs: 250,
-    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5 },
+    retry: {
+      initialRetryTime: 100,
+      maxRetryTime: 2_000,
+      retries: 5,
+      // A consumer that is stopped while it joins would otherwise join again afterwards.
+      restartOnFailure: () => Promise.resolve(!stopped),
+    },
   });
 
   function confirmed(): void {
@@ -68,8 +74,14 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
   consumer.on('consumer.crash', ({ payload }) => {
     member = false;
     if (stopped) return;
-    if (payload.restart) logger.warn({ err: payload.error }, 'the consumer group cannot be reached; joining again');
-    else options.onFatal(new Error(`the member of group ${options.groupId} has died: ${payload.error.message}`, { cause: payload.error }));
+    if (payload.restart)
+      logger.warn({ err: payload.error }, 'the consumer group cannot be reached; joining again');
+    else
+      options.onFatal(
+        new Error(`the member of group ${options.groupId} has died: ${payload.error.message}`, {
+          cause: payload.error,
+        }),
+      );
   });
 
   try {
@@ -79,9 +91,11 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
     throw new EventLogUnavailable(`group ${options.groupId} cannot be joined`, error);
   }
   // Resolves only after the first join, which is not waited for: readiness tells.
-  consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: () => Promise.resolve() }).catch((error: unknown) => {
-    options.onFatal(asError(error));
-  });
+  consumer
+    .run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: () => Promise.resolve() })
+    .catch((error: unknown) => {
+      options.onFatal(asError(error));
+    });
 
   return {
     joined: () => member,
@@ -92,9 +106,11 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
     },
     async stop() {
       stopped = true;
-      await within(consumer.disconnect(), 3_000, () => new Error('leaving the group takes too long')).catch((error: unknown) => {
-        logger.warn({ err: error }, 'the group was not left in order; it will notice');
-      });
+      await within(consumer.disconnect(), 3_000, () => new Error('leaving the group takes too long')).catch(
+        (error: unknown) => {
+          logger.warn({ err: error }, 'the group was not left in order; it will notice');
+        },
+      );
     },
   };
 }

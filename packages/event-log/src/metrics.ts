@@ -17,9 +17,16 @@ export function createProcessingMetrics(service: string): ProcessingMetrics {
     description: 'From a batch in hand to its effect stored.',
     unit: 's',
   });
-  const dead = meter.createCounter('event_log_dead_letters', { description: 'Records that could not be taken.' });
-  const folds = meter.createHistogram('event_log_fold_duration', { description: 'Folding own events.', unit: 's' });
-  const restarts = meter.createCounter('event_log_restarts', { description: 'Partitions opened anew after an error.' });
+  const dead = meter.createCounter('event_log_dead_letters', {
+    description: 'Records that could not be taken.',
+  });
+  const folds = meter.createHistogram('event_log_fold_duration', {
+    description: 'Folding own events.',
+    unit: 's',
+  });
+  const restarts = meter.createCounter('event_log_restarts', {
+    description: 'Partitions opened anew after an error.',
+  });
   const lags = meter.createGauge('event_log_lag', { description: 'Records of a partition not yet read.' });
   return {
     batch(topic, measured) {

@@ -9,7 +9,8 @@ export function murmur2(key: string | Uint8Array): number {
   const words = length >> 2;
   for (let word = 0; word < words; word++) {
     const at = word << 2;
-    let value = byte(data, at) | (byte(data, at + 1) << 8) | (byte(data, at + 2) << 16) | (byte(data, at + 3) << 24);
+    let value =
+      byte(data, at) | (byte(data, at + 1) << 8) | (byte(data, at + 2) << 16) | (byte(data, at + 3) << 24);
     value = Math.imul(value, multiplier);
     value ^= value >>> 24;
     value = Math.imul(value, multiplier);

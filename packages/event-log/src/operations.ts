@@ -59,7 +59,11 @@ export interface TailOptions {
 }
 
 /** The records of a topic, of all partitions; in order within each. */
-export async function* tail(log: EventLog, topic: TopicName, options: TailOptions = {}): AsyncIterable<TailedRecord> {
+export async function* tail(
+  log: EventLog,
+  topic: TopicName,
+  options: TailOptions = {},
+): AsyncIterable<TailedRecord> {
   const { codec, connect, wire } = log[internals];
   const { from = 'end', follow = true } = options;
   const ending = new AbortController();
@@ -81,7 +85,11 @@ export async function* tail(log: EventLog, topic: TopicName, options: TailOption
     try {
       await connection.open([wire(topic)]);
       const reader = createPartitionReader(connection, wire(topic), partition, { signal: ending.signal });
-      let offset = await connection.offset(wire(topic), partition, from === 'beginning' ? 'earliest' : 'latest');
+      let offset = await connection.offset(
+        wire(topic),
+        partition,
+        from === 'beginning' ? 'earliest' : 'latest',
+      );
       let last: bigint | undefined;
       while (!ending.signal.aborted && (follow || last === undefined || offset < last)) {
         const fetched = await unlessAborted(

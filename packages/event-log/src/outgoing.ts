@@ -36,7 +36,10 @@ export function encodeRecord(
   const { declaration, key, payload, headers } = record;
   const partition = record.partition ?? log.partitionOf(key);
   if (!Number.isInteger(partition) || partition < 0 || partition >= log.config.partitions) {
-    throw new EventLogError('invalid_record', `a ${declaration.type} is for partition ${partition} of ${log.config.partitions}`);
+    throw new EventLogError(
+      'invalid_record',
+      `a ${declaration.type} is for partition ${partition} of ${log.config.partitions}`,
+    );
   }
   const message: Message = {
     key,

@@ -73,7 +73,9 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     if (state === 'waiting') touch();
     if (Date.now() - lastProgress < stallMs) return;
     clearInterval(watchdog);
-    options.onFatal(new Error(`nothing has moved on partition ${partition} for ${stallMs / 1_000} s while ${state}`));
+    options.onFatal(
+      new Error(`nothing has moved on partition ${partition} for ${stallMs / 1_000} s while ${state}`),
+    );
   }, 5_000);
 
   async function run(): Promise<void> {
@@ -103,14 +105,17 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         if (stopping.signal.aborted) return;
         if (error instanceof OpenAnew) continue;
         const type = protocolErrorType(error);
-        const passing = type !== undefined || isConnectionError(error) || isRetriable(error) || options.isRetriable(error);
+        const passing =
+          type !== undefined || isConnectionError(error) || isRetriable(error) || options.isRetriable(error);
         metrics.restart();
         failures++;
         if (!passing) unexplained++;
         lastError = asError(error).message;
         logger.warn({ err: error, failures }, 'the partition is opened anew');
         if (unexplained >= failuresUntilFatal) {
-          options.onFatal(new Error(`partition ${partition} fails again and again: ${lastError}`, { cause: error }));
+          options.onFatal(
+            new Error(`partition ${partition} fails again and again: ${lastError}`, { cause: error }),
+          );
           return;
         }
         // Whoever was fenced must hear from the group before it fences in turn.
@@ -138,7 +143,10 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         const reader = createPartitionReader(connection, wire, partition, {
           signal: ending.signal,
           onOffsetLost: (wanted, earliest) => {
-            logger.error({ topic, wanted: String(wanted), earliest: String(earliest) }, 'records were lost before they were read');
+            logger.error(
+              { topic, wanted: String(wanted), earliest: String(earliest) },
+              'records were lost before they were read',
+            );
           },
         });
         let position = session.positions.get(topic) ?? 0n;
@@ -208,7 +216,10 @@ export function createLoops(start: (partition: number) => PartitionLoop): {
   function open(partition: number): void {
     if (stopped || loops.has(partition) || !wanted.has(partition)) return;
     const before = closing.get(partition);
-    if (before) void before.then(() => { open(partition); });
+    if (before)
+      void before.then(() => {
+        open(partition);
+      });
     else loops.set(partition, start(partition));
   }
 
@@ -249,10 +260,18 @@ export async function committedPositions(
   });
   const positions = new Map<TopicName, bigint>();
   for (const topic of inputs) {
-    const found = responses.find((response) => response.topic === wire(topic))?.partitions.find((one) => one.partition === partition);
-    if (!found) throw new EventLogError('log_unavailable', `the group's offset of ${topic} is not known`, { retriable: true });
+    const found = responses
+      .find((response) => response.topic === wire(topic))
+      ?.partitions.find((one) => one.partition === partition);
+    if (!found)
+      throw new EventLogError('log_unavailable', `the group's offset of ${topic} is not known`, {
+        retriable: true,
+      });
     const committed = BigInt(found.offset);
-    positions.set(topic, committed >= 0n ? committed : await connection.offset(wire(topic), partition, 'earliest'));
+    positions.set(
+      topic,
+      committed >= 0n ? committed : await connection.offset(wire(topic), partition, 'earliest'),
+    );
   }
   return positions;
 }

@@ -47,7 +47,11 @@ export function createPartitionReader(
   connection: KafkaConnection,
   topic: string,
   partition: number,
-  options: { patienceMs?: number; onOffsetLost?: (wanted: bigint, earliest: bigint) => void; signal?: AbortSignal } = {},
+  options: {
+    patienceMs?: number;
+    onOffsetLost?: (wanted: bigint, earliest: bigint) => void;
+    signal?: AbortSignal;
+  } = {},
 ): PartitionReader {
   const patienceMs = options.patienceMs ?? 10_000;
   return {
@@ -86,7 +90,10 @@ export function createPartitionReader(
 }
 
 /** What a read_committed consumer may see of a fetched partition: neither control records nor aborted transactions. */
-export function committedRecords(fetched: Pick<FetchedPartition, 'messages' | 'abortedTransactions' | 'highWatermark'>, from: bigint): Fetched {
+export function committedRecords(
+  fetched: Pick<FetchedPartition, 'messages' | 'abortedTransactions' | 'highWatermark'>,
+  from: bigint,
+): Fetched {
   const aborted = [...(fetched.abortedTransactions ?? [])]
     .map(({ producerId, firstOffset }) => ({ producerId, firstOffset: BigInt(firstOffset) }))
     .sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1));

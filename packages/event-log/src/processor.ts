@@ -9,7 +9,13 @@ import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import { joinGroup } from './membership.js';
 import { createProcessingMetrics, type ProcessingMetrics } from './metrics.js';
 import { encodeRecord, traceHeaders, type EncodedRecord } from './outgoing.js';
-import { committedPositions, createLoops, OpenAnew, startPartitionLoop, type Session } from './partition-loop.js';
+import {
+  committedPositions,
+  createLoops,
+  OpenAnew,
+  startPartitionLoop,
+  type Session,
+} from './partition-loop.js';
 import { createPartitionReader, type RawRecord } from './partition-reader.js';
 import { recordHeaders } from './codec.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
@@ -114,7 +120,17 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           isRetriable: options.isRetriable ?? isRetriable,
           onFatal,
           open: (signal, touch) =>
-            openSession({ log, options, partition, groupId, metrics, replies: replies.value, suspects, signal, touch }),
+            openSession({
+              log,
+              options,
+              partition,
+              groupId,
+              metrics,
+              replies: replies.value,
+              suspects,
+              signal,
+              touch,
+            }),
         });
       });
       const membership = await joinGroup(log, {
@@ -180,7 +196,10 @@ async function openSession(context: SessionContext): Promise<Session> {
   let state: PartitionState | undefined;
   try {
     await connection.open([...options.inputs, options.output, deadLetterTopic].map(wire));
-    const producer = createTransactionalProducer(connection, { transactionalId: `${groupId}.${partition}`, groupId });
+    const producer = createTransactionalProducer(connection, {
+      transactionalId: `${groupId}.${partition}`,
+      groupId,
+    });
     // In this order: only once nobody else can write does what is read below stay true.
     await producer.fence();
     const positions = await committedPositions(log, connection, groupId, options.inputs, partition);
@@ -211,7 +230,10 @@ async function openSession(context: SessionContext): Promise<Session> {
             offset = fetched.nextOffset;
             continue;
           }
-          logger.error({ checkpoint: String(from.offset) }, 'the stored state is not of this log; it is folded anew');
+          logger.error(
+            { checkpoint: String(from.offset) },
+            'the stored state is not of this log; it is folded anew',
+          );
           return startOver();
         }
         end ??= fetched.highWatermark;
@@ -223,7 +245,10 @@ async function openSession(context: SessionContext): Promise<Session> {
         signal.throwIfAborted();
       }
       const reached = Object.fromEntries(positions);
-      if (offset !== from.offset || options.inputs.some((topic) => from.positions[topic] !== reached[topic])) {
+      if (
+        offset !== from.offset ||
+        options.inputs.some((topic) => from.positions[topic] !== reached[topic])
+      ) {
         await opened.store({ offset, positions: reached });
       }
       return offset;
@@ -240,9 +265,15 @@ async function openSession(context: SessionContext): Promise<Session> {
       await codec.loadSchemas(records);
       return records.flatMap((record): FoldedRecord[] => {
         const decoded = codec.decode(options.output, partition, record);
-        const declaration = 'problem' in decoded ? undefined : log[internals].schemas.declarationOf(options.output, decoded.type);
+        const declaration =
+          'problem' in decoded
+            ? undefined
+            : log[internals].schemas.declarationOf(options.output, decoded.type);
         if ('problem' in decoded || !declaration) {
-          logger.error({ offset: String(record.offset), problem: decoded }, 'a record of the own topic is passed over');
+          logger.error(
+            { offset: String(record.offset), problem: decoded },
+            'a record of the own topic is passed over',
+          );
           return [];
         }
         return [{ ...decoded, declaration }];
@@ -261,7 +292,10 @@ async function openSession(context: SessionContext): Promise<Session> {
         const started = performance.now();
         if (isRebuild(segment)) await rebuild(topic, segment);
         else await decideSegment(topic, segment);
-        metrics.batch(topic, { records: segment.records.length, seconds: (performance.now() - started) / 1_000 });
+        metrics.batch(topic, {
+          records: segment.records.length,
+          seconds: (performance.now() - started) / 1_000,
+        });
       }
     }
 
@@ -278,7 +312,13 @@ async function openSession(context: SessionContext): Promise<Session> {
         const segment = { topic: first, records: [record], nextOffset: raw.offset + 1n };
         const alone = raw.offset < singlyBefore || isRebuild(segment);
         const last = segments.at(-1);
-        if (last && !alone && !last.alone && last.topic === first && last.records.length < maxRecordsPerBatch) {
+        if (
+          last &&
+          !alone &&
+          !last.alone &&
+          last.topic === first &&
+          last.records.length < maxRecordsPerBatch
+        ) {
           last.records.push(record);
           last.nextOffset = raw.offset + 1n;
         } else {
@@ -308,33 +348,47 @@ async function openSession(context: SessionContext): Promise<Session> {
       const raw = new Map<IncomingRecord, RawRecord>();
       const parked: EncodedRecord[] = [];
       const park = (record: RawRecord, reason: string) => {
-        logger.warn({ topic: segment.topic, offset: String(record.offset), reason }, 'a record is parked as a dead letter');
-        parked.push(deadLetterMessage(wire(deadLetterTopic), segment.topic, partition, record, reason, Date.now()));
+        logger.warn(
+          { topic: segment.topic, offset: String(record.offset), reason },
+          'a record is parked as a dead letter',
+        );
+        parked.push(
+          deadLetterMessage(wire(deadLetterTopic), segment.topic, partition, record, reason, Date.now()),
+        );
       };
       for (const record of segment.records) {
         const failed = suspects.failures.get(`${segment.topic}:${record.offset}`);
-        const decoded = failed && failed.attempts >= attemptsUntilParked ? { problem: failed.reason } : codec.decode(segment.topic, partition, record);
+        const decoded =
+          failed && failed.attempts >= attemptsUntilParked
+            ? { problem: failed.reason }
+            : codec.decode(segment.topic, partition, record);
         if ('problem' in decoded) park(record, decoded.problem);
         else raw.set(decoded, record);
       }
       const incoming = [...raw.keys()];
-      await withinSpan(`process ${segment.topic}`, incoming, { 'messaging.destination.partition.id': partition }, async () => {
-        const { decision, events, commands } = await decide(input, segment, incoming);
-        for (const { record, reason } of decision.deadLetters ?? []) {
-          const original = raw.get(record);
-          if (original) park(original, reason);
-        }
-        const offsets = await commit(input, segment.nextOffset, [...events, ...commands], parked);
-        if (parked.length > 0) metrics.deadLetters(segment.topic, parked.length);
-        for (const record of segment.records) suspects.failures.delete(`${segment.topic}:${record.offset}`);
-        if (decision.events.length > 0) {
-          await fold(decision.events.map((event, at) => folded(event, events[at], offsets[at] ?? -1n)));
-          foldedUpTo = (offsets[events.length - 1] ?? foldedUpTo - 1n) + 1n;
-        }
-        const replies = typeof decision.replies === 'function' ? await decision.replies() : (decision.replies ?? []);
-        reply(replies);
-        await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
-      });
+      await withinSpan(
+        `process ${segment.topic}`,
+        incoming,
+        { 'messaging.destination.partition.id': partition },
+        async () => {
+          const { decision, events, commands } = await decide(input, segment, incoming);
+          for (const { record, reason } of decision.deadLetters ?? []) {
+            const original = raw.get(record);
+            if (original) park(original, reason);
+          }
+          const offsets = await commit(input, segment.nextOffset, [...events, ...commands], parked);
+          if (parked.length > 0) metrics.deadLetters(segment.topic, parked.length);
+          for (const record of segment.records) suspects.failures.delete(`${segment.topic}:${record.offset}`);
+          if (decision.events.length > 0) {
+            await fold(decision.events.map((event, at) => folded(event, events[at], offsets[at] ?? -1n)));
+            foldedUpTo = (offsets[events.length - 1] ?? foldedUpTo - 1n) + 1n;
+          }
+          const replies =
+            typeof decision.replies === 'function' ? await decision.replies() : (decision.replies ?? []);
+          reply(replies);
+          await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
+        },
+      );
     }
 
     /** Decides, and encodes what was decided; a failure of either is the records' fault unless it says otherwise. */
@@ -349,18 +403,29 @@ async function openSession(context: SessionContext): Promise<Session> {
         const trace = traceHeaders();
         const events = decision.events.map((event) => {
           if (event.declaration.topic !== options.output) {
-            throw new EventLogError('invalid_record', `${event.declaration.type} is not an event of ${options.output}`);
+            throw new EventLogError(
+              'invalid_record',
+              `${event.declaration.type} is not an event of ${options.output}`,
+            );
           }
           return encodeRecord(log, { ...event, partition }, now, trace);
         });
         const commands = (decision.commands ?? []).map((command) => encodeRecord(log, command, now, trace));
         return { decision, events, commands };
       } catch (error) {
-        if (isRetriable(error) || options.isRetriable?.(error) || isConnectionError(error) || protocolErrorType(error) !== undefined) {
+        if (
+          isRetriable(error) ||
+          options.isRetriable?.(error) ||
+          isConnectionError(error) ||
+          protocolErrorType(error) !== undefined
+        ) {
           throw error;
         }
         const { message, stack } = asError(error);
-        logger.error({ err: error, topic: segment.topic, records: segment.records.length }, 'deciding has failed');
+        logger.error(
+          { err: error, topic: segment.topic, records: segment.records.length },
+          'deciding has failed',
+        );
         const [only, ...others] = segment.records;
         if (only && others.length === 0) {
           const id = `${segment.topic}:${only.offset}`;
@@ -375,7 +440,12 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     /** Appends and commits; answers the offset of each record. Where this throws the session ends: nobody knows what was done. */
-    async function commit(input: TopicName, nextOffset: bigint, records: EncodedRecord[], parked: EncodedRecord[]): Promise<bigint[]> {
+    async function commit(
+      input: TopicName,
+      nextOffset: bigint,
+      records: EncodedRecord[],
+      parked: EncodedRecord[],
+    ): Promise<bigint[]> {
       const batches = toBatches([...records, ...parked], maxBatchBytes);
       const first = await producer.commit({
         batches: batches.map(({ batch }) => batch),
@@ -390,9 +460,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     function folded(event: OutgoingRecord, encoded: EncodedRecord | undefined, offset: bigint): FoldedRecord {
-      const headers = Object.fromEntries(
-        Object.entries(encoded?.message.headers ?? {}).map(([name, value]) => [name, Buffer.from(String(value))]),
-      );
+      const headers = encoded?.message.headers ?? {};
       const timestamp = Number(encoded?.message.timestamp ?? 0);
       const { declaration, key, payload } = event;
       return {

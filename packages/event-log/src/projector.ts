@@ -85,7 +85,9 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           partitions: () => loops.all().map((loop) => ({ partition: loop.partition, ...loop.state() })),
           ready: () => membership.joined() && loops.all().every((loop) => loop.state().state === 'running'),
           async rebuild() {
-            const done = assigned.map((partition) => new Promise<void>((resolve) => resets.set(partition, resolve)));
+            const done = assigned.map(
+              (partition) => new Promise<void>((resolve) => resets.set(partition, resolve)),
+            );
             const mine = [...assigned];
             loops.assign([]);
             loops.assign(mine);
@@ -101,7 +103,12 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
   };
 }
 
-async function openProjection(log: EventLog, options: ProjectorOptions, partition: number, afresh: boolean): Promise<Session> {
+async function openProjection(
+  log: EventLog,
+  options: ProjectorOptions,
+  partition: number,
+  afresh: boolean,
+): Promise<Session> {
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
@@ -117,7 +124,10 @@ async function openProjection(log: EventLog, options: ProjectorOptions, partitio
   try {
     await connection.open(options.inputs.map(wire));
     for (const topic of options.inputs) {
-      positions.set(topic, stored.positions[topic] ?? (await connection.offset(wire(topic), partition, 'earliest')));
+      positions.set(
+        topic,
+        stored.positions[topic] ?? (await connection.offset(wire(topic), partition, 'earliest')),
+      );
     }
   } finally {
     connection.close();
@@ -130,11 +140,19 @@ async function openProjection(log: EventLog, options: ProjectorOptions, partitio
         const chunk = records.slice(at, at + maxRecordsPerBatch);
         const incoming = await decode(topic, chunk);
         const last = chunk.at(-1);
-        positions.set(topic, at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n);
-        await withinSpan(`project ${topic}`, incoming, { 'messaging.destination.partition.id': partition }, async () => {
-          if (incoming.length > 0) await state.fold(incoming);
-          await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
-        });
+        positions.set(
+          topic,
+          at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n,
+        );
+        await withinSpan(
+          `project ${topic}`,
+          incoming,
+          { 'messaging.destination.partition.id': partition },
+          async () => {
+            if (incoming.length > 0) await state.fold(incoming);
+            await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
+          },
+        );
       }
     },
     async close() {
@@ -148,7 +166,10 @@ async function openProjection(log: EventLog, options: ProjectorOptions, partitio
       const decoded = codec.decode(topic, partition, record);
       if (!('problem' in decoded)) return [decoded];
       // Its own service parks what it cannot take; here there is nobody to send it back to.
-      logger.error({ topic, offset: String(record.offset), problem: decoded.problem }, 'a record is passed over');
+      logger.error(
+        { topic, offset: String(record.offset), problem: decoded.problem },
+        'a record is passed over',
+      );
       return [];
     });
   }

@@ -32,7 +32,10 @@ export function createRequester(log: EventLog, { writer }: { writer: RecordWrite
     async request(record, { timeoutMs }) {
       const correlationId = record.headers?.['correlation-id'] ?? randomUUID();
       if (waiting.has(correlationId)) {
-        throw new EventLogError('invalid_record', `a request with the correlation id ${correlationId} is under way`);
+        throw new EventLogError(
+          'invalid_record',
+          `a request with the correlation id ${correlationId} is under way`,
+        );
       }
       let timer: NodeJS.Timeout | undefined;
       try {
@@ -44,7 +47,10 @@ export function createRequester(log: EventLog, { writer }: { writer: RecordWrite
         });
         reply.catch(() => undefined);
         await writer.write([
-          { ...record, headers: { ...record.headers, 'correlation-id': correlationId, 'reply-to': instance } },
+          {
+            ...record,
+            headers: { ...record.headers, 'correlation-id': correlationId, 'reply-to': instance },
+          },
         ]);
         return await reply;
       } finally {

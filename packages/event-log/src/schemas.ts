@@ -1,9 +1,10 @@
 // The JSON Schemas of all declared records: made from the declarations, registered, and kept compatible.
-import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { recordsOf, topics, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { z } from 'zod';
-import { asError, EventLogError, EventLogUnavailable } from './errors.js';
+import { asError, EventLogError, EventLogUnavailable, isRetriable } from './errors.js';
+import { pause } from './timing.js';
 
 /** A schema as records carry it: the registry's id in front of the JSON, and the check that goes with it. */
 export interface RegisteredSchema {
@@ -43,6 +44,7 @@ export interface SchemaStore {
 }
 
 const parallelRegistrations = 8;
+const registrationAttempts = 5;
 const foreignSchemasKept = 1_000;
 
 /** The schemas of one namespace. Nothing is usable before register(). */
@@ -62,13 +64,21 @@ export function createSchemaStore(options: {
     { [SchemaType.JSON]: { ajvInstance: ajv as never } },
   );
   const own = new Map<RecordDeclaration, RegisteredSchema>();
-  const byTopicAndType = new Map(declarations.map((declaration) => [`${declaration.topic}/${declaration.type}`, declaration]));
-  const bySubject = new Map(declarations.map((declaration) => [subjectOf(namespace, declaration), declaration]));
+  const byTopicAndType = new Map(
+    declarations.map((declaration) => [`${declaration.topic}/${declaration.type}`, declaration]),
+  );
+  const bySubject = new Map(
+    declarations.map((declaration) => [subjectOf(namespace, declaration), declaration]),
+  );
   const ownIds = new Map<number, Set<RecordDeclaration>>();
   /** Schemas of other versions, with the subjects that they are registered under; null for an id that does not exist. */
   const foreign = new Map<number, { schema: RegisteredSchema; subjects: Set<string> } | null>();
 
-  async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+  async function ask(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: unknown }> {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: { 'content-type': 'application/vnd.schemaregistry.v1+json', accept: 'application/json' },
@@ -77,7 +87,8 @@ export function createSchemaStore(options: {
     }).catch((error: unknown) => {
       throw new EventLogUnavailable(`the schema registry does not answer: ${asError(error).message}`, error);
     });
-    if (response.status >= 500) throw new EventLogUnavailable(`the schema registry answered ${response.status} to ${method} ${path}`);
+    if (response.status >= 500)
+      throw new EventLogUnavailable(`the schema registry answered ${response.status} to ${method} ${path}`);
     return { status: response.status, body: await response.json().catch(() => undefined) };
   }
 
@@ -93,16 +104,19 @@ export function createSchemaStore(options: {
         schema,
       });
       if (compatible.status === 200) {
-        const { is_compatible: isCompatible, reason } = compatible.body as { is_compatible?: boolean; reason?: unknown };
+        const { is_compatible: isCompatible, reason } = compatible.body as {
+          is_compatible?: boolean;
+          reason?: unknown;
+        };
         if (isCompatible === false) throw incompatible(subject, declaration, String(reason));
       }
-      id = await registry
-        .register({ type: SchemaType.JSON, schema }, { subject, compatibility: COMPATIBILITY.BACKWARD })
-        .then((answer) => answer.id)
-        .catch((error: unknown) => {
-          if (statusOf(error) === 409) throw incompatible(subject, declaration, asError(error).message);
-          throw new EventLogUnavailable(`subject ${subject} could not be registered: ${asError(error).message}`, error);
-        });
+      const answer = await ask('POST', `/subjects/${name}/versions`, { schemaType: 'JSON', schema });
+      id = idIn(answer.body);
+      if (answer.status !== 200 || id === undefined) {
+        throw new EventLogUnavailable(
+          `subject ${subject} could not be registered: the registry answered ${answer.status} ${JSON.stringify(answer.body)}`,
+        );
+      }
     }
     const level = await ask('GET', `/config/${name}`);
     if ((level.body as { compatibilityLevel?: unknown } | undefined)?.compatibilityLevel !== 'BACKWARD') {
@@ -114,12 +128,25 @@ export function createSchemaStore(options: {
     else ownIds.set(id, new Set([declaration]));
   }
 
+  /** Another process may register the same subject at the same moment; then one of the two is refused in passing. */
+  async function insist(declaration: RecordDeclaration): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await registerOne(declaration);
+        return;
+      } catch (error) {
+        if (!isRetriable(error) || attempt === registrationAttempts) throw error;
+        await pause(attempt * 200);
+      }
+    }
+  }
+
   return {
     async register() {
       const waiting = declarations.filter((declaration) => !own.has(declaration));
       await Promise.all(
         Array.from({ length: parallelRegistrations }, async () => {
-          for (let next = waiting.shift(); next; next = waiting.shift()) await registerOne(next);
+          for (let next = waiting.shift(); next; next = waiting.shift()) await insist(next);
         }),
       );
     },
@@ -165,7 +192,10 @@ export function createSchemaStore(options: {
         foreign.set(id, null);
         return;
       }
-      foreign.set(id, { schema: { id, validate: schema.validate as ValidateFunction }, subjects: new Set(subjects) });
+      foreign.set(id, {
+        schema: { id, validate: schema.validate as ValidateFunction },
+        subjects: new Set(subjects),
+      });
     },
   };
 }
@@ -179,9 +209,7 @@ function incompatible(subject: string, declaration: RecordDeclaration, reason: s
 }
 
 function idIn(body: unknown): number | undefined {
-  return typeof body === 'object' && body !== null && 'id' in body && typeof body.id === 'number' ? body.id : undefined;
-}
-
-function statusOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+  return typeof body === 'object' && body !== null && 'id' in body && typeof body.id === 'number'
+    ? body.id
+    : undefined;
 }

@@ -35,7 +35,10 @@ export async function within<Value>(promise: Promise<Value>, ms: number, late: (
 }
 
 /** The promise's outcome, or undefined as soon as the signal is aborted; what comes later is dropped. */
-export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+export async function unlessAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | undefined> {
   promise.catch(() => undefined);
   if (signal.aborted) return undefined;
   let stop: (() => void) | undefined;

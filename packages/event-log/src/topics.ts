@@ -1,6 +1,6 @@
 // Makes the declared topics, and refuses to work with ones that would lose or misplace records.
 import { topics, type TopicDeclaration, type TopicName } from '@lead-scoring/contracts';
-import { ConfigResourceTypes, type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
+import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import type { EventLogConfig } from './event-log.js';
@@ -25,7 +25,9 @@ export function topicSettings(topic: TopicDeclaration, replicationFactor: number
     // With two copies, waiting for both would stop writes whenever one broker restarts.
     'min.insync.replicas': String(Math.max(1, replicationFactor - 1)),
     'unclean.leader.election.enable': 'false',
-    'max.message.bytes': String(topic.name.endsWith('.dead-letters') ? maxDeadLetterBatchBytes : maxBatchBytes),
+    'max.message.bytes': String(
+      topic.name.endsWith('.dead-letters') ? maxDeadLetterBatchBytes : maxBatchBytes,
+    ),
   };
 }
 
@@ -52,7 +54,10 @@ async function createMissing(admin: Admin, config: EventLogConfig): Promise<void
       topic: wireTopic(config.namespace, topic.name),
       numPartitions: config.partitions,
       replicationFactor: config.replicationFactor,
-      configEntries: Object.entries(topicSettings(topic, config.replicationFactor)).map(([name, value]) => ({ name, value })),
+      configEntries: Object.entries(topicSettings(topic, config.replicationFactor)).map(([name, value]) => ({
+        name,
+        value,
+      })),
     }));
   if (missing.length === 0) return;
   try {
@@ -71,9 +76,10 @@ async function createMissing(admin: Admin, config: EventLogConfig): Promise<void
 function alreadyExists(error: unknown): boolean {
   if (protocolErrorType(error) === 'TOPIC_ALREADY_EXISTS') return true;
   return (
-    error instanceof AggregateError ||
-    (error instanceof Error && 'errors' in error && Array.isArray(error.errors))
-  ) && (error.errors as unknown[]).every((one) => protocolErrorType(one) === 'TOPIC_ALREADY_EXISTS');
+    (error instanceof AggregateError ||
+      (error instanceof Error && 'errors' in error && Array.isArray(error.errors))) &&
+    (error.errors as unknown[]).every((one) => protocolErrorType(one) === 'TOPIC_ALREADY_EXISTS')
+  );
 }
 
 async function check(admin: Admin, config: EventLogConfig, logger: Logger): Promise<void> {
@@ -91,7 +97,7 @@ async function check(admin: Admin, config: EventLogConfig, logger: Logger): Prom
   }
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: names.map((name) => ({ type: ConfigResourceTypes.TOPIC, name })),
+    resources: names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
   });
   for (const topic of topics) {
     const name = wireTopic(config.namespace, topic.name);
@@ -100,7 +106,8 @@ async function check(admin: Admin, config: EventLogConfig, logger: Logger): Prom
     for (const [setting, wanted] of Object.entries(topicSettings(topic, config.replicationFactor))) {
       const is = actual.get(setting);
       if (is === undefined || is === wanted) continue;
-      const losesEvents = topic.retentionMs === -1 && (setting.startsWith('retention.') || setting === 'cleanup.policy');
+      const losesEvents =
+        topic.retentionMs === -1 && (setting.startsWith('retention.') || setting === 'cleanup.policy');
       if (losesEvents) {
         throw new EventLogError(
           'topic_mismatch',
@@ -117,7 +124,11 @@ async function waitForLeaders(admin: Admin, names: string[]): Promise<void> {
   for (;;) {
     try {
       const { topics: found } = await admin.fetchTopicMetadata({ topics: names });
-      if (found.length === names.length && found.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0))) return;
+      if (
+        found.length === names.length &&
+        found.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0))
+      )
+        return;
     } catch (error) {
       if (Date.now() > giveUpAt) throw error;
     }

@@ -1,5 +1,13 @@
 // Spans of batches: the trace that a record carries goes on through deciding, committing and folding.
-import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Link } from '@opentelemetry/api';
+import {
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Link,
+} from '@opentelemetry/api';
 import type { IncomingRecord } from './records.js';
 
 const maxLinks = 32;

@@ -1,7 +1,14 @@
 // One transactional id's producer: fences its predecessor, then appends records and input offsets, all or nothing.
 import type { Message } from 'kafkajs';
 import { EventLogUnavailable } from './errors.js';
-import { byLeader, mayAppendAgain, produce, takeSequence, type AppendBatch, type ProducerIdentity } from './idempotent-appender.js';
+import {
+  byLeader,
+  mayAppendAgain,
+  produce,
+  takeSequence,
+  type AppendBatch,
+  type ProducerIdentity,
+} from './idempotent-appender.js';
 import type { Broker, KafkaConnection } from './kafka-connection.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import { pause } from './timing.js';
@@ -67,7 +74,8 @@ export function createTransactionalProducer(
       } catch (error) {
         const type = protocolErrorType(error);
         const moved = type !== undefined && coordinatorMoved.has(type);
-        if (Date.now() > giveUpAt) throw new EventLogUnavailable(`the coordinator of ${transactionalId} stays busy`, error);
+        if (Date.now() > giveUpAt)
+          throw new EventLogUnavailable(`the coordinator of ${transactionalId} stays busy`, error);
         if (type !== 'CONCURRENT_TRANSACTIONS' && !moved && !again(error)) throw error;
         if (type !== 'CONCURRENT_TRANSACTIONS') {
           connection.forgetCoordinators();
@@ -83,17 +91,26 @@ export function createTransactionalProducer(
 
   async function append(batches: readonly AppendBatch[]): Promise<bigint[]> {
     const producer = current();
-    let unwritten = batches.map((batch, index) => ({ ...batch, index, firstSequence: takeSequence(producer, batch) }));
+    let unwritten = batches.map((batch, index) => ({
+      ...batch,
+      index,
+      firstSequence: takeSequence(producer, batch),
+    }));
     const offsets: bigint[] = [];
     const giveUpAt = Date.now() + stepTimeoutMs;
     for (;;) {
       let lastError: unknown;
       // A request holds one batch a partition: further ones of the same partition wait for the next round.
-      const next = [...new Map([...unwritten].reverse().map((batch) => [`${batch.topic}/${batch.partition}`, batch])).values()];
+      const next = [
+        ...new Map(
+          [...unwritten].reverse().map((batch) => [`${batch.topic}/${batch.partition}`, batch]),
+        ).values(),
+      ];
       const later = unwritten.filter((batch) => !next.includes(batch));
       const rounds = [...byLeader(connection, next)].map(async ([leader, group]) => {
         try {
-          if (leader === undefined) throw Object.assign(new Error('no leader'), { type: 'LEADER_NOT_AVAILABLE' });
+          if (leader === undefined)
+            throw Object.assign(new Error('no leader'), { type: 'LEADER_NOT_AVAILABLE' });
           const first = await produce(await connection.broker(leader), producer, group, stepTimeoutMs);
           group.forEach(({ index }, at) => (offsets[index] = first[at] ?? -1n));
           return [];
@@ -107,7 +124,8 @@ export function createTransactionalProducer(
       unwritten = [...failed, ...later];
       if (unwritten.length === 0) return offsets;
       if (failed.length === 0) continue;
-      if (Date.now() > giveUpAt) throw new EventLogUnavailable('records of a transaction could not be written', lastError);
+      if (Date.now() > giveUpAt)
+        throw new EventLogUnavailable('records of a transaction could not be written', lastError);
       await pause(50);
       await connection.refresh().catch(() => undefined);
     }
@@ -171,7 +189,10 @@ export function createTransactionalProducer(
           }),
         );
       }
-      const [written] = await Promise.all([append(batches), offsets.length > 0 ? commitOffsets(offsets) : undefined]);
+      const [written] = await Promise.all([
+        append(batches),
+        offsets.length > 0 ? commitOffsets(offsets) : undefined,
+      ]);
       await ask(transactionCoordinator, (broker) =>
         broker.endTxn({
           transactionalId,

@@ -4,7 +4,13 @@ import type { Message } from 'kafkajs';
 import type { Component } from './component.js';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { byLeader, mayAppendAgain, produce, takeSequence, type ProducerIdentity } from './idempotent-appender.js';
+import {
+  byLeader,
+  mayAppendAgain,
+  produce,
+  takeSequence,
+  type ProducerIdentity,
+} from './idempotent-appender.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import { encodeRecord, traceHeaders } from './outgoing.js';
 import type { OutgoingRecord } from './records.js';
@@ -71,7 +77,10 @@ interface Lane {
  * that fails in passing (a leader moved, a connection broke) is sent again to whoever leads its partition then, with the
  * same sequence number, so it is written once; while one partition waits for its leader, the others go on.
  */
-export function createRecordWriter(log: EventLog, options: RecordWriterOptions = {}): Component<RecordWriter> {
+export function createRecordWriter(
+  log: EventLog,
+  options: RecordWriterOptions = {},
+): Component<RecordWriter> {
   const { logger, connect } = log[internals];
   const maxBufferedBytes = options.maxBufferedBytes ?? 32 * 1024 * 1024;
   const timeoutMs = options.timeoutMs ?? 5_000;
@@ -147,7 +156,11 @@ export function createRecordWriter(log: EventLog, options: RecordWriterOptions =
     if (findingLeaders) return;
     findingLeaders = true;
     try {
-      await within(from.open(group.map(({ topic }) => topic)), timeoutMs, () => new Error('no metadata in time'));
+      await within(
+        from.open(group.map(({ topic }) => topic)),
+        timeoutMs,
+        () => new Error('no metadata in time'),
+      );
       if (group.some(({ topic, partition }) => leaderOrNone(from, topic, partition) === undefined)) {
         await pause(retryPauseMs);
         await refresh(from);
@@ -161,19 +174,30 @@ export function createRecordWriter(log: EventLog, options: RecordWriterOptions =
   }
 
   /** Sends each lane's batch to their common leader. One request is of one producer id: lanes of another wait their turn. */
-  async function send(from: KafkaConnection, leader: number, group: Lane[], current: ProducerIdentity): Promise<void> {
+  async function send(
+    from: KafkaConnection,
+    leader: number,
+    group: Lane[],
+    current: ProducerIdentity,
+  ): Promise<void> {
     const sender = group[0]?.flight?.identity ?? current;
     const now = group.filter(({ flight }) => (flight?.identity ?? current) === sender);
     busyLeaders.add(leader);
     const batches = now.map((lane) => {
       const { entries, firstSequence } = takeOff(lane, current);
-      return { topic: lane.topic, partition: lane.partition, firstSequence, messages: entries.map(({ message }) => message) };
+      return {
+        topic: lane.topic,
+        partition: lane.partition,
+        firstSequence,
+        messages: entries.map(({ message }) => message),
+      };
     });
     try {
       const offsets = await within(
         from.broker(leader).then((broker) => produce(broker, sender, batches, timeoutMs)),
         timeoutMs,
-        () => Object.assign(new Error('the broker did not acknowledge in time'), { type: 'REQUEST_TIMED_OUT' }),
+        () =>
+          Object.assign(new Error('the broker did not acknowledge in time'), { type: 'REQUEST_TIMED_OUT' }),
       );
       now.forEach((lane, at) => {
         land(lane, offsets[at] ?? -1n);
@@ -187,9 +211,11 @@ export function createRecordWriter(log: EventLog, options: RecordWriterOptions =
   }
 
   async function refresh(from: KafkaConnection): Promise<void> {
-    await within(from.refresh(), timeoutMs, () => new Error('no metadata in time')).catch((error: unknown) => {
-      logger.debug({ err: error }, 'leaders are not known');
-    });
+    await within(from.refresh(), timeoutMs, () => new Error('no metadata in time')).catch(
+      (error: unknown) => {
+        logger.debug({ err: error }, 'leaders are not known');
+      },
+    );
   }
 
   /** The batch of a lane that is to be sent now: the one that failed before, or all that waits, up to the limit. */
@@ -290,9 +316,13 @@ export function createRecordWriter(log: EventLog, options: RecordWriterOptions =
       const encoded = records.map((record) => encodeRecord(log, record, now, trace));
       const bytes = encoded.reduce((sum, one) => sum + one.bytes, 0);
       if (bufferedBytes + bytes > maxBufferedBytes && bufferedBytes > 0) {
-        throw new EventLogError('log_overloaded', 'too many records are waiting to be written: try again later', {
-          retriable: true,
-        });
+        throw new EventLogError(
+          'log_overloaded',
+          'too many records are waiting to be written: try again later',
+          {
+            retriable: true,
+          },
+        );
       }
       return new Promise<RecordPosition[]>((resolve, reject) => {
         const write: Write = {

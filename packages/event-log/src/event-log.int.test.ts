@@ -1,0 +1,334 @@
+// Preparation, writing, requests, projections and the operator's look at the log, against real servers.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { defineRecord, records as declarations } from '@lead-scoring/contracts';
+import { z } from 'zod';
+import { ReplyTimeout } from './errors.js';
+import { internals, type EventLog } from './event-log.js';
+import { listLag, tail, waitUntilConsumed, type TailedRecord } from './operations.js';
+import type { Checkpoint } from './processor.js';
+import { createProjector, type ProjectionState } from './projector.js';
+import { isRecord } from './records.js';
+import { createRequester } from './requester.js';
+import { createSchemaStore, subjectOf } from './schemas.js';
+import {
+  createRuleset,
+  createStores,
+  eventually,
+  logger,
+  putRaw,
+  removeNamespace,
+  startProcessor,
+  testLog,
+} from './test-support.js';
+import { createRecordWriter, type RecordWriter } from './writer.js';
+
+let log: EventLog;
+let writer: RecordWriter;
+let stopWriter: () => Promise<void>;
+
+beforeAll(async () => {
+  log = testLog();
+  // Several services prepare at once.
+  const others = [1, 2].map(() => testLog({ namespace: log.config.namespace }));
+  await Promise.all([log, ...others].map((one) => one.prepare()));
+  ({ value: writer, stop: stopWriter } = await createRecordWriter(log).start());
+}, 60_000);
+
+afterAll(async () => {
+  await stopWriter();
+  await removeNamespace(log);
+}, 30_000);
+
+describe('preparation', () => {
+  test('topics are made as declared', async () => {
+    const admin = log[internals].kafka.admin();
+    await admin.connect();
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [
+        { type: 2, name: `${log.config.namespace}.scoring.events` },
+        { type: 2, name: `${log.config.namespace}.replies` },
+      ],
+    });
+    await admin.disconnect();
+    const settings = resources.map(({ configEntries }) =>
+      Object.fromEntries(configEntries.map(({ configName, configValue }) => [configName, configValue])),
+    );
+    expect(settings[0]).toMatchObject({
+      'retention.ms': '-1',
+      'cleanup.policy': 'delete',
+      'unclean.leader.election.enable': 'false',
+    });
+    expect(settings[1]).toMatchObject({ 'retention.ms': '3600000' });
+  });
+
+  test('another count of partitions than the topics have is refused, and says what to set', async () => {
+    const other = testLog({ namespace: log.config.namespace, partitions: 5 });
+    await expect(other.prepare()).rejects.toMatchObject({
+      code: 'topic_mismatch',
+      message: expect.stringContaining('PARTITIONS=3'),
+    });
+    await other.close();
+  });
+
+  test('a schema that cannot read what was written before is refused with subject, type and reason; a compatible one is taken', async () => {
+    const base = { type: 'Probe', topic: 'scoring.events', key: 'ou_id', description: 'A probe.' } as const;
+    const store = (schema: z.ZodType) =>
+      createSchemaStore({
+        url: log.config.schemaRegistryUrl,
+        namespace: log.config.namespace,
+        clientId: 'test',
+        declarations: [defineRecord({ ...base, schema })],
+      });
+    const subject = subjectOf(log.config.namespace, { ...base, schema: z.unknown() } as never);
+    const url = `${log.config.schemaRegistryUrl}/subjects/${encodeURIComponent(subject)}`;
+    try {
+      await store(z.strictObject({ a: z.string() })).register();
+      const config = await fetch(`${log.config.schemaRegistryUrl}/config/${encodeURIComponent(subject)}`);
+      expect(await config.json()).toEqual({ compatibilityLevel: 'BACKWARD' });
+      await expect(store(z.strictObject({ a: z.string(), b: z.string() })).register()).rejects.toMatchObject({
+        code: 'incompatible_schema',
+        message: expect.stringMatching(/Probe on scoring\.events.*scoring\.events-Probe.*REQUIRED/s),
+      });
+      await expect(store(z.strictObject({ a: z.number() })).register()).rejects.toMatchObject({
+        code: 'incompatible_schema',
+      });
+      await store(z.strictObject({ a: z.string(), b: z.string().optional() })).register();
+    } finally {
+      await fetch(url, { method: 'DELETE' });
+      await fetch(`${url}?permanent=true`, { method: 'DELETE' });
+    }
+  }, 30_000);
+
+  test('a record of a schema that another version of the system registered is read', async () => {
+    const { codec, schemas } = log[internals];
+    const { declaration, payload } = createRuleset();
+    const subject = subjectOf(log.config.namespace, declaration);
+    const response = await fetch(
+      `${log.config.schemaRegistryUrl}/subjects/${encodeURIComponent(subject)}/versions`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
+        body: JSON.stringify({
+          schemaType: 'JSON',
+          schema: JSON.stringify({
+            ...z.toJSONSchema(declaration.schema, { target: 'draft-7' }),
+            description: 'another version',
+          }),
+        }),
+      },
+    );
+    const { id } = (await response.json()) as { id: number };
+    const value = codec.encode(declaration, payload);
+    value.writeInt32BE(id, 1);
+    const record = {
+      offset: 0n,
+      timestamp: 0,
+      key: null,
+      value,
+      headers: { type: Buffer.from('CreateRuleset') },
+    };
+    expect(schemas.known(id)).toBe(false);
+    await codec.loadSchemas([record]);
+    expect(codec.decode('scoring.commands', 0, record)).toMatchObject({ payload });
+    expect(
+      codec.decode('scoring.commands', 0, { ...record, headers: { type: Buffer.from('CreateRule') } }),
+    ).toHaveProperty('problem');
+  });
+});
+
+describe('the writer', () => {
+  test('answers where each record is, and each is there with its key and headers', async () => {
+    const records = Array.from({ length: 50 }, () => createRuleset({ headers: { ou: 'x' } }));
+    const positions = await writer.write(records);
+    const found = new Map<string, TailedRecord>();
+    for await (const record of tail(log, 'scoring.commands', { from: 'beginning', follow: false })) {
+      found.set(`${record.partition}:${record.offset}`, record);
+    }
+    records.forEach(({ key, payload }, index) => {
+      const position = positions[index];
+      expect(position?.partition).toBe(log.partitionOf(key));
+      expect(found.get(`${position?.partition ?? ''}:${position?.offset ?? ''}`)).toMatchObject({
+        key,
+        payload,
+        type: 'CreateRuleset',
+        headers: { ou: 'x' },
+      });
+    });
+  });
+
+  test('brokers that cannot be reached make it reject within its time limit', async () => {
+    const away = testLog({ namespace: log.config.namespace });
+    const unreachable = {
+      ...away,
+      [internals]: {
+        ...away[internals],
+        codec: log[internals].codec,
+        connect: () => testLogAt('127.0.0.1:1')[internals].connect(),
+      },
+    };
+    const { value, stop } = await createRecordWriter(unreachable, { timeoutMs: 1_000 }).start();
+    await expect(value.write([createRuleset()])).rejects.toMatchObject({
+      code: 'log_unavailable',
+      retriable: true,
+    });
+    await stop();
+  }, 20_000);
+});
+
+function testLogAt(broker: string): EventLog {
+  const before = process.env.KAFKA_BROKERS;
+  process.env.KAFKA_BROKERS = broker;
+  try {
+    return testLog();
+  } finally {
+    if (before !== undefined) process.env.KAFKA_BROKERS = before;
+  }
+}
+
+describe('a request', () => {
+  test('is answered after the fold, so that who asks reads its own write', async () => {
+    const stores = createStores();
+    const processor = await startProcessor(log, stores);
+    const { value: requester, stop } = await createRequester(log, { writer }).start();
+    await eventually('ready', () => processor.status.ready() && processor.status.partitions().length === 3);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const command = createRuleset();
+        const reply = await requester.request(command, { timeoutMs: 10_000 });
+        return { reply, folded: stores.get(log.partitionOf(command.key))?.rulesets.has(command.key) };
+      }),
+    );
+    expect(answers.every(({ reply, folded }) => reply.outcome === 'done' && folded === true)).toBe(true);
+    await stop();
+    await processor.stop();
+  }, 30_000);
+
+  test('that nobody answers rejects with ReplyTimeout', async () => {
+    const { value: requester, stop } = await createRequester(log, { writer }).start();
+    await expect(requester.request(createRuleset(), { timeoutMs: 200 })).rejects.toBeInstanceOf(ReplyTimeout);
+    await stop();
+  }, 20_000);
+});
+
+describe('operations', () => {
+  test('lag is what a service has not read yet', async () => {
+    const stores = createStores();
+    const [position] = await writer.write([createRuleset({ partition: 1 })]);
+    const offset = position?.offset ?? 0n;
+    const before = await listLag(log, 'scoring');
+    expect(
+      before.find(({ topic, partition }) => topic === 'scoring.commands' && partition === 1)?.lag,
+    ).toBeGreaterThanOrEqual(1n);
+    expect(
+      await waitUntilConsumed(log, 'scoring', 'scoring.commands', [{ partition: 1, offset }], {
+        timeoutMs: 200,
+      }),
+    ).toBe(false);
+    const processor = await startProcessor(log, stores);
+    expect(
+      await waitUntilConsumed(log, 'scoring', 'scoring.commands', [{ partition: 1, offset }], {
+        timeoutMs: 20_000,
+      }),
+    ).toBe(true);
+    await processor.stop();
+  }, 40_000);
+
+  test('a tail shows what comes from now on, with the reason for what cannot be decoded', async () => {
+    const ending = new AbortController();
+    const seen: TailedRecord[] = [];
+    const following = (async () => {
+      for await (const record of tail(log, 'gateway.events', { signal: ending.signal })) seen.push(record);
+    })();
+    await eventually('both seen', async () => {
+      await putRaw(log, 'gateway.events', [{ partition: 2, value: 'junk', headers: { type: 'Odd' } }]);
+      return seen.length >= 2;
+    });
+    expect(seen[0]).toMatchObject({
+      type: 'Odd',
+      payload: null,
+      error: expect.stringContaining('not declared'),
+    });
+    ending.abort();
+    await following;
+  }, 20_000);
+});
+
+describe('a projector', () => {
+  interface Row {
+    name: string;
+    offset: bigint;
+    applied: number;
+  }
+  type Rows = Map<string, Row>;
+
+  function projection(
+    tables: Map<number, { rows: Rows; checkpoint: Checkpoint }>,
+    partition: number,
+    faults: { store?: () => void } = {},
+  ): ProjectionState {
+    const table = tables.get(partition) ?? {
+      rows: new Map<string, Row>(),
+      checkpoint: { offset: 0n, positions: {} },
+    };
+    tables.set(partition, table);
+    return {
+      checkpoint: () =>
+        Promise.resolve({ ...table.checkpoint, positions: { ...table.checkpoint.positions } }),
+      fold(records) {
+        for (const record of records) {
+          if (!isRecord(record, declarations.createRuleset)) continue;
+          const { ruleset_id: id, name } = record.payload;
+          const known = table.rows.get(id);
+          if (known && known.offset >= record.offset) continue;
+          table.rows.set(id, { name, offset: record.offset, applied: (known?.applied ?? 0) + 1 });
+        }
+        return Promise.resolve();
+      },
+      store(checkpoint) {
+        faults.store?.();
+        table.checkpoint = checkpoint;
+        return Promise.resolve();
+      },
+      reset() {
+        table.rows.clear();
+        table.checkpoint = { offset: 0n, positions: {} };
+        return Promise.resolve();
+      },
+    };
+  }
+
+  test('records that come twice change nothing, and a rebuild ends with the same', async () => {
+    const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
+    let failures = 3;
+    const { value, stop } = await createProjector(log, {
+      name: `rulesets-${randomUUID().slice(0, 8)}`,
+      inputs: ['scoring.commands'],
+      open: (partition) =>
+        Promise.resolve(
+          projection(tables, partition, {
+            store() {
+              if (failures-- > 0) throw Object.assign(new Error('the database is away'), { retriable: true });
+            },
+          }),
+        ),
+      logger,
+      onFatal: (error) => {
+        throw error;
+      },
+    }).start();
+    const all = Array.from({ length: 30 }, () => createRuleset());
+    await writer.write(all);
+    const rows = () => [...tables.values()].flatMap((table) => [...table.rows]);
+    await eventually('all folded', () => all.every(({ key }) => rows().some(([id]) => id === key)));
+    await eventually('ready', () => value.ready());
+    expect(failures).toBeLessThan(0);
+    expect(new Set(rows().map(([, { applied }]) => applied))).toEqual(new Set([1]));
+    const before = new Map(rows());
+    await value.rebuild();
+    await eventually('the same again', () => rows().length === before.size);
+    expect(new Map(rows())).toEqual(before);
+    await stop();
+  }, 40_000);
+});

@@ -1,0 +1,251 @@
+// For this package's own tests: a log in a namespace of its own, and a service whose state is in memory.
+import { randomUUID } from 'node:crypto';
+import { records as declarations, topics, type TopicName } from '@lead-scoring/contracts';
+import { pino } from 'pino';
+import { createEventLog, internals, type EventLog } from './event-log.js';
+import type { TailedRecord } from './operations.js';
+import type { Checkpoint, Decision, PartitionState, ProcessorOptions, ProcessorStatus } from './processor.js';
+import { createProcessor } from './processor.js';
+import {
+  isRecord,
+  outgoing,
+  type FoldedRecord,
+  type IncomingRecord,
+  type OutgoingRecord,
+} from './records.js';
+import { declaredRecords, subjectOf } from './schemas.js';
+import { pause } from './timing.js';
+
+export const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`integration tests need ${name}`);
+  return value;
+}
+
+/** A log in a namespace of its own; not prepared yet. */
+export function testLog(options: { partitions?: number; namespace?: string } = {}): EventLog {
+  return createEventLog(
+    {
+      brokers: required('KAFKA_BROKERS').split(','),
+      schemaRegistryUrl: required('SCHEMA_REGISTRY_URL'),
+      namespace: options.namespace ?? `event-log-${randomUUID().slice(0, 8)}`,
+      clientId: 'event-log-test',
+      partitions: options.partitions ?? 3,
+      replicationFactor: 1,
+    },
+    { logger },
+  );
+}
+
+/** Removes all that a test's namespace has left on the servers. */
+export async function removeNamespace(log: EventLog): Promise<void> {
+  const { kafka, wire } = log[internals];
+  const admin = kafka.admin();
+  await admin.connect();
+  const there = new Set(await admin.listTopics());
+  await admin.deleteTopics({
+    topics: topics.map(({ name }) => wire(name)).filter((name) => there.has(name)),
+  });
+  const { groups } = await admin.listGroups();
+  const own = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(`${log.config.namespace}.`));
+  if (own.length > 0) await admin.deleteGroups(own).catch(() => undefined);
+  await admin.disconnect();
+  for (const declaration of declaredRecords()) {
+    const url = `${log.config.schemaRegistryUrl}/subjects/${encodeURIComponent(subjectOf(log.config.namespace, declaration))}`;
+    await fetch(url, { method: 'DELETE' });
+    await fetch(`${url}?permanent=true`, { method: 'DELETE' });
+  }
+  await log.close();
+}
+
+/** Waits until a condition holds. */
+export async function eventually(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  timeoutMs = 30_000,
+): Promise<void> {
+  const giveUpAt = Date.now() + timeoutMs;
+  while (!(await holds())) {
+    if (Date.now() > giveUpAt) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+    await pause(20);
+  }
+}
+
+export const ouId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
+const at = '2026-01-31T09:30:00.000Z';
+
+/** A command of the scoring service that makes one ruleset; `name` is for the tests to steer by. */
+export function createRuleset(
+  options: { id?: string; name?: string; partition?: number; headers?: Record<string, string> } = {},
+): OutgoingRecord {
+  const id = options.id ?? randomUUID();
+  return outgoing(declarations.createRuleset, {
+    key: id,
+    ...(options.partition === undefined ? {} : { partition: options.partition }),
+    ...(options.headers === undefined ? {} : { headers: options.headers }),
+    payload: {
+      ou_id: ouId,
+      ruleset_id: id,
+      name: options.name ?? 'A ruleset',
+      score_type: 'engagement',
+      active: true,
+      requested_at: at,
+    },
+  });
+}
+
+/** What a service has stored: survives its process, as a database does. */
+export interface Store {
+  /** Ruleset id to how many events of it were folded, with the offset of the last. */
+  rulesets: Map<string, { count: number; offset: bigint }>;
+  checkpoint: Checkpoint;
+  folds: number;
+  resets: number;
+  opened: number;
+}
+
+/** The stores of a service, one for each partition. */
+export function createStores(): Map<number, Store> {
+  return new Map();
+}
+
+export function storeOf(stores: Map<number, Store>, partition: number): Store {
+  let store = stores.get(partition);
+  if (!store) {
+    store = {
+      rulesets: new Map(),
+      checkpoint: { offset: 0n, positions: {} },
+      folds: 0,
+      resets: 0,
+      opened: 0,
+    };
+    stores.set(partition, store);
+  }
+  return store;
+}
+
+/** Where a test may make a state fail. */
+export interface Faults {
+  decide?(records: IncomingRecord[], partition: number): void | Promise<void>;
+  fold?(events: FoldedRecord[], partition: number): void | Promise<void>;
+}
+
+/** The state of a small service: each CreateRuleset becomes one RulesetCreated. */
+export function rulesetState(
+  stores: Map<number, Store>,
+  partition: number,
+  faults: Faults = {},
+): PartitionState {
+  const store = storeOf(stores, partition);
+  store.opened++;
+  return {
+    checkpoint: () =>
+      Promise.resolve({ offset: store.checkpoint.offset, positions: { ...store.checkpoint.positions } }),
+    async decide(incoming): Promise<Decision> {
+      await faults.decide?.(incoming, partition);
+      const events = incoming.flatMap((record): OutgoingRecord[] => {
+        if (!isRecord(record, declarations.createRuleset)) return [];
+        const { ou_id, ruleset_id, name, active, requested_at } = record.payload;
+        return [
+          outgoing(declarations.rulesetCreated, {
+            key: ruleset_id,
+            payload: {
+              ou_id,
+              ruleset_id,
+              name,
+              score_type: 'engagement',
+              active,
+              is_default: false,
+              version: 1,
+              at: requested_at,
+            },
+            headers: { 'causation-id': record.headers.id },
+          }),
+        ];
+      });
+      return {
+        events,
+        replies: incoming.map((to) => ({ to, reply: { outcome: 'done', result: store.rulesets.size } })),
+      };
+    },
+    async fold(events) {
+      await faults.fold?.(events, partition);
+      store.folds++;
+      for (const event of events) {
+        if (!isRecord(event, declarations.rulesetCreated)) continue;
+        const { ruleset_id: id } = event.payload;
+        const known = store.rulesets.get(id);
+        if (known && known.offset >= event.offset) continue;
+        store.rulesets.set(id, { count: (known?.count ?? 0) + 1, offset: event.offset });
+      }
+    },
+    store(checkpoint) {
+      store.checkpoint = checkpoint;
+      return Promise.resolve();
+    },
+    reset() {
+      store.rulesets.clear();
+      store.checkpoint = { offset: 0n, positions: {} };
+      store.resets++;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Starts a processor of the small service. */
+export async function startProcessor(
+  log: EventLog,
+  stores: Map<number, Store>,
+  options: Partial<ProcessorOptions> & { faults?: Faults } = {},
+): Promise<{ status: ProcessorStatus; fatal: Error[]; stop(): Promise<void> }> {
+  const fatal: Error[] = [];
+  const { faults, ...others } = options;
+  const { value: status, stop } = await createProcessor(log, {
+    name: 'scoring',
+    inputs: ['scoring.commands', 'ingest.events'],
+    output: 'scoring.events',
+    open: (partition) => Promise.resolve(rulesetState(stores, partition, faults)),
+    logger,
+    onFatal: (error) => fatal.push(error),
+    ...others,
+  }).start();
+  return { status, fatal, stop };
+}
+
+/** How many events of each ruleset are on the log. */
+export async function countRulesets(records: AsyncIterable<TailedRecord>): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const record of records) {
+    if (record.error !== undefined || !isRecord(record, declarations.rulesetCreated)) continue;
+    counts.set(record.payload.ruleset_id, (counts.get(record.payload.ruleset_id) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** All rulesets in all stores, with how often each was folded. */
+export function rulesetsInStores(stores: Map<number, Store>): Map<string, number> {
+  return new Map(
+    [...stores.values()].flatMap(({ rulesets }) =>
+      [...rulesets].map(([id, { count }]) => [id, count] as const),
+    ),
+  );
+}
+
+/** Puts bytes straight on a topic, past all checks. */
+export async function putRaw(
+  log: EventLog,
+  topic: TopicName,
+  messages: {
+    partition: number;
+    key?: string | null;
+    value: Buffer | string | null;
+    headers?: Record<string, string>;
+  }[],
+): Promise<void> {
+  const producer = log[internals].kafka.producer({ allowAutoTopicCreation: false });
+  await producer.connect();
+  await producer.send({ topic: log[internals].wire(topic), messages });
+  await producer.disconnect();
+}
