@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 export interface Started<Value> {
   value: Value;
   /** Resolves when nothing of it runs any more. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 export interface Component<Value = unknown> {
@@ -23,7 +23,7 @@ export interface ComponentScope {
    * Starts a component, after which everything started in this scope before it is stopped later than it.
    * @throws what the component throws
    */
-  start<Value>(component: Component<Value>): Promise<Value>;
+  start: <Value>(component: Component<Value>) => Promise<Value>;
 }
 
 /**

@@ -10,7 +10,7 @@ export interface ServiceScope extends ComponentScope {
    * Something that cannot go on (a consumer has died): the process stops what it can and exits non-zero, for its
    * supervisor to start again. Safe to call at any time, more than once.
    */
-  fatal(error: unknown): void;
+  fatal: (error: unknown) => void;
 }
 
 export interface ServiceOptions {
@@ -27,7 +27,7 @@ export interface ServiceOptions {
 /** The part of the process that is used; tests give their own. */
 export interface ProcessControl {
   pid: number;
-  on(event: string, listener: (...parameters: never[]) => void): unknown;
+  on(event: string, listener: (argument: unknown) => void): unknown;
   exit(code: number): void;
 }
 

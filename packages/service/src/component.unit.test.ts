@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals';
+import { startInOrder, type Component } from './component.js';
+
+const quiet = { info: () => undefined, error: () => undefined };
+
+function part(name: string, log: string[], fail?: 'start' | 'stop'): Component<string> {
+  return {
+    name,
+    start: () => {
+      if (fail === 'start') return Promise.reject(new Error(`${name} does not start`));
+      log.push(`start ${name}`);
+      return Promise.resolve({
+        value: name.toUpperCase(),
+        stop: () => {
+          log.push(`stop ${name}`);
+          return fail === 'stop' ? Promise.reject(new Error('x')) : Promise.resolve();
+        },
+      });
+    },
+  };
+}
+
+describe('components', () => {
+  test('start in order, give each other their values, and stop in reverse, once', async () => {
+    const log: string[] = [];
+    const { value, stop } = await startInOrder(
+      async (scope) => {
+        const a = await scope.start(part('a', log));
+        const b = await scope.start(part('b', log));
+        return a + b;
+      },
+      { logger: quiet },
+    );
+    await Promise.all([stop(), stop()]);
+    expect([value, ...log]).toEqual(['AB', 'start a', 'start b', 'stop b', 'stop a']);
+  });
+
+  test('when one does not start, those that run are stopped and the failure is passed on', async () => {
+    const log: string[] = [];
+    const starting = startInOrder(
+      async (scope) => {
+        await scope.start(part('a', log));
+        await scope.start(part('b', log));
+        await scope.start(part('c', log, 'start'));
+      },
+      { logger: quiet },
+    );
+    await expect(starting).rejects.toThrow('c does not start');
+    expect(log).toEqual(['start a', 'start b', 'stop b', 'stop a']);
+  });
+
+  test('one that does not stop keeps no other from stopping', async () => {
+    const log: string[] = [];
+    const { stop } = await startInOrder(
+      async (scope) => {
+        await scope.start(part('a', log));
+        await scope.start(part('b', log, 'stop'));
+      },
+      { logger: quiet },
+    );
+    await stop();
+    expect(log).toEqual(['start a', 'start b', 'stop b', 'stop a']);
+  });
+});
