@@ -106,6 +106,7 @@ const accepted = {
   position: z
     .string()
     .max(2_000)
+    .optional()
     .describe(
       'An opaque mark in the log: a read with min_position=… waits until everything up to it is visible. Absent when nothing was taken.',
     ),
