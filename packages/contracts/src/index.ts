@@ -12,6 +12,7 @@ export * from './documents/asyncapi.js';
 export { incompatibilities } from './documents/compatibility.js';
 export { jsonSchemaOf, type JsonSchema } from './documents/json-schemas.js';
 export * from './documents/openapi.js';
+export * from './documents/page.js';
 export * from './intake/sent-time.js';
 export * from './intake/validate.js';
 export * as records from './records/declarations.js';
