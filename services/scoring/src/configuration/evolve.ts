@@ -50,7 +50,7 @@ export function evolveConfiguration(configuration: Configuration, event: Configu
 
 function createdRule(payload: records.RuleCreated): Rule {
   const { rule_id, ruleset_id, event_type, weight, label, icon, starts_at, ends_at } = payload;
-  const filter_label = filterLabel(payload.attribute_filters);
+  const filter_label = shortened(filterLabel(payload.attribute_filters));
   return {
     id: rule_id,
     ruleset_id,
@@ -67,4 +67,12 @@ function createdRule(payload: records.RuleCreated): Rule {
     created_at: payload.at,
     updated_at: payload.at,
   };
+}
+
+/** Filters with lists of very many long values make sentences that nobody reads to the end. */
+const maximumLabel = 50_000;
+
+function shortened(label: string | undefined): string | undefined {
+  if (label === undefined || label.length <= maximumLabel) return label;
+  return `${label.slice(0, maximumLabel - 1).toWellFormed()}…`;
 }

@@ -1,11 +1,5 @@
 // Leads, their places in the order of scores, their timelines, and how many have which score: as stored.
-import {
-  nameBasedId,
-  type Alias,
-  type JsonValue,
-  type LeadFields,
-  type records,
-} from '@lead-scoring/contracts';
+import { nameBasedId, type Alias, type LeadFields, type records } from '@lead-scoring/contracts';
 import {
   defineCollection,
   packJson,

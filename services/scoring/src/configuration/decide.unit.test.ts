@@ -1,0 +1,282 @@
+// Given a configuration, when a command comes, then it changes so, or is refused with a reason.
+import { describe, expect, test } from '@jest/globals';
+import { problemTypeOf, records, routeDeclarations, type RecordDeclaration } from '@lead-scoring/contracts';
+import fc from 'fast-check';
+import {
+  at,
+  createRule,
+  createRuleset,
+  idOf,
+  ouId,
+  setRulesActive,
+  updateRuleset,
+} from '../testing/builders.js';
+import { configurationLimits, decideConfiguration, defaultRulesetIdOf, resultOf } from './decide.js';
+import type { ConfigurationCommand, ConfigurationEvent } from './events.js';
+import { evolveConfiguration } from './evolve.js';
+import { emptyConfiguration, type Configuration } from './state.js';
+
+function given(...commands: ConfigurationCommand[]): Configuration {
+  return commands.reduce((configuration, command) => {
+    const decision = decideConfiguration(command, configuration);
+    if (decision.outcome === 'rejected') throw new Error(decision.message);
+    return decision.events.reduce(evolveConfiguration, configuration);
+  }, emptyConfiguration(ouId));
+}
+
+function when(command: ConfigurationCommand, configuration: Configuration) {
+  const decision = decideConfiguration(command, configuration);
+  if (decision.outcome === 'rejected')
+    return { ...decision, status: problemTypeOf(decision.code).status, events: [] };
+  const after = decision.events.reduce(evolveConfiguration, configuration);
+  return { ...decision, after, result: resultOf(command, after) };
+}
+
+describe('rulesets', () => {
+  test('a created ruleset is answered as its route declares', () => {
+    const { events, result } = { result: undefined, ...when(createRuleset('Intent'), given()) };
+    expect(events.map(({ type }) => type)).toEqual(['RulesetCreated']);
+    expect(routeDeclarations.ruleset.parse(result)).toMatchObject({
+      id: idOf('Intent'),
+      name: 'Intent',
+      is_default: false,
+      version: 1,
+    });
+  });
+
+  test('the same command again does nothing and has the same answer', () => {
+    const configuration = given(createRuleset('Intent'));
+    expect(when(createRuleset('Intent'), configuration)).toMatchObject({
+      outcome: 'done',
+      events: [],
+      result: { name: 'Intent' },
+    });
+  });
+
+  test('a name is taken in any case: 409', () => {
+    const configuration = given(createRuleset('Intent'), createRuleset('Other'));
+    expect(when(createRuleset('x', { name: 'INTENT' }), configuration)).toMatchObject({
+      code: 'duplicate_name',
+      status: 409,
+    });
+    expect(when(updateRuleset('Other', { name: 'intent' }), configuration)).toMatchObject({
+      code: 'duplicate_name',
+    });
+    expect(when(updateRuleset('Intent', { name: 'INTENT' }), configuration)).toMatchObject({
+      outcome: 'done',
+      result: { name: 'INTENT' },
+    });
+  });
+
+  test('an update changes what it names, and makes a new version only when something changes', () => {
+    const configuration = given(createRuleset('Intent'));
+    expect(when(updateRuleset('Intent', { active: false }), configuration)).toMatchObject({
+      result: { name: 'Intent', active: false, version: 2 },
+    });
+    expect(when(updateRuleset('Intent', { active: true, name: 'Intent' }), configuration)).toMatchObject({
+      events: [],
+      result: { version: 1 },
+    });
+    expect(when(updateRuleset('unknown', { active: true }), configuration)).toMatchObject({
+      code: 'ruleset_not_found',
+      status: 404,
+    });
+  });
+
+  test('the 201st ruleset is refused: 409', () => {
+    const configuration = given(
+      ...Array.from({ length: configurationLimits.rulesets }, (_, index) =>
+        createRuleset(`R${String(index)}`),
+      ),
+    );
+    expect(when(createRuleset('one more'), configuration)).toMatchObject({
+      code: 'limit_reached',
+      status: 409,
+    });
+    expect(when(createRule('needs a default'), configuration)).toMatchObject({ code: 'limit_reached' });
+  });
+});
+
+describe('rules', () => {
+  test('the first rule that names no ruleset makes the default one; later ones join it', () => {
+    const first = when(createRule('Pricing'), given());
+    expect(first.events.map(({ type }) => type)).toEqual(['RulesetCreated', 'RuleCreated']);
+    const configuration = given(createRule('Pricing'));
+    expect(configuration.rulesets.get(defaultRulesetIdOf(ouId))).toMatchObject({
+      name: 'Default',
+      is_default: true,
+      active: true,
+    });
+    expect(when(createRule('Demo'), configuration)).toMatchObject({
+      result: { ruleset_id: defaultRulesetIdOf(ouId) },
+    });
+    expect(when(createRule('Demo'), configuration).events).toHaveLength(1);
+  });
+
+  test('the default ruleset finds a free name', () => {
+    const configuration = given(createRuleset('Default'), createRuleset('default 2'), createRule('Pricing'));
+    expect(configuration.rulesets.get(defaultRulesetIdOf(ouId))?.name).toBe('Default 3');
+  });
+
+  test('a created rule is answered as its route declares, with its filter in words', () => {
+    const rule = createRule('Pricing', {
+      filters: [{ field: 'path', operator: 'contains', value: '/pricing' }],
+      label: 'Saw prices',
+      starts_at: '2026-01-01T00:00:00.000Z',
+    });
+    const { result } = { result: undefined, ...when(rule, given()) };
+    expect(routeDeclarations.rule.parse(result)).toMatchObject({
+      id: idOf('Pricing'),
+      filter_label: 'path contains "/pricing"',
+      active: true,
+      version: 1,
+      created_at: at,
+    });
+  });
+
+  test('the same command again does nothing and has the same answer', () => {
+    expect(when(createRule('Pricing'), given(createRule('Pricing')))).toMatchObject({
+      outcome: 'done',
+      events: [],
+      result: { weight: 10 },
+    });
+  });
+
+  test('a ruleset that does not exist is 404; an end that is not after the start is refused', () => {
+    expect(when(createRule('x', { ruleset_id: idOf('nowhere') }), given())).toMatchObject({
+      code: 'ruleset_not_found',
+      status: 404,
+    });
+    const moment = '2026-01-01T00:00:00.000Z';
+    expect(when(createRule('x', { starts_at: moment, ends_at: moment }), given())).toMatchObject({
+      code: 'invalid_request',
+      status: 400,
+    });
+  });
+
+  test('the 1,001st rule is refused: 409', () => {
+    const configuration = given(
+      ...Array.from({ length: configurationLimits.rules }, (_, index) => createRule(`r${String(index)}`)),
+    );
+    expect(when(createRule('one more'), configuration)).toMatchObject({ code: 'limit_reached', status: 409 });
+  });
+
+  test('rules that would not fit into one document are refused', () => {
+    const filter = {
+      field: 'f',
+      operator: 'in' as const,
+      value: Array.from({ length: 100 }, () => 'x'.repeat(1_000)),
+    };
+    const configuration = given(
+      ...Array.from({ length: 50 }, (_, index) => createRule(`r${String(index)}`, { filters: [filter] })),
+    );
+    const large = createRule('large', { filters: Array.from({ length: 10 }, () => filter) });
+    expect(when(large, configuration)).toMatchObject({ code: 'limit_reached' });
+    expect(configuration.rules.get(idOf('r1'))?.filter_label).toHaveLength(50_000);
+  });
+});
+
+describe('switching many rules', () => {
+  const three = () => given(createRule('a'), createRule('b'), createRule('c', { active: false }));
+
+  test('all listed rules get the value, in one event; repeated ids count once', () => {
+    const done = when(setRulesActive(['a', 'b', 'a', 'c'], false), three());
+    expect(done).toMatchObject({
+      result: { updated_count: 3, updated_rules: [idOf('a'), idOf('b'), idOf('c')] },
+    });
+    expect(done.events).toHaveLength(1);
+    expect(done.events[0]?.payload).toMatchObject({
+      active: false,
+      rules: [
+        { rule_id: idOf('a'), version: 2 },
+        { rule_id: idOf('b'), version: 2 },
+      ],
+    });
+  });
+
+  test('one unknown id and nothing changes: 404 that names it', () => {
+    expect(when(setRulesActive(['a', 'unknown', 'b'], false), three())).toMatchObject({
+      code: 'rule_not_found',
+      status: 404,
+      events: [],
+      errors: [{ path: 'body.rule_ids[1]' }],
+    });
+  });
+
+  test('no ids: nothing to do, count 0; no value: the ids are checked and nothing changes', () => {
+    expect(when(setRulesActive([], false), three())).toMatchObject({
+      events: [],
+      result: { updated_count: 0, updated_rules: [] },
+    });
+    expect(when(setRulesActive(['a']), three())).toMatchObject({ events: [], result: { updated_count: 1 } });
+    expect(when(setRulesActive(['unknown']), three())).toMatchObject({ code: 'rule_not_found' });
+  });
+
+  test('rules that have the value already are counted and keep their version', () => {
+    expect(when(setRulesActive(['a', 'b'], true), three())).toMatchObject({
+      events: [],
+      result: { updated_count: 2 },
+    });
+  });
+
+  test('ids in capital letters are the same ids', () => {
+    expect(when(setRulesActive([], true, { rule_ids: [idOf('a').toUpperCase()] }), three())).toMatchObject({
+      result: { updated_rules: [idOf('a')] },
+    });
+  });
+});
+
+const command = fc.oneof(
+  fc
+    .record({ name: fc.constantFrom('A', 'B', 'C'), active: fc.boolean() })
+    .map(({ name, active }) => createRuleset(name, { active })),
+  fc
+    .record({
+      name: fc.constantFrom('A', 'B', 'C'),
+      to: fc.constantFrom('A', 'D', 'E'),
+      active: fc.boolean(),
+    })
+    .map(({ name, to, active }) => updateRuleset(name, { name: to, active })),
+  fc
+    .record({ name: fc.constantFrom('r1', 'r2', 'r3', 'r4'), ruleset: fc.option(fc.constantFrom('A', 'B')) })
+    .map(({ name, ruleset }) => createRule(name, ruleset === null ? {} : { ruleset_id: idOf(ruleset) })),
+  fc
+    .record({
+      names: fc.array(fc.constantFrom('r1', 'r2', 'r3', 'r4'), { maxLength: 4 }),
+      active: fc.boolean(),
+    })
+    .map(({ names, active }) => setRulesActive(names, active)),
+);
+
+const declarations: Record<ConfigurationEvent['type'], RecordDeclaration> = {
+  RulesetCreated: records.rulesetCreated,
+  RulesetUpdated: records.rulesetUpdated,
+  RuleCreated: records.ruleCreated,
+  RulesActivationChanged: records.rulesActivationChanged,
+};
+
+describe('laws', () => {
+  test('any command twice is as once; replaying the events gives the state; events fit their schemas', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
+        let state = emptyConfiguration(ouId);
+        const events: ConfigurationEvent[] = [];
+        for (const one of commands) {
+          const decision = decideConfiguration(one, state);
+          if (decision.outcome === 'rejected') continue;
+          for (const event of decision.events)
+            expect(declarations[event.type].schema.safeParse(event.payload).error).toBeUndefined();
+          events.push(...decision.events);
+          state = decision.events.reduce(evolveConfiguration, state);
+          const again = decideConfiguration(one, state);
+          expect(again).toEqual({ outcome: 'done', events: [] });
+        }
+        expect(events.reduce(evolveConfiguration, emptyConfiguration(ouId))).toEqual(state);
+        expect(state.version).toBe(events.length);
+        const names = [...state.rulesets.values()].map(({ name }) => name.toLowerCase());
+        expect(new Set(names).size).toBe(names.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

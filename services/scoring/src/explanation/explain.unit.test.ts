@@ -1,0 +1,177 @@
+// The explanation of a score is true: what it lists adds up to it, now and at any past moment.
+import { describe, expect, test } from '@jest/globals';
+import { routeDeclarations } from '@lead-scoring/contracts';
+import fc from 'fast-check';
+import { decideConfiguration } from '../configuration/decide.js';
+import type { ConfigurationCommand } from '../configuration/events.js';
+import { evolveConfiguration } from '../configuration/evolve.js';
+import { emptyConfiguration } from '../configuration/state.js';
+import { createRule, createRuleset, idOf, ouId, setRulesActive } from '../testing/builders.js';
+import { explain, type ExplainedDecision } from './explain-model.js';
+
+const configuration = (...commands: ConfigurationCommand[]) =>
+  commands.reduce((state, command) => {
+    const decision = decideConfiguration(command, state);
+    if (decision.outcome === 'rejected') throw new Error(decision.message);
+    return decision.events.reduce(evolveConfiguration, state);
+  }, emptyConfiguration(ouId));
+
+const weights: Record<string, number> = { pricing: 15, careers: -20, open: 1 };
+const rules = configuration(
+  createRuleset('Intent'),
+  ...Object.entries(weights).map(([name, weight]) =>
+    createRule(name, {
+      weight,
+      label: name,
+      ruleset_id: idOf('Intent'),
+      filters: name === 'pricing' ? [{ field: 'path', operator: 'contains', value: '/pricing' }] : [],
+    }),
+  ),
+);
+
+const hour = (hours: number) => new Date(Date.UTC(2026, 0, 10) + hours * 3_600_000).toISOString();
+
+function decision(decidedHour: number, events: [rule: string, eventHour: number][]): ExplainedDecision {
+  return {
+    decided_at: hour(decidedHour),
+    configuration_version: 4,
+    scored_events: events.map(([rule, eventHour], index) => ({
+      event_id: idOf(`${rule} ${String(decidedHour)} ${String(index)}`),
+      event_type: 'Page View',
+      timestamp: hour(eventHour),
+      matches: [
+        { rule_id: idOf(rule), rule_version: 1, ruleset_id: idOf('Intent'), points: weights[rule] ?? 0 },
+      ],
+    })),
+  };
+}
+
+const lead = (decisions: ExplainedDecision[]) => ({
+  id: idOf('ada'),
+  name: 'Ada',
+  score: decisions
+    .flatMap(({ scored_events }) => scored_events.flatMap(({ matches }) => matches))
+    .reduce((sum, { points }) => sum + points, 0),
+});
+
+const explained = (decisions: ExplainedDecision[], at = hour(100), range_hours = 720, then = rules) => {
+  const explanation = explain(lead(decisions), decisions, rules, then, { at, range_hours });
+  expect(routeDeclarations.scoreExplanation.safeParse(explanation).error).toBeUndefined();
+  return explanation;
+};
+
+describe('an explanation', () => {
+  const decisions = [
+    decision(1, [
+      ['open', 1],
+      ['open', 1],
+      ['pricing', 1],
+    ]),
+    decision(5, [
+      ['careers', 4],
+      ['open', 5],
+    ]),
+  ];
+
+  test('lists drivers by what they contributed, of either sign, with the rule in words', () => {
+    expect(explained(decisions).top_drivers).toEqual([
+      {
+        rule_id: idOf('careers'),
+        event_type: 'Page View',
+        count: 1,
+        weight: -20,
+        total: -20,
+        label: 'careers',
+        rule_version: 1,
+      },
+      {
+        rule_id: idOf('pricing'),
+        event_type: 'Page View',
+        count: 1,
+        weight: 15,
+        total: 15,
+        filter_label: 'path contains "/pricing"',
+        label: 'pricing',
+        rule_version: 1,
+      },
+      {
+        rule_id: idOf('open'),
+        event_type: 'Page View',
+        count: 3,
+        weight: 1,
+        total: 3,
+        label: 'open',
+        rule_version: 1,
+      },
+    ]);
+  });
+
+  test('as of a past moment counts the decisions made until then', () => {
+    expect(explained(decisions, hour(1))).toMatchObject({ score: 17, unattributed: 0, entries_total: 3 });
+    expect(explained(decisions, hour(0))).toMatchObject({
+      score: 0,
+      unattributed: 0,
+      entries: [],
+      top_drivers: [],
+    });
+    expect(explained(decisions, hour(5)).score).toBe(-2);
+  });
+
+  test('shows the entries within the range by event time, the newest first; the score is of all time', () => {
+    const { entries, entries_total, score, unattributed } = explained(decisions, hour(6), 2);
+    expect(entries.map(({ rule_id, timestamp }) => [rule_id, timestamp])).toEqual([
+      [idOf('open'), hour(5)],
+      [idOf('careers'), hour(4)],
+    ]);
+    expect([entries_total, score, unattributed]).toEqual([2, -2, 0]);
+  });
+
+  test('shows the weights of the rules that were active then', () => {
+    const off = configuration(
+      createRule('a', { weight: 3 }),
+      createRule('b', { weight: 4 }),
+      setRulesActive(['a'], false),
+    );
+    expect(explained([], hour(1), 1, off).snapshot).toEqual([{ event_type: 'Page View', weight: 4 }]);
+  });
+
+  test('tells when a score has points that nothing explains', () => {
+    const explanation = explain(
+      { ...lead(decisions), score: lead(decisions).score + 7 },
+      decisions,
+      rules,
+      rules,
+      { at: hour(100), range_hours: 720 },
+    );
+    expect(explanation.unattributed).toBe(7);
+  });
+
+  test('the largest range reaches back before the year 0 without failing', () => {
+    expect(explained(decisions, '0000-01-02T00:00:00.000Z', 876_000).score).toBe(0);
+  });
+
+  test('at most a thousand entries are shown, all are counted', () => {
+    const many = [
+      decision(
+        1,
+        Array.from({ length: 1_500 }, (): [string, number] => ['open', 1]),
+      ),
+    ];
+    const { entries, entries_total, top_drivers } = explained(many);
+    expect([entries.length, entries_total, top_drivers[0]?.count]).toEqual([1_000, 1_500, 1_500]);
+  });
+
+  test('adds up at every moment', () => {
+    const event = fc.tuple(fc.constantFrom('pricing', 'careers', 'open'), fc.integer({ min: -50, max: 60 }));
+    const one = fc.tuple(fc.integer({ min: 0, max: 50 }), fc.array(event, { minLength: 1, maxLength: 5 }));
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 10 }), fc.integer({ min: -1, max: 51 }), (parts, atHour) => {
+        const all = parts.map(([decidedHour, events]) => decision(decidedHour, events));
+        const explanation = explained(all, hour(atHour), 876_000);
+        expect(explanation.unattributed).toBe(0);
+        expect(explanation.top_drivers.reduce((sum, { total }) => sum + total, 0)).toBe(explanation.score);
+        for (const { count, weight, total } of explanation.top_drivers) expect(total).toBe(count * weight);
+      }),
+    );
+  });
+});

@@ -1,0 +1,179 @@
+// Given rules and a lead's score, when events come, then these points follow, and why.
+import { describe, expect, test } from '@jest/globals';
+import { records, type AttributeFilter } from '@lead-scoring/contracts';
+import fc from 'fast-check';
+import { decideConfiguration } from '../configuration/decide.js';
+import type { ConfigurationCommand } from '../configuration/events.js';
+import { evolveConfiguration } from '../configuration/evolve.js';
+import { emptyConfiguration } from '../configuration/state.js';
+import {
+  at,
+  createRule,
+  createRuleset,
+  idOf,
+  ingested,
+  ouId,
+  setRulesActive,
+  updateRuleset,
+} from '../testing/builders.js';
+import { decideScore } from './decide.js';
+import { compileRules, type CompiledRules } from './rule-model.js';
+
+function rules(...commands: ConfigurationCommand[]): CompiledRules {
+  return compileRules(
+    commands.reduce((configuration, command) => {
+      const decision = decideConfiguration(command, configuration);
+      if (decision.outcome === 'rejected') throw new Error(decision.message);
+      return decision.events.reduce(evolveConfiguration, configuration);
+    }, emptyConfiguration(ouId)),
+  );
+}
+
+const pricing: AttributeFilter[] = [{ field: 'path', operator: 'contains', value: '/Pricing' }];
+const one = (given: CompiledRules, ...events: Parameters<typeof ingested>[1]) => {
+  const [decision, ...others] = decideScore(ingested('ada', events), 5, given);
+  expect(others).toEqual([]);
+  if (!decision) throw new Error('no decision');
+  expect(records.leadScored.schema.safeParse(decision).error).toBeUndefined();
+  return decision;
+};
+
+describe('points', () => {
+  test('each matching rule gives its points, and the decision says which, at which version, for which event', () => {
+    const decision = one(
+      rules(
+        createRuleset('Intent'),
+        createRule('view', { ruleset_id: idOf('Intent') }),
+        createRule('pricing', { weight: 15, filters: pricing, ruleset_id: idOf('Intent') }),
+      ),
+      { metadata: { path: '/pricing/team' } },
+      { metadata: { path: '/blog' } },
+      { event_type: 'Email Open' },
+    );
+    expect(decision).toMatchObject({
+      previous_score: 5,
+      score: 40,
+      configuration_version: 3,
+      event_count: 3,
+      decided_at: at,
+    });
+    expect(
+      decision.scored_events.map(({ matches }) => matches.map(({ rule_id, points }) => [rule_id, points])),
+    ).toEqual([
+      [
+        [idOf('view'), 10],
+        [idOf('pricing'), 15],
+      ],
+      [[idOf('view'), 10]],
+    ]);
+    expect(decision.scored_events[0]?.matches[0]).toMatchObject({
+      rule_version: 1,
+      ruleset_id: idOf('Intent'),
+    });
+  });
+
+  test('a decision is also made when no rule matches: the lead is known and its last activity current', () => {
+    const decision = one(
+      rules(),
+      { timestamp: '2026-01-01T08:00:00.000Z' },
+      { timestamp: '2026-01-01T09:00:00.000Z' },
+    );
+    expect(decision).toMatchObject({
+      score: 5,
+      configuration_version: 0,
+      scored_events: [],
+      first_activity_at: '2026-01-01T08:00:00.000Z',
+      last_activity_at: '2026-01-01T09:00:00.000Z',
+    });
+  });
+
+  test.each(['Page View', 'page_view', 'PAGE VIEW', 'page-view'])(
+    '%s meets the rules for Page View',
+    (event_type) => {
+      expect(one(rules(createRule('view')), { event_type }).score).toBe(15);
+    },
+  );
+
+  test('negative points lower a score below 0', () => {
+    expect(one(rules(createRule('careers', { weight: -8 })), {}).score).toBe(-3);
+  });
+
+  test('inactive rules and rules of inactive rulesets give nothing', () => {
+    const made = [createRuleset('Off'), createRule('a', { ruleset_id: idOf('Off') }), createRule('b')];
+    expect(one(rules(...made), {}).score).toBe(25);
+    expect(one(rules(...made, updateRuleset('Off', { active: false })), {}).score).toBe(15);
+    expect(one(rules(...made, setRulesActive(['b'], false)), {}).score).toBe(15);
+    expect(one(rules(...made, setRulesActive(['b'], false), setRulesActive(['b'], true)), {})).toMatchObject({
+      score: 25,
+      scored_events: [{ matches: [{ rule_version: 1 }, { rule_version: 3 }] }],
+    });
+  });
+
+  test.each([
+    ['2025-12-31T23:59:59.999Z', 5],
+    ['2026-01-01T00:00:00.000Z', 15],
+    ['2026-01-31T23:59:59.999Z', 15],
+    ['2026-02-01T00:00:00.000Z', 5],
+  ])(
+    'with starts_at 1 January and ends_at 1 February an event of %s makes the score %d',
+    (timestamp, score) => {
+      const given = rules(
+        createRule('january', { starts_at: '2026-01-01T00:00:00.000Z', ends_at: '2026-02-01T00:00:00.000Z' }),
+      );
+      expect(one(given, { timestamp }).score).toBe(score);
+    },
+  );
+
+  test('a score stays within 32 bits', () => {
+    const given = rules(createRule('large', { weight: 10_000 }));
+    expect(decideScore(ingested('ada', [{}]), 2_147_483_640, given)[0]?.score).toBe(2_147_483_647);
+  });
+
+  test('very many matches are divided among decisions that follow on each other', () => {
+    const given = rules(
+      ...Array.from({ length: 900 }, (_, index) => createRule(`r${String(index)}`, { weight: 1 })),
+    );
+    const decisions = decideScore(
+      ingested(
+        'ada',
+        Array.from({ length: 7 }, () => ({})),
+      ),
+      0,
+      given,
+    );
+    expect(
+      decisions.map(({ event_count, previous_score, score }) => [event_count, previous_score, score]),
+    ).toEqual([
+      [2, 0, 1_800],
+      [2, 1_800, 3_600],
+      [2, 3_600, 5_400],
+      [1, 5_400, 6_300],
+    ]);
+    for (const decision of decisions) expect(JSON.stringify(decision).length).toBeLessThan(500_000);
+  });
+});
+
+describe('laws', () => {
+  test('events give a lead the same score however they are divided among records', () => {
+    const given = rules(
+      createRule('view'),
+      createRule('pricing', { weight: -3, filters: pricing }),
+      createRule('open', { event_type: 'Email Open', weight: 2 }),
+    );
+    const event = fc.record({
+      event_type: fc.constantFrom('Page View', 'email_open', 'Other'),
+      metadata: fc.record({ path: fc.constantFrom('/pricing', '/blog') }),
+    });
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 1, maxLength: 20 }), fc.nat(20), (events, at) => {
+        const whole = decideScore(ingested('ada', events), 0, given).at(-1)?.score;
+        const [head, tail] = [events.slice(0, at), events.slice(at)];
+        let score = 0;
+        for (const part of [head, tail])
+          if (part.length > 0)
+            score = decideScore(ingested('ada', part), score, given).at(-1)?.score ?? score;
+        expect(score).toBe(whole);
+      }),
+    );
+  });
+});

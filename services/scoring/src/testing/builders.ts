@@ -1,0 +1,95 @@
+// Commands, events and rules for tests: fixed, and only as much as a test says differs from the usual.
+import { nameBasedId, type AttributeFilter, type JsonObject, type records } from '@lead-scoring/contracts';
+import type { ConfigurationCommand } from '../configuration/events.js';
+
+export const ouId = '11111111-1111-4111-8111-111111111111';
+export const otherOuId = '22222222-2222-4222-8222-222222222222';
+export const at = '2026-01-01T12:00:00.000Z';
+
+/** A stable id for a short name. */
+export const idOf = (name: string): string => nameBasedId(ouId, `test:${name}`);
+
+export const createRuleset = (
+  name: string,
+  more: Partial<records.CreateRuleset> = {},
+): ConfigurationCommand => ({
+  type: 'CreateRuleset',
+  payload: {
+    ou_id: ouId,
+    ruleset_id: idOf(name),
+    name,
+    score_type: 'engagement',
+    active: true,
+    requested_at: at,
+    ...more,
+  },
+});
+
+export const updateRuleset = (name: string, more: Partial<records.UpdateRuleset>): ConfigurationCommand => ({
+  type: 'UpdateRuleset',
+  payload: { ou_id: ouId, ruleset_id: idOf(name), requested_at: at, ...more },
+});
+
+export const createRule = (
+  name: string,
+  more: Partial<records.CreateRule> & { filters?: AttributeFilter[] } = {},
+): ConfigurationCommand => {
+  const { filters, ...fields } = more;
+  return {
+    type: 'CreateRule',
+    payload: {
+      ou_id: ouId,
+      rule_id: idOf(name),
+      event_type: 'Page View',
+      weight: 10,
+      requested_at: at,
+      ...(filters && { attribute_filters: filters }),
+      ...fields,
+    },
+  };
+};
+
+export const setRulesActive = (
+  names: string[],
+  active?: boolean,
+  more: Partial<records.SetRulesActive> = {},
+): ConfigurationCommand => ({
+  type: 'SetRulesActive',
+  payload: {
+    ou_id: ouId,
+    rule_ids: names.map(idOf),
+    ...(active !== undefined && { active }),
+    requested_at: at,
+    ...more,
+  },
+});
+
+export interface IngestedEvent {
+  id?: string;
+  event_type?: string;
+  timestamp?: string;
+  metadata?: JsonObject;
+}
+
+export function ingested(
+  lead: string,
+  events: IngestedEvent[],
+  more: Partial<Omit<records.EventsIngested, 'events'>> = {},
+): records.EventsIngested {
+  return {
+    ou_id: ouId,
+    lead_id: idOf(lead),
+    batch_id: idOf('batch'),
+    source: 'ingest',
+    fire_triggers: true,
+    received_at: at,
+    aliases: [{ alias_kind: 'email', alias: `${lead}@example.com` }],
+    ...more,
+    events: events.map(({ id, event_type, timestamp, metadata }, index) => ({
+      id: id ?? idOf(`${lead} event ${String(index)}`),
+      event_type: event_type ?? 'Page View',
+      timestamp: timestamp ?? '2026-01-01T11:00:00.000Z',
+      ...(metadata && { metadata }),
+    })),
+  };
+}
