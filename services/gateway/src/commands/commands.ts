@@ -1,0 +1,203 @@
+// The table of contents of the commands: for each route of kind `command`, the record that it becomes.
+import {
+  records,
+  routes,
+  type JsonObject,
+  type PayloadOf,
+  type RecordDeclaration,
+  type RouteDeclaration,
+  type RouteName,
+} from '@lead-scoring/contracts';
+import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import type { z } from 'zod';
+import { deriveSecret } from '../credentials/derived-secrets.js';
+import { problem } from '../problem.js';
+
+export type CommandRouteName = {
+  [Name in RouteName]: (typeof routes)[Name] extends { kind: 'command' } ? Name : never;
+}[RouteName];
+
+type PartOf<Route, Part extends string> =
+  Route extends Record<Part, infer Schema extends z.ZodType> ? z.output<Schema> : unknown;
+
+/** What a command is made from, whichever it is. */
+interface CommandContext {
+  /** The body as it was parsed, before validation. */
+  rawBody: unknown;
+  /** From the Idempotency-Key or random: the id of the command and of what it creates. */
+  commandId: string;
+  organisationId: string;
+  credentialId: string;
+  /** The OU of the request; undefined for routes that belong to none. */
+  ouId: string | undefined;
+  /** ISO 8601 UTC with milliseconds. */
+  requestedAt: string;
+  tokenSecret: string;
+}
+
+export interface CommandInput<Route = RouteDeclaration> extends CommandContext {
+  parameters: PartOf<Route, 'parameters'>;
+  body: PartOf<Route, 'body'>;
+}
+
+export interface BuiltCommand {
+  record: OutgoingRecord;
+  /** What the answer shows once, beside the owner's result. */
+  shown?: JsonObject;
+}
+
+export type CommandBuilders = {
+  [Name in CommandRouteName]: (input: CommandInput<(typeof routes)[Name]>) => BuiltCommand;
+};
+
+export const commandBuilders: CommandBuilders = {
+  createRuleset: (input) =>
+    command(records.createRuleset, ouOf(input), {
+      ...inUnit(input),
+      ruleset_id: input.commandId,
+      ...input.body,
+    }),
+
+  updateRuleset: (input) =>
+    command(records.updateRuleset, ouOf(input), {
+      ...inUnit(input),
+      ruleset_id: input.parameters.id,
+      ...input.body,
+    }),
+
+  createRule: (input) =>
+    command(records.createRule, ouOf(input), { ...inUnit(input), rule_id: input.commandId, ...input.body }),
+
+  createEngagementRule: (input) =>
+    command(records.createRule, ouOf(input), { ...inUnit(input), rule_id: input.commandId, ...input.body }),
+
+  setRulesActive: (input) => {
+    const { rule_ids, updates } = input.body;
+    refuseOtherUpdates(input.rawBody);
+    return command(records.setRulesActive, ouOf(input), {
+      ...inUnit(input),
+      rule_ids,
+      ...(updates.active !== undefined && { active: updates.active }),
+    });
+  },
+
+  setActiveOrgUnit: (input) =>
+    command(records.setActiveOrgUnit, input.organisationId, {
+      ...inOrganisation(input),
+      credential_id: input.credentialId,
+      ou_id: input.body.ouId.toLowerCase(),
+    }),
+
+  createOrgUnit: (input) =>
+    command(records.createOrgUnit, input.organisationId, {
+      ...inOrganisation(input),
+      ou_id: input.commandId,
+      name: input.body.name,
+      created_by: input.credentialId,
+    }),
+
+  createToken: (input) => {
+    const { secret, hash, lastFour } = deriveSecret('lsp_', input.commandId, input.tokenSecret);
+    const { name, role, expires_at, ou_ids, rate_limit } = input.body;
+    const built = command(records.createToken, input.organisationId, {
+      ...inOrganisation(input),
+      token_id: input.commandId,
+      name,
+      token_hash: hash,
+      last_four: lastFour,
+      role,
+      ou_ids: distinct(ou_ids ?? [ouOf(input)]),
+      expires_at: expires_at ?? null,
+      rate_limit: rate_limit ?? null,
+      created_by: input.credentialId,
+    });
+    return { ...built, shown: { token: secret } };
+  },
+
+  revokeToken: (input) =>
+    command(records.revokeToken, input.organisationId, {
+      ...inOrganisation(input),
+      ...management(input),
+      token_id: input.parameters.id.toLowerCase(),
+    }),
+
+  createServiceAccount: (input) => {
+    const { secret, hash, lastFour } = deriveSecret('lss_', input.commandId, input.tokenSecret);
+    const { name, scopes, ou_ids, rate_limit } = input.body;
+    const built = command(records.createServiceAccount, input.organisationId, {
+      ...inOrganisation(input),
+      client_id: input.commandId,
+      name,
+      secret_hash: hash,
+      last_four: lastFour,
+      scopes: [...new Set(scopes)],
+      ou_ids: distinct(ou_ids ?? [ouOf(input)]),
+      rate_limit: rate_limit ?? null,
+      created_by: input.credentialId,
+    });
+    return { ...built, shown: { client_secret: secret } };
+  },
+
+  rotateServiceAccountSecret: (input) => {
+    const { secret, hash, lastFour } = deriveSecret('lss_', input.commandId, input.tokenSecret);
+    const built = command(records.rotateServiceAccountSecret, input.organisationId, {
+      ...inOrganisation(input),
+      ...management(input),
+      client_id: input.parameters.id.toLowerCase(),
+      secret_hash: hash,
+      last_four: lastFour,
+    });
+    return { ...built, shown: { client_secret: secret } };
+  },
+
+  revokeServiceAccount: (input) =>
+    command(records.revokeServiceAccount, input.organisationId, {
+      ...inOrganisation(input),
+      ...management(input),
+      client_id: input.parameters.id.toLowerCase(),
+    }),
+};
+
+function command<Declaration extends RecordDeclaration>(
+  declaration: Declaration,
+  key: string,
+  payload: PayloadOf<Declaration>,
+): BuiltCommand {
+  return { record: outgoing(declaration, { key, payload }) };
+}
+
+function inUnit(input: CommandContext) {
+  return { ou_id: ouOf(input), requested_at: input.requestedAt };
+}
+
+function inOrganisation(input: CommandContext) {
+  return { organisation_id: input.organisationId, requested_at: input.requestedAt };
+}
+
+function management(input: CommandContext) {
+  return { ou_id: ouOf(input), requested_by: input.credentialId };
+}
+
+function ouOf({ ouId }: CommandContext): string {
+  if (ouId === undefined) throw new Error('a route that belongs to no OU cannot send a command about one');
+  return ouId;
+}
+
+function distinct(ids: readonly string[]): string[] {
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
+}
+
+/** Of the raw body: what validation drops was sent all the same. */
+function refuseOtherUpdates(rawBody: unknown): void {
+  const { updates } = rawBody as { updates: object };
+  const others = Object.keys(updates).filter((field) => field !== 'active');
+  if (others.length === 0) return;
+  const named = others.slice(0, 100);
+  throw problem(
+    'field_not_allowed',
+    `updates may hold only active; leave out ${named.slice(0, 5).join(', ')}.`,
+    {
+      errors: named.map((field) => ({ path: `body.updates.${field}`, message: 'may not be changed here' })),
+    },
+  );
+}

@@ -1,0 +1,41 @@
+// What the gateway takes from its environment, beyond what every service takes.
+import { isWellFormedSecret } from '@lead-scoring/contracts';
+import { commonConfiguration, setting } from '@lead-scoring/service';
+import { z } from 'zod';
+
+const { whole, httpUrl, secret } = setting;
+const label = z.string().trim().min(1).max(100);
+
+export const gatewayConfiguration = commonConfiguration
+  .extend({
+    /** Secrets that are shown once are derived from it; all instances have the same. */
+    TOKEN_SECRET: secret,
+    /** Query ports of the owners. */
+    INGEST_URL: httpUrl,
+    SCORING_URL: httpUrl,
+    /** The first organisation, its OU, and its administrator's token: made at start-up unless they exist. */
+    BOOTSTRAP_ORGANISATION: label.optional(),
+    BOOTSTRAP_OU: label.default('Main'),
+    BOOTSTRAP_TOKEN: z
+      .string()
+      .refine(
+        (token) => isWellFormedSecret('lsp_', token),
+        'must be lsp_ with 30 characters and their checksum: make one with the command line',
+      )
+      .optional(),
+    /** Of credentials that have no limit of their own, and of client addresses (SPEC.md, Limits). */
+    RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000).default(100),
+    RATE_LIMIT_BURST: whole(1, 1_000_000).default(200),
+    /** Bytes of bodies of events that are being taken at one time; beyond, 503. */
+    INTAKE_MAXIMUM_BYTES: whole(10_000_000, 10_000_000_000).default(128_000_000),
+    /** Until a command without a reply is 504, in milliseconds. */
+    REPLY_TIMEOUT_MS: whole(100, 60_000).default(10_000),
+    /** Proxies in front whose X-Forwarded-For is believed. */
+    TRUSTED_PROXIES: whole(0, 10).default(0),
+  })
+  .refine(
+    ({ BOOTSTRAP_ORGANISATION, BOOTSTRAP_TOKEN }) =>
+      (BOOTSTRAP_ORGANISATION === undefined) === (BOOTSTRAP_TOKEN === undefined),
+    { path: ['BOOTSTRAP_TOKEN'], error: 'must be set together with BOOTSTRAP_ORGANISATION' },
+  );
+export type GatewayConfiguration = z.output<typeof gatewayConfiguration>;

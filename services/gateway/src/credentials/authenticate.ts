@@ -1,0 +1,150 @@
+// Who a request is from: credential, scopes, organizational unit.
+import { timingSafeEqual } from 'node:crypto';
+import { secretHashOf, type RouteDeclaration } from '@lead-scoring/contracts';
+import { isRetriable } from '@lead-scoring/read-model';
+import type { ProblemError } from '@lead-scoring/service';
+import type { Role, Scope } from '../identity/commands.js';
+import { scopesOf } from '../identity/state.js';
+import { problem, tryAgain } from '../problem.js';
+import { presentedCredential } from './authorization-header.js';
+import type { CredentialDirectory, KnownServiceAccount, KnownToken } from './directory.js';
+import { chooseOrgUnit, orgUnitInPath, type OrgUnitChoice } from './org-unit.js';
+
+/** The credential that a request was made with. */
+export interface Caller {
+  credentialId: string;
+  organisationId: string;
+  /** For the records' header `actor`: `token:<id>` or `service_account:<id>`. */
+  actor: string;
+  kind: 'token' | 'service_account';
+  scopes: readonly Scope[];
+  /** null: all of the organisation. */
+  ouIds: readonly string[] | null;
+  rateLimit: { per_minute: number; burst: number } | null;
+  /** The active OU, not older than the call. */
+  activeOuId(): Promise<string | null>;
+}
+
+export interface Authenticator {
+  /** @throws ProblemError 401, or 503 when the database is away and the credential is not known */
+  authenticate(authorization: string | undefined): Promise<Caller>;
+  /** @throws ProblemError 403, 404 or 400 as `chooseOrgUnit` says */
+  orgUnit(caller: Caller, header: string | undefined, inPath: string | undefined): Promise<string>;
+}
+
+export function createAuthenticator(
+  directory: CredentialDirectory,
+  clock: () => number = Date.now,
+): Authenticator {
+  const withToken = async (secret: string): Promise<Caller> => {
+    const hash = secretHashOf(secret);
+    const token = await directory.token(hash);
+    if (!token || !sameHash(hash, token.token_hash)) throw invalid();
+    if (token.expires_at !== null && Date.parse(token.expires_at) <= clock())
+      throw unauthorized('credential_expired', 'The token has expired. Create another one.');
+    return callerOf(token, () => directory.token(hash, true));
+  };
+  const withServiceAccount = async (clientId: string, secret: string): Promise<Caller> => {
+    const hash = secretHashOf(secret);
+    const account = await directory.serviceAccount(clientId);
+    const current = sameHash(hash, account?.secret_hash ?? noHash);
+    const previous = sameHash(hash, account?.previous_secret?.secret_hash ?? noHash);
+    const inGrace = account?.previous_secret && clock() < Date.parse(account.previous_secret.valid_until);
+    if (!account || !(current || (previous && inGrace))) throw invalid();
+    return callerOf(account, () => directory.serviceAccount(clientId, true));
+  };
+  return {
+    authenticate: (authorization) =>
+      orUnavailable(async () => {
+        if (authorization === undefined || authorization === '')
+          throw unauthorized(
+            'credential_missing',
+            'Send a personal access token as "Authorization: Bearer lsp_…", or a service account with HTTP Basic.',
+          );
+        const presented = presentedCredential(authorization);
+        if (!presented) throw invalid();
+        return presented.kind === 'token'
+          ? withToken(presented.secret)
+          : withServiceAccount(presented.clientId, presented.secret);
+      }),
+    orgUnit: (caller, header, inPath) =>
+      orUnavailable(() => {
+        const choice: OrgUnitChoice = {
+          ouIds: caller.ouIds,
+          header,
+          organisationUnits: (fresh) => directory.orgUnitIds(caller.organisationId, fresh),
+          activeOuId: () => caller.activeOuId(),
+        };
+        return inPath === undefined ? chooseOrgUnit(choice) : orgUnitInPath(choice, inPath);
+      }),
+  };
+}
+
+/** @throws ProblemError 403 when the credential's role or scopes do not reach */
+export function checkAccess(caller: Caller, access: RouteDeclaration['access']): void {
+  if (!access.credential || caller.scopes.includes(access.scope)) return;
+  throw caller.kind === 'token'
+    ? problem('role_not_allowed', `This needs the role ${access.role}. Use a token that has it.`)
+    : problem(
+        'scope_not_allowed',
+        `This needs the scope ${access.scope}. Use a service account or token that has it.`,
+      );
+}
+
+/** The role that the services see: what the scopes amount to. */
+export function roleOf({ scopes }: Caller): Role {
+  if (scopes.includes('admin')) return 'admin';
+  return scopes.includes('write') ? 'editor' : 'viewer';
+}
+
+function callerOf(
+  credential: KnownToken | KnownServiceAccount,
+  again: () => Promise<KnownToken | KnownServiceAccount | null>,
+): Caller {
+  return {
+    credentialId: credential.id,
+    organisationId: credential.organisation_id,
+    actor: `${credential.kind}:${credential.id}`,
+    kind: credential.kind,
+    scopes: scopesOf(credential),
+    ouIds: credential.ou_ids,
+    rateLimit: credential.rate_limit,
+    activeOuId: async () => (await again())?.active_ou_id ?? null,
+  };
+}
+
+const noHash = '0'.repeat(64);
+
+function sameHash(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'));
+}
+
+export const challenge = 'Bearer realm="lead-scoring", Basic realm="lead-scoring", charset="UTF-8"';
+
+function invalid(): ProblemError {
+  return unauthorized(
+    'credential_invalid',
+    'The credential is not valid: mistyped, ended, or never issued. Check it, or create another one.',
+  );
+}
+
+function unauthorized(
+  code: 'credential_missing' | 'credential_invalid' | 'credential_expired',
+  detail: string,
+) {
+  return problem(code, detail, { headers: { 'WWW-Authenticate': challenge } });
+}
+
+async function orUnavailable<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isRetriable(error)) throw error;
+    throw tryAgain(
+      'database_unavailable',
+      'The credential cannot be checked now. Try again in a moment.',
+      2,
+      error,
+    );
+  }
+}

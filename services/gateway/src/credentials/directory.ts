@@ -1,0 +1,80 @@
+// Which credentials there are, and what each may do: the read side of identity, as every request needs it.
+import {
+  binaryToUuid,
+  uuidToBinary,
+  withClassifiedErrors,
+  type Binary,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
+import type { ServiceAccount, Token } from '../identity/state.js';
+import { createFreshCache } from './fresh-cache.js';
+
+export type KnownToken = Token & { organisation_id: string };
+export type KnownServiceAccount = ServiceAccount & { organisation_id: string };
+
+export interface CredentialDirectory {
+  /** A token that has not been ended, by the hash of its secret. */
+  token(hash: string, fresh?: boolean): Promise<KnownToken | null>;
+  serviceAccount(clientId: string, fresh?: boolean): Promise<KnownServiceAccount | null>;
+  /** Ids of all OUs of an organisation. */
+  orgUnitIds(organisationId: string, fresh?: boolean): Promise<ReadonlySet<string>>;
+  /** What was read before is not used again: this process has just changed something. */
+  forget(): void;
+}
+
+/** A revocation takes effect everywhere within this time (PROMISES.md: 5 s). */
+const maximumAgeMs = 3_000;
+/** Requests of known credentials are served so long while the database is away. */
+const staleMs = 5 * 60_000;
+
+/** @param readModel with a short timeout: requests wait for it */
+export function createCredentialDirectory(readModel: ReadModel): CredentialDirectory {
+  const common = { maximumAgeMs, staleMs };
+  const tokenCache = createFreshCache<KnownToken>({
+    ...common,
+    maximumEntries: 10_000,
+    load: async (hash) => {
+      const found = await withClassifiedErrors(() => readModel.collection(tokens).findOne({ _id: hash }));
+      return unlessRevoked(found);
+    },
+  });
+  const accountCache = createFreshCache<KnownServiceAccount>({
+    ...common,
+    maximumEntries: 10_000,
+    load: async (clientId) => {
+      const found = await withClassifiedErrors(() =>
+        readModel.collection(serviceAccounts).findOne({ _id: uuidToBinary(clientId) }),
+      );
+      return unlessRevoked(found);
+    },
+  });
+  const unitCache = createFreshCache<ReadonlySet<string>>({
+    ...common,
+    maximumEntries: 1_000,
+    load: (organisationId) =>
+      withClassifiedErrors(async () => {
+        const found = readModel
+          .collection(orgUnits)
+          .find({ organisation_id: uuidToBinary(organisationId) }, { projection: { _id: 1 } });
+        return new Set((await found.toArray()).map(({ _id }) => binaryToUuid(_id)));
+      }),
+  });
+  return {
+    token: (hash, fresh) => tokenCache.get(hash, fresh),
+    serviceAccount: (clientId, fresh) => accountCache.get(clientId, fresh),
+    orgUnitIds: async (organisationId, fresh) => (await unitCache.get(organisationId, fresh)) ?? new Set(),
+    forget: () => {
+      tokenCache.clear();
+      accountCache.clear();
+      unitCache.clear();
+    },
+  };
+}
+
+function unlessRevoked<Value extends Token | ServiceAccount>(
+  document: { organisation_id: Binary; value: Value } | null,
+): (Value & { organisation_id: string }) | null {
+  if (!document || document.value.revoked) return null;
+  return { ...document.value, organisation_id: binaryToUuid(document.organisation_id) };
+}

@@ -1,0 +1,89 @@
+// When each credential was last used: to the minute, and never in the way of a request.
+import {
+  binaryToUuid,
+  defineCollection,
+  uuidToBinary,
+  withClassifiedErrors,
+  type Binary,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { defineComponent, type Component, type Logger } from '@lead-scoring/service';
+import { LRUCache } from 'lru-cache';
+
+interface LastUseDocument {
+  _id: Binary;
+  last_used_at: Date;
+}
+
+export const lastUses = defineCollection<LastUseDocument>({ name: 'credential_last_uses', indexes: [] });
+
+export interface LastUseRecorder {
+  /** Notes that a credential was used now. Costs nothing; at most one write a minute follows. */
+  used(credentialId: string): void;
+}
+
+const intervalMs = 60_000;
+const writeEveryMs = 1_000;
+
+/** Writes what was noted once a second, together. What cannot be written is forgotten: the next minute notes it again. */
+export function createLastUseRecorder(readModel: ReadModel, logger: Logger): Component<LastUseRecorder> {
+  return defineComponent('last uses', () => {
+    const recorded = new LRUCache<string, number>({ max: 20_000 });
+    const pending = new Map<string, Date>();
+    const write = async (): Promise<void> => {
+      if (pending.size === 0) return;
+      const batch = [...pending];
+      pending.clear();
+      try {
+        await withClassifiedErrors(() =>
+          readModel.collection(lastUses).bulkWrite(
+            batch.map(([id, last_used_at]) => ({
+              updateOne: {
+                filter: { _id: uuidToBinary(id) },
+                update: { $max: { last_used_at } },
+                upsert: true,
+              },
+            })),
+            { ordered: false },
+          ),
+        );
+      } catch (error) {
+        logger.debug({ err: error }, 'last uses were not recorded');
+      }
+    };
+    let writing = Promise.resolve();
+    const timer = setInterval(() => {
+      writing = writing.then(write);
+    }, writeEveryMs);
+    timer.unref();
+    return Promise.resolve({
+      value: {
+        used: (credentialId: string) => {
+          const now = Date.now();
+          if (now - (recorded.get(credentialId) ?? 0) < intervalMs) return;
+          recorded.set(credentialId, now);
+          pending.set(credentialId, new Date(now));
+        },
+      },
+      stop: async () => {
+        clearInterval(timer);
+        await writing.then(write);
+      },
+    });
+  });
+}
+
+/** When each of these was last used, by id. */
+export async function lastUsesOf(
+  readModel: ReadModel,
+  credentialIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (credentialIds.length === 0) return new Map();
+  return withClassifiedErrors(async () => {
+    const found = await readModel
+      .collection(lastUses)
+      .find({ _id: { $in: credentialIds.map(uuidToBinary) } })
+      .toArray();
+    return new Map(found.map(({ _id, last_used_at }) => [binaryToUuid(_id), last_used_at.toISOString()]));
+  });
+}

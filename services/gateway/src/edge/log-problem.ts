@@ -1,0 +1,33 @@
+// What the log's errors mean to a caller.
+import { EventLogError } from '@lead-scoring/event-log';
+import { problem, tryAgain } from '../problem.js';
+
+/** The problem to answer with; errors that are not the log's stay what they are. */
+export function asLogProblem(error: unknown, commandId: string): unknown {
+  if (!(error instanceof EventLogError)) return error;
+  switch (error.code) {
+    case 'log_unavailable':
+    case 'closed':
+      return tryAgain(
+        'log_unavailable',
+        'The log did not acknowledge in time. Send the request again in a moment.',
+        2,
+        error,
+      );
+    case 'log_overloaded':
+      return tryAgain(
+        'log_overloaded',
+        'More is coming in than the log can take. Send the request again in a moment.',
+        1,
+        error,
+      );
+    case 'reply_timeout':
+      return problem(
+        'reply_timeout',
+        `The command ${commandId} was written and its outcome is not known yet. Send the request again with the same Idempotency-Key to learn it: it takes effect once.`,
+        { cause: error, headers: { 'Retry-After': '2' } },
+      );
+    default:
+      return error;
+  }
+}

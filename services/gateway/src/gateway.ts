@@ -1,0 +1,266 @@
+// Puts the gateway together from its configuration: what runs, in which order, and what each part is given.
+import {
+  asyncApiDocument,
+  documentationPage,
+  openApiDocument,
+  routeDeclarations,
+  type DocumentationPage,
+  type RouteDeclaration,
+} from '@lead-scoring/contracts';
+import {
+  createEventLog,
+  createProcessor,
+  createRecordWriter,
+  createRequester,
+  type EventLog,
+} from '@lead-scoring/event-log';
+import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
+import {
+  createHttpServer,
+  defineComponent,
+  livenessHandler,
+  NotReady,
+  readinessHandler,
+  type Component,
+  type ComponentScope,
+  type HealthCheck,
+  type ListeningServer,
+  type Logger,
+} from '@lead-scoring/service';
+import type { Request } from 'express';
+import { createApplication } from './application.js';
+import { createBootstrap } from './bootstrap.js';
+import { commandBuilders } from './commands/commands.js';
+import { createCommandHandler } from './commands/handler.js';
+import type { GatewayConfiguration } from './configuration.js';
+import { createAuthenticator } from './credentials/authenticate.js';
+import { createCredentialDirectory } from './credentials/directory.js';
+import { createLastUseRecorder, lastUses } from './credentials/last-use.js';
+import { callerOf } from './edge/request.js';
+import { ensureExpiry } from './expiry.js';
+import { answers } from './idempotency/answers.js';
+import { identityCollections } from './identity/documents.js';
+import { openIdentityPartition } from './identity/partition-state.js';
+import { createBytesInFlight } from './intake/bytes-in-flight.js';
+import { createIntakeHandler } from './intake/handler.js';
+import { addressKey, createLimiter } from './rate-limit/limiter.js';
+import { buckets, createSharedBuckets } from './rate-limit/shared-buckets.js';
+import { createForwarder } from './reads/forward.js';
+import { identityLists } from './reads/identity-lists.js';
+import { localHandlerOf, type LocalHandlers } from './reads/local.js';
+import { createRouter, type RouteHandler } from './router.js';
+
+export interface GatewayDependencies {
+  logger: Logger;
+  /** Something that cannot go on. */
+  onFatal: (error: unknown) => void;
+}
+
+const apiVersion = '1.0.0';
+
+/** Starts everything in the scope; the server last, so that it is the first to be stopped. */
+export async function openGateway(
+  configuration: GatewayConfiguration,
+  scope: ComponentScope,
+  { logger, onFatal }: GatewayDependencies,
+): Promise<ListeningServer> {
+  const readModel = await scope.start(readModelOf(configuration, logger));
+  // Requests wait for this one: better an answer from what was last known than one after many seconds.
+  const requestReadModel = await scope.start(requestReadModelOf(configuration, logger));
+  const log = await scope.start(eventLogOf(configuration, logger));
+  const processor = await scope.start(
+    createProcessor(log, {
+      name: 'gateway',
+      inputs: ['gateway.commands'],
+      output: 'gateway.events',
+      open: (partition) => Promise.resolve(openIdentityPartition(readModel, partition)),
+      logger,
+      onFatal,
+    }),
+  );
+  const writer = await scope.start(createRecordWriter(log));
+  const requester = await scope.start(createRequester(log, { writer }));
+  const recorder = await scope.start(createLastUseRecorder(requestReadModel, logger));
+  const forwarder = await scope.start(
+    createForwarder({
+      urls: { ingest: configuration.INGEST_URL, scoring: configuration.SCORING_URL },
+      internalSecret: configuration.INTERNAL_SECRET,
+    }),
+  );
+  const directory = createCredentialDirectory(requestReadModel);
+  const identityChanged = () => {
+    directory.forget();
+  };
+  const { BOOTSTRAP_ORGANISATION: organisation, BOOTSTRAP_TOKEN: token, BOOTSTRAP_OU: unit } = configuration;
+  const bootstrap =
+    organisation === undefined || token === undefined
+      ? { done: () => true }
+      : await scope.start(
+          createBootstrap({ organisation, unit, token }, { requester, logger, changed: identityChanged }),
+        );
+
+  const healthChecks: Record<string, HealthCheck> = {
+    'read model': () => readModel.ping(),
+    partitions: () => passes(processor.ready(), 'not every partition is caught up yet'),
+    organisation: () => passes(bootstrap.done(), 'the first organisation is not made yet'),
+  };
+  const openApi = openApiDocument({ version: apiVersion });
+  const handlers: LocalHandlers = {
+    ...identityLists(requestReadModel),
+    openApiDocument: jsonDocument(openApi),
+    asyncApiDocument: jsonDocument(
+      asyncApiDocument({
+        version: apiVersion,
+        namespace: configuration.NAMESPACE,
+        partitions: configuration.PARTITIONS,
+      }),
+    ),
+    documentation: page(documentationPage(openApi)),
+    liveness: async (req, res) => {
+      await livenessHandler(req, res, () => undefined);
+    },
+    readiness: async (req, res) => {
+      await readinessHandler(healthChecks, logger)(req, res, () => undefined);
+    },
+  };
+
+  const standard = {
+    perMinute: configuration.RATE_LIMIT_PER_MINUTE,
+    burst: configuration.RATE_LIMIT_BURST,
+  };
+  const shared = createSharedBuckets(requestReadModel, logger);
+  const limitAddress = createLimiter(shared, (req) => ({ key: addressKey(req), limits: standard }));
+  const limitCaller = createLimiter(shared, (req: Request) => {
+    const { credentialId, rateLimit } = callerOf(req);
+    return {
+      key: `credential:${credentialId}`,
+      limits: rateLimit ? { perMinute: rateLimit.per_minute, burst: rateLimit.burst } : standard,
+    };
+  });
+
+  const commandDependencies = {
+    requester,
+    readModel: requestReadModel,
+    tokenSecret: configuration.TOKEN_SECRET,
+    replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
+    identityChanged,
+    checkAnswers: process.env.NODE_ENV === 'test',
+  };
+  const intakeDependencies = {
+    writer,
+    partitionOf: (key: string) => log.partitionOf(key),
+    bytesInFlight: createBytesInFlight(configuration.INTAKE_MAXIMUM_BYTES),
+    readModel: requestReadModel,
+  };
+  const { ingest, importEvents } = routeDeclarations;
+  const intakeHandlers = new Map<string, RouteHandler>(
+    [ingest, importEvents].map((route) => {
+      const handle = createIntakeHandler(route, intakeDependencies);
+      return [route.name, (req, _res, ouId) => handle(req, requiredUnit(ouId))];
+    }),
+  );
+  const handlerOf = (route: RouteDeclaration): RouteHandler | undefined => {
+    switch (route.kind) {
+      case 'intake':
+        return intakeHandlers.get(route.name);
+      case 'command': {
+        const build = Object.entries(commandBuilders).find(([name]) => name === route.name)?.[1];
+        if (!build) return undefined;
+        const handle = createCommandHandler(route, build, commandDependencies);
+        return (req, _res, ouId) => handle(req, ouId);
+      }
+      case 'query':
+        return route.owner === 'gateway'
+          ? undefined
+          : (req, res, ouId) => forwarder.forward(route, req, res, ouId).then(() => undefined);
+      case 'local': {
+        const handle = localHandlerOf(route, handlers);
+        return handle && ((req, res, ouId) => handle(req, res, ouId).then(() => undefined));
+      }
+    }
+  };
+  const authenticator = createAuthenticator(directory);
+  const router = createRouter({ authenticator, lastUses: recorder, limitCaller, limitAddress, handlerOf });
+  const application = createApplication({
+    router,
+    limitAddress,
+    logger,
+    trustedProxies: configuration.TRUSTED_PROXIES,
+  });
+  return scope.start(
+    createHttpServer({
+      name: 'public server',
+      handler: application,
+      host: configuration.HOST,
+      port: configuration.PORT,
+    }),
+  );
+}
+
+function readModelOf(configuration: GatewayConfiguration, logger: Logger): Component<ReadModel> {
+  return defineComponent('read model', async () => {
+    const readModel = await connectReadModel(
+      { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, 'gateway') },
+      { logger },
+    );
+    await ensureCollections(readModel, [...identityCollections, lastUses, buckets, answers]);
+    await ensureExpiry(readModel, [buckets.name, answers.name]);
+    return { value: readModel, stop: () => readModel.close() };
+  });
+}
+
+function requestReadModelOf(configuration: GatewayConfiguration, logger: Logger): Component<ReadModel> {
+  return defineComponent('read model for requests', async () => {
+    const readModel = await connectReadModel(
+      {
+        uri: configuration.MONGODB_URI,
+        database: databaseName(configuration.NAMESPACE, 'gateway'),
+        timeoutMs: 1_500,
+      },
+      { logger },
+    );
+    return { value: readModel, stop: () => readModel.close() };
+  });
+}
+
+function eventLogOf(configuration: GatewayConfiguration, logger: Logger): Component<EventLog> {
+  return defineComponent('event log', async () => {
+    const log = createEventLog(
+      {
+        brokers: configuration.KAFKA_BROKERS,
+        schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
+        namespace: configuration.NAMESPACE,
+        clientId: 'gateway',
+        partitions: configuration.PARTITIONS,
+        replicationFactor: configuration.REPLICATION_FACTOR,
+      },
+      { logger },
+    );
+    await log.prepare();
+    return { value: log, stop: () => log.close() };
+  });
+}
+
+function jsonDocument(document: object): LocalHandlers['openApiDocument'] {
+  const text = Buffer.from(JSON.stringify(document));
+  return (_req, res) => {
+    res.type('application/json').send(text);
+  };
+}
+
+function page({ html, contentSecurityPolicy }: DocumentationPage): LocalHandlers['documentation'] {
+  const text = Buffer.from(html);
+  return (_req, res) => {
+    res.setHeader('Content-Security-Policy', contentSecurityPolicy);
+    res.type('html').send(text);
+  };
+}
+
+function passes(ok: boolean, otherwise: string): Promise<void> {
+  return ok ? Promise.resolve() : Promise.reject(new NotReady(otherwise));
+}
+
+function requiredUnit(ouId: string | undefined): string {
+  if (ouId === undefined) throw new Error('events belong to an OU');
+  return ouId;
+}

@@ -1,0 +1,142 @@
+// First answers, kept for 24 hours under the id that the Idempotency-Key gives: the same request gets the same answer.
+//
+// The ids of everything a write makes come from the same key, so that a repeat has no second effect even where its
+// answer was lost. What is kept here adds the answer itself, and the refusal of another request under the same key.
+import { createHash } from 'node:crypto';
+import {
+  defineCollection,
+  isDuplicateKey,
+  isRetriable,
+  uuidToBinary,
+  withClassifiedErrors,
+  type Binary,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { problem, tryAgain } from '../problem.js';
+
+/** What a write is answered with. */
+export interface Answer {
+  status: number;
+  /** JSON text. */
+  body?: string;
+}
+
+interface AnswerDocument {
+  _id: Binary;
+  request_hash: string;
+  /** Milliseconds since 1970 until which somebody works on it; 0 when nobody does. */
+  claimed_until: number;
+  /** Absent until the first success, and when it shows a secret or is large: it is then made again. */
+  answer?: Answer;
+  expires_at: Date;
+}
+
+export const answers = defineCollection<AnswerDocument>({ name: 'idempotent_answers', indexes: [] });
+
+export interface IdempotentWrite {
+  /** See `writeId`. */
+  id: string;
+  /** What makes two requests the same: path with query, OU, and the body's bytes. */
+  request: readonly (string | Uint8Array)[];
+  /** False for answers that show a secret. */
+  keepAnswer: boolean;
+  /** True for writes whose ids make a repeat harmless and that must work while MongoDB is away. */
+  worksWithoutStore: boolean;
+  perform(): Promise<Answer>;
+}
+
+const keptForMs = 24 * 3_600_000;
+/** Longer than any write takes: only one whose gateway died is still claimed then. */
+const claimMs = 30_000;
+const maximumKeptBytes = 1_000_000;
+
+/**
+ * Performs the write once.
+ * @returns the first answer, and whether it is a repeated one
+ * @throws ProblemError 422 when the key was used for another request, 409 while the first is being answered
+ */
+export async function performOnce(
+  readModel: ReadModel,
+  write: IdempotentWrite,
+): Promise<Answer & { repeated: boolean }> {
+  const collection = readModel.collection(answers);
+  const _id = uuidToBinary(write.id);
+  const request_hash = hashOf(write.request);
+  let claim: { claimed_until: number } | { answer: Answer };
+  try {
+    claim = await withClassifiedErrors(() => claimOrAnswer());
+  } catch (error) {
+    if (!isRetriable(error)) throw error;
+    if (write.worksWithoutStore) return { ...(await write.perform()), repeated: false };
+    throw tryAgain(
+      'database_unavailable',
+      'The Idempotency-Key cannot be checked now. Try again in a moment.',
+      2,
+      error,
+    );
+  }
+  if ('answer' in claim) return { ...claim.answer, repeated: true };
+  const claimed = { _id, claimed_until: claim.claimed_until };
+  let answer: Answer;
+  try {
+    answer = await write.perform();
+  } catch (error) {
+    // A refusal (4xx) changed nothing and may be sent again in another form. After anything else the outcome is not
+    // known: the key stays with this request.
+    const refused = error instanceof Error && 'status' in error && Number(error.status) < 500;
+    await letGo(
+      refused ? collection.deleteOne(claimed) : collection.updateOne(claimed, { $set: { claimed_until: 0 } }),
+    );
+    throw error;
+  }
+  const kept = write.keepAnswer && (answer.body?.length ?? 0) <= maximumKeptBytes;
+  await letGo(collection.updateOne(claimed, { $set: { claimed_until: 0, ...(kept && { answer }) } }));
+  return { ...answer, repeated: false };
+
+  async function claimOrAnswer(): Promise<{ claimed_until: number } | { answer: Answer }> {
+    const now = Date.now();
+    const claimed_until = now + claimMs;
+    try {
+      await collection.insertOne({ _id, request_hash, claimed_until, expires_at: new Date(now + keptForMs) });
+      return { claimed_until };
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+    }
+    const found = await collection.findOne({ _id });
+    // It has gone in between: refused, or a day old.
+    if (!found) return claimOrAnswer();
+    if (found.expires_at.getTime() <= now) {
+      await collection.deleteOne({ _id, expires_at: found.expires_at });
+      return claimOrAnswer();
+    }
+    if (found.request_hash !== request_hash)
+      throw problem(
+        'idempotency_key_reused',
+        'This Idempotency-Key was used for another request within 24 hours. Use a new key for a new request.',
+      );
+    if (found.answer) return { answer: found.answer };
+    if (found.claimed_until <= now) {
+      const taken = await collection.updateOne(
+        { _id, claimed_until: found.claimed_until },
+        { $set: { claimed_until } },
+      );
+      if (taken.matchedCount === 1) return { claimed_until };
+    }
+    throw problem(
+      'request_in_progress',
+      'A request with this Idempotency-Key is still being answered. Send it again in a moment.',
+      { headers: { 'Retry-After': '1' } },
+    );
+  }
+}
+
+/** Without it the claim ends by itself; the answer that is there must not be lost for it. */
+async function letGo(work: Promise<unknown>): Promise<void> {
+  await work.catch(() => undefined);
+}
+
+function hashOf(parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(String(part.length)).update(':').update(part);
+  return hash.digest('hex');
+}

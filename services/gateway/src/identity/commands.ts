@@ -1,0 +1,33 @@
+// The commands that the identity decider takes, as they come from the log.
+import type { PayloadOf, RecordDeclaration, records } from '@lead-scoring/contracts';
+
+export type Role = records.Role;
+export type Scope = records.Scope;
+
+type CommandOf<Declaration extends RecordDeclaration> = {
+  type: Declaration['type'];
+  /** The id of the command: the same one again is the same wish. */
+  id: string;
+  payload: PayloadOf<Declaration>;
+};
+
+export type BootstrapOrganisation = CommandOf<typeof records.bootstrapOrganisation>;
+export type CreateOrgUnit = CommandOf<typeof records.createOrgUnit>;
+export type SetActiveOrgUnit = CommandOf<typeof records.setActiveOrgUnit>;
+export type CreateToken = CommandOf<typeof records.createToken>;
+export type RevokeToken = CommandOf<typeof records.revokeToken>;
+export type CreateServiceAccount = CommandOf<typeof records.createServiceAccount>;
+export type RotateServiceAccountSecret = CommandOf<typeof records.rotateServiceAccountSecret>;
+export type RevokeServiceAccount = CommandOf<typeof records.revokeServiceAccount>;
+
+export type IdentityCommand =
+  | BootstrapOrganisation
+  | CreateOrgUnit
+  | SetActiveOrgUnit
+  | CreateToken
+  | RevokeToken
+  | CreateServiceAccount
+  | RotateServiceAccountSecret
+  | RevokeServiceAccount;
+
+export type RateLimit = NonNullable<CreateToken['payload']['rate_limit']>;

@@ -1,0 +1,109 @@
+// Folds the events of identity into an organisation's state. Pure; never throws on a recorded event.
+import type { IdentityEvent } from './events.js';
+import type { Credential, OrganisationState, ServiceAccount } from './state.js';
+
+const rememberedRotations = 100;
+
+export function evolve(state: OrganisationState, event: IdentityEvent): OrganisationState {
+  switch (event.type) {
+    case 'OrganisationCreated': {
+      const { organisation_id: id, name, at } = event.payload;
+      return { ...state, organisation: { id, name, created_at: at } };
+    }
+    case 'OrgUnitCreated': {
+      const { ou_id: id, name, created_by, at } = event.payload;
+      return { ...state, units: new Map(state.units).set(id, { id, name, created_by, created_at: at }) };
+    }
+    case 'ActiveOrgUnitSet': {
+      const { credential_id, ou_id } = event.payload;
+      return change(state, credential_id, (credential) => ({ ...credential, active_ou_id: ou_id }));
+    }
+    case 'TokenCreated': {
+      const { token_id: id, at, name, last_four, token_hash, role } = event.payload;
+      const { ou_ids, expires_at, rate_limit, created_by } = event.payload;
+      return put(state, {
+        kind: 'token',
+        id,
+        name,
+        token_hash,
+        last_four,
+        role,
+        ou_ids,
+        expires_at,
+        rate_limit,
+        created_by,
+        created_at: at,
+        active_ou_id: null,
+        revoked: null,
+      });
+    }
+    case 'ServiceAccountCreated': {
+      const { client_id: id, at, name, last_four, secret_hash, scopes } = event.payload;
+      const { ou_ids, rate_limit, created_by } = event.payload;
+      return put(state, {
+        kind: 'service_account',
+        id,
+        name,
+        secret_hash,
+        last_four,
+        scopes,
+        ou_ids,
+        rate_limit,
+        created_by,
+        previous_secret: null,
+        rotations: [],
+        created_at: at,
+        active_ou_id: null,
+        revoked: null,
+      });
+    }
+    case 'ServiceAccountSecretRotated': {
+      const { client_id, secret_hash, last_four, previous_valid_until } = event.payload;
+      return changeAccount(state, client_id, (account) => ({
+        ...account,
+        secret_hash,
+        last_four,
+        previous_secret: { secret_hash: account.secret_hash, valid_until: previous_valid_until },
+        rotations: [...account.rotations, event.command_id].slice(-rememberedRotations),
+      }));
+    }
+    case 'TokenRevoked':
+      return revoke(state, event.payload.token_id, event);
+    case 'ServiceAccountRevoked':
+      return revoke(state, event.payload.client_id, event);
+  }
+}
+
+function put(state: OrganisationState, credential: Credential): OrganisationState {
+  return { ...state, credentials: new Map(state.credentials).set(credential.id, credential) };
+}
+
+function change(
+  state: OrganisationState,
+  id: string,
+  to: (credential: Credential) => Credential,
+): OrganisationState {
+  const credential = state.credentials.get(id);
+  return credential ? put(state, to(credential)) : state;
+}
+
+function changeAccount(
+  state: OrganisationState,
+  id: string,
+  to: (account: ServiceAccount) => ServiceAccount,
+): OrganisationState {
+  return change(state, id, (credential) =>
+    credential.kind === 'service_account' ? to(credential) : credential,
+  );
+}
+
+function revoke(
+  state: OrganisationState,
+  id: string,
+  event: { payload: { at: string }; command_id: string },
+): OrganisationState {
+  return change(state, id, (credential) => ({
+    ...credential,
+    revoked: { at: event.payload.at, command_id: event.command_id },
+  }));
+}

@@ -1,0 +1,86 @@
+// What an organisation is made of: its organizational units and the credentials that may use them.
+import type { RateLimit, Role, Scope } from './commands.js';
+
+export interface OrgUnit {
+  id: string;
+  name: string;
+  created_by: string;
+  created_at: string;
+}
+
+interface CredentialState {
+  id: string;
+  name: string;
+  last_four: string;
+  /** null: every OU of the organisation, also later ones. */
+  ou_ids: string[] | null;
+  rate_limit: RateLimit | null;
+  created_by: string;
+  created_at: string;
+  active_ou_id: string | null;
+  /** A credential that has ended stays known, so that repeating the command that made it does not bring it back. */
+  revoked: { at: string; command_id: string } | null;
+}
+
+export interface Token extends CredentialState {
+  kind: 'token';
+  token_hash: string;
+  role: Role;
+  expires_at: string | null;
+}
+
+export interface ServiceAccount extends CredentialState {
+  kind: 'service_account';
+  secret_hash: string;
+  previous_secret: { secret_hash: string; valid_until: string } | null;
+  scopes: Scope[];
+  /** Ids of the latest rotations' commands: the same one again changes nothing. */
+  rotations: string[];
+}
+
+export type Credential = Token | ServiceAccount;
+
+export interface Organisation {
+  id: string;
+  name: string;
+  created_at: string;
+}
+
+export interface OrganisationState {
+  /** null before it is created. */
+  organisation: Organisation | null;
+  units: ReadonlyMap<string, OrgUnit>;
+  credentials: ReadonlyMap<string, Credential>;
+}
+
+export const emptyOrganisation: OrganisationState = {
+  organisation: null,
+  units: new Map(),
+  credentials: new Map(),
+};
+
+/** What a role grants, in scopes: one scale for tokens and service accounts. */
+export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
+  viewer: ['read'],
+  editor: ['ingest', 'read', 'write'],
+  admin: ['ingest', 'read', 'write', 'admin'],
+};
+
+export function scopesOf(credential: Credential): readonly Scope[] {
+  return credential.kind === 'token' ? scopesOfRole[credential.role] : credential.scopes;
+}
+
+/** Whether everything that one reach covers is covered by the other; null is every OU. */
+export function covers(reach: readonly string[] | null, other: readonly string[] | null): boolean {
+  if (reach === null) return true;
+  return other !== null && other.every((ouId) => reach.includes(ouId));
+}
+
+/**
+ * Whether one credential may see and end another, working in an OU: the other must be usable there, and reach no
+ * further than the one that manages it.
+ */
+export function mayManage(manager: Pick<Credential, 'ou_ids'>, managed: Credential, ouId: string): boolean {
+  if (managed.revoked) return false;
+  return (managed.ou_ids === null || managed.ou_ids.includes(ouId)) && covers(manager.ou_ids, managed.ou_ids);
+}

@@ -1,0 +1,185 @@
+// The buckets that all gateway instances share, in MongoDB: one atomic update takes for all requests of a credential
+// that are waiting together, by the database's clock, so the limit is exact however many instances there are.
+import {
+  defineCollection,
+  isDuplicateKey,
+  isRetriable,
+  withClassifiedErrors,
+  type Document,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import type { Logger } from '@lead-scoring/service';
+import { LRUCache } from 'lru-cache';
+import {
+  partsOfRequest,
+  shareOut,
+  take,
+  type Bucket,
+  type BucketLimits,
+  type Taken,
+} from './token-bucket.js';
+
+interface BucketDocument extends Bucket {
+  _id: string;
+  /** How many the last update granted. */
+  granted: number;
+  /** A full bucket is as good as none: the document goes when it is sure to be full. */
+  expires_at: Date;
+}
+
+export const buckets = defineCollection<BucketDocument>({ name: 'rate_limit_buckets', indexes: [] });
+
+export interface Buckets {
+  /** Takes one request out of the bucket of this key. Never rejects. */
+  take(key: string, limits: BucketLimits): Promise<Taken>;
+}
+
+interface Lane {
+  limits: BucketLimits;
+  waiting: ((taken: Taken) => void)[];
+  busy: boolean;
+}
+
+/** After a failed update: how long the buckets of this process are used without asking the database. */
+const backOffMs = 1_000;
+
+/**
+ * Takes that arrive while an update is under way go together in the next one.
+ *
+ * When the database is away, each instance goes on with its own copy of the buckets, as last seen: producers must be
+ * able to send events while only MongoDB is down, and the limit is then at worst one bucket per instance.
+ */
+export function createSharedBuckets(readModel: ReadModel, logger: Logger): Buckets {
+  const collection = readModel.collection(buckets);
+  const lanes = new Map<string, Lane>();
+  const own = new LRUCache<string, Bucket>({ max: 20_000 });
+  const emptyUntil = new LRUCache<string, { until: number; perMinute: number; fullAt: number }>({
+    max: 20_000,
+  });
+  let awayUntil = -Infinity;
+
+  const takeShared = async (key: string, limits: BucketLimits, n: number) => {
+    const update = () =>
+      collection.findOneAndUpdate({ _id: key }, takePipeline(limits, n, '$$NOW'), {
+        upsert: true,
+        returnDocument: 'after',
+      });
+    // Two instances that make the same bucket at once: one of them finds it the second time.
+    const after = await withClassifiedErrors(() =>
+      update().catch((error: unknown) => {
+        if (isDuplicateKey(error)) return update();
+        throw error;
+      }),
+    );
+    if (!after) throw new Error(`the bucket ${key} was neither found nor made`);
+    own.set(key, { level: after.level, at: performance.now() });
+    return { bucket: after, granted: after.granted };
+  };
+
+  const takeOwn = (key: string, limits: BucketLimits, n: number) => {
+    const taken = take(own.get(key) ?? null, limits, performance.now(), n);
+    own.set(key, taken.bucket);
+    return taken;
+  };
+
+  const takeAll = async (key: string, limits: BucketLimits, n: number): Promise<Taken[]> => {
+    const asked = performance.now();
+    let taken: { bucket: Bucket; granted: number };
+    try {
+      taken = performance.now() < awayUntil ? takeOwn(key, limits, n) : await takeShared(key, limits, n);
+    } catch (error) {
+      awayUntil = performance.now() + backOffMs;
+      const level = isRetriable(error) ? 'warn' : 'error';
+      logger[level](
+        { err: error },
+        'the shared rate limit cannot be reached; each instance counts for itself',
+      );
+      taken = takeOwn(key, limits, n);
+    }
+    const shares = shareOut(taken.bucket, limits, taken.granted, n);
+    const last = shares.at(-1);
+    if (last && !last.granted)
+      // Whatever other instances do, nothing can be granted before: no need to ask. Counted from before the question,
+      // so that the way there and back never makes it too late.
+      emptyUntil.set(key, {
+        until: asked + last.retryInMs,
+        fullAt: asked + last.fullInMs,
+        perMinute: limits.perMinute,
+      });
+    return shares;
+  };
+
+  const run = async (key: string, lane: Lane): Promise<void> => {
+    lane.busy = true;
+    while (lane.waiting.length > 0) {
+      const waiting = lane.waiting.splice(0);
+      const shares = await takeAll(key, lane.limits, waiting.length);
+      waiting.forEach((resolve, index) => {
+        const share = shares[index];
+        if (share) resolve(share);
+      });
+    }
+    lanes.delete(key);
+  };
+
+  return {
+    take: (key, limits) => {
+      const empty = emptyUntil.get(key);
+      const now = performance.now();
+      if (empty && now < empty.until && empty.perMinute === limits.perMinute)
+        return Promise.resolve({
+          granted: false,
+          remaining: 0,
+          fullInMs: Math.ceil(empty.fullAt - now),
+          retryInMs: Math.ceil(empty.until - now),
+        });
+      let lane = lanes.get(key);
+      if (!lane) lanes.set(key, (lane = { limits, waiting: [], busy: false }));
+      lane.limits = limits;
+      const found = lane;
+      return new Promise((resolve) => {
+        found.waiting.push(resolve);
+        if (!found.busy) void run(key, found);
+      });
+    },
+  };
+}
+
+/** The update that does what `take` does, in the database. @param now an expression, or milliseconds for a test */
+export function takePipeline(limits: BucketLimits, n: number, now: '$$NOW' | Date): Document[] {
+  const capacity = limits.burst * partsOfRequest;
+  const elapsed = { $max: [0, { $subtract: ['$$now', { $ifNull: ['$at', '$$now'] }] }] };
+  return [
+    {
+      $replaceWith: {
+        $let: {
+          vars: { now: { $toDouble: { $toLong: now } } },
+          in: {
+            $let: {
+              vars: {
+                level: {
+                  $min: [
+                    capacity,
+                    { $add: [{ $ifNull: ['$level', capacity] }, { $multiply: [elapsed, limits.perMinute] }] },
+                  ],
+                },
+              },
+              in: {
+                $let: {
+                  vars: { granted: { $min: [n, { $floor: { $divide: ['$$level', partsOfRequest] } }] } },
+                  in: {
+                    _id: '$_id',
+                    level: { $subtract: ['$$level', { $multiply: ['$$granted', partsOfRequest] }] },
+                    at: { $max: ['$$now', { $ifNull: ['$at', '$$now'] }] },
+                    granted: '$$granted',
+                    expires_at: { $add: [now, Math.ceil(capacity / limits.perMinute) + 60_000] },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  ];
+}

@@ -1,0 +1,185 @@
+// Routes of kind `query`: forwarded to the owner's query port over kept connections, the answer streamed back.
+import { pipeline } from 'node:stream/promises';
+import {
+  decodePosition,
+  routeDeclarations,
+  type RouteDeclaration,
+  type ServiceName,
+} from '@lead-scoring/contracts';
+import {
+  defineComponent,
+  internalAuthorizationHeader,
+  minimumPositionsHeader,
+  parseOrProblem,
+  parseQuery,
+  ProblemError,
+  requestIdOf,
+  signInternal,
+  type Component,
+  type InternalClaims,
+} from '@lead-scoring/service';
+import type { Request, Response } from 'express';
+import { errors, Pool, type Dispatcher } from 'undici';
+import { roleOf } from '../credentials/authenticate.js';
+import { callerOf } from '../edge/request.js';
+import { problem, tryAgain } from '../problem.js';
+
+export type Owner = Exclude<ServiceName, 'gateway'>;
+
+export interface Forwarder {
+  /** @throws ProblemError 400 for a query that is not as declared, 503 when the owner is away, 504 when it is late */
+  forward(route: RouteDeclaration, req: Request, res: Response, ouId: string | undefined): Promise<void>;
+}
+
+export interface ForwarderOptions {
+  urls: Readonly<Record<Owner, string>>;
+  internalSecret: string;
+  /** Until the owner begins to answer. Longer than it waits for a position. */
+  timeoutMs?: number;
+}
+
+const passedOn = [
+  'content-type',
+  'content-length',
+  'content-disposition',
+  'retry-after',
+  'allow',
+  'link',
+] as const;
+
+export function createForwarder(options: ForwarderOptions): Component<Forwarder> {
+  const timeoutMs = options.timeoutMs ?? 15_000;
+  return defineComponent('owners', () => {
+    const pools: Record<Owner, Pool> = {
+      ingest: poolOf(options.urls.ingest, timeoutMs),
+      scoring: poolOf(options.urls.scoring, timeoutMs),
+    };
+    return Promise.resolve({
+      value: { forward: (...parameters) => forward(pools, options.internalSecret, ...parameters) },
+      stop: async () => {
+        await Promise.all(Object.values(pools).map((pool) => pool.close()));
+      },
+    });
+  });
+}
+
+function poolOf(url: string, timeoutMs: number): Pool {
+  return new Pool(new URL(url).origin, {
+    connections: 64,
+    pipelining: 1,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect: { timeout: 2_000 },
+    keepAliveTimeout: 30_000,
+  });
+}
+
+async function forward(
+  pools: Readonly<Record<Owner, Pool>>,
+  internalSecret: string,
+  route: RouteDeclaration,
+  req: Request,
+  res: Response,
+  ouId: string | undefined,
+): Promise<void> {
+  if (route.parameters) parseOrProblem(route.parameters, req.params, 'parameters');
+  const query = parseQuery(req.url);
+  if (route.query) parseOrProblem(route.query, query, 'query');
+  const caller = callerOf(req);
+  const claims: InternalClaims = {
+    ...(ouId !== undefined && { ou_id: ouId }),
+    organisation_id: caller.organisationId,
+    credential_id: caller.credentialId,
+    actor: caller.actor,
+    role: roleOf(caller),
+    request_id: requestIdOf(req),
+  };
+  const headers: Record<string, string> = {
+    [internalAuthorizationHeader]: await signInternal(claims, internalSecret),
+    'x-request-id': claims.request_id,
+    accept: req.headers.accept ?? '*/*',
+  };
+  const gone = new AbortController();
+  res.once('close', () => {
+    gone.abort();
+  });
+  const ask = (owner: Owner, path: string, extra: Record<string, string> = {}) =>
+    request(pools[owner], { path, method: 'GET', headers: { ...headers, ...extra }, signal: gone.signal });
+  try {
+    const extra: Record<string, string> = {};
+    if (query.min_position !== undefined) {
+      const positions = await visiblePositions(query.min_position, ask);
+      if (typeof positions !== 'string') {
+        await passOn(positions, res);
+        return;
+      }
+      if (route.owner === 'scoring') extra[minimumPositionsHeader] = positions;
+    }
+    await passOn(await ask(route.owner as Owner, req.url, extra), res);
+  } catch (error) {
+    // The caller has gone: nobody is there to be answered.
+    if (gone.signal.aborted) return;
+    throw error;
+  }
+}
+
+/** What a position of ingest.commands became in ingest.events, once it is visible there; or the owner's refusal. */
+async function visiblePositions(
+  minimum: string,
+  ask: (owner: Owner, path: string) => Promise<Dispatcher.ResponseData>,
+): Promise<string | Dispatcher.ResponseData> {
+  if (!decodePosition(minimum))
+    throw problem('position_unknown', 'min_position must be the position of a 202 of this system.');
+  const answer = await ask('ingest', `/internal/visible?position=${minimum}`);
+  if (answer.statusCode !== 200) return answer;
+  const { positions } = routeDeclarations.awaitVisible.responses[200].schema.parse(await answer.body.json());
+  return positions;
+}
+
+async function request(pool: Pool, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+  try {
+    const answer = await pool.request(options);
+    if (answer.statusCode !== 401 && answer.statusCode !== 403) return answer;
+    // The caller's credential was found good here; if the owner refuses ours, that is between the two of us.
+    await answer.body.dump();
+    throw new Error(`the owner refused the internal authorization with ${String(answer.statusCode)}`);
+  } catch (error) {
+    if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
+      throw problem(
+        'service_timeout',
+        'The service did not answer in time. Ask for less, or try again later.',
+        {
+          cause: error,
+        },
+      );
+    if (error instanceof errors.UndiciError || (error instanceof Error && 'syscall' in error))
+      throw tryAgain(
+        'service_unavailable',
+        'A service does not answer now. Try again in a moment.',
+        2,
+        error,
+      );
+    throw error;
+  }
+}
+
+async function passOn(answer: Dispatcher.ResponseData, res: Response): Promise<void> {
+  res.status(answer.statusCode);
+  for (const name of passedOn) {
+    const value = answer.headers[name];
+    if (value !== undefined) res.setHeader(name, value);
+  }
+  if (res.req.method === 'HEAD') {
+    await answer.body.dump();
+    res.end();
+    return;
+  }
+  try {
+    await pipeline(answer.body, res);
+  } catch (error) {
+    // What has been sent cannot be taken back; cutting the connection tells that it is not whole.
+    res.destroy();
+    if (!res.headersSent)
+      throw new ProblemError(500, 'internal_error', 'The answer broke off.', { cause: error });
+  }
+}

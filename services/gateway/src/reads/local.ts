@@ -1,0 +1,55 @@
+// Routes of kind `local`: what the gateway answers by itself.
+import { routes, type RouteDeclaration, type RouteName } from '@lead-scoring/contracts';
+import { parseOrProblem, parseQuery } from '@lead-scoring/service';
+import type { Request, Response } from 'express';
+import type { z } from 'zod';
+import type { Caller } from '../credentials/authenticate.js';
+import { callerOf } from '../edge/request.js';
+
+export type LocalRouteName = {
+  [Name in RouteName]: (typeof routes)[Name] extends { kind: 'local' } ? Name : never;
+}[RouteName];
+
+/** Local routes that belong to a caller and answer 200 with JSON. */
+type ListName = {
+  [Name in LocalRouteName]: (typeof routes)[Name]['access'] extends { credential: true } ? Name : never;
+}[LocalRouteName];
+
+/** Local routes that anybody may read, and that write their answer themselves. */
+type OpenName = Exclude<LocalRouteName, ListName>;
+
+type AnswerOf<Route> = Route extends { responses: { 200: { schema: infer Schema extends z.ZodType } } }
+  ? z.output<Schema>
+  : never;
+type QueryOf<Route> = Route extends { query: infer Schema extends z.ZodType } ? z.output<Schema> : unknown;
+type UnitOf<Route> = Route extends { access: { organisationUnit: 'none' } } ? undefined : string;
+
+export type LocalHandlers = {
+  [Name in ListName]: (input: {
+    caller: Caller;
+    ouId: UnitOf<(typeof routes)[Name]>;
+    query: QueryOf<(typeof routes)[Name]>;
+  }) => Promise<AnswerOf<(typeof routes)[Name]>>;
+} & { [Name in OpenName]: (req: Request, res: Response) => void | Promise<void> };
+
+/** What serves a local route; undefined when nothing does. */
+export function localHandlerOf(
+  route: RouteDeclaration,
+  handlers: LocalHandlers,
+): ((req: Request, res: Response, ouId: string | undefined) => Promise<void>) | undefined {
+  const handler = Object.entries(handlers).find(([name]) => name === route.name)?.[1];
+  if (!handler) return undefined;
+  if (!route.access.credential) {
+    const open = handler as LocalHandlers[OpenName];
+    return async (req, res) => open(req, res);
+  }
+  const list = handler as (input: {
+    caller: Caller;
+    ouId: string | undefined;
+    query: unknown;
+  }) => Promise<unknown>;
+  return async (req, res, ouId) => {
+    const query = route.query ? parseOrProblem(route.query, parseQuery(req.url), 'query') : {};
+    res.json(await list({ caller: callerOf(req), ouId, query }));
+  };
+}

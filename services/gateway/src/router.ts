@@ -1,0 +1,132 @@
+// The router, made from the contracts' routes: what is declared is served, what is served is declared.
+import { expressPath, routes, type RouteDeclaration } from '@lead-scoring/contracts';
+import { methodNotAllowed } from '@lead-scoring/service';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { checkAccess, type Authenticator } from './credentials/authenticate.js';
+import type { LastUseRecorder } from './credentials/last-use.js';
+import { callerOf, headerOf, type GatewayRequest } from './edge/request.js';
+import type { Answer } from './idempotency/answers.js';
+
+/** Serves one route: writes the answer itself, or returns it to be sent. */
+export type RouteHandler = (
+  req: Request,
+  res: Response,
+  ouId: string | undefined,
+) => Promise<(Answer & { repeated?: boolean }) | undefined>;
+
+export interface RouterDependencies {
+  authenticator: Authenticator;
+  lastUses: LastUseRecorder;
+  /** Limits by credential. */
+  limitCaller: RequestHandler;
+  /** Limits by client address. */
+  limitAddress: RequestHandler;
+  /** @returns undefined when nothing serves the route */
+  handlerOf(route: RouteDeclaration): RouteHandler | undefined;
+}
+
+/** Routes that monitors ask often and that must answer whatever happens. */
+const unlimited: readonly string[] = [routes.liveness.name, routes.readiness.name];
+
+/** @throws Error at start-up when a declared route has no handler */
+export function createRouter(
+  dependencies: RouterDependencies,
+  declared: readonly RouteDeclaration[] = Object.values(routes),
+): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  const missing = declared.filter((route) => !dependencies.handlerOf(route)).map(({ name }) => name);
+  if (missing.length > 0) throw new Error(`declared routes without a handler: ${missing.join(', ')}`);
+  for (const [path, ofPath] of byPath(declared)) {
+    const served = router.route(path);
+    for (const route of ofPath) {
+      const handler = dependencies.handlerOf(route);
+      if (handler) served[methodOf(route)](...stepsOf(route, handler, dependencies));
+    }
+    served.all(dependencies.limitAddress, methodNotAllowed(ofPath.map(({ method }) => method)));
+  }
+  return router;
+}
+
+function stepsOf(
+  route: RouteDeclaration,
+  handler: RouteHandler,
+  { authenticator, lastUses, limitCaller, limitAddress }: RouterDependencies,
+): RequestHandler[] {
+  const { access } = route;
+  if (!access.credential) {
+    const serve: RequestHandler = async (req, res) => {
+      await handler(req, res, undefined);
+    };
+    return unlimited.includes(route.name) ? [serve] : [limitAddress, serve];
+  }
+  const authenticate: RequestHandler = async (req: GatewayRequest, res, next) => {
+    try {
+      req.caller = await authenticator.authenticate(headerOf(req, 'authorization'));
+    } catch (error) {
+      // Guesses are counted too, against the address that they come from.
+      limitAddress(req, res, (limited?: unknown) => {
+        next(limited ?? error);
+      });
+      return;
+    }
+    lastUses.used(req.caller.credentialId);
+    next();
+  };
+  const serve: RequestHandler = async (req, res) => {
+    const caller = callerOf(req);
+    checkAccess(caller, access);
+    const ouId =
+      access.organisationUnit === 'none'
+        ? undefined
+        : await authenticator.orgUnit(
+            caller,
+            headerOf(req, 'x-ou-id'),
+            access.organisationUnit === 'path' ? String(req.params.ouId) : undefined,
+          );
+    const answer = await handler(req, res, ouId);
+    if (answer) send(res, answer);
+  };
+  return [authenticate, limitCaller, serve];
+}
+
+function send(res: Response, { status, body, repeated }: Answer & { repeated?: boolean }): void {
+  if (repeated === true) res.setHeader('Idempotent-Replayed', 'true');
+  res.statusCode = status;
+  if (body === undefined) {
+    res.end();
+    return;
+  }
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Content-Length', Buffer.byteLength(body));
+  res.end(body);
+}
+
+function methodOf(route: RouteDeclaration): 'get' | 'post' | 'put' | 'patch' | 'delete' {
+  switch (route.method) {
+    case 'GET':
+      return 'get';
+    case 'POST':
+      return 'post';
+    case 'PUT':
+      return 'put';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return 'delete';
+  }
+}
+
+/** Paths that are spelled out come before those with a parameter that would swallow them; else as declared. */
+function byPath(declared: readonly RouteDeclaration[]): [string, RouteDeclaration[]][] {
+  const paths = new Map<string, RouteDeclaration[]>();
+  for (const route of declared) {
+    const path = expressPath(route);
+    paths.set(path, [...(paths.get(path) ?? []), route]);
+  }
+  const rank = (path: string) =>
+    path
+      .split('/')
+      .map((part) => (part.startsWith(':') ? '1' : '0'))
+      .join('');
+  return [...paths].sort(([a], [b]) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0));
+}
