@@ -42,7 +42,7 @@ export async function readBody(req: IncomingMessage, { maximumBytes, types }: Bo
   try {
     return { type, bytes: await decompress(sent, { maxOutputLength: maximumBytes }) };
   } catch (error) {
-    if (error instanceof RangeError) throw tooLarge(maximumBytes);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maximumBytes);
     throw new ProblemError(
       400,
       'malformed_gzip',
