@@ -3,5 +3,5 @@
 /** A part of a process with a life: `start` opens what it needs, `stop` closes it again. */
 export interface Component<Value> {
   readonly name: string;
-  start(): Promise<{ value: Value; stop(): Promise<void> }>;
+  start: () => Promise<{ value: Value; stop: () => Promise<void> }>;
 }

@@ -143,7 +143,10 @@ function letterOf(service: ServiceName, partition: number, record: RawRecord): D
 
 /** The record as it came, with the headers that say where it first came from and how often it has been parked. */
 function original(topic: string, record: RawRecord, partition: number): EncodedRecord {
-  const { [deadLetterHeaders.reason]: _reason, [deadLetterHeaders.time]: _time, ...headers } = record.headers;
+  const passed: string[] = [deadLetterHeaders.reason, deadLetterHeaders.time];
+  const headers = Object.fromEntries(
+    Object.entries(record.headers).filter(([name]) => !passed.includes(name)),
+  );
   const message = {
     key: record.key,
     value: record.value,

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { defineRecord, records as declarations } from '@lead-scoring/contracts';
+import kafkajs from 'kafkajs';
 import { z } from 'zod';
 import { ReplyTimeout } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
@@ -47,8 +48,8 @@ describe('preparation', () => {
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
       resources: [
-        { type: 2, name: `${log.config.namespace}.scoring.events` },
-        { type: 2, name: `${log.config.namespace}.replies` },
+        { type: kafkajs.ConfigResourceTypes.TOPIC, name: `${log.config.namespace}.scoring.events` },
+        { type: kafkajs.ConfigResourceTypes.TOPIC, name: `${log.config.namespace}.replies` },
       ],
     });
     await admin.disconnect();

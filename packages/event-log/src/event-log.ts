@@ -29,8 +29,8 @@ export interface EventLogInternals {
   readonly codec: Codec;
   readonly schemas: SchemaStore;
   readonly logger: Logger;
-  wire(topic: TopicName): string;
-  connect(): KafkaConnection;
+  readonly wire: (topic: TopicName) => string;
+  readonly connect: () => KafkaConnection;
 }
 
 export const internals = Symbol('internals');

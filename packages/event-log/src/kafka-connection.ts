@@ -153,8 +153,8 @@ export function createKafka(config: EventLogConfig, logger: Logger): Kafka {
     logLevel: logLevel.INFO,
     logCreator: () => (entry) => {
       // kafkajs logs what it retries as errors; what matters is told by whoever gives up.
-      const { message, timestamp: _, ...details } = entry.log;
-      const line = { kafkajs: entry.namespace, ...details, stack: undefined };
+      const { message, ...details } = entry.log;
+      const line = { kafkajs: entry.namespace, ...details, timestamp: undefined, stack: undefined };
       if (entry.level <= logLevel.WARN) logger.debug(line, message);
       else logger.trace(line, message);
     },

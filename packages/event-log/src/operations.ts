@@ -47,6 +47,8 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
   }
 }
 
+const tailBytes = 256 * 1024;
+
 /** A record of a tailed topic; `error` says why its payload could not be decoded. */
 export type TailedRecord = IncomingRecord & { error?: string };
 
@@ -72,15 +74,14 @@ export async function* tail(
   };
   options.signal?.addEventListener('abort', end);
   if (options.signal?.aborted) end();
-  const ready: TailedRecord[] = [];
-  let failure: Error | undefined;
-  let open = log.config.partitions;
+  const over = () => ending.signal.aborted;
+  // One batch a partition: the next is read when this one is taken.
+  const ready: { records: TailedRecord[]; taken: () => void }[] = [];
+  const failures: Error[] = [];
+  let following = log.config.partitions;
   let wake: () => void = () => undefined;
-  // What is not taken yet is not read: each partition waits until its records are.
-  let taken: () => void = () => undefined;
-  let room = Promise.resolve();
 
-  async function follower(partition: number): Promise<void> {
+  async function followPartition(partition: number): Promise<void> {
     const connection = connect();
     try {
       await connection.open([wire(topic)]);
@@ -91,9 +92,9 @@ export async function* tail(
         from === 'beginning' ? 'earliest' : 'latest',
       );
       let last: bigint | undefined;
-      while (!ending.signal.aborted && (follow || last === undefined || offset < last)) {
+      while (!over() && (follow || last === undefined || offset < last)) {
         const fetched = await unlessAborted(
-          reader.fetch(offset, { maxBytes: 256 * 1024, maxWaitMs: follow || last !== undefined ? 500 : 0 }),
+          reader.fetch(offset, { maxBytes: tailBytes, maxWaitMs: follow || last !== undefined ? 500 : 0 }),
           ending.signal,
         );
         if (!fetched) return;
@@ -101,10 +102,11 @@ export async function* tail(
         offset = fetched.nextOffset;
         if (fetched.records.length === 0) continue;
         await codec.loadSchemas(fetched.records);
-        while (ready.length > 0 && !ending.signal.aborted) await room;
-        ready.push(...fetched.records.map((record) => tailed(log, topic, partition, record)));
-        room = new Promise((resolve) => (taken = resolve));
-        wake();
+        const records = fetched.records.map((record) => tailed(log, topic, partition, record));
+        await new Promise<void>((taken) => {
+          ready.push({ records, taken });
+          wake();
+        });
       }
     } finally {
       connection.close();
@@ -112,30 +114,36 @@ export async function* tail(
   }
 
   for (let partition = 0; partition < log.config.partitions; partition++) {
-    follower(partition)
+    void followPartition(partition)
       .catch((error: unknown) => {
-        failure = new EventLogUnavailable(`${topic} cannot be read`, error);
+        failures.push(new EventLogUnavailable(`${topic} cannot be read`, error));
       })
       .finally(() => {
-        open--;
+        following--;
         wake();
       });
   }
   try {
-    while (!ending.signal.aborted) {
+    while (!over()) {
       const next = ready.shift();
       if (next) {
-        yield next;
-        continue;
+        yield* next.records;
+        next.taken();
+      } else {
+        const [failure] = failures;
+        if (failure) throw failure;
+        if (following === 0) return;
+        await unlessAborted(
+          new Promise<void>((resolve) => {
+            wake = resolve;
+          }),
+          ending.signal,
+        );
       }
-      taken();
-      if (failure) throw failure;
-      if (open === 0) return;
-      await unlessAborted(new Promise<void>((resolve) => (wake = resolve)), ending.signal);
     }
   } finally {
     end();
-    taken();
+    for (const { taken } of ready) taken();
     options.signal?.removeEventListener('abort', end);
   }
 }

@@ -62,6 +62,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
   const { log, partition, metrics } = options;
   const logger = log[internals].logger.child({ partition });
   const stopping = new AbortController();
+  const stopped = () => stopping.signal.aborted;
   let state: 'opening' | 'running' | 'waiting' = 'opening';
   let lastError: string | undefined;
   let lastProgress = Date.now();
@@ -82,10 +83,10 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     let failures = 0;
     let unexplained = 0;
     let confirmedSince = 0;
-    while (!stopping.signal.aborted) {
+    while (!stopped()) {
       try {
         await options.membership().confirmedSince(confirmedSince, stopping.signal);
-        if (stopping.signal.aborted) return;
+        if (stopped()) return;
         state = 'opening';
         touch();
         const session = await options.open(stopping.signal, touch);
@@ -102,7 +103,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           });
         }
       } catch (error) {
-        if (stopping.signal.aborted) return;
+        if (stopped()) return;
         if (error instanceof OpenAnew) continue;
         const type = protocolErrorType(error);
         const passing =

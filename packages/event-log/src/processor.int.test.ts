@@ -264,9 +264,9 @@ describe('processors of one service', () => {
   test('share the partitions; when one leaves or another joins, the rest is taken over and nothing is done twice', async () => {
     const stores = createStores();
     const ids = new Set<string>();
-    let writing = true;
+    const writing = new AbortController();
     const load = (async () => {
-      while (writing) {
+      while (!writing.signal.aborted) {
         const commands = Array.from({ length: 10 }, () => createRuleset());
         for (const { key } of commands) ids.add(key);
         await writer.write(commands);
@@ -290,7 +290,7 @@ describe('processors of one service', () => {
       'they share again',
       () => owned(second).length + owned(third).length === 3 && owned(third).length === 1,
     );
-    writing = false;
+    writing.abort();
     await load;
     await eventually('all folded', () => rulesetsInStores(stores).size === ids.size);
     await stopAll();
@@ -442,7 +442,8 @@ describe('records that cannot be taken', () => {
     const [letter] = (await letters()).filter(({ origin }) => origin.topic === 'ingest.events');
     const end = async () => {
       let count = 0;
-      for await (const _ of tail(log, 'ingest.events', { from: 'beginning', follow: false })) count++;
+      for await (const { topic } of tail(log, 'ingest.events', { from: 'beginning', follow: false }))
+        count += topic.length > 0 ? 1 : 0;
       return count;
     };
     const before = await end();

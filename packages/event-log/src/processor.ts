@@ -88,6 +88,7 @@ export interface ProcessorStatus {
 
 /** A record batch above the topic's limit is refused; the limit is 8 MiB and 16 MiB for dead letters. */
 const maxBatchBytes = 6 * 1024 * 1024;
+const defaultBytesPerBatch = 2 * 1024 * 1024;
 /** How often a record that makes the decision fail is tried, alone, before it is parked. */
 const attemptsUntilParked = 3;
 const rebuildType = 'RebuildReadModel';
@@ -116,8 +117,8 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           inputs: options.inputs,
           membership: () => membership,
           metrics,
-          maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
-          isRetriable: options.isRetriable ?? isRetriable,
+          maxBytesPerBatch: options.maxBytesPerBatch ?? defaultBytesPerBatch,
+          isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
           open: (signal, touch) =>
             openSession({
@@ -189,6 +190,7 @@ async function openSession(context: SessionContext): Promise<Session> {
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
+  const maxBytesPerBatch = options.maxBytesPerBatch ?? defaultBytesPerBatch;
   const commandsTopic: TopicName = `${options.name}.commands`;
   const deadLetterTopic: TopicName = `${options.name}.dead-letters`;
 
@@ -208,33 +210,27 @@ async function openSession(context: SessionContext): Promise<Session> {
 
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now. */
     async function catchUp(from: Checkpoint): Promise<bigint> {
-      let lost = false;
+      const lost: bigint[] = [];
       const reader = createPartitionReader(connection, wire(options.output), partition, {
         signal,
-        onOffsetLost: () => {
-          lost = true;
-        },
+        onOffsetLost: (wanted) => lost.push(wanted),
       });
       let offset = from.offset;
       let end: bigint | undefined;
       let waited = 0;
       while (end === undefined || offset < end) {
-        const fetched = await reader.fetch(offset, {
-          maxBytes: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
-          maxWaitMs: waited,
-        });
+        const fetched = await reader.fetch(offset, { maxBytes: maxBytesPerBatch, maxWaitMs: waited });
         touch();
-        if (lost) {
-          if (from.offset === 0n) {
-            lost = false;
-            offset = fetched.nextOffset;
-            continue;
+        if (lost.pop() !== undefined) {
+          if (from.offset > 0n) {
+            logger.error(
+              { checkpoint: String(from.offset) },
+              'the stored state is not of this log; it is folded anew',
+            );
+            return startOver();
           }
-          logger.error(
-            { checkpoint: String(from.offset) },
-            'the stored state is not of this log; it is folded anew',
-          );
-          return startOver();
+          offset = fetched.nextOffset;
+          continue;
         }
         end ??= fetched.highWatermark;
         waited = 500;
@@ -258,7 +254,9 @@ async function openSession(context: SessionContext): Promise<Session> {
       await opened.reset();
       await opened.close?.();
       opened = state = await options.open(partition);
-      return catchUp(await opened.checkpoint());
+      const checkpoint = await opened.checkpoint();
+      if (checkpoint.offset !== 0n) throw new Error('reset() must set the checkpoint to offset 0');
+      return catchUp(checkpoint);
     }
 
     async function decodeOwn(records: RawRecord[]): Promise<FoldedRecord[]> {

@@ -2,7 +2,6 @@
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
-import { isRetriable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { joinGroup } from './membership.js';
 import { createProcessingMetrics } from './metrics.js';
@@ -61,7 +60,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           membership: () => membership,
           metrics,
           maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
-          isRetriable: options.isRetriable ?? isRetriable,
+          isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
           async open() {
             const session = await openProjection(log, options, partition, resets.has(partition));

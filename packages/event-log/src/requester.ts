@@ -64,6 +64,7 @@ export function createRequester(log: EventLog, { writer }: { writer: RecordWrite
     name: 'requester',
     async start() {
       const stopping = new AbortController();
+      const stopped = () => stopping.signal.aborted;
       const topic = wire('replies');
       let connection = connect();
       await connection.open([topic]);
@@ -71,7 +72,7 @@ export function createRequester(log: EventLog, { writer }: { writer: RecordWrite
 
       const reading = (async () => {
         let reader = createPartitionReader(connection, topic, partition, { signal: stopping.signal });
-        while (!stopping.signal.aborted) {
+        while (!stopped()) {
           try {
             const fetched = await reader.fetch(offset, { maxBytes: 1024 * 1024, maxWaitMs: 500 });
             await codec.loadSchemas(fetched.records);
@@ -84,7 +85,6 @@ export function createRequester(log: EventLog, { writer }: { writer: RecordWrite
               else resolve(decoded.payload as records.CommandReplied);
             }
           } catch (error) {
-            if (stopping.signal.aborted) break;
             logger.warn({ err: error }, 'replies cannot be read; trying again');
             connection.close();
             await pause(500, stopping.signal);
