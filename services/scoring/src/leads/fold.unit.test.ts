@@ -85,7 +85,7 @@ describe('a lead', () => {
   test('is shown by the latest name, else by its first alias; text search looks in name, company and aliases', () => {
     const [first, second] = decisions([
       { points: [], day: 2, alias: 'a@example.com', name: null },
-      { points: [], day: 1, alias: 'B@example.com', name: 'Ada' },
+      { points: [], day: 1, alias: 'b@example.com', name: 'Ada' },
     ]);
     if (!first || !second) throw new Error('two decisions');
     const unnamed = foldLead(null, first, 0);

@@ -1,0 +1,332 @@
+// The scoring service on real servers: what comes in through the log is what its query port tells.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { routeDeclarations } from '@lead-scoring/contracts';
+import { defaultRulesetIdOf } from './configuration/decide.js';
+import {
+  at,
+  createRule,
+  createRuleset,
+  idOf,
+  ingested,
+  otherOuId,
+  ouId,
+  setRulesActive,
+  updateRuleset,
+} from './testing/builders.js';
+import { startRig, type Answer, type Rig } from './testing/rig.js';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+}, 60_000);
+afterAll(async () => {
+  await rig.stop();
+}, 60_000);
+
+const list = ({ body }: Answer) => body.data as routeDeclarations.Lead[];
+
+describe('rules', () => {
+  test('commands are answered with the resource, and what they changed can be read at once', async () => {
+    const created = await rig.request(createRuleset('Intent'));
+    expect(created).toMatchObject({
+      outcome: 'done',
+      result: { id: idOf('Intent'), name: 'Intent', version: 1 },
+    });
+    expect((await rig.get('/engagement-scoring/rulesets')).body).toMatchObject({
+      total: 1,
+      data: [{ id: idOf('Intent') }],
+    });
+    expect(await rig.request(createRuleset('Intent', { ruleset_id: idOf('another') }))).toMatchObject({
+      outcome: 'rejected',
+      code: 'duplicate_name',
+    });
+    const rule = await rig.request(createRule('view', { ruleset_id: idOf('Intent'), weight: 5 }));
+    expect(rule).toMatchObject({ outcome: 'done', result: { ruleset_id: idOf('Intent'), weight: 5 } });
+    await rig.request(createRule('open', { event_type: 'Email Open', weight: 1 }));
+    const rules = await rig.get('/engagement-scoring/rules');
+    expect(rules.body).toMatchObject({
+      total: 2,
+      data: [{ id: idOf('view') }, { ruleset_id: defaultRulesetIdOf(ouId) }],
+    });
+    expect((await rig.get('/engagement-scoring/rules?event_type=email_open')).body).toMatchObject({
+      total: 1,
+    });
+    expect(
+      (await rig.get(`/engagement-scoring/rules?ruleset_id=${idOf('Intent')}&limit=1`)).body,
+    ).toMatchObject({ total: 1 });
+  });
+
+  test('the same command again has the same answer and changes nothing', async () => {
+    const before = await rig.documents();
+    expect(await rig.request(createRuleset('Intent'))).toMatchObject({
+      outcome: 'done',
+      result: { version: 1 },
+    });
+    expect(await rig.documents()).toEqual(before);
+  });
+
+  test('switching many rules is all or nothing', async () => {
+    const refused = await rig.request(setRulesActive(['view', 'unknown'], false));
+    expect(refused).toMatchObject({
+      outcome: 'rejected',
+      code: 'rule_not_found',
+      errors: [{ path: 'body.rule_ids[1]' }],
+    });
+    expect((await rig.get('/engagement-scoring/rules')).body).toMatchObject({
+      data: [{ active: true }, { active: true }],
+    });
+    expect(await rig.request(setRulesActive(['view', 'open', 'view'], false))).toMatchObject({
+      outcome: 'done',
+      result: { updated_count: 2, updated_rules: [idOf('view'), idOf('open')] },
+    });
+    expect((await rig.get('/engagement-scoring/rules')).body).toMatchObject({
+      data: [{ active: false }, { active: false }],
+    });
+    await rig.request(setRulesActive(['view', 'open'], true));
+  });
+
+  test('another OU has rules of its own', async () => {
+    expect((await rig.get('/engagement-scoring/rules', { ou: otherOuId })).body).toMatchObject({
+      total: 0,
+      data: [],
+    });
+    expect(await rig.request(createRuleset('Intent', { ou_id: otherOuId }))).toMatchObject({
+      outcome: 'done',
+    });
+  });
+});
+
+describe('scores', () => {
+  test('events become points, a lead, and a place in the list', async () => {
+    await rig.score([
+      ingested('ada', [{}, { event_type: 'email_open' }], {
+        fields: [{ field: 'name', value: 'Ada Lovelace', at }],
+      }),
+      ingested('bob', [{ event_type: 'Unknown' }]),
+    ]);
+    const { body } = await rig.get(`/score/${idOf('ada')}`);
+    expect(body).toEqual({
+      lead_id: idOf('ada'),
+      score: 6,
+      scores: { engagement: 6 },
+      rulesets: [
+        { ruleset_id: idOf('Intent'), name: 'Intent', score: 5 },
+        { ruleset_id: defaultRulesetIdOf(ouId), name: 'Default', score: 1 },
+      ],
+      last_activity_at: '2026-01-01T11:00:00.000Z',
+    });
+    const leads = await rig.get('/leads');
+    expect(leads.body).toMatchObject({ total: 2, page: 1, limit: 25 });
+    expect(list(leads).map(({ name, score }) => [name, score])).toEqual([
+      ['Ada Lovelace', 6],
+      ['bob@example.com', 0],
+    ]);
+  });
+
+  test('a rule change counts for events that are processed from then on, and points given stay', async () => {
+    await rig.request(setRulesActive(['view'], false));
+    await rig.score([ingested('carol', [{}])]);
+    await rig.request(setRulesActive(['view'], true));
+    await rig.score([ingested('carol', [{}])]);
+    await rig.request(updateRuleset('Intent', { active: false }));
+    await rig.score([ingested('carol', [{}])]);
+    await rig.request(updateRuleset('Intent', { active: true }));
+    expect((await rig.get(`/score/${idOf('carol')}`)).body).toMatchObject({ score: 5 });
+  });
+
+  test('a lead of another OU, or of nobody, is 404', async () => {
+    expect(await rig.get(`/score/${idOf('ada')}`, { ou: otherOuId })).toMatchObject({
+      status: 404,
+      body: { code: 'lead_not_found' },
+    });
+    expect(await rig.get(`/lead/${idOf('ada')}/score-explain`, { ou: otherOuId })).toMatchObject({
+      status: 404,
+    });
+    expect(await rig.get(`/score/${idOf('nobody')}`)).toMatchObject({ status: 404 });
+    expect((await rig.get('/leads', { ou: otherOuId })).body).toMatchObject({ total: 0, data: [] });
+  });
+
+  test('a read that waits for a position is 503 when it does not come, and 200 when it has', async () => {
+    const partition = rig.log.partitionOf(idOf('ada'));
+    expect(await rig.get(`/score/${idOf('ada')}`, { positions: [{ partition, offset: 1n }] })).toMatchObject({
+      status: 200,
+    });
+    expect(
+      await rig.get(`/score/${idOf('ada')}`, { positions: [{ partition, offset: 1_000_000n }] }),
+    ).toMatchObject({
+      status: 503,
+      body: { code: 'position_not_reached' },
+    });
+  });
+});
+
+describe('lists of leads', () => {
+  const names = Array.from({ length: 30 }, (_, index) => `lead${String(index).padStart(2, '0')}`);
+  const scoreOf = (index: number) => (index % 7) * 5;
+
+  beforeAll(async () => {
+    await rig.score(
+      names.flatMap((name, index) => [
+        ingested(name, [...Array.from({ length: index % 7 }, () => ({})), { event_type: 'Other' }], {
+          fields: [
+            { field: 'owner', value: index % 2 === 0 ? 'Sam' : 'Kim', at },
+            { field: 'company', value: index === 3 ? 'Brightwater (Energy)' : 'Other', at },
+          ],
+        }),
+      ]),
+    );
+  }, 60_000);
+
+  async function walk(query: string): Promise<{ byPage: string[]; byCursor: string[]; total: number }> {
+    const byPage: string[] = [];
+    const byCursor: string[] = [];
+    let total = 0;
+    for (let page = 1; ; page += 1) {
+      const answer = await rig.get(`/leads?${query}&limit=7&page=${String(page)}`);
+      total = answer.body.total as number;
+      if (list(answer).length === 0) break;
+      byPage.push(...list(answer).map(({ id }) => id));
+    }
+    for (let cursor: unknown = ''; cursor !== undefined;) {
+      const answer = await rig.get(
+        `/leads?${query}&limit=7${cursor === '' ? '' : `&cursor=${String(cursor)}`}`,
+      );
+      byCursor.push(...list(answer).map(({ id }) => id));
+      cursor = answer.body.next_cursor;
+    }
+    return { byPage, byCursor, total };
+  }
+
+  test.each([
+    '-score',
+    'score',
+    'last_activity_at',
+    '-last_activity_at',
+    'created_at',
+    '-created_at',
+    'name',
+    '-name',
+  ])('sorted by %s, pages and cursors walk through all leads once and alike', async (sort) => {
+    const { byPage, byCursor, total } = await walk(`sort=${sort}`);
+    expect(byPage).toHaveLength(total);
+    expect(new Set(byPage).size).toBe(total);
+    expect(byCursor).toEqual(byPage);
+  });
+
+  test.each([
+    ['min_score=10', (score: number) => score >= 10],
+    ['max_score=9.5', (score: number) => score <= 9],
+    ['min_score=5&max_score=20&sort=score', (score: number) => score >= 5 && score <= 20],
+    ['min_score=21&max_score=20', () => false],
+    ['min_score=10&owner=Sam', (score: number) => score >= 10],
+  ] as const)('%s takes the leads with these scores, and counts them', async (query, takes) => {
+    const { byPage, byCursor, total } = await walk(query);
+    const expected = names
+      .filter((_, index) => takes(scoreOf(index)) && (!query.includes('owner') || index % 2 === 0))
+      .map(idOf);
+    expect(byPage.filter((id) => names.map(idOf).includes(id)).sort()).toEqual([...expected].sort());
+    expect([total, byCursor]).toEqual([byPage.length, byPage]);
+  });
+
+  test('text is found within name, company and alias, letter by letter', async () => {
+    const found = async (q: string) =>
+      list(await rig.get(`/leads/search?q=${encodeURIComponent(q)}`)).map(({ id }) => id);
+    expect(await found('WATER (en')).toEqual([idOf('lead03')]);
+    expect(await found('ead1')).toHaveLength(10);
+    expect(await found('.*')).toEqual([]);
+    expect(list(await rig.get('/leads?q=lovelace')).map(({ name }) => name)).toEqual(['Ada Lovelace']);
+  });
+
+  test('a cursor of another list, or of nobody, is 400', async () => {
+    const { body } = await rig.get('/leads?limit=2');
+    expect(await rig.get(`/leads?limit=2&sort=score&cursor=${String(body.next_cursor)}`)).toMatchObject({
+      status: 400,
+    });
+    expect(await rig.get('/leads?cursor=abcd')).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_cursor' },
+    });
+    expect(
+      await rig.get(`/leads?limit=2&cursor=${String(body.next_cursor)}`, { ou: otherOuId }),
+    ).toMatchObject({ status: 400 });
+  });
+});
+
+describe('explanations', () => {
+  test('as of a past moment: the decisions and the rules of then', async () => {
+    const ou = idOf('explained ou');
+    const inUnit = { ou_id: ou };
+    await rig.request(
+      createRule('x view', { ...inUnit, weight: 4, requested_at: '2026-01-02T00:00:00.000Z' }),
+    );
+    await rig.score([
+      ingested('dora', [{ timestamp: '2026-01-03T00:00:00.000Z' }], {
+        ...inUnit,
+        received_at: '2026-01-03T00:00:01.000Z',
+      }),
+    ]);
+    await rig.request(
+      createRule('x more', { ...inUnit, weight: 7, requested_at: '2026-01-04T00:00:00.000Z' }),
+    );
+    await rig.score([
+      ingested('dora', [{ timestamp: '2026-01-05T00:00:00.000Z' }], {
+        ...inUnit,
+        received_at: '2026-01-05T00:00:01.000Z',
+      }),
+    ]);
+    const explain = async (query: string) =>
+      (await rig.get(`/lead/${idOf('dora')}/score-explain?${query}`, { ou })).body;
+    expect(await explain('range_hours=876000')).toMatchObject({
+      score: 15,
+      unattributed: 0,
+      decay_applied: 0,
+      entries_total: 3,
+      top_drivers: [
+        { rule_id: idOf('x view'), count: 2, weight: 4, total: 8 },
+        { rule_id: idOf('x more'), count: 1, weight: 7, total: 7 },
+      ],
+      snapshot: [
+        { event_type: 'Page View', weight: 4 },
+        { event_type: 'Page View', weight: 7 },
+      ],
+    });
+    expect(await explain('at=2026-01-03T12:00:00Z')).toMatchObject({
+      score: 4,
+      unattributed: 0,
+      at: '2026-01-03T12:00:00.000Z',
+      entries_total: 1,
+      snapshot: [{ weight: 4 }],
+    });
+    expect(await explain('at=2026-01-01')).toMatchObject({
+      score: 0,
+      unattributed: 0,
+      entries: [],
+      snapshot: [],
+    });
+    expect(await explain('at=2026-01-05T12:00:00Z&range_hours=24')).toMatchObject({
+      score: 15,
+      unattributed: 0,
+      entries_total: 2,
+    });
+  });
+});
+
+describe('the same state by other ways', () => {
+  test('a rebuild gives the same documents as live', async () => {
+    const live = await rig.documents();
+    expect(live.leads?.length).toBeGreaterThan(30);
+    await rig.rebuild();
+    expect(await rig.documents()).toEqual(live);
+  }, 90_000);
+
+  test('folding again what is folded, after a crash between fold and checkpoint, changes nothing', async () => {
+    const live = await rig.documents();
+    const checkpoints = rig.readModel.db.collection<{ _id: string; offset: number }>('checkpoints');
+    await checkpoints.updateMany({}, { $set: { offset: 0 } });
+    const stop = await rig.startProcessor();
+    await stop();
+    expect(await rig.documents()).toEqual(live);
+    await rig.score([ingested('ada', [{}])]);
+    expect((await rig.get(`/score/${idOf('ada')}`)).body).toMatchObject({ score: 11 });
+  }, 90_000);
+});
