@@ -60,55 +60,47 @@ export function matchesAll(filters: readonly AttributeFilter[], metadata: JsonOb
 /**
  * Whether the metadata satisfies the filter. A missing field makes every operator false except not_exists;
  * `match_missing` turns the negatives round. Arrays match when any element does (for a negative: when none does).
+ * Objects and nulls have no value to compare.
  */
 export function matches(filter: AttributeFilter, metadata: JsonObject): boolean {
-  const value = valueAt(metadata, filter.field);
-  const missing = value === undefined || value === null;
+  const found = valueAt(metadata, filter.field);
+  const missing = found === undefined || found === null;
   switch (filter.operator) {
     case 'exists':
       return !missing;
     case 'not_exists':
       return missing;
-    case 'not_equals':
-    case 'not_contains':
-    case 'not_in':
-      if (missing) return filter.match_missing === true;
-      break;
-    default:
-      if (missing) return false;
-  }
-  const elements = Array.isArray(value) ? value : [value];
-  switch (filter.operator) {
     case 'equals':
-      return elements.some((element) => equals(element, filter.value));
+      return !missing && some(found, (value) => equals(value, filter.value));
     case 'not_equals':
-      return !elements.some((element) => equals(element, filter.value));
+      return missing ? filter.match_missing === true : !some(found, (value) => equals(value, filter.value));
     case 'in':
-      return elements.some((element) => filter.value.some((option) => equals(element, option)));
+      return !missing && some(found, (value) => filter.value.some((option) => equals(value, option)));
     case 'not_in':
-      return !elements.some((element) => filter.value.some((option) => equals(element, option)));
+      return missing
+        ? filter.match_missing === true
+        : !some(found, (value) => filter.value.some((option) => equals(value, option)));
     case 'contains':
-      return elements.some((element) => text(element).includes(text(filter.value)));
+      return !missing && some(found, (value) => text(value).includes(text(filter.value)));
     case 'not_contains':
-      return !elements.some((element) => text(element).includes(text(filter.value)));
+      return missing
+        ? filter.match_missing === true
+        : !some(found, (value) => text(value).includes(text(filter.value)));
     case 'starts_with':
-      return elements.some((element) => text(element).startsWith(text(filter.value)));
+      return !missing && some(found, (value) => text(value).startsWith(text(filter.value)));
     case 'ends_with':
-      return elements.some((element) => text(element).endsWith(text(filter.value)));
+      return !missing && some(found, (value) => text(value).endsWith(text(filter.value)));
     case 'gt':
-      return elements.some((element) => ordered(element, filter.value, (order) => order > 0));
+      return !missing && some(found, (value) => order(value, filter.value) > 0);
     case 'gte':
-      return elements.some((element) => ordered(element, filter.value, (order) => order >= 0));
+      return !missing && some(found, (value) => order(value, filter.value) >= 0);
     case 'lt':
-      return elements.some((element) => ordered(element, filter.value, (order) => order < 0));
+      return !missing && some(found, (value) => order(value, filter.value) < 0);
     case 'lte':
-      return elements.some((element) => ordered(element, filter.value, (order) => order <= 0));
+      return !missing && some(found, (value) => order(value, filter.value) <= 0);
     case 'between': {
       const [low, high] = filter.value;
-      return elements.some(
-        (element) =>
-          ordered(element, low, (order) => order >= 0) && ordered(element, high, (order) => order <= 0),
-      );
+      return !missing && some(found, (value) => order(value, low) >= 0 && order(value, high) <= 0);
     }
   }
 }
@@ -156,38 +148,63 @@ function quoted(value: Operand): string {
   return typeof value === 'string' ? `"${value}"` : String(value);
 }
 
-/** A key that holds the whole dotted name wins over the path that the dots spell. */
+/**
+ * The value that a field names. A key that holds the whole dotted name wins over the path that the dots spell; a path
+ * through an array gives the array of what its elements hold there. `metadata.` in front may be left out.
+ */
 function valueAt(metadata: JsonObject, path: string): JsonValue | undefined {
   if (Object.hasOwn(metadata, path)) return metadata[path];
-  let value: JsonValue | undefined = metadata;
-  for (const step of (path.startsWith('metadata.') ? path.slice('metadata.'.length) : path).split('.')) {
-    if (value === null || typeof value !== 'object' || Array.isArray(value) || !Object.hasOwn(value, step))
-      return undefined;
-    value = value[step];
-  }
-  return value;
+  if (!path.includes('.')) return undefined;
+  const steps = path.split('.');
+  if (steps[0] === 'metadata' && !Object.hasOwn(metadata, 'metadata')) steps.shift();
+  return valueBelow(metadata, steps, 0);
 }
 
-function text(value: JsonValue | undefined): string {
-  return (typeof value === 'string' ? value : JSON.stringify(value ?? null)).toLowerCase();
+function valueBelow(
+  value: JsonValue | undefined,
+  steps: readonly string[],
+  at: number,
+): JsonValue | undefined {
+  const step = steps[at];
+  if (step === undefined) return value;
+  if (value === null || typeof value !== 'object') return undefined;
+  if (!Array.isArray(value))
+    return Object.hasOwn(value, step) ? valueBelow(value[step], steps, at + 1) : undefined;
+  const found = value
+    .map((element) => valueBelow(element, steps, at))
+    .filter((element) => element !== undefined);
+  return found.length === 0 ? undefined : found;
 }
 
-function numeric(value: JsonValue | undefined): number | null {
+function some(value: JsonValue, holds: (value: Operand) => boolean): boolean {
+  if (Array.isArray(value)) return value.some((element) => some(element, holds));
+  return value !== null && typeof value !== 'object' && holds(value);
+}
+
+function text(value: Operand): string {
+  return (typeof value === 'string' ? value : String(value)).toLowerCase();
+}
+
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+function numeric(value: Operand): number | null {
   if (typeof value === 'number') return value;
-  if (typeof value !== 'string' || value.trim() === '') return null;
-  const parsed = Number(value);
-  return Number.isFinite(parsed) ? parsed : null;
+  if (typeof value !== 'string') return null;
+  const trimmed = value.trim();
+  return decimal.test(trimmed) ? Number(trimmed) : null;
 }
 
-function equals(value: JsonValue | undefined, operand: Operand): boolean {
-  const [a, b] = [numeric(value), numeric(operand)];
+function equals(value: Operand, operand: Operand): boolean {
+  const a = numeric(value);
+  const b = a === null ? null : numeric(operand);
   return a !== null && b !== null ? a === b : text(value) === text(operand);
 }
 
-function ordered(value: JsonValue | undefined, operand: Operand, holds: (order: number) => boolean): boolean {
-  const [a, b] = [numeric(value), numeric(operand)];
-  if (a !== null && b !== null) return holds(a - b);
-  if (value === undefined || value === null || typeof value === 'object') return false;
+/** Below, at or above 0 as the value is less than, equal to or more than the operand. */
+function order(value: Operand, operand: Operand): number {
+  const a = numeric(value);
+  const b = a === null ? null : numeric(operand);
+  if (a !== null && b !== null) return a - b;
   const [left, right] = [text(value), text(operand)];
-  return holds(left < right ? -1 : left > right ? 1 : 0);
+  return left < right ? -1 : left > right ? 1 : 0;
 }
