@@ -31,7 +31,7 @@ export interface SystemOptions {
   organisation: { name: string; unit: string };
   /** The gateway's port; absent: any free one. */
   gatewayPort?: number;
-  /** Processes per service; default one each. */
+  /** Processes per service; default one each. A service of none is not there, but has a port that nobody answers on. */
   instances?: Partial<Record<ServiceName, number>>;
   /** Further environment of every service. */
   environment?: Record<string, string>;
@@ -64,7 +64,10 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
     Array.from({ length: options.instances?.[name] ?? 1 }, (_, instance) => ({ name, instance })),
   );
   const ports = new Map<string, number>();
-  for (const { name, instance } of instances)
+  const absent = serviceNames
+    .filter((name) => options.instances?.[name] === 0)
+    .map((name) => ({ name, instance: 0 }));
+  for (const { name, instance } of [...instances, ...absent])
     ports.set(
       `${name}-${String(instance)}`,
       name === 'gateway' && instance === 0 && options.gatewayPort !== undefined

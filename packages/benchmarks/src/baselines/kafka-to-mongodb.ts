@@ -1,0 +1,108 @@
+// Baseline: the naive consumer. For each batch that kafkajs hands over: insertMany of the events, then one bulkWrite of
+// guarded updateOne (upsert, $inc) on the leads. Points are fixed for an event type; no rule is asked, no decision is
+// recorded. GET /progress says how far it has written.
+import { createServer } from 'node:http';
+import { Kafka, logLevel } from 'kafkajs';
+import { MongoBulkWriteError, MongoClient, type AnyBulkWriteOperation } from 'mongodb';
+import type { Progress } from '../load/readable.js';
+import { fixedPoints } from '../workload.js';
+import { baselineSettings, type SentEvent } from './settings.js';
+
+interface EventDocument {
+  _id: string;
+  lead_id: string;
+  event_type: string;
+  timestamp: Date;
+  metadata: Record<string, unknown>;
+}
+
+interface LeadDocument {
+  _id: string;
+  score: number;
+  event_count: number;
+  last_activity_at: Date;
+  /** Of the last record counted: one that comes again is not counted again. */
+  offset: number;
+}
+
+const { port, brokers, topic, mongodbUri, database } = baselineSettings(process.env);
+const mongo = await MongoClient.connect(mongodbUri);
+const events = mongo.db(database).collection<EventDocument>('events');
+const leads = mongo.db(database).collection<LeadDocument>('leads');
+await events.createIndexes([{ key: { lead_id: 1, timestamp: -1 } }]);
+await leads.createIndexes([{ key: { score: -1 } }]);
+
+const progress = { events: 0, offsets: new Map<number, number>() };
+const consumer = new Kafka({ brokers, clientId: 'baseline', logLevel: logLevel.ERROR }).consumer({
+  groupId: topic,
+});
+await consumer.connect();
+await consumer.subscribe({ topic, fromBeginning: true });
+let joined = false;
+consumer.on(consumer.events.GROUP_JOIN, () => {
+  joined = true;
+});
+await consumer.run({
+  eachBatch: async (handed) => {
+    const { batch } = handed;
+    const received = batch.messages.map((message) => ({
+      offset: Number(message.offset),
+      event: JSON.parse(message.value?.toString() ?? '') as SentEvent,
+    }));
+    await ignoreRepeats(
+      events.insertMany(
+        received.map(({ event, offset }) => ({
+          _id: `${batch.partition}:${offset}`,
+          lead_id: event.alias,
+          event_type: event.event_type,
+          timestamp: new Date(event.timestamp),
+          metadata: event.metadata,
+        })),
+        { ordered: false },
+      ),
+    );
+    await handed.heartbeat();
+    await ignoreRepeats(leads.bulkWrite(received.map(countOnce), { ordered: true }));
+    progress.events += received.length;
+    progress.offsets.set(batch.partition, Number(batch.lastOffset()) + 1);
+  },
+});
+
+function countOnce({
+  event,
+  offset,
+}: {
+  event: SentEvent;
+  offset: number;
+}): AnyBulkWriteOperation<LeadDocument> {
+  return {
+    updateOne: {
+      filter: { _id: event.alias, offset: { $lt: offset } },
+      update: {
+        $inc: { score: fixedPoints[event.event_type] ?? 0, event_count: 1 },
+        $set: { offset, last_activity_at: new Date(event.timestamp) },
+      },
+      upsert: true,
+    },
+  };
+}
+
+/** A duplicate key says that the record was written before. */
+async function ignoreRepeats(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError && error.code === 11_000)) throw error;
+  }
+}
+
+const server = createServer((req, res) => {
+  if (req.url === '/healthz') res.statusCode = joined ? 200 : 503;
+  res.end(JSON.stringify({ events: progress.events, offsets: [...progress.offsets] } satisfies Progress));
+}).listen(port, '127.0.0.1');
+
+process.on('SIGTERM', () => {
+  server.close();
+  server.closeAllConnections();
+  void consumer.disconnect().then(() => mongo.close());
+});

@@ -1,0 +1,62 @@
+// HTTP requests over a fixed number of kept-alive connections, as cheap as Node's own client is: bodies are bytes that
+// were made before the clock started, answers are read whole, and anything but a 2xx ends the measurement.
+import { Agent, request as httpRequest } from 'node:http';
+
+export interface Answer {
+  status: number;
+  text: string;
+}
+
+export interface Connections {
+  /** @param path with its query; joined to the base URL */
+  send(method: 'GET' | 'POST', path: string, body?: Buffer): Promise<Answer>;
+  close(): void;
+}
+
+export interface Target {
+  /** `http://host:port` */
+  baseUrl: string;
+  headers: Record<string, string>;
+}
+
+/** @param count connections at most; further requests wait for one */
+export function openConnections(target: Target, count: number): Connections {
+  const agent = new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo', noDelay: true });
+  const { hostname, port } = new URL(target.baseUrl);
+  return {
+    send: (method, path, body) =>
+      new Promise((resolve, reject) => {
+        const request = httpRequest(
+          {
+            agent,
+            host: hostname,
+            port,
+            method,
+            path,
+            headers: {
+              ...target.headers,
+              ...(body && { 'content-type': 'application/json', 'content-length': body.length }),
+            },
+          },
+          (response) => {
+            const parts: Buffer[] = [];
+            response.on('data', (part: Buffer) => parts.push(part));
+            response.on('error', reject);
+            response.on('end', () =>
+              resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }),
+            );
+          },
+        );
+        request.on('error', reject);
+        request.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** @throws Error for every answer that is not 2xx: a benchmark of refusals says nothing */
+export function expectSuccess(what: string, answer: Answer): string {
+  if (answer.status < 200 || answer.status > 299)
+    throw new Error(`${what} answered ${answer.status}: ${answer.text.slice(0, 500)}`);
+  return answer.text;
+}

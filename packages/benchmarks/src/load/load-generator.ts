@@ -1,0 +1,40 @@
+// Starts the load generator in a process of its own, so that measuring and being measured do not share an event loop.
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ResultMessage, ResultOf, Work, WorkMessage } from './protocol.js';
+
+export interface LoadGenerator {
+  /** One piece of work at a time. */
+  perform<Kind extends Work>(work: Kind): Promise<ResultOf[Kind['do']]>;
+  stop(): void;
+}
+
+export function startLoadGenerator(): LoadGenerator {
+  const child = fork(fileURLToPath(new URL('./generator-process.js', import.meta.url)), [], {
+    execArgv: ['--max-old-space-size=4096'],
+  });
+  const waiting = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
+  let number = 0;
+  child.on('message', (message: ResultMessage) => {
+    const one = waiting.get(message.number);
+    waiting.delete(message.number);
+    if ('error' in message) one?.reject(new Error(`load generator: ${message.error}`));
+    else one?.resolve(message.result as never);
+  });
+  child.on('exit', (code, signal) => {
+    for (const { reject } of waiting.values())
+      reject(new Error(`the load generator ended (${signal ?? String(code)})`));
+    waiting.clear();
+  });
+  return {
+    perform: (work) =>
+      new Promise((resolve, reject) => {
+        number += 1;
+        waiting.set(number, { resolve, reject });
+        child.send({ number, work } satisfies WorkMessage);
+      }),
+    stop: () => {
+      if (child.connected) child.disconnect();
+    },
+  };
+}

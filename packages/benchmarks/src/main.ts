@@ -1,0 +1,129 @@
+// `npm run bench`: brings up the servers, measures, prints the tables and writes them to RESULTS.md.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
+import { MongoClient } from 'mongodb';
+import { measureAccepting } from './accepting.js';
+import { startLoadGenerator } from './load/load-generator.js';
+import { describeMachine } from './machine.js';
+import { readOptions, usage, type Options } from './options.js';
+import { measurePostToReadable } from './post-to-readable.js';
+import { measureQueries } from './queries.js';
+import { reportOf, type Results } from './report.js';
+
+const fullSizes = {
+  accepting: { warmUpMs: 3_000, measuredMs: 10_000 },
+  postToReadable: {
+    warmUpEvents: 20_000,
+    sizes: [
+      { leads: 1_000, events: 200_000, latency: false },
+      { leads: 20_000, events: 200_000, latency: true },
+      { leads: 200_000, events: 400_000, latency: false },
+    ],
+    latencyMs: 30_000,
+  },
+  queries: {
+    leads: 200_000,
+    events: 1_000_000,
+    forMs: 10_000,
+    atLeast: 200,
+    backgroundEventsPerSecond: 2_000,
+  },
+};
+
+const quickSizes: typeof fullSizes = {
+  accepting: { warmUpMs: 500, measuredMs: 1_500 },
+  postToReadable: {
+    warmUpEvents: 2_000,
+    sizes: [
+      { leads: 500, events: 10_000, latency: false },
+      { leads: 2_000, events: 10_000, latency: true },
+    ],
+    latencyMs: 3_000,
+  },
+  queries: { leads: 2_000, events: 10_000, forMs: 500, atLeast: 20, backgroundEventsPerSecond: 1_000 },
+};
+
+/**
+ * @param root the checkout, its dependencies installed and its packages built
+ * @param flags as `usage` says
+ */
+export async function main(root: string, flags: readonly string[]): Promise<void> {
+  let options: Options;
+  try {
+    options = readOptions(flags, join(root, 'packages/benchmarks/RESULTS.md'));
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n${usage}`);
+    process.exit(64);
+  }
+  const stopping: (() => Promise<void> | void)[] = [];
+  let stopped = false;
+  const stop = async (code: number) => {
+    if (stopped) return;
+    stopped = true;
+    for (const end of stopping.reverse()) await end();
+    process.exit(code);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(130));
+  try {
+    const platform = await startPlatform({ environment: process.env, onProgress: say });
+    stopping.push(() => platform.stop());
+    const generator = startLoadGenerator();
+    stopping.push(() => generator.stop());
+    const { endpoints } = platform;
+    const { parts, rounds, quick } = options;
+    const sizes = quick ? quickSizes : fullSizes;
+    const results: Results = {
+      machine: describeMachine(root, platform, await mongodbVersionOf(endpoints)),
+      startedAt: new Date().toISOString(),
+      rounds,
+      quick,
+    };
+    if (parts.includes('a')) {
+      say('(a) Accepting: POST /ingest');
+      results.accepting = await measureAccepting(endpoints, generator, sizes.accepting, rounds, say);
+    }
+    if (parts.includes('b')) {
+      say('(b) From POST to readable score');
+      results.postToReadable = await measurePostToReadable(
+        endpoints,
+        generator,
+        sizes.postToReadable,
+        rounds,
+        say,
+      );
+    }
+    if (parts.includes('c')) {
+      say('(c) Latencies of reads');
+      results.queries = await measureQueries(endpoints, generator, sizes.queries, say);
+    }
+    const report = reportOf(results);
+    say(`\n${report}`);
+    if (options.output === undefined) say('Not written to a file: that takes a whole run, or --output FILE.');
+    else await writeFile(options.output, report);
+    await stop(0);
+  } catch (error) {
+    process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    await stop(1);
+  }
+}
+
+/** What answers as MongoDB: its own name where it says that it is another engine. */
+async function mongodbVersionOf(endpoints: PlatformEndpoints): Promise<string> {
+  const client = await MongoClient.connect(endpoints.mongodbUri);
+  try {
+    const build = await client.db('admin').command({ buildInfo: 1 });
+    const ferretdb = (build.ferretdb as { version?: string } | undefined)?.version;
+    return ferretdb === undefined ? `MongoDB ${String(build.version)}` : `FerretDB ${ferretdb}`;
+  } finally {
+    await client.close();
+  }
+}
+
+function say(message: string): void {
+  process.stdout.write(`${message}\n`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,48 @@
+// What `npm run bench -- …` takes.
+import { parseArgs } from 'node:util';
+
+type Part = 'a' | 'b' | 'c';
+
+export interface Options {
+  parts: readonly Part[];
+  rounds: number;
+  /** Small sizes and short times: shows that everything works, measures nothing worth keeping. */
+  quick: boolean;
+  /** Where the results go; undefined: they are only printed. */
+  output: string | undefined;
+}
+
+export const usage = `npm run bench -- [--only a|b|c] [--rounds N] [--quick] [--output FILE]
+  --only    a: accepting events; b: from POST to readable score; c: latencies of reads. Default: all
+  --rounds  how often each contender of a and b runs, 1 to 20. Default: 3, with --quick 1
+  --quick   small sizes and short times: shows that everything works, measures nothing worth keeping
+  --output  the file for the results. Default: RESULTS.md of this package for a whole run, none for others
+`;
+
+/**
+ * @param resultsFile where a whole run's results belong
+ * @throws Error whose message says what to change
+ */
+export function readOptions(flags: readonly string[], resultsFile: string): Options {
+  const { values } = parseArgs({
+    args: [...flags],
+    options: {
+      only: { type: 'string' },
+      rounds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      output: { type: 'string' },
+    },
+  });
+  const { only, quick } = values;
+  if (only !== undefined && only !== 'a' && only !== 'b' && only !== 'c')
+    throw new Error(`--only is "${only}"; it must be a, b or c.`);
+  const rounds = values.rounds === undefined ? (quick ? 1 : 3) : Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 20)
+    throw new Error(`--rounds is "${values.rounds ?? ''}"; it must be a whole number from 1 to 20.`);
+  return {
+    parts: only === undefined ? ['a', 'b', 'c'] : [only],
+    rounds,
+    quick,
+    output: values.output ?? (only === undefined && !quick ? resultsFile : undefined),
+  };
+}

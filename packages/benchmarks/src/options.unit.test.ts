@@ -1,0 +1,28 @@
+import { describe, expect, test } from '@jest/globals';
+import { readOptions } from './options.js';
+
+describe('the options', () => {
+  test('run everything three times and keep the results unless told otherwise', () => {
+    expect(readOptions([], 'RESULTS.md')).toEqual({
+      parts: ['a', 'b', 'c'],
+      rounds: 3,
+      quick: false,
+      output: 'RESULTS.md',
+    });
+  });
+
+  test('do not let a part of the measurements or a quick run replace the results of a whole run', () => {
+    expect(readOptions(['--only', 'b'], 'RESULTS.md')).toMatchObject({ parts: ['b'], output: undefined });
+    expect(readOptions(['--quick'], 'RESULTS.md')).toMatchObject({ rounds: 1, output: undefined });
+    expect(readOptions(['--only', 'c', '--output', 'other.md'], 'RESULTS.md').output).toBe('other.md');
+  });
+
+  test.each([
+    [['--only', 'd'], '--only is "d"; it must be a, b or c.'],
+    [['--rounds', '0'], '--rounds is "0"; it must be a whole number from 1 to 20.'],
+    [['--rounds', 'x'], '--rounds is "x"; it must be a whole number from 1 to 20.'],
+    [['--fast'], "Unknown option '--fast'"],
+  ])('say what is wrong with %j', (flags, message) => {
+    expect(() => readOptions(flags, 'RESULTS.md')).toThrow(message);
+  });
+});

@@ -1,0 +1,189 @@
+// (b) Events per second from POST to readable score, by number of distinct leads, and how long one event takes while
+// half of that rate comes in. A contender whose scores do not add up to what was sent has no result.
+import type { PlatformEndpoints } from '@lead-scoring/platform';
+import { naiveWiring } from './contenders/baselines.js';
+import type { RunningScoringContender, ScoringContender, Totals } from './contenders/contender.js';
+import { wholeSystem } from './contenders/whole-system.js';
+import type { LoadGenerator } from './load/load-generator.js';
+import type { PaceResult } from './load/protocol.js';
+import { interleaved } from './rounds.js';
+import { createWorkload, probePoints, type Scoring, type WorkloadPlan } from './workload.js';
+
+export interface PostToReadableSizes {
+  warmUpEvents: number;
+  sizes: { leads: number; events: number; latency: boolean }[];
+  latencyMs: number;
+}
+
+interface PostToReadableRound {
+  /** From the first POST until all could be read. */
+  eventsPerSecond: number;
+  /** From the first POST until the last answer. */
+  acceptedPerSecond: number;
+  cpuPerEventUs: number;
+  generatorCores: number;
+  halfRate: (PaceResult & { eventsPerSecond: number }) | null;
+}
+
+export interface PostToReadableResult {
+  leads: number;
+  events: number;
+  contenders: { name: string; rounds: PostToReadableRound[] }[];
+}
+
+const connections = 16;
+const probesPerSecond = 20;
+const timeoutMs = 600_000;
+
+export async function measurePostToReadable(
+  endpoints: PlatformEndpoints,
+  generator: LoadGenerator,
+  { warmUpEvents, sizes, latencyMs }: PostToReadableSizes,
+  rounds: number,
+  say: (message: string) => void,
+): Promise<PostToReadableResult[]> {
+  const results: PostToReadableResult[] = [];
+  for (const { leads, events, latency } of sizes) {
+    say(`${leads} leads, ${events} events`);
+    const contenders = await interleaved(
+      [naiveWiring, wholeSystem],
+      rounds,
+      (contender) =>
+        measureOnce(
+          contender,
+          endpoints,
+          generator,
+          planOf('warmup', 500, warmUpEvents),
+          planOf('load', leads, events),
+          latency ? latencyMs : 0,
+        ),
+      {
+        say,
+        describe: ({ eventsPerSecond, acceptedPerSecond, cpuPerEventUs, halfRate }) =>
+          `${Math.round(eventsPerSecond)} events/s to readable, ${Math.round(acceptedPerSecond)} accepted, ` +
+          `${cpuPerEventUs.toFixed(1)} µs an event` +
+          (halfRate?.probeLatencies
+            ? `; at ${Math.round(halfRate.eventsPerSecond)}/s POST to readable p50 ` +
+              `${halfRate.probeLatencies.p50.toFixed(0)} ms, p99 ${halfRate.probeLatencies.p99.toFixed(0)} ms`
+            : ''),
+      },
+    );
+    results.push({ leads, events, contenders });
+  }
+  return results;
+}
+
+async function measureOnce(
+  contender: ScoringContender,
+  endpoints: PlatformEndpoints,
+  generator: LoadGenerator,
+  warmUp: WorkloadPlan,
+  load: WorkloadPlan,
+  latencyMs: number,
+): Promise<PostToReadableRound> {
+  const running = await contender.start(endpoints);
+  try {
+    const flood = { do: 'flood', target: running.target, connections } as const;
+    const by = running.readable;
+    await generator.perform({ ...flood, plan: warmUp, readable: { by, timeoutMs, acceptedBefore: 0 } });
+    const cpuBefore = running.cpuSeconds();
+    const result = await generator.perform({
+      ...flood,
+      plan: load,
+      readable: { by, timeoutMs, acceptedBefore: warmUp.events },
+    });
+    const cpuSeconds = running.cpuSeconds() - cpuBefore;
+    if (result.readableMs === null) throw new Error('the load generator did not wait until all was readable');
+    const expected = sumOf([
+      expectedTotals(warmUp, contender.scoring),
+      expectedTotals(load, contender.scoring),
+    ]);
+    checkTotals(contender.name, await running.totals(), expected);
+    const eventsPerSecond = result.events / (result.readableMs / 1_000);
+    return {
+      eventsPerSecond,
+      acceptedPerSecond: result.events / (result.acceptMs / 1_000),
+      cpuPerEventUs: (cpuSeconds * 1_000_000) / result.events,
+      generatorCores: result.generatorCores,
+      halfRate:
+        latencyMs === 0
+          ? null
+          : await atHalfRate(contender, running, generator, load, eventsPerSecond / 2, latencyMs, expected),
+    };
+  } finally {
+    await running.stop();
+  }
+}
+
+async function atHalfRate(
+  contender: ScoringContender,
+  running: RunningScoringContender,
+  generator: LoadGenerator,
+  plan: WorkloadPlan,
+  eventsPerSecond: number,
+  forMs: number,
+  before: Totals,
+): Promise<PaceResult & { eventsPerSecond: number }> {
+  const result = await generator.perform({
+    do: 'pace',
+    target: running.target,
+    plan,
+    connections: 64,
+    eventsPerSecond,
+    forMs,
+    probes: { perSecond: probesPerSecond, readable: running.readable, timeoutMs: 60_000 },
+  });
+  // The batches sent are the plan's from its beginning, as often as it takes.
+  const whole = Math.floor(result.events / plan.events);
+  const rest = result.events % plan.events;
+  const expected = sumOf([
+    before,
+    ...Array.from({ length: whole }, () => ({ ...expectedTotals(plan, contender.scoring), leads: 0 })),
+    { ...expectedTotals(plan, contender.scoring, rest), leads: 0 },
+    {
+      leads: result.probes,
+      events: result.probes,
+      score: result.probes * probePoints(contender.scoring),
+    },
+  ]);
+  // The last batches may still be under way when the last probe is readable.
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const totals = await running.totals();
+    if (totals.events < expected.events && Date.now() < deadline) continue;
+    checkTotals(contender.name, totals, expected);
+    return { ...result, eventsPerSecond };
+  }
+}
+
+function planOf(name: string, leads: number, events: number): WorkloadPlan {
+  return {
+    name,
+    seed: 7,
+    leads,
+    events,
+    eventsPerRequest: 500,
+    distribution: 'even',
+    firstEventAt: Date.now() - 3_600_000,
+  };
+}
+
+/** What the first `events` of a plan add up to. */
+function expectedTotals(plan: WorkloadPlan, scoring: Scoring, events = plan.events): Totals {
+  const { scores } = createWorkload(plan).expected(scoring, events);
+  return { leads: plan.leads, events, score: scores.reduce((sum, score) => sum + score, 0) };
+}
+
+function sumOf(totals: readonly Totals[]): Totals {
+  return totals.reduce((sum, one) => ({
+    leads: sum.leads + one.leads,
+    events: sum.events + one.events,
+    score: sum.score + one.score,
+  }));
+}
+
+/** @throws Error when they differ: a number that counts wrong results is none */
+function checkTotals(name: string, found: Totals, expected: Totals): void {
+  if (found.leads !== expected.leads || found.events !== expected.events || found.score !== expected.score)
+    throw new Error(`${name}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`);
+}

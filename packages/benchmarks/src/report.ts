@@ -1,0 +1,229 @@
+// The results as tables: medians over rounds, and ratios of contenders that ran side by side.
+import type { AcceptingResult } from './accepting.js';
+import type { Machine } from './machine.js';
+import type { PostToReadableResult } from './post-to-readable.js';
+import type { QueryResult } from './queries.js';
+import { median } from './statistics.js';
+
+export interface Results {
+  machine: Machine;
+  startedAt: string;
+  rounds: number;
+  quick: boolean;
+  accepting?: AcceptingResult;
+  postToReadable?: PostToReadableResult[];
+  queries?: QueryResult;
+}
+
+const goals = {
+  accepting: 2,
+  postToReadable: 1.4,
+  postToReadableLeads: 20_000,
+  latencyMs: 1_000,
+  readMs: 50,
+};
+
+/** The report as Markdown. */
+export function reportOf(results: Results): string {
+  const { machine, startedAt, rounds, quick } = results;
+  return [
+    '# Results of `npm run bench`',
+    '',
+    `Measured ${startedAt} at commit ${machine.commit}; ${rounds} round${rounds === 1 ? '' : 's'}, contenders in turn.` +
+      (quick ? ' A quick run: sizes are small, and the numbers say only that everything works.' : ''),
+    '',
+    ...table(
+      ['machine', ''],
+      [
+        ['processor', `${machine.cpuModel}, ${machine.cores} cores`],
+        ['memory', `${machine.memoryGiB} GiB`],
+        ['operating system', machine.system],
+        ['Node', machine.node],
+        ['servers', machine.servers],
+      ],
+    ),
+    '',
+    'Everything shares this machine: load generator, contender and servers. Only the ratios say something elsewhere; ' +
+      'they are of contenders that ran in one round, never of two runs.',
+    '',
+    ...(results.accepting ? acceptingSection(results.accepting) : []),
+    ...(results.postToReadable ? postToReadableSection(results.postToReadable) : []),
+    ...(results.queries ? queriesSection(results.queries) : []),
+  ].join('\n');
+}
+
+function acceptingSection({ contenders, connections, measuredMs }: AcceptingResult): string[] {
+  const [baseline, accepting] = contenders;
+  if (!baseline || !accepting) return [];
+  const p99Ratio = ratio(baseline.rounds, accepting.rounds, (round) => round.latencies.p99);
+  const rateRatio = ratio(baseline.rounds, accepting.rounds, (round) => round.eventsPerSecond);
+  return [
+    '## (a) Accepting: POST /ingest',
+    '',
+    `500 events a request, 250 bytes an event, acks=all, ${connections} connections, ${measuredMs / 1_000} s a round ` +
+      'after warming up. The bare handler neither authenticates nor validates, and nobody consumes what it writes; so ' +
+      'the second line is its like. The third is the whole system, which scores on the same cores what it accepts.',
+    '',
+    ...table(
+      ['contender', 'events/s', 'ratio', 'p50 ms', 'p99 ms', 'own processor time an event', 'load generator'],
+      contenders.map(({ name, rounds }) => [
+        name,
+        whole(medianOf(rounds, (round) => round.eventsPerSecond)),
+        ratioText(ratio(baseline.rounds, rounds, (round) => round.eventsPerSecond)),
+        medianOf(rounds, (round) => round.latencies.p50).toFixed(1),
+        medianOf(rounds, (round) => round.latencies.p99).toFixed(1),
+        `${medianOf(rounds, (round) => round.cpuPerEventUs).toFixed(1)} µs`,
+        `${medianOf(rounds, (round) => round.generatorCores).toFixed(2)} cores`,
+      ]),
+    ),
+    '',
+    `Goal: at least ${goals.accepting} times as many, p99 no higher: ${verdict(rateRatio.median >= goals.accepting && p99Ratio.median <= 1)} ` +
+      `(${rateRatio.median.toFixed(2)} times as many, p99 ${p99Ratio.median.toFixed(2)} times as high).`,
+    '',
+  ];
+}
+
+function postToReadableSection(results: PostToReadableResult[]): string[] {
+  const rows: string[][] = [];
+  const latencyRows: string[][] = [];
+  const verdicts: string[] = [];
+  for (const { leads, events, contenders } of results) {
+    const [baseline, system] = contenders;
+    if (!baseline || !system) continue;
+    for (const { name, rounds } of contenders) {
+      rows.push([
+        whole(leads),
+        whole(events),
+        name,
+        whole(medianOf(rounds, (round) => round.eventsPerSecond)),
+        ratioText(ratio(baseline.rounds, rounds, (round) => round.eventsPerSecond)),
+        whole(medianOf(rounds, (round) => round.acceptedPerSecond)),
+        `${medianOf(rounds, (round) => round.cpuPerEventUs).toFixed(1)} µs`,
+      ]);
+      const paced = rounds.flatMap(({ halfRate }) => (halfRate?.probeLatencies ? [halfRate] : []));
+      if (paced.length === 0) continue;
+      const latency = (of: 'p50' | 'p99' | 'max') =>
+        medianOf(paced, (round) => round.probeLatencies?.[of] ?? NaN);
+      latencyRows.push([
+        whole(leads),
+        name,
+        whole(medianOf(paced, (round) => round.eventsPerSecond)),
+        latency('p50').toFixed(0),
+        latency('p99').toFixed(0),
+        latency('max').toFixed(0),
+      ]);
+      if (name === system.name)
+        verdicts.push(
+          `Goal: p99 from POST to readable under ${goals.latencyMs} ms at half the rate: ${verdict(latency('p99') < goals.latencyMs)}.`,
+        );
+    }
+    if (leads === goals.postToReadableLeads) {
+      const found = ratio(baseline.rounds, system.rounds, (round) => round.eventsPerSecond).median;
+      verdicts.unshift(
+        `Goal: at least ${goals.postToReadable} times the naive wiring at ${whole(leads)} leads: ` +
+          `${verdict(found >= goals.postToReadable)} (${found.toFixed(2)} times).`,
+      );
+    }
+  }
+  return [
+    '## (b) From POST to readable score',
+    '',
+    '16 connections send all events as fast as they are taken; the time ends when the last one can be read, and counts ' +
+      'only when every lead, event and point is there. The naive wiring: the bare handler, a kafkajs consumer, and for ' +
+      'each batch insertMany of the events and a bulkWrite of guarded updateOne on the leads, with one index on each ' +
+      'collection; its points are fixed by event type. The system authenticates, validates, drops repeats, asks 50 ' +
+      'rules with filters, records every decision so that it can be explained, and keeps all its read models.',
+    '',
+    ...table(
+      ['leads', 'events', 'contender', 'events/s', 'ratio', 'accepted/s', 'own processor time an event'],
+      rows,
+    ),
+    '',
+    ...(latencyRows.length === 0
+      ? []
+      : [
+          'One event, from the moment it is due to be sent until it can be read, while half of the contender’s own rate comes in:',
+          '',
+          ...table(['leads', 'contender', 'events/s', 'p50 ms', 'p99 ms', 'longest ms'], latencyRows),
+          '',
+        ]),
+    ...verdicts,
+    '',
+  ];
+}
+
+function queriesSection({
+  leads,
+  events,
+  loadedPerSecond,
+  backgroundEventsPerSecond,
+  kinds,
+}: QueryResult): string[] {
+  const slow = kinds.filter(({ quiet, loaded }) => quiet.p99 >= goals.readMs || loaded.p99 >= goals.readMs);
+  return [
+    `## (c) Reads over ${whole(leads)} leads and ${whole(events)} events`,
+    '',
+    `Through the gateway. Quiet: one connection and nothing else. Loaded: four connections while ` +
+      `${whole(backgroundEventsPerSecond)} events a second come in. Every lead has an event, and few have many: the ` +
+      `busiest thousands. Taking them all in went at ${whole(loadedPerSecond)} events/s.`,
+    '',
+    ...table(
+      ['read', 'quiet p50 ms', 'quiet p99 ms', 'loaded p50 ms', 'loaded p99 ms', 'reads'],
+      kinds.map(({ name, quiet, loaded }) => [
+        name,
+        quiet.p50.toFixed(1),
+        quiet.p99.toFixed(1),
+        loaded.p50.toFixed(1),
+        loaded.p99.toFixed(1),
+        `${whole(quiet.count)} + ${whole(loaded.count)}`,
+      ]),
+    ),
+    '',
+    `Goal: p99 under ${goals.readMs} ms, quiet and loaded: ${verdict(slow.length === 0)}` +
+      (slow.length === 0 ? '.' : `: over it are ${slow.map(({ name }) => name).join('; ')}.`),
+    '',
+  ];
+}
+
+interface Ratio {
+  median: number;
+  lowest: number;
+  highest: number;
+}
+
+/** Of each round's contender to the same round's baseline. */
+function ratio<Round>(
+  baseline: readonly Round[],
+  rounds: readonly Round[],
+  value: (round: Round) => number,
+): Ratio {
+  const ratios = rounds.flatMap((round, index) => {
+    const other = baseline[index];
+    return other === undefined ? [] : [value(round) / value(other)];
+  });
+  return { median: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios) };
+}
+
+function ratioText({ median: middle, lowest, highest }: Ratio): string {
+  return lowest === highest
+    ? middle.toFixed(2)
+    : `${middle.toFixed(2)} (${lowest.toFixed(2)} to ${highest.toFixed(2)})`;
+}
+
+function medianOf<Item>(items: readonly Item[], value: (item: Item) => number): number {
+  return median(items.map(value));
+}
+
+function verdict(met: boolean): string {
+  return met ? 'met' : '**not met**';
+}
+
+/** 12345.6 as 12,346. */
+function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+function table(head: string[], rows: string[][]): string[] {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)];
+}

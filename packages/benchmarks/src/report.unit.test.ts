@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import { reportOf, type Results } from './report.js';
+import type { Latencies } from './statistics.js';
+
+const latencies = (p99: number): Latencies => ({ count: 10, p50: p99 / 2, p90: p99, p99, max: p99 });
+
+const machine = {
+  cpuModel: 'Example CPU',
+  cores: 2,
+  memoryGiB: 8,
+  system: 'Linux 6',
+  node: '20.20.0',
+  servers: 'Kafka (native)',
+  commit: 'abc',
+};
+
+function round(eventsPerSecond: number, p99: number) {
+  return {
+    events: 1,
+    requests: 1,
+    acceptMs: 1,
+    readableMs: null,
+    latencies: latencies(p99),
+    generatorCores: 0.1,
+    eventsPerSecond,
+    cpuPerEventUs: 1,
+  };
+}
+
+const results: Results = { machine, startedAt: '2026-01-01T00:00:00.000Z', rounds: 3, quick: false };
+
+test('the report compares each round with the same round of the baseline, and gives the median of those ratios', () => {
+  const report = reportOf({
+    ...results,
+    accepting: {
+      connections: 16,
+      measuredMs: 1_000,
+      contenders: [
+        { name: 'bare', rounds: [round(100, 10), round(200, 10), round(400, 10)] },
+        { name: 'gateway', rounds: [round(300, 9), round(400, 9), round(1_000, 9)] },
+      ],
+    },
+  });
+  expect(report).toContain('| bare | 200 | 1.00 |');
+  expect(report).toContain('| gateway | 400 | 2.50 (2.00 to 3.00) |');
+  expect(report).toContain('p99 no higher: met (2.50 times as many, p99 0.90 times as high)');
+});
+
+test('the report says that a goal is not met, and by what', () => {
+  const report = reportOf({
+    ...results,
+    queries: {
+      leads: 10,
+      events: 20,
+      loadedPerSecond: 5,
+      backgroundEventsPerSecond: 1,
+      kinds: [
+        { name: 'GET /leads', quiet: latencies(10), loaded: latencies(49) },
+        { name: 'GET /events', quiet: latencies(10), loaded: latencies(51) },
+      ],
+    },
+  });
+  expect(report).toContain('**not met**: over it are GET /events.');
+});
+
+test('the report names the machine and the commit', () => {
+  expect(reportOf(results)).toContain('at commit abc; 3 rounds');
+  expect(reportOf(results)).toContain('Example CPU, 2 cores');
+});

@@ -1,0 +1,245 @@
+// The events that every contender gets, the rules that score them, and the scores that must come out. The same plan
+// gives the same events in every process, so the load generator sends them and the benchmark knows their sum.
+import type { AttributeFilter } from '@lead-scoring/contracts';
+
+/** What to send. */
+export interface WorkloadPlan {
+  /** Part of every alias, so that the leads of two plans are different leads; [a-z0-9]{1,12}. */
+  name: string;
+  seed: number;
+  leads: number;
+  events: number;
+  eventsPerRequest: number;
+  /**
+   * even: every lead has as many events as every other (events must be a multiple of leads), in random order;
+   * skewed: every lead has one, and the rest go to few leads more often than to many, as visits do.
+   */
+  distribution: 'even' | 'skewed';
+  /** Epoch milliseconds of the first event; each later one is a millisecond after it. */
+  firstEventAt: number;
+}
+
+/** What an event is about; everything but its lead and its time. */
+interface Visit {
+  event_type: string;
+  path: string;
+  country: string;
+  minutes: number;
+}
+
+/** A rule as the API takes it, and the visits that it is for, said a second time in plain code. */
+interface WorkloadRule {
+  form: {
+    event_type: string;
+    weight: number;
+    label: string;
+    attribute_filters: AttributeFilter[];
+  };
+  matches: (visit: Visit) => boolean;
+}
+
+export const eventBytes = 250;
+
+const eventTypes = [
+  'Page View',
+  'Email Open',
+  'Email Click',
+  'Form Submit',
+  'Webinar Attended',
+  'Demo Requested',
+  'Trial Started',
+  'Ad Click',
+  'Chat Started',
+  'Document Download',
+] as const;
+const countries = ['AT', 'CH', 'DE', 'DK', 'FR', 'GB', 'NL', 'US'] as const;
+const areas = 16;
+const pages = 14;
+const visitCount = 256;
+
+/** Every visit that is drawn from; three of five are page views. */
+const visits: readonly Visit[] = Array.from({ length: visitCount }, (_, index) => ({
+  event_type: index % 5 < 3 ? eventTypes[0] : pickFrom(eventTypes, 1 + (index % (eventTypes.length - 1))),
+  path: `/area-${String(index % areas).padStart(2, '0')}/page-${String((index * 5) % pages).padStart(2, '0')}`,
+  country: pickFrom(countries, index * 3 + (index >> 4)),
+  minutes: (index * 7) % 60,
+}));
+
+/** 50 rules with filters, of which an event matches none to four, two on average. */
+export const workloadRules: readonly WorkloadRule[] = [
+  ...Array.from({ length: areas }, (_, area): WorkloadRule => {
+    const value = `/area-${String(area).padStart(2, '0')}/`;
+    return {
+      form: {
+        event_type: 'Page View',
+        weight: 1 + (area % 5),
+        label: `Area ${area}`,
+        attribute_filters: [{ field: 'path', operator: 'starts_with', value }],
+      },
+      matches: (visit) => visit.event_type === 'Page View' && visit.path.startsWith(value),
+    };
+  }),
+  ...Array.from({ length: pages }, (_, page): WorkloadRule => {
+    const value = `/page-${String(page).padStart(2, '0')}`;
+    return {
+      form: {
+        event_type: 'page_view',
+        weight: 2,
+        label: `Page ${page} at home`,
+        attribute_filters: [
+          { field: 'path', operator: 'ends_with', value },
+          { field: 'country', operator: 'in', value: ['AT', 'CH', 'DE', 'DK'] },
+        ],
+      },
+      matches: (visit) =>
+        visit.event_type === 'Page View' &&
+        visit.path.endsWith(value) &&
+        ['AT', 'CH', 'DE', 'DK'].includes(visit.country),
+    };
+  }),
+  ...eventTypes.map((type, index): WorkloadRule => ({
+    form: {
+      event_type: type,
+      weight: 3 + index,
+      label: `${type}, a market of ours`,
+      attribute_filters: [{ field: 'country', operator: 'in', value: ['DE', 'FR', 'GB', 'NL', 'US'] }],
+    },
+    matches: (visit) => visit.event_type === type && ['DE', 'FR', 'GB', 'NL', 'US'].includes(visit.country),
+  })),
+  ...eventTypes.map((type): WorkloadRule => ({
+    form: {
+      event_type: type,
+      weight: 1,
+      label: `${type}, stayed`,
+      attribute_filters: [{ field: 'minutes', operator: 'gte', value: 30 }],
+    },
+    matches: (visit) => visit.event_type === type && visit.minutes >= 30,
+  })),
+];
+
+/** The points of the naive wiring: fixed for an event type, no rule is asked. */
+export const fixedPoints: Readonly<Record<string, number>> = Object.fromEntries(
+  eventTypes.map((type, index) => [type, 1 + index]),
+);
+
+export type Scoring = 'rules' | 'fixed-points';
+
+export interface Workload {
+  plan: WorkloadPlan;
+  /** Bodies of POST /ingest in the order of the events: JSON arrays, every event of `eventBytes` bytes. */
+  bodies(): Buffer[];
+  /** Points and events by lead, of the first so many events; default all. */
+  expected(scoring: Scoring, events?: number): { scores: Int32Array; counts: Int32Array };
+  aliasOf(lead: number): string;
+}
+
+/** @throws RangeError when the plan cannot be kept to */
+export function createWorkload(plan: WorkloadPlan): Workload {
+  if (plan.distribution === 'even' ? plan.events % plan.leads !== 0 : plan.events < plan.leads)
+    throw new RangeError(
+      `${plan.events} events cannot be given to ${plan.leads} leads (distribution ${plan.distribution})`,
+    );
+  const random = seededRandom(plan.seed);
+  const leadOf = new Uint32Array(plan.events);
+  const visitOf = new Uint8Array(plan.events);
+  for (let event = 0; event < plan.events; event += 1) {
+    leadOf[event] =
+      plan.distribution === 'even' || event < plan.leads
+        ? event % plan.leads
+        : Math.floor(random() ** 2 * plan.leads);
+    visitOf[event] = Math.floor(random() * visitCount);
+  }
+  shuffle(leadOf, random);
+  const aliasOf = (lead: number) => `lead-${String(lead).padStart(7, '0')}.${plan.name}@bench.example`;
+  return {
+    plan,
+    aliasOf,
+    bodies: () => {
+      const bodies: Buffer[] = [];
+      for (let first = 0; first < plan.events; first += plan.eventsPerRequest) {
+        const texts: string[] = [];
+        for (let event = first; event < Math.min(first + plan.eventsPerRequest, plan.events); event += 1)
+          texts.push(
+            eventText(aliasOf(leadOf[event] ?? 0), visitAt(visitOf[event] ?? 0), plan.firstEventAt + event),
+          );
+        bodies.push(Buffer.from(`[${texts.join(',')}]`));
+      }
+      return bodies;
+    },
+    expected: (scoring, events = plan.events) => {
+      const points = visits.map((visit) => pointsOf(visit, scoring));
+      const scores = new Int32Array(plan.leads);
+      const counts = new Int32Array(plan.leads);
+      for (let event = 0; event < events; event += 1) {
+        const lead = leadOf[event] ?? 0;
+        scores[lead] = (scores[lead] ?? 0) + (points[visitOf[event] ?? 0] ?? 0);
+        counts[lead] = (counts[lead] ?? 0) + 1;
+      }
+      return { scores, counts };
+    },
+  };
+}
+
+/** One event alone, of a lead of its own: sent to see how long it takes to become readable. */
+export function probeBody(alias: string, at: number): Buffer {
+  return Buffer.from(`[${eventText(alias, visitAt(0), at)}]`);
+}
+
+/** What a probe scores. */
+export function probePoints(scoring: Scoring): number {
+  return pointsOf(visitAt(0), scoring);
+}
+
+function pointsOf(visit: Visit, scoring: Scoring): number {
+  if (scoring === 'fixed-points') return fixedPoints[visit.event_type] ?? 0;
+  let points = 0;
+  for (const rule of workloadRules) if (rule.matches(visit)) points += rule.form.weight;
+  return points;
+}
+
+function eventText(alias: string, visit: Visit, at: number): string {
+  const text =
+    `{"alias_kind":"email","alias":"${alias}","event_type":"${visit.event_type}",` +
+    `"timestamp":"${new Date(at).toISOString()}","metadata":{"path":"${visit.path}","country":"${visit.country}",` +
+    `"minutes":${visit.minutes},` +
+    // What a person tells in a form becomes a field of the lead, which reads look for.
+    (visit.event_type === 'Form Submit' ? `"company":"${companyOf(alias)}",` : '') +
+    '"agent":"';
+  const end = '"}}';
+  return `${text.padEnd(eventBytes - end.length, 'browser ')}${end}`;
+}
+
+/** A thousand leads have one company. */
+export function companyOf(alias: string): string {
+  return `Company ${alias.slice(5, 9)}`;
+}
+
+function visitAt(index: number): Visit {
+  return pickFrom(visits, index);
+}
+
+function pickFrom<Item>(items: readonly Item[], index: number): Item {
+  const item = items[index % items.length];
+  if (item === undefined) throw new RangeError('nothing to pick from');
+  return item;
+}
+
+function shuffle(values: Uint32Array, random: () => number): void {
+  for (let index = values.length - 1; index > 0; index -= 1) {
+    const other = Math.floor(random() * (index + 1));
+    const value = values[index] ?? 0;
+    values[index] = values[other] ?? 0;
+    values[other] = value;
+  }
+}
+
+/** mulberry32: numbers in [0, 1), the same for the same seed on every machine. */
+function seededRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

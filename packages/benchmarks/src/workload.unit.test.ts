@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { eventTypeKey, matchesAll, routeDeclarations, type JsonObject } from '@lead-scoring/contracts';
+import {
+  createWorkload,
+  eventBytes,
+  fixedPoints,
+  probeBody,
+  probePoints,
+  workloadRules,
+  type WorkloadPlan,
+} from './workload.js';
+
+interface Sent {
+  alias: string;
+  event_type: string;
+  metadata: JsonObject;
+}
+
+const plan: WorkloadPlan = {
+  name: 'test',
+  seed: 1,
+  leads: 100,
+  events: 2_000,
+  eventsPerRequest: 300,
+  distribution: 'even',
+  firstEventAt: Date.UTC(2026, 0, 1),
+};
+
+const eventsOf = (bodies: Buffer[]) => bodies.flatMap((body) => JSON.parse(body.toString()) as Sent[]);
+
+/** The rules' meaning as the system has it. */
+const rulePoints = (event: Sent) =>
+  workloadRules
+    .filter(({ form }) => eventTypeKey(form.event_type) === eventTypeKey(event.event_type))
+    .filter(({ form }) => matchesAll(form.attribute_filters, event.metadata))
+    .reduce((points, { form }) => points + form.weight, 0);
+
+describe('a workload', () => {
+  test('is the same for the same plan, and another for another seed', () => {
+    const bodies = Buffer.concat(createWorkload(plan).bodies());
+    expect(Buffer.concat(createWorkload(plan).bodies()).equals(bodies)).toBe(true);
+    expect(Buffer.concat(createWorkload({ ...plan, seed: 2 }).bodies()).equals(bodies)).toBe(false);
+  });
+
+  test('sends all events, in requests of the size asked for, every event of 250 bytes', () => {
+    const bodies = createWorkload(plan).bodies();
+    expect(bodies.map((body) => eventsOf([body]).length)).toEqual([300, 300, 300, 300, 300, 300, 200]);
+    expect(new Set(eventsOf(bodies).map((event) => JSON.stringify(event).length))).toEqual(
+      new Set([eventBytes]),
+    );
+  });
+
+  test('holds only events that the API takes', () => {
+    for (const event of eventsOf(createWorkload(plan).bodies()))
+      expect(() => routeDeclarations.ingestedEvent.parse(event)).not.toThrow();
+  });
+
+  test('gives every lead as many events as every other when it is even, and some to each when it is skewed', () => {
+    expect(new Set(createWorkload(plan).expected('rules').counts)).toEqual(new Set([20]));
+    const { counts } = createWorkload({ ...plan, distribution: 'skewed' }).expected('rules');
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(1);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(plan.events);
+    expect(Math.max(...counts)).toBeGreaterThan(100);
+  });
+
+  test.each(['rules', 'fixed-points'] as const)(
+    'expects the scores that the events sent really give (%s)',
+    (scoring) => {
+      const workload = createWorkload(plan);
+      const found = new Map<string, number>();
+      for (const event of eventsOf(workload.bodies()).slice(0, 1_500))
+        found.set(
+          event.alias,
+          (found.get(event.alias) ?? 0) +
+            (scoring === 'rules' ? rulePoints(event) : (fixedPoints[event.event_type] ?? 0)),
+        );
+      const { scores } = workload.expected(scoring, 1_500);
+      expect([...scores]).toEqual(
+        Array.from({ length: plan.leads }, (_, lead) => found.get(workload.aliasOf(lead)) ?? 0),
+      );
+    },
+  );
+
+  test('refuses a plan that cannot be kept to', () => {
+    expect(() => createWorkload({ ...plan, events: 2_001 })).toThrow(RangeError);
+    expect(() => createWorkload({ ...plan, distribution: 'skewed', events: 99 })).toThrow(RangeError);
+  });
+});
+
+describe('the rules', () => {
+  test('are 50, all with filters, all of a form that the API takes', () => {
+    expect(workloadRules).toHaveLength(50);
+    for (const { form } of workloadRules) {
+      expect(form.attribute_filters.length).toBeGreaterThan(0);
+      expect(() => routeDeclarations.createEngagementRule.body.parse(form)).not.toThrow();
+    }
+  });
+
+  test('match an event one to three times on average', () => {
+    const events = eventsOf(createWorkload(plan).bodies());
+    const matches = events.flatMap((event) =>
+      workloadRules.filter(
+        ({ form }) =>
+          eventTypeKey(form.event_type) === eventTypeKey(event.event_type) &&
+          matchesAll(form.attribute_filters, event.metadata),
+      ),
+    ).length;
+    expect(matches / events.length).toBeGreaterThan(1);
+    expect(matches / events.length).toBeLessThan(3);
+  });
+});
+
+test('a probe scores what its event gives', () => {
+  const [event] = eventsOf([probeBody('prob-0000001.test@bench.example', plan.firstEventAt)]);
+  expect(event && rulePoints(event)).toBe(probePoints('rules'));
+});
