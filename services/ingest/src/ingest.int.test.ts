@@ -1,0 +1,252 @@
+// The ingest service on real servers: what comes in through the log is what its query port tells.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parsePositions } from '@lead-scoring/service';
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import { aliasOf, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
+import { startRig, type Answer, type Rig } from './testing/rig.js';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+}, 60_000);
+afterAll(async () => {
+  await rig.stop();
+}, 60_000);
+
+const list = ({ body }: Answer) => body.data as routeDeclarations.StoredEvent[];
+const hour = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * 3_600_000).toISOString();
+
+describe('events', () => {
+  const hostile = JSON.parse(
+    '{"__proto__": 1, "$where": "x", "a.b": {"": [null, 1e300]}, "_bsontype": "Binary", "nul\\u0000key": "nul\\u0000value", "lone\\ud800": "\\udfff", "constructor": {"prototype": {}}}',
+  ) as NonNullable<SentEvent['metadata']>;
+
+  test('an event is stored and shown exactly as it came', async () => {
+    await rig.take([
+      ingest([
+        { aliases: ['ada'], event_id: 'e-1', event_type: 'page_view', metadata: hostile, timestamp: hour(1) },
+      ]),
+    ]);
+    const answer = await rig.get(`/events/${leadOf('ada')}`);
+    expect(answer.body).toMatchObject({ total: 1, page: 1, limit: 25 });
+    const [event] = list(answer);
+    expect(event).toMatchObject({
+      event_id: 'e-1',
+      lead_id: leadOf('ada'),
+      alias: aliasOf('ada'),
+      event_type: 'page_view',
+      timestamp: hour(1),
+      received_at: '2026-01-01T12:00:00.000Z',
+      source: 'ingest',
+    });
+    expect(JSON.stringify(event?.metadata)).toBe(JSON.stringify(hostile));
+    expect(({} as Record<string, unknown>).path).toBeUndefined();
+  });
+
+  test('a repeat is dropped within a batch, across batches, and after a restart', async () => {
+    const event = { aliases: ['rosa'], event_id: 'once' };
+    await rig.take([ingest([event, event]), ingest([event])]);
+    await rig.take([ingest([event])]);
+    const stop = await rig.startProcessor();
+    await rig.take([ingest([event])]);
+    await stop();
+    await rig.take([ingest([event])]);
+    expect((await rig.get(`/events/${leadOf('rosa')}`)).body).toMatchObject({ total: 1 });
+    expect((await rig.get('/events')).body).toMatchObject({ total: 2 });
+  }, 60_000);
+
+  test('the OU has its events newest first; pages and cursors walk through all of them once and alike', async () => {
+    const events = Array.from({ length: 60 }, (_, index) => ({
+      aliases: [`walker${String(index % 9)}`],
+      event_type: index % 3 === 0 ? 'Email Open' : 'Page View',
+      // Several at the same moment, some before 1970.
+      timestamp: index < 5 ? `1969-12-31T0${String(index)}:00:00.000Z` : hour(100 + (index % 20)),
+    }));
+    await rig.take([ingest(events)]);
+    for (const query of [
+      '',
+      'event_type=email_open&',
+      `from=${hour(101)}&`,
+      `to=${hour(110)}&event_type=Page%20View&`,
+    ]) {
+      const byPage: routeDeclarations.StoredEvent[] = [];
+      const byCursor: routeDeclarations.StoredEvent[] = [];
+      let total: unknown;
+      for (let page = 1; ; page += 1) {
+        const answer = await rig.get(`/events?${query}limit=7&page=${String(page)}`);
+        total = answer.body.total;
+        if (list(answer).length === 0) break;
+        byPage.push(...list(answer));
+      }
+      for (let cursor: unknown = ''; cursor !== undefined;) {
+        const answer = await rig.get(
+          `/events?${query}limit=7${cursor === '' ? '' : `&cursor=${String(cursor)}`}`,
+        );
+        byCursor.push(...list(answer));
+        cursor = answer.body.next_cursor;
+      }
+      expect(byPage).toHaveLength(Number(total));
+      expect(new Set(byPage.map(({ id }) => id)).size).toBe(byPage.length);
+      expect(byCursor).toEqual(byPage);
+      const times = byPage.map(({ timestamp }) => timestamp);
+      expect(times).toEqual([...times].sort().reverse());
+    }
+  }, 60_000);
+
+  test("a lead's events are walked alike, filtered by type and time", async () => {
+    const path = `/events/${leadOf('walker1')}`;
+    const all = list(await rig.get(`${path}?limit=100`));
+    expect(all.length).toBeGreaterThan(5);
+    const [first] = all;
+    const walked: routeDeclarations.StoredEvent[] = [];
+    for (let cursor: unknown = ''; cursor !== undefined;) {
+      const answer = await rig.get(`${path}?limit=2${cursor === '' ? '' : `&cursor=${String(cursor)}`}`);
+      walked.push(...list(answer));
+      cursor = answer.body.next_cursor;
+    }
+    expect(walked).toEqual(all);
+    expect(list(await rig.get(`${path}?from=${first?.timestamp ?? ''}`)).map(({ id }) => id)).toContain(
+      first?.id,
+    );
+    expect(
+      list(await rig.get(`${path}?to=${first?.timestamp ?? ''}&limit=100`)).map(({ id }) => id),
+    ).not.toContain(first?.id);
+    const opened = list(await rig.get(`/events?lead_id=${leadOf('walker1')}&event_type=EMAIL_OPEN`));
+    expect(
+      opened.every(({ event_type, lead_id }) => event_type === 'Email Open' && lead_id === leadOf('walker1')),
+    ).toBe(true);
+  });
+
+  test('another OU sees nothing of them: empty lists, 404 for the lead', async () => {
+    expect((await rig.get('/events', { ou: otherOuId })).body).toMatchObject({ total: 0, data: [] });
+    expect(await rig.get(`/events/${leadOf('ada')}`, { ou: otherOuId })).toMatchObject({
+      status: 404,
+      body: { code: 'lead_not_found' },
+    });
+    expect((await rig.get(`/events?lead_id=${leadOf('ada')}`, { ou: otherOuId })).body).toMatchObject({
+      total: 0,
+    });
+    expect(await rig.get(`/events/${leadOf('nobody')}`)).toMatchObject({ status: 404 });
+    const { body } = await rig.get('/events?limit=1');
+    expect(await rig.get(`/events?cursor=${String(body.next_cursor)}`, { ou: otherOuId })).toMatchObject({
+      status: 400,
+    });
+  });
+});
+
+describe('event types', () => {
+  test('are listed by their Title Case names, in alphabetical order, each once', async () => {
+    expect((await rig.get('/event-types')).body).toEqual(['Email Open', 'Page View']);
+    expect((await rig.get('/event-types', { ou: otherOuId })).body).toEqual([]);
+  });
+
+  test('have the metadata keys that were seen, by either spelling; an unknown type is 404', async () => {
+    for (const name of ['Page%20View', 'page_view'])
+      expect((await rig.get(`/event-types/${name}/properties`)).body).toEqual({
+        event_type: 'Page View',
+        properties: ['$where', '__proto__', '_bsontype', 'a.b', 'constructor', 'lone\ud800', 'nul\u0000key'],
+      });
+    expect(await rig.get('/event-types/Nothing/properties')).toMatchObject({
+      status: 404,
+      body: { code: 'event_type_not_found' },
+    });
+    expect(await rig.get('/event-types/Page%20View/properties', { ou: otherOuId })).toMatchObject({
+      status: 404,
+    });
+  });
+});
+
+describe('aliases', () => {
+  test('events of a linked alias go to the lead that claimed it, keep their alias, and are found by it', async () => {
+    await rig.take([ingest([{ aliases: ['cookie:77'], event_id: 'before' }])]);
+    await rig.take([ingest([{ aliases: ['grace', 'cookie:77'], event_id: 'together' }])]);
+    await rig.take([ingest([{ aliases: ['cookie:77'], event_id: 'after' }])]);
+    // Repeats of both, now that the alias leads elsewhere.
+    await rig.take([
+      ingest([
+        { aliases: ['cookie:77'], event_id: 'before' },
+        { aliases: ['cookie:77'], event_id: 'after' },
+      ]),
+    ]);
+    const of = async (path: string) =>
+      list(await rig.get(path)).map(({ event_id, alias }) => [event_id, alias.alias]);
+    expect((await of(`/events/${leadOf('grace')}`)).sort()).toEqual([
+      ['after', '77'],
+      ['together', 'grace@example.com'],
+    ]);
+    expect(await of(`/events/${leadOf('cookie:77')}`)).toEqual([['before', '77']]);
+    expect((await of('/events?alias=77')).sort()).toEqual([
+      ['after', '77'],
+      ['before', '77'],
+    ]);
+    expect(await of('/events?alias=Grace@Example.com')).toEqual([['together', 'grace@example.com']]);
+    expect(await of('/events?alias=nobody')).toEqual([]);
+  }, 60_000);
+
+  test('two leads that claim each other at the same time lose and double nothing', async () => {
+    const pair = ['hana', 'ines'];
+    await rig.take([
+      ingest([{ aliases: pair, event_id: '1' }]),
+      ingest([{ aliases: [...pair].reverse(), event_id: '1' }]),
+    ]);
+    await rig.take([ingest(pair.map((name) => ({ aliases: [name], event_id: '2' })))]);
+    await rig.take([ingest(pair.map((name) => ({ aliases: [name], event_id: '2' })))]);
+    const both = await Promise.all(pair.map((name) => rig.get(`/events/${leadOf(name)}`)));
+    expect(both.flatMap(list)).toHaveLength(4);
+    const [settled = ''] = pair.map((name) => leadOf(name)).sort();
+    const late = both.flatMap(list).filter(({ event_id }) => event_id === '2');
+    expect(late.map(({ lead_id }) => lead_id)).toEqual([settled, settled]);
+  }, 60_000);
+});
+
+describe('positions', () => {
+  test('what a position covers is visible once the wait for it is answered, with what scoring must have reached', async () => {
+    const position = await rig.send([
+      ingest([{ aliases: ['jonas'] }, { aliases: ['kofi'] }, { aliases: ['lea'] }]),
+    ]);
+    const { status, body } = await rig.get(`/internal/visible?position=${position}`);
+    expect(status).toBe(200);
+    const partitions = new Set(['jonas', 'kofi', 'lea'].map((name) => rig.log.partitionOf(leadOf(name))));
+    const positions = parsePositions(String(body.positions));
+    expect(new Set(positions.map(({ partition }) => partition))).toEqual(partitions);
+    expect(positions.every(({ offset }) => offset > 0n)).toBe(true);
+    for (const name of ['jonas', 'kofi', 'lea'])
+      expect((await rig.get(`/events/${leadOf(name)}`)).body).toMatchObject({ total: 1 });
+  });
+
+  test('a position that does not come is 503; one that is none is 400', async () => {
+    expect(await rig.get('/internal/visible?position=0-zzzzz')).toMatchObject({
+      status: 503,
+      body: { code: 'position_not_reached' },
+    });
+    for (const position of ['%21', 'zz-1', ''])
+      expect(await rig.get(`/internal/visible?position=${position}`)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('the same state by other ways', () => {
+  test('a rebuild gives the same documents as live', async () => {
+    const live = await rig.documents();
+    expect(live.events?.length).toBeGreaterThan(60);
+    expect(live.redirects?.length).toBeGreaterThan(1);
+    await rig.rebuild();
+    expect(await rig.documents()).toEqual(live);
+  }, 90_000);
+
+  test('folding again what is folded, after a crash between fold and checkpoint, changes nothing', async () => {
+    const live = await rig.documents();
+    await rig.readModel.db
+      .collection<{ _id: string; offset: number }>('checkpoints')
+      .updateMany({}, { $set: { offset: 0 } });
+    const stop = await rig.startProcessor();
+    await stop();
+    expect(await rig.documents()).toEqual(live);
+    await rig.take([
+      ingest([
+        { aliases: ['ada'], event_id: 'e-1' },
+        { aliases: ['ada'], event_id: 'e-2' },
+      ]),
+    ]);
+    expect((await rig.get(`/events/${leadOf('ada')}`)).body).toMatchObject({ total: 2 });
+  }, 90_000);
+});
