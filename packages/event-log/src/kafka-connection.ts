@@ -107,7 +107,7 @@ interface Cluster {
   refreshMetadataIfNecessary(): Promise<void>;
   findTopicPartitionMetadata(topic: string): { partitionId: number; leader: number }[];
   findBroker(node: { nodeId: number }): Promise<Broker>;
-  findControllerBroker(): Promise<Broker>;
+  getNodeIds(): (number | string)[];
   findGroupCoordinator(group: { groupId: string; coordinatorType: number }): Promise<Broker>;
   fetchTopicsOffset(
     topics: { topic: string; partitions: { partition: number }[]; fromBeginning: boolean }[],
@@ -128,6 +128,7 @@ export interface KafkaConnection {
   leaderId(topic: string, partition: number): number | undefined;
   broker(nodeId: number): Promise<Broker>;
   leader(topic: string, partition: number): Promise<Broker>;
+  /** The first of the known brokers that can be reached. */
   anyBroker(): Promise<Broker>;
   /** Cached until forgetCoordinators(). */
   groupCoordinator(groupId: string): Promise<Broker>;
@@ -229,8 +230,15 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
       return broker(nodeId);
     },
     async anyBroker() {
-      assertOpen();
-      return cluster.findControllerBroker();
+      let failure: unknown = new Error('no broker is known');
+      for (const nodeId of cluster.getNodeIds()) {
+        try {
+          return await broker(Number(nodeId));
+        } catch (error) {
+          failure = error;
+        }
+      }
+      throw failure;
     },
     groupCoordinator: (groupId) => coordinator(groupCoordinator, groupId),
     transactionCoordinator: (transactionalId) => coordinator(transactionCoordinator, transactionalId),

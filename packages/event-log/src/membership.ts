@@ -72,16 +72,20 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
     if (!stopped) options.onAssigned(owned);
   });
   consumer.on('consumer.crash', ({ payload }) => {
+    const wasMember = member;
     member = false;
     if (stopped) return;
-    if (payload.restart)
-      logger.warn({ err: payload.error }, 'the consumer group cannot be reached; joining again');
-    else
+    if (payload.restart) {
+      // Said once for each absence, not at every try.
+      const level = wasMember ? 'warn' : 'debug';
+      logger[level]({ err: payload.error }, 'the consumer group cannot be reached; joining again');
+    } else {
       options.onFatal(
         new Error(`the member of group ${options.groupId} has died: ${payload.error.message}`, {
           cause: payload.error,
         }),
       );
+    }
   });
 
   try {
