@@ -70,6 +70,6 @@ export {
   type QueryRoute,
   type QueryServerOptions,
 } from './query-server.js';
-export { checkPath, methodNotAllowed, notFound, parseQuery } from './routing.js';
+export { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './routing.js';
 export { runService, type ProcessControl, type ServiceOptions, type ServiceScope } from './run-service.js';
 export { fieldErrorsOf, parseOrProblem, type Part } from './validation.js';

@@ -14,7 +14,7 @@ import {
 import { metricsHandler } from './metrics.js';
 import { minimumPositionsHeader, parsePositions, type PartitionPosition } from './positions.js';
 import { ProblemError, problemHandler, requestIdOf } from './problems.js';
-import { checkPath, methodNotAllowed, notFound, parseQuery } from './routing.js';
+import { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './routing.js';
 import { parseOrProblem } from './validation.js';
 
 /** What of a route's declaration the query port needs; internal routes are declared with just this. */
@@ -161,7 +161,7 @@ export function createQueryApplication(options: Omit<QueryServerOptions, 'host' 
   for (const bound of literalFirst(options.routes))
     app
       .route(bound.route.path.replace(/\{(\w+)\}/g, ':$1'))
-      .get(serve(bound, options.internalSecret, checkAnswers))
+      .get(nameRoute(bound.route.path), serve(bound, options.internalSecret, checkAnswers))
       .all(methodNotAllowed(['GET']));
   app.use(notFound);
   app.use(problemHandler(options.logger));
