@@ -1,6 +1,6 @@
 // How far each partition's stored state reflects the log. Written after the data, so never ahead of it.
 import type { TopicName } from '@lead-scoring/contracts';
-import { defineCollection } from './collections.js';
+import { defineCollection } from './collection-declaration.js';
 import type { ReadModel } from './connection.js';
 import { isDuplicateKey, ReadModelError, withClassifiedErrors } from './errors.js';
 import { numberToOffset, offsetToNumber } from './values.js';

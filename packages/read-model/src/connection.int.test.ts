@@ -1,7 +1,8 @@
 // Connections that break, and start-ups that meet.
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { defineCollection, ensureCollections } from './collections.js';
+import { defineCollection } from './collection-declaration.js';
+import { ensureCollections } from './collections.js';
 import { connectReadModel } from './connection.js';
 import { insertMissing } from './guarded-writer.js';
 import { mongodbUri, silent, throwawayReadModel } from './testing/throwaway.js';

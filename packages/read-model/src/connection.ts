@@ -1,7 +1,7 @@
 // The connection of one service to its own database.
 import type { Logger } from 'pino';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
-import type { CollectionDeclaration } from './collections.js';
+import type { CollectionDeclaration } from './collection-declaration.js';
 import { withClassifiedErrors } from './errors.js';
 
 export interface ReadModelConfiguration {

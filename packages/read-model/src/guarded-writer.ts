@@ -1,6 +1,6 @@
 // Writing documents that remember how far they have been folded: applying anything twice, or late, changes nothing.
 import type { Collection, Document, Filter, OptionalUnlessRequiredId } from 'mongodb';
-import type { CollectionDeclaration } from './collections.js';
+import type { CollectionDeclaration } from './collection-declaration.js';
 import type { ReadModel } from './connection.js';
 import { duplicatesOf, withClassifiedErrors } from './errors.js';
 import {

@@ -16,10 +16,10 @@ export {
 } from './checkpoints.js';
 export {
   defineCollection,
-  ensureCollections,
   type CollectionDeclaration,
   type IndexDeclaration,
-} from './collections.js';
+} from './collection-declaration.js';
+export { ensureCollections } from './collections.js';
 export {
   connectReadModel,
   databaseName,

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Binary, Collection } from 'mongodb';
-import { defineCollection, ensureCollections } from './collections.js';
+import { defineCollection } from './collection-declaration.js';
+import { ensureCollections } from './collections.js';
 import type { ReadModel } from './connection.js';
 import { containsText, equals, findPage, startsWithText, within, type SortOrder } from './queries.js';
 import { throwawayReadModel } from './testing/throwaway.js';
