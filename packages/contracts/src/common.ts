@@ -66,9 +66,12 @@ export const pageParameters = {
   limit: integerParameter(1, 100).default(25).describe('1 to 100.').meta({ default: 25 }),
 };
 
+// A cursor holds the sort value: a lead's name of 512 characters takes up to 2,200 in base64url.
+const maximumCursor = 3_000;
+
 export const cursorParameter = z
   .string()
-  .max(500)
+  .max(maximumCursor)
   .regex(/^[A-Za-z0-9_-]+$/, 'must be a next_cursor of an earlier answer')
   .optional()
   .describe('The next_cursor of the page before; in place of page.');
@@ -80,7 +83,7 @@ export const page = <Item extends z.ZodType>(item: Item) =>
     total: z.int().min(0),
     page: z.int().min(1),
     limit: z.int().min(1).max(100),
-    next_cursor: z.string().max(500).optional(),
+    next_cursor: z.string().max(maximumCursor).optional(),
   });
 
 /** RFC 9457 members; `code` is stable and for programs, `detail` says what to change. */
