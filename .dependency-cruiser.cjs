@@ -1,6 +1,9 @@
 // The architecture as rules: what may import what. See docs/decisions and the README's picture.
 const test = '\\.(unit|int|e2e)\\.test\\.ts$|/testing/';
 
+/** The files of a capability that hold its domain. */
+const pure = (names) => `^services/[^/]+/src/[^/]+/(${names})[.]ts$`;
+
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -8,9 +11,12 @@ module.exports = {
       name: 'domain-is-pure',
       comment: 'Deciders and folds import contracts and each other, nothing that does I/O.',
       severity: 'error',
-      from: { path: '^services/[^/]+/src/.*(decide|evolve|fold|state)\\.ts$' },
+      from: { path: pure('decide|evolve|fold|state|[a-z]+-fold') },
       to: {
-        pathNot: ['^services/[^/]+/src/.*(decide|evolve|fold|state|events|commands|model)\\.ts$', '^packages/contracts/'],
+        pathNot: [
+          pure('decide|evolve|fold|state|[a-z]+-fold|events|commands|model|[a-z]+-model'),
+          '^packages/contracts/',
+        ],
       },
     },
     {
@@ -28,19 +34,28 @@ module.exports = {
     {
       name: 'kafka-only-in-event-log',
       severity: 'error',
-      from: { path: '^(packages|services)/', pathNot: ['^packages/(event-log|platform|testing|benchmarks)/', test] },
+      from: {
+        path: '^(packages|services)/',
+        pathNot: ['^packages/(event-log|platform|testing|benchmarks)/', test],
+      },
       to: { path: 'node_modules/(kafkajs|@kafkajs)/' },
     },
     {
       name: 'mongodb-only-in-read-model',
       severity: 'error',
-      from: { path: '^(packages|services)/', pathNot: ['^packages/(read-model|platform|testing|benchmarks)/', test] },
+      from: {
+        path: '^(packages|services)/',
+        pathNot: ['^packages/(read-model|platform|testing|benchmarks)/', test],
+      },
       to: { path: 'node_modules/mongodb/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'express-only-at-the-edge',
       severity: 'error',
-      from: { path: '^(packages|services)/', pathNot: ['^packages/(service|benchmarks)/', '^services/gateway/', 'queries\\.ts$', test] },
+      from: {
+        path: '^(packages|services)/',
+        pathNot: ['^packages/(service|benchmarks)/', '^services/gateway/', 'queries\\.ts$', test],
+      },
       to: { path: 'node_modules/express/', dependencyTypesNot: ['type-only'] },
     },
   ],
@@ -49,6 +64,9 @@ module.exports = {
     exclude: { path: '/dist/|\\.d\\.ts$' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.base.json' },
-    enhancedResolveOptions: { conditionNames: ['source', 'import', 'node', 'default'], exportsFields: ['exports'] },
+    enhancedResolveOptions: {
+      conditionNames: ['source', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+    },
   },
 };

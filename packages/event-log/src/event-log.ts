@@ -3,25 +3,12 @@ import type { TopicName } from '@lead-scoring/contracts';
 import type { Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import { createCodec, type Codec } from './codec.js';
+import type { EventLogConfig } from './config.js';
 import { EventLogError } from './errors.js';
 import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka-connection.js';
 import { partitionOfKey } from './murmur2.js';
 import { createSchemaStore, type SchemaStore } from './schemas.js';
 import { ensureTopics, wireTopic } from './topics.js';
-
-/** How to reach the event log, and which system's part of it is ours. */
-export interface EventLogConfig {
-  brokers: string[];
-  schemaRegistryUrl: string;
-  /** Prefixes topics, groups, transactional ids and subjects: several systems may share one cluster. [a-z0-9-]{1,40} */
-  namespace: string;
-  clientId: string;
-  /** Partitions of every topic of the system. */
-  partitions: number;
-  replicationFactor: number;
-  ssl?: boolean;
-  sasl?: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string };
-}
 
 /** What the other modules of this package need of the log; not for services. */
 export interface EventLogInternals {

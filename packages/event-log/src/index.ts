@@ -2,7 +2,8 @@
 export type { Component } from './component.js';
 export * from './dead-letters.js';
 export * from './errors.js';
-export { createEventLog, type EventLog, type EventLogConfig } from './event-log.js';
+export type { EventLogConfig } from './config.js';
+export { createEventLog, type EventLog } from './event-log.js';
 export * from './operations.js';
 export * from './processor.js';
 export * from './projector.js';

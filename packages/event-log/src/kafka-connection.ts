@@ -8,7 +8,7 @@ import type { Message } from 'kafkajs';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
 import { EventLogError } from './errors.js';
-import type { EventLogConfig } from './event-log.js';
+import type { EventLogConfig } from './config.js';
 
 export interface ProducePartition {
   partition: number;

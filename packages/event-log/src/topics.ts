@@ -3,7 +3,7 @@ import { topics, type TopicDeclaration, type TopicName } from '@lead-scoring/con
 import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import { EventLogError, EventLogUnavailable } from './errors.js';
-import type { EventLogConfig } from './event-log.js';
+import type { EventLogConfig } from './config.js';
 import { protocolErrorType } from './kafka-connection.js';
 import { pause } from './timing.js';
 

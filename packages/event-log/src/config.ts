@@ -1,0 +1,15 @@
+// How the event log is reached: what a process is configured with.
+
+/** How to reach the event log, and which system's part of it is ours. */
+export interface EventLogConfig {
+  brokers: string[];
+  schemaRegistryUrl: string;
+  /** Prefixes topics, groups, transactional ids and subjects: several systems may share one cluster. [a-z0-9-]{1,40} */
+  namespace: string;
+  clientId: string;
+  /** Partitions of every topic of the system. */
+  partitions: number;
+  replicationFactor: number;
+  ssl?: boolean;
+  sasl?: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string };
+}
