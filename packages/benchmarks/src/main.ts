@@ -114,7 +114,9 @@ async function mongodbVersionOf(endpoints: PlatformEndpoints): Promise<string> {
   try {
     const build = await client.db('admin').command({ buildInfo: 1 });
     const ferretdb = (build.ferretdb as { version?: string } | undefined)?.version;
-    return ferretdb === undefined ? `MongoDB ${String(build.version)}` : `FerretDB ${ferretdb}`;
+    return ferretdb === undefined
+      ? `MongoDB ${String(build.version)}`
+      : `FerretDB ${ferretdb.replace(/^v/, '')}`;
   } finally {
     await client.close();
   }

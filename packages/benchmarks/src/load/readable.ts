@@ -69,11 +69,12 @@ function positionReader(target: Target, ouId: string): Reader {
       for (;;) {
         const answer = await connections.send('GET', path);
         if (answer.status === 200) return;
-        // 503: not visible within the server's own limit.
-        if (answer.status !== 503 || Date.now() > deadline)
+        // 503 and 504: not visible within the limits of the system's own.
+        if ((answer.status !== 503 && answer.status !== 504) || Date.now() > deadline)
           throw new Error(
             `not readable after ${timeoutMs} ms: ${answer.status} ${answer.text.slice(0, 500)}`,
           );
+        await pause(pollIntervalMs);
       }
     },
     close: () => connections.close(),

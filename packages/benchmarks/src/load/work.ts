@@ -119,7 +119,10 @@ async function pace(work: Pace, prepared: PreparedPlans): Promise<PaceResult> {
       if (dueMs >= work.forMs) return;
       const wait = startedAt + dueMs - performance.now();
       if (wait > 0) await pause(wait);
-      underWay.push(send(number, startedAt + dueMs));
+      const sending = send(number, startedAt + dueMs);
+      underWay.push(sending);
+      // Seen when all are awaited; until then a failure must not end the process.
+      sending.catch(() => undefined);
     }
   };
   try {
