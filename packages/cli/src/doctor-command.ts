@@ -1,0 +1,256 @@
+// `lead-scoring doctor`: what is up, how far the services are behind, and what to do about it.
+import { connect } from 'node:net';
+import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
+import { listDeadLetters, listLag, type PartitionLag } from '@lead-scoring/event-log';
+import { exitCodes, failureOf } from './errors.js';
+import { withEventLog } from './log-commands.js';
+import { plain, table, type Output } from './output.js';
+import type { Settings } from './settings.js';
+
+interface Finding {
+  what: string;
+  state: 'ok' | 'warning' | 'failed';
+  detail: string;
+  /** What to do about it. */
+  remedy?: string;
+}
+
+interface Lag {
+  service: ServiceName;
+  topic: string;
+  partitions: { partition: number; position: number; end: number; lag: number }[];
+}
+
+/** More records behind than this, in one partition, is said to be behind: below it a batch may just be under way. */
+const behind = 1_000;
+const patienceMs = 5_000;
+
+/** @returns the exit code */
+export async function doctor(flags: { json?: boolean }, settings: Settings, output: Output): Promise<number> {
+  const findings: Finding[] = [startFileFinding(settings)];
+  const [api, servers, services] = await Promise.all([
+    apiFinding(settings),
+    serverFindings(settings),
+    serviceFindings(settings),
+  ]);
+  findings.push(api, ...servers, ...services);
+  const kafkaIsUp = servers.some(({ what, state }) => what.startsWith('Kafka') && state === 'ok');
+  const { lags, findings: logFindings } = kafkaIsUp ? await logState(settings) : { lags: [], findings: [] };
+  findings.push(...logFindings);
+  if (flags.json === true) output.write(`${JSON.stringify({ findings, lags }, null, 2)}\n`);
+  else report(findings, lags, output);
+  return findings.some(({ state }) => state === 'failed') ? exitCodes.incomplete : exitCodes.done;
+}
+
+function report(findings: Finding[], lags: Lag[], output: Output): void {
+  const words = { ok: 'ok', warning: 'look', failed: 'FAILED' };
+  output.write(
+    `${table(findings, [
+      { title: 'STATE', value: ({ state }) => words[state] },
+      { title: 'WHAT', value: ({ what }) => what, maximum: 60 },
+      { title: 'DETAIL', value: ({ detail }) => detail, maximum: 120 },
+    ])}\n`,
+  );
+  if (lags.length > 0) {
+    const count = Math.max(...lags.map(({ partitions }) => partitions.length));
+    output.write(
+      `\nRecords behind, by partition (a commit marker counts as one):\n${table(lags, [
+        { title: 'SERVICE', value: ({ service }) => service },
+        { title: 'TOPIC', value: ({ topic }) => topic },
+        ...Array.from({ length: count }, (_, index) => ({
+          title: String(index),
+          value: ({ partitions }: Lag) => partitions.find(({ partition }) => partition === index)?.lag ?? '',
+          align: 'right' as const,
+        })),
+      ])}\n`,
+    );
+  }
+  const remedies = findings.flatMap(({ remedy, what }) =>
+    remedy === undefined ? [] : [`- ${what}: ${remedy}`],
+  );
+  output.write(remedies.length > 0 ? `\nWhat to do:\n${remedies.join('\n')}\n` : '\nAll is well.\n');
+}
+
+function startFileFinding({ startFile }: Settings): Finding {
+  return startFile === null
+    ? {
+        what: '.run/start.json',
+        state: 'warning',
+        detail: 'not here',
+        remedy: 'run this in a checkout where `npm start` is running, or set the environment variables',
+      }
+    : { what: '.run/start.json', state: 'ok', detail: startFile };
+}
+
+async function apiFinding({ apiUrl }: Settings): Promise<Finding> {
+  const ready = await readinessOf(apiUrl);
+  const what = `API ${apiUrl}`;
+  if (ready === null)
+    return { what, state: 'failed', detail: 'no answer', remedy: 'start the system with `npm start`' };
+  return ready.ok
+    ? { what, state: 'ok', detail: 'ready' }
+    : { what, state: 'failed', detail: ready.detail, remedy: 'see .run/logs/gateway.log' };
+}
+
+async function serviceFindings({ services }: Settings): Promise<Finding[]> {
+  return Promise.all(
+    Object.entries(services).map(async ([name, { url, pid }]): Promise<Finding> => {
+      const what = `service ${name} (process ${pid})`;
+      if (!isAlive(pid))
+        return {
+          what,
+          state: 'failed',
+          detail: 'the process is gone',
+          remedy: `see .run/logs/${name}.log, then run \`npm start\` again`,
+        };
+      const ready = await readinessOf(url);
+      if (ready?.ok === true) return { what, state: 'ok', detail: url };
+      return {
+        what,
+        state: 'failed',
+        detail: ready?.detail ?? `no answer at ${url}`,
+        remedy: `see .run/logs/${name}.log`,
+      };
+    }),
+  );
+}
+
+async function serverFindings(settings: Settings): Promise<Finding[]> {
+  const [host = '', port = ''] = settings.kafkaBrokers?.[0]?.split(':') ?? [];
+  const mongodb = /^mongodb(?:\+srv)?:\/\/(?:[^@/]*@)?([^/?,]+)/.exec(settings.mongodbUri ?? '')?.[1] ?? '';
+  const [mongodbHost = '', mongodbPort = '27017'] = mongodb.split(':');
+  const remedy = 'it is started by `npm start`; see .run/logs';
+  const finding = (what: string, detail: string, isUp: boolean): Finding =>
+    isUp
+      ? { what, state: 'ok', detail }
+      : { what, state: 'failed', detail: `no answer at ${detail}`, remedy };
+  return Promise.all([
+    ...(settings.kafkaBrokers
+      ? [
+          reachable(host, Number(port)).then((up) =>
+            finding('Kafka', settings.kafkaBrokers?.join(',') ?? '', up),
+          ),
+        ]
+      : []),
+    ...(settings.schemaRegistryUrl !== undefined
+      ? [
+          answers(`${settings.schemaRegistryUrl}/subjects`).then((up) =>
+            finding('schema registry', settings.schemaRegistryUrl ?? '', up),
+          ),
+        ]
+      : []),
+    ...(mongodb !== '' && !settings.mongodbUri?.startsWith('mongodb+srv')
+      ? [reachable(mongodbHost, Number(mongodbPort)).then((up) => finding('MongoDB', mongodb, up))]
+      : []),
+  ]);
+}
+
+async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Finding[] }> {
+  const lags: Lag[] = [];
+  const findings: Finding[] = [];
+  if (settings.schemaRegistryUrl === undefined) return { lags, findings };
+  await withEventLog(settings, async (log) => {
+    for (const service of serviceNames) {
+      try {
+        const found = await listLag(log, service);
+        lags.push(...grouped(service, found));
+        const worst = found.reduce<PartitionLag | null>(
+          (most, one) => (one.lag > (most?.lag ?? -1n) ? one : most),
+          null,
+        );
+        if (worst && worst.lag > behind)
+          findings.push({
+            what: `${service} is behind`,
+            state: 'warning',
+            detail: `${worst.lag} records of ${worst.topic}, partition ${worst.partition}`,
+            remedy: 'if it does not shrink, see docs/runbooks',
+          });
+        let waiting = 0;
+        for await (const letter of listDeadLetters(log, service)) waiting += letter.retried ? 0 : 1;
+        if (waiting > 0)
+          findings.push({
+            what: `dead letters of ${service}`,
+            state: 'warning',
+            detail: `${waiting} records could not be taken`,
+            remedy: `\`lead-scoring dead-letters list ${service}\` says why; \`retry\` sends them again`,
+          });
+      } catch (error) {
+        findings.push({
+          what: `the log of ${service}`,
+          state: 'failed',
+          detail: plain(failureOf(error).message ?? 'cannot be read'),
+        });
+      }
+    }
+  });
+  return { lags, findings };
+}
+
+function grouped(service: ServiceName, found: PartitionLag[]): Lag[] {
+  return [...new Set(found.map(({ topic }) => topic))].map((topic) => ({
+    service,
+    topic,
+    partitions: found
+      .filter((one) => one.topic === topic)
+      .map(({ partition, position, end, lag }) => ({
+        partition,
+        position: Number(position),
+        end: Number(end),
+        lag: Number(lag),
+      })),
+  }));
+}
+
+async function readinessOf(url: string): Promise<{ ok: boolean; detail: string } | null> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(patienceMs) });
+    const body = (await response.json()) as { checks?: Record<string, { ok: boolean; detail?: string }> };
+    const failed = Object.entries(body.checks ?? {}).filter(([, { ok }]) => !ok);
+    return {
+      ok: response.ok,
+      detail:
+        failed.map(([name, { detail }]) => `${name}: ${detail ?? 'not ready'}`).join('; ') ||
+        `answers ${response.status}`,
+    };
+  } catch {
+    return null;
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(patienceMs) })).status < 500;
+  } catch {
+    return false;
+  }
+}
+
+function reachable(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: port || 9_092, timeout: patienceMs });
+    const end = (isUp: boolean) => {
+      socket.destroy();
+      resolve(isUp);
+    };
+    socket
+      .once('connect', () => {
+        end(true);
+      })
+      .once('error', () => {
+        end(false);
+      })
+      .once('timeout', () => {
+        end(false);
+      });
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It lives, and belongs to somebody else.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

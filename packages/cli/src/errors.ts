@@ -1,0 +1,75 @@
+// How the command line fails: with a sentence for a person and a code for a script.
+import { IngestFailed, RequestFailed, ServiceUnreachable } from '@lead-scoring/client';
+import { EventLogError } from '@lead-scoring/event-log';
+import { CommanderError } from 'commander';
+
+/** As sysexits.h has them, so that scripts can tell what happened. */
+export const exitCodes = {
+  done: 0,
+  /** Not all of it could be done: events were rejected, doctor found something. */
+  incomplete: 1,
+  usage: 64,
+  /** The input is not what it should be. */
+  data: 65,
+  unavailable: 69,
+  internal: 70,
+  /** The credential is missing, not valid, or may not do this. */
+  permission: 77,
+} as const;
+
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
+
+  constructor(
+    message: string,
+    readonly exitCode: number,
+    options: { cause?: unknown } = {},
+  ) {
+    super(message, options);
+  }
+}
+
+/** The sentence and exit code of whatever a command threw; null when commander has already said it. */
+export function failureOf(error: unknown): { message: string | null; exitCode: number } {
+  if (error instanceof CommanderError)
+    return { message: null, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage };
+  if (error instanceof CommandFailed) return { message: error.message, exitCode: error.exitCode };
+  if (error instanceof IngestFailed)
+    return {
+      message: `${failureOf(error.cause).message ?? error.message}\n${error.accepted} events were accepted before; the first that was not is number ${error.firstIndex + 1}.`,
+      exitCode: failureOf(error.cause).exitCode,
+    };
+  if (error instanceof ServiceUnreachable)
+    return {
+      message: `${capitalised(error.message)}.\nIs the system running? Start it with \`npm start\`, or name another with --url or LEAD_SCORING_URL.`,
+      exitCode: exitCodes.unavailable,
+    };
+  if (error instanceof RequestFailed)
+    return {
+      message:
+        error.status === 401
+          ? `${error.message}\nGive a valid token with --token or LEAD_SCORING_TOKEN.`
+          : error.message,
+      exitCode: exitCodeOf(error.status),
+    };
+  if (error instanceof EventLogError)
+    return {
+      message: `${capitalised(error.message)}.${error.retriable ? '\nIs Kafka running? `lead-scoring doctor` tells what is up.' : ''}`,
+      exitCode: error.retriable ? exitCodes.unavailable : exitCodes.data,
+    };
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'path' in error)
+    return { message: `There is no file ${String(error.path)}.`, exitCode: exitCodes.data };
+  return {
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    exitCode: exitCodes.internal,
+  };
+}
+
+function exitCodeOf(status: number): number {
+  if (status === 401 || status === 403) return exitCodes.permission;
+  return status === 429 || status >= 500 ? exitCodes.unavailable : exitCodes.data;
+}
+
+function capitalised(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}

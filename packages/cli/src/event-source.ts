@@ -1,0 +1,175 @@
+// Events from a file or standard input: JSON, NDJSON or CSV, read as they are needed.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { PassThrough, type Readable } from 'node:stream';
+import type { EventToSend } from '@lead-scoring/client';
+import { eventsOfCsvRows, eventsOfJson } from '@lead-scoring/contracts';
+import { parse } from 'csv-parse';
+import { mapperOf, type CsvMapping } from './csv-mapping.js';
+import { CommandFailed, exitCodes } from './errors.js';
+
+export type EventFormat = 'json' | 'ndjson' | 'csv';
+
+export interface EventSource {
+  format: EventFormat;
+  events: AsyncIterable<EventToSend>;
+  /** Size of the file in bytes; 0 when it is not known. */
+  bytes: number;
+  /** Bytes read so far. */
+  bytesRead: () => number;
+  /** Rows of the input that could not be turned into events. */
+  problems: { line: number; message: string }[];
+}
+
+/**
+ * Opens a source of events. Nothing but the beginning is read until the events are.
+ * @param file a path, or `-` for standard input
+ */
+export async function openEvents(
+  file: string,
+  options: { format?: EventFormat; mapping?: CsvMapping; stdin: Readable },
+): Promise<EventSource> {
+  const input = file === '-' ? options.stdin : createReadStream(file);
+  const bytes = file === '-' ? 0 : (await stat(file)).size;
+  let bytesRead = 0;
+  const text = new PassThrough();
+  input.on('data', (chunk: Buffer | string) => (bytesRead += Buffer.byteLength(chunk)));
+  input.on('error', (error: Error) => text.destroy(error));
+  input.pipe(text);
+  const format = options.format ?? formatOf(file) ?? (await guessed(text));
+  const problems: EventSource['problems'] = [];
+  return {
+    format,
+    bytes,
+    bytesRead: () => bytesRead,
+    problems,
+    events:
+      format === 'csv'
+        ? csvEvents(text, options.mapping, problems)
+        : format === 'ndjson'
+          ? ndjsonEvents(text)
+          : jsonEvents(text),
+  };
+}
+
+function formatOf(file: string): EventFormat | null {
+  const extension = /\.(\w+)$/.exec(file)?.[1]?.toLowerCase();
+  if (extension === 'csv' || extension === 'tsv') return 'csv';
+  if (extension === 'ndjson' || extension === 'jsonl') return 'ndjson';
+  return extension === 'json' ? 'json' : null;
+}
+
+/** By the first line: a whole JSON object is NDJSON, the beginning of one or of a list JSON, anything else CSV. */
+async function guessed(input: Readable): Promise<EventFormat> {
+  const first = await new Promise<Buffer>((resolve, reject) => {
+    const done = () => {
+      input.off('readable', done).off('end', done).off('error', reject);
+      const chunk = input.read() as Buffer | null;
+      if (chunk) input.unshift(chunk);
+      resolve(chunk ?? Buffer.alloc(0));
+    };
+    input.on('readable', done).on('end', done).on('error', reject);
+  });
+  const line = first.toString().trimStart().split('\n', 1)[0] ?? '';
+  if (!/^[[{]/.test(line)) return 'csv';
+  try {
+    return line.startsWith('{') && typeof JSON.parse(line) === 'object' ? 'ndjson' : 'json';
+  } catch {
+    return 'json';
+  }
+}
+
+async function* jsonEvents(input: Readable): AsyncGenerator<EventToSend> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of input) chunks.push(chunk as Buffer);
+  const whole = parsed(Buffer.concat(chunks).toString(), 'The input');
+  // Longer lists than a request may hold are split by the client, so only the shape counts here.
+  if (Array.isArray(whole)) yield* whole as EventToSend[];
+  else {
+    const events = (whole as { events?: unknown } | null)?.events;
+    if (Array.isArray(events)) yield* events as EventToSend[];
+    else {
+      const one = eventsOfJson(whole);
+      if (!Array.isArray(one))
+        throw new CommandFailed(`The input ${one.errors[0]?.message ?? 'is not valid'}.`, exitCodes.data);
+      yield whole as EventToSend;
+    }
+  }
+}
+
+async function* ndjsonEvents(input: Readable): AsyncGenerator<EventToSend> {
+  let number = 0;
+  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+    number += 1;
+    if (line.trim() !== '') yield parsed(line, `Line ${number}`) as EventToSend;
+  }
+}
+
+async function* csvEvents(
+  input: Readable,
+  mapping: CsvMapping | undefined,
+  problems: EventSource['problems'],
+): AsyncGenerator<EventToSend> {
+  const parser = input.pipe(
+    parse({ bom: true, relax_column_count: true, skip_empty_lines: true, info: true }),
+  );
+  input.on('error', (error: Error) => parser.destroy(error));
+  let toEvents: ((row: readonly string[]) => { events: EventToSend[]; problem?: string }) | null = null;
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{
+      record: string[];
+      info: { lines: number };
+    }>) {
+      if (!toEvents) {
+        const columns = record.map((column) => column.trim());
+        const mapper = mapping ? mapperOf(mapping, columns) : plainRows(columns);
+        if ('problem' in mapper)
+          throw new CommandFailed(`The file cannot be read as events: ${mapper.problem}.`, exitCodes.data);
+        toEvents = mapper;
+        continue;
+      }
+      const { events, problem } = toEvents(record);
+      if (problem !== undefined) problems.push({ line: info.lines, message: problem });
+      yield* events;
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_'))
+      throw new CommandFailed(`The file is not CSV: ${error.message}.`, exitCodes.data, { cause: error });
+    throw error;
+  }
+}
+
+/** Without a mapping the columns must be those that POST /import takes. */
+function plainRows(
+  columns: string[],
+): ((row: readonly string[]) => { events: EventToSend[]; problem?: string }) | { problem: string } {
+  const problemOf = (rows: (readonly string[])[]) => {
+    const read = eventsOfCsvRows(rows);
+    return Array.isArray(read) ? read[0] : read;
+  };
+  const header = eventsOfCsvRows([columns, []]);
+  if (!Array.isArray(header)) {
+    const [first] = header.errors;
+    return {
+      problem: `the column "${first?.path ?? ''}" ${first?.message ?? ''}; say with --mapping what the columns mean`,
+    };
+  }
+  return (row) => {
+    const event = problemOf([columns, row]);
+    if (event && 'sent' in event) return { events: [event.sent as EventToSend] };
+    return { events: [], problem: event && 'unreadable' in event ? event.unreadable : 'cannot be read' };
+  };
+}
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new CommandFailed(
+      `${what} is not JSON: ${error instanceof Error ? error.message : ''}.`,
+      exitCodes.data,
+      { cause: error },
+    );
+  }
+}

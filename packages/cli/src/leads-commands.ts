@@ -1,0 +1,163 @@
+// `lead-scoring leads` and `explain`: scores, and the reasons for them.
+import { createClient, type CallAnswer, type Client } from '@lead-scoring/client';
+import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
+import { CommandFailed, exitCodes } from './errors.js';
+import { wholeNumber } from './ingest-command.js';
+import { plain, table, type Output } from './output.js';
+import type { Settings } from './settings.js';
+
+export interface LeadsFlags {
+  minScore?: string;
+  maxScore?: string;
+  search?: string;
+  sort?: string;
+  limit?: string;
+  page?: string;
+  json?: boolean;
+}
+
+const sorts = [
+  'score',
+  '-score',
+  'last_activity_at',
+  '-last_activity_at',
+  'created_at',
+  '-created_at',
+  'name',
+  '-name',
+] as const;
+
+/** @returns the exit code */
+export async function leads(flags: LeadsFlags, settings: Settings, output: Output): Promise<number> {
+  const sort = sorts.find((one) => one === (flags.sort ?? '-score'));
+  if (!sort) throw new CommandFailed(`--sort must be one of ${sorts.join(', ')}.`, exitCodes.usage);
+  const answer = await clientOf(settings).call('listLeads', {
+    query: {
+      limit: wholeNumber('--limit', flags.limit ?? '25', 1, 100),
+      page: wholeNumber('--page', flags.page ?? '1', 1, 1_000_000),
+      sort,
+      ...(flags.minScore !== undefined && { min_score: numberOf('--min-score', flags.minScore) }),
+      ...(flags.maxScore !== undefined && { max_score: numberOf('--max-score', flags.maxScore) }),
+      ...(flags.search !== undefined && { q: flags.search }),
+    },
+  });
+  if (flags.json === true) {
+    output.write(`${JSON.stringify(answer, null, 2)}\n`);
+    return exitCodes.done;
+  }
+  if (answer.total === 0) {
+    output.write('No leads.\n');
+    return exitCodes.done;
+  }
+  output.write(
+    `${table(answer.data, [
+      { title: 'SCORE', value: (lead) => lead.score, align: 'right' },
+      { title: 'NAME', value: (lead) => lead.name, maximum: 40 },
+      { title: 'COMPANY', value: (lead) => lead.company ?? '', maximum: 24 },
+      { title: 'EVENTS', value: (lead) => lead.event_count, align: 'right' },
+      { title: 'LAST ACTIVITY', value: (lead) => shortTime(lead.last_activity_at) },
+      { title: 'ID', value: (lead) => lead.id },
+    ])}\n`,
+  );
+  output.note(`${answer.data.length} of ${answer.total.toLocaleString('en')} leads\n`);
+  return exitCodes.done;
+}
+
+export interface ExplainFlags {
+  at?: string;
+  hours?: string;
+  json?: boolean;
+}
+
+/** @returns the exit code */
+export async function explain(
+  lead: string,
+  flags: ExplainFlags,
+  settings: Settings,
+  output: Output,
+): Promise<number> {
+  const client = clientOf(settings);
+  const answer = await client.call('explainScore', {
+    parameters: { leadID: await leadIdFrom(lead, settings, client) },
+    query: {
+      ...(flags.hours !== undefined && { range_hours: wholeNumber('--hours', flags.hours, 1, 876_000) }),
+      ...(flags.at !== undefined && { at: flags.at }),
+    },
+  });
+  output.write(flags.json === true ? `${JSON.stringify(answer, null, 2)}\n` : explanation(answer));
+  return exitCodes.done;
+}
+
+function explanation(answer: CallAnswer<'explainScore'>): string {
+  const lines = [`${plain(answer.lead_name)} has ${answer.score} points (${shortTime(answer.at)}).`, ''];
+  if (answer.top_drivers.length === 0)
+    lines.push(`No rule gave points in the last ${answer.range_hours} hours.`);
+  else
+    lines.push(
+      table(answer.top_drivers, [
+        { title: 'POINTS', value: (driver) => driver.total, align: 'right' },
+        { title: 'HOW', value: (driver) => `${driver.count} × ${driver.weight}`, align: 'right' },
+        { title: 'EVENT', value: (driver) => driver.event_type, maximum: 40 },
+        {
+          title: 'WHY',
+          value: (driver) => [driver.label, driver.filter_label].filter(Boolean).join(': '),
+          maximum: 80,
+        },
+      ]),
+    );
+  if (answer.decay_applied !== 0) lines.push('', `Decay: ${answer.decay_applied} points.`);
+  if (answer.entries.length > 0)
+    lines.push(
+      '',
+      `Newest of ${answer.entries_total} point entries in the last ${answer.range_hours} hours:`,
+      table(answer.entries.slice(0, 10), [
+        { title: 'TIME', value: (entry) => shortTime(entry.timestamp) },
+        { title: 'POINTS', value: (entry) => entry.points, align: 'right' },
+        { title: 'EVENT', value: (entry) => entry.event_type, maximum: 40 },
+        { title: 'RULE', value: (entry) => `${entry.rule_id} v${entry.rule_version}` },
+      ]),
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A lead's id; or its alias, `kind:alias` or an e-mail address, from which the id is computed. */
+async function leadIdFrom(lead: string, settings: Settings, client: Client): Promise<string> {
+  if (uuid.test(lead)) return lead.toLowerCase();
+  const named = /^([a-z0-9_]{1,32}):([^]+)$/.exec(lead);
+  const [kind, alias] = named ? [named[1] ?? '', named[2] ?? ''] : ['email', lead];
+  const normalised = normaliseAlias(kind, alias);
+  if ('problem' in normalised)
+    throw new CommandFailed(
+      `"${lead}" names no lead: give its id, its e-mail address, or kind:alias such as phone:+4915112345678.`,
+      exitCodes.usage,
+    );
+  return leadIdOf(settings.ouId ?? (await activeUnit(client)), kind, normalised.alias);
+}
+
+async function activeUnit(client: Client): Promise<string> {
+  const { data } = await client.call('listOrgUnits', { query: { limit: 100 } });
+  const unit = data.find((one) => one.active) ?? (data.length === 1 ? data[0] : undefined);
+  if (!unit) throw new CommandFailed('Say with --ou which organizational unit you mean.', exitCodes.usage);
+  return unit.id;
+}
+
+function clientOf(settings: Settings): Client {
+  return createClient({
+    baseUrl: settings.apiUrl,
+    retries: { attempts: 3, firstDelayMs: 200, maximumDelayMs: 2_000 },
+    ...(settings.token !== undefined && { token: settings.token }),
+    ...(settings.ouId !== undefined && { ouId: settings.ouId }),
+  });
+}
+
+function numberOf(flag: string, text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new CommandFailed(`${flag} must be a number, not "${text}".`, exitCodes.usage);
+}
+
+function shortTime(time: string): string {
+  return time.replace('T', ' ').replace(/:\d{2}\.\d{3}Z$/, '');
+}

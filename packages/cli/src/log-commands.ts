@@ -1,0 +1,230 @@
+// `lead-scoring tail`, `rebuild` and `dead-letters`: operations on the log itself.
+import { serviceNames, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
+import {
+  createEventLog,
+  listDeadLetters,
+  listLag,
+  requestRebuild,
+  retryDeadLetters,
+  tail as tailTopic,
+  type DeadLetter,
+  type EventLog,
+  type TailedRecord,
+} from '@lead-scoring/event-log';
+import { pino } from 'pino';
+import { CommandFailed, exitCodes } from './errors.js';
+import { wholeNumber } from './ingest-command.js';
+import { plain, progressBar, table, type Output } from './output.js';
+import type { Settings } from './settings.js';
+
+/** Opens the log, gives it to `use`, and closes it again. */
+export async function withEventLog<Result>(
+  settings: Settings,
+  use: (log: EventLog) => Promise<Result>,
+): Promise<Result> {
+  const { kafkaBrokers, schemaRegistryUrl } = settings;
+  if (!kafkaBrokers || schemaRegistryUrl === undefined)
+    throw new CommandFailed(
+      'This needs the log, and nobody said where it is. Run it in a checkout with `npm start` running, or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL (and NAMESPACE).',
+      exitCodes.usage,
+    );
+  const log = createEventLog(
+    {
+      brokers: kafkaBrokers,
+      schemaRegistryUrl,
+      namespace: settings.namespace,
+      clientId: 'lead-scoring-cli',
+      partitions: settings.partitions,
+      replicationFactor: 1,
+    },
+    { logger: pino({ level: 'silent' }) },
+  );
+  try {
+    return await use(log);
+  } finally {
+    await log.close();
+  }
+}
+
+export interface TailFlags {
+  fromBeginning?: boolean;
+  follow?: boolean;
+  json?: boolean;
+}
+
+/** @returns the exit code */
+export async function tail(
+  name: string,
+  flags: TailFlags,
+  settings: Settings,
+  output: Output,
+): Promise<number> {
+  const topic = topics.find((one) => one.name === name);
+  if (!topic)
+    throw new CommandFailed(
+      `There is no topic ${name}. There are: ${topics.map((one) => one.name).join(', ')}.`,
+      exitCodes.usage,
+    );
+  const stop = new AbortController();
+  const interrupt = () => {
+    stop.abort();
+  };
+  process.once('SIGINT', interrupt);
+  try {
+    await withEventLog(settings, async (log) => {
+      const records = tailTopic(log, topic.name, {
+        from: flags.fromBeginning === true ? 'beginning' : 'end',
+        follow: flags.follow !== false,
+        signal: stop.signal,
+      });
+      for await (const record of records)
+        output.write(`${flags.json === true ? recordJson(record) : recordLine(record)}\n`);
+    });
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+  return exitCodes.done;
+}
+
+function recordJson(record: TailedRecord): string {
+  return JSON.stringify({ ...record, offset: Number(record.offset) });
+}
+
+function recordLine(record: TailedRecord): string {
+  const what =
+    record.error === undefined ? JSON.stringify(record.payload) : `cannot be decoded: ${record.error}`;
+  return plain(
+    `${record.headers.time} ${record.partition}:${record.offset} ${record.type} ${record.key ?? '-'} ${what}`,
+  );
+}
+
+/** @returns the exit code */
+export async function rebuild(
+  service: ServiceName,
+  flags: { json?: boolean; timeout?: string },
+  settings: Settings,
+  output: Output,
+): Promise<number> {
+  const seconds = wholeNumber('--timeout', flags.timeout ?? '3600', 1, 604_800);
+  return withEventLog(settings, async (log) => {
+    await ensureUsed(log, service);
+    await log.prepare();
+    const { rebuildId, positions } = await requestRebuild(log, service);
+    if (flags.json !== true)
+      output.note(
+        `Rebuilding ${service}: each of ${positions.length} partitions drops its read models and folds them anew …\n`,
+      );
+    const topic: TopicName = `${service}.commands`;
+    const bar = progressBar(output, positions.length, `of ${positions.length} partitions`);
+    const deadline = Date.now() + seconds * 1_000;
+    const done = new Set<number>();
+    for (;;) {
+      const lags = await listLag(log, service);
+      for (const { partition, offset } of positions) {
+        const found = lags.find((lag) => lag.topic === topic && lag.partition === partition);
+        if (found && found.position > offset) done.add(partition);
+      }
+      bar.update(done.size, done.size);
+      if (done.size === positions.length) break;
+      if (Date.now() > deadline) {
+        bar.stop();
+        throw new CommandFailed(
+          `Only ${done.size} of ${positions.length} partitions of ${service} are rebuilt after ${seconds} s; the others go on. Is ${service} running? \`lead-scoring doctor\` tells.`,
+          exitCodes.unavailable,
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    bar.stop();
+    output.write(
+      flags.json === true
+        ? `${JSON.stringify({ rebuild_id: rebuildId, partitions: positions.length })}\n`
+        : `${service} is rebuilt.\n`,
+    );
+    return exitCodes.done;
+  });
+}
+
+/** @returns the exit code */
+export async function showDeadLetters(
+  service: ServiceName,
+  flags: { json?: boolean },
+  settings: Settings,
+  output: Output,
+): Promise<number> {
+  const letters: DeadLetter[] = [];
+  await withEventLog(settings, async (log) => {
+    for await (const letter of listDeadLetters(log, service)) letters.push(letter);
+  });
+  if (flags.json === true) output.write(`${JSON.stringify(letters.map(asJson), null, 2)}\n`);
+  else if (letters.length === 0) output.write(`${service} has no dead letters.\n`);
+  else {
+    output.write(
+      `${table(letters, [
+        { title: 'ID', value: ({ id }) => id },
+        { title: 'TIME', value: ({ time }) => time },
+        { title: 'TYPE', value: ({ type }) => type ?? '?' },
+        { title: 'FROM', value: ({ origin }) => `${origin.topic} ${origin.partition}:${origin.offset}` },
+        { title: 'TRIES', value: ({ attempts }) => attempts, align: 'right' },
+        { title: 'RETRIED', value: ({ retried }) => (retried ? 'yes' : 'no') },
+        { title: 'REASON', value: ({ reason }) => reason, maximum: 100 },
+      ])}\n`,
+    );
+    if (letters.some(({ retried }) => !retried))
+      output.note(`Send them again with: lead-scoring dead-letters retry ${service}\n`);
+  }
+  return exitCodes.done;
+}
+
+/** @returns the exit code */
+export async function retryLetters(
+  service: ServiceName,
+  ids: string[],
+  flags: { json?: boolean; again?: boolean },
+  settings: Settings,
+  output: Output,
+): Promise<number> {
+  const wrong = ids.find((id) => !/^\d+:\d+$/.test(id));
+  if (wrong !== undefined)
+    throw new CommandFailed(
+      `"${wrong}" is no dead letter's id: they look like 3:17, as \`dead-letters list\` shows them.`,
+      exitCodes.usage,
+    );
+  const { retried } = await withEventLog(settings, async (log) => {
+    await ensureUsed(log, service);
+    await log.prepare();
+    return retryDeadLetters(log, service, { ...(ids.length > 0 && { ids }), again: flags.again === true });
+  });
+  output.write(
+    flags.json === true
+      ? `${JSON.stringify(retried.map(asJson), null, 2)}\n`
+      : `${retried.length} sent again.\n`,
+  );
+  const missing = ids.filter((id) => !retried.some((letter) => letter.id === id));
+  if (missing.length === 0) return exitCodes.done;
+  output.note(`Not sent: ${missing.join(', ')} (unknown, or sent before: --again sends those too).\n`);
+  return exitCodes.incomplete;
+}
+
+/** Writing to a namespace that nobody uses would make its topics: more likely its name is mistyped. */
+async function ensureUsed(log: EventLog, service: ServiceName): Promise<void> {
+  if ((await listLag(log, service)).length > 0) return;
+  throw new CommandFailed(
+    `${service} has read nothing yet in the namespace "${log.config.namespace}". Is NAMESPACE right, and has the system ever run?`,
+    exitCodes.data,
+  );
+}
+
+function asJson(letter: DeadLetter): object {
+  return { ...letter, origin: { ...letter.origin, offset: Number(letter.origin.offset) } };
+}
+
+/** The service that an argument names. */
+export function serviceNamed(name: string): ServiceName {
+  const service = serviceNames.find((one) => one === name);
+  if (service) return service;
+  throw new CommandFailed(
+    `There is no service ${name}. There are: ${serviceNames.join(', ')}.`,
+    exitCodes.usage,
+  );
+}

@@ -1,0 +1,161 @@
+// The commands, their arguments and flags, and what runs them.
+import type { Readable } from 'node:stream';
+import { Command, Option } from 'commander';
+import { doctor } from './doctor-command.js';
+import { exitCodes, failureOf } from './errors.js';
+import { ingest, type IngestFlags } from './ingest-command.js';
+import { explain, leads, type ExplainFlags, type LeadsFlags } from './leads-commands.js';
+import {
+  rebuild,
+  retryLetters,
+  serviceNamed,
+  showDeadLetters,
+  tail,
+  type TailFlags,
+} from './log-commands.js';
+import type { Output } from './output.js';
+import { settingsOf, type GlobalFlags, type Settings } from './settings.js';
+
+export interface Surroundings {
+  environment: NodeJS.ProcessEnv;
+  directory: string;
+  stdin: Readable;
+  output: Output;
+}
+
+/**
+ * Runs one command line.
+ * @param words the arguments, without node and the script
+ * @returns the exit code; what went wrong has been said
+ */
+export async function run(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { output } = surroundings;
+  let exitCode: number = exitCodes.done;
+  const program = programOf(surroundings, (code) => (exitCode = code));
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.message !== null) output.note(`${failure.message}\n`);
+    return failure.exitCode;
+  }
+}
+
+/** The flags of all commands together; each reads its own. */
+type Flags = GlobalFlags &
+  IngestFlags &
+  LeadsFlags &
+  ExplainFlags &
+  TailFlags & { timeout?: string; again?: boolean };
+
+function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
+  const { environment, directory, stdin, output } = surroundings;
+  const program = new Command('lead-scoring')
+    .description('Send events, look at scores and their reasons, and operate the services.')
+    .option('--url <url>', 'the API; default LEAD_SCORING_URL, then .run/start.json')
+    .option('--token <token>', 'the credential; default LEAD_SCORING_TOKEN, then .run/start.json')
+    .option('--ou <id>', 'the organizational unit; default LEAD_SCORING_OU, then .run/start.json')
+    .option('--json', 'write JSON for programs in place of tables')
+    .showHelpAfterError('(lead-scoring --help tells what there is)')
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => output.write(text), writeErr: (text) => output.note(text) });
+
+  /** Runs a command with its own and the global flags, and its arguments. */
+  const command =
+    (action: (flags: Flags, settings: Settings, words: string[]) => Promise<number>) =>
+    async (...given: unknown[]): Promise<void> => {
+      const self = given.at(-1) as Command;
+      const flags = self.optsWithGlobals<Flags>();
+      const words = given.slice(0, -2).flat() as string[];
+      exit(await action(flags, settingsOf(flags, environment, directory), words));
+    };
+
+  program
+    .command('ingest <file>')
+    .description('Send events from a file, or - for standard input: JSON, NDJSON, or CSV with a mapping.')
+    .addOption(
+      new Option('--format <format>', 'default: by the file’s name, else its beginning').choices([
+        'json',
+        'ndjson',
+        'csv',
+      ]),
+    )
+    .option('--mapping <file>', 'CSV: a JSON file that says what the columns mean')
+    .option('--alias-column <name>', 'CSV: the column that names the lead')
+    .option('--alias-kind <kind>', 'CSV: what kind of name that is (default email)')
+    .option('--event-type <name>', 'CSV: the type of all events')
+    .option('--event-type-column <name>', 'CSV: the column with the event type')
+    .option('--timestamp-column <name>', 'CSV: the column with the time, ISO 8601')
+    .option('--event-id-column <name>', 'CSV: the column with an id; the same id counts once')
+    .option('--repeat-column <name>', 'CSV: the column that says how many events a row gives')
+    .option(
+      '--metadata-columns <names>',
+      'CSV: the columns that become metadata, with commas; default: all others',
+    )
+    .option('--history', 'send to POST /import: events of any age, no trigger fires')
+    .option('--batch <events>', 'events a request, at most 5000 (default 1000)')
+    .option('--concurrency <requests>', 'requests at a time (default 2)')
+    .option('--run <name>', 'a name for this run: within 24 hours the same name and file count once')
+    .option('--dry-run', 'write the events as NDJSON in place of sending them')
+    .action(command((flags, settings, [file = '']) => ingest(file, flags, settings, output, stdin)));
+
+  program
+    .command('leads')
+    .description('Leads with their scores, highest first.')
+    .option('--min-score <points>')
+    .option('--max-score <points>')
+    .option('--search <text>', 'text within name, company or an alias')
+    .option('--sort <field>', 'score, last_activity_at, created_at or name; a minus in front: descending')
+    .option('--limit <count>', '1 to 100 (default 25)')
+    .option('--page <number>')
+    .action(command((flags, settings) => leads(flags, settings, output)));
+
+  program
+    .command('explain <lead>')
+    .description('Why a lead has its score. The lead by its id, its e-mail address, or kind:alias.')
+    .option('--at <time>', 'as of then, under the rules of then')
+    .option('--hours <count>', 'how far back (default 720)')
+    .action(command((flags, settings, [lead = '']) => explain(lead, flags, settings, output)));
+
+  program
+    .command('tail <topic>')
+    .description('Records of a topic as they come, such as scoring.events.')
+    .option('--from-beginning', 'everything that is there first')
+    .option('--no-follow', 'end after what is there')
+    .action(command((flags, settings, [topic = '']) => tail(topic, flags, settings, output)));
+
+  program
+    .command('rebuild <service>')
+    .description('Drop a service’s read models and fold them anew from the log.')
+    .option('--timeout <seconds>', 'how long to wait (default 3600)')
+    .action(
+      command((flags, settings, [service = '']) => rebuild(serviceNamed(service), flags, settings, output)),
+    );
+
+  const deadLetters = program.command('dead-letters').description('Records that a service could not take.');
+  deadLetters
+    .command('list <service>')
+    .description('What they are and why.')
+    .action(
+      command((flags, settings, [service = '']) =>
+        showDeadLetters(serviceNamed(service), flags, settings, output),
+      ),
+    );
+  deadLetters
+    .command('retry <service> [ids...]')
+    .description('Send them to their service again, each once.')
+    .option('--again', 'also those that were sent again before')
+    .action(
+      command((flags, settings, [service = '', ...ids]) =>
+        retryLetters(serviceNamed(service), ids, flags, settings, output),
+      ),
+    );
+
+  program
+    .command('doctor')
+    .description('What is up, how far the services are behind, and what to do about it.')
+    .action(command((flags, settings) => doctor(flags, settings, output)));
+
+  return program;
+}

@@ -1,0 +1,90 @@
+// What a command works on: flags first, then the environment, then what `npm start` wrote to .run/start.json.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
+import { z } from 'zod';
+import { CommandFailed, exitCodes } from './errors.js';
+
+const startFile = z.object({
+  api_url: z.string(),
+  token: z.string().optional(),
+  ou_id: z.string().optional(),
+  kafka_brokers: z.string().optional(),
+  schema_registry_url: z.string().optional(),
+  mongodb_uri: z.string().optional(),
+  namespace: z.string().optional(),
+  partitions: z.int().optional(),
+  services: z.record(z.string(), z.object({ url: z.string(), pid: z.int() })).optional(),
+});
+
+export interface Settings {
+  apiUrl: string;
+  token: string | undefined;
+  ouId: string | undefined;
+  kafkaBrokers: string[] | undefined;
+  schemaRegistryUrl: string | undefined;
+  mongodbUri: string | undefined;
+  namespace: string;
+  partitions: number;
+  /** Processes that `npm start` runs. */
+  services: Partial<Record<ServiceName, { url: string; pid: number }>>;
+  /** The file that some of this came from; null when there is none. */
+  startFile: string | null;
+}
+
+export interface GlobalFlags {
+  url?: string;
+  token?: string;
+  ou?: string;
+  json?: boolean;
+}
+
+/** Reads the settings; nothing is asked of any server. */
+export function settingsOf(flags: GlobalFlags, environment: NodeJS.ProcessEnv, directory: string): Settings {
+  const found = startFileAbove(directory);
+  const start = found?.content;
+  const apiUrl = flags.url ?? environment.LEAD_SCORING_URL ?? start?.api_url ?? 'http://127.0.0.1:8080';
+  // The file's token is for the file's system: another one must not be shown it.
+  const sameSystem = start !== undefined && apiUrl === start.api_url;
+  return {
+    apiUrl,
+    token: flags.token ?? environment.LEAD_SCORING_TOKEN ?? (sameSystem ? start.token : undefined),
+    ouId: flags.ou ?? environment.LEAD_SCORING_OU ?? (sameSystem ? start.ou_id : undefined),
+    kafkaBrokers: (environment.KAFKA_BROKERS ?? start?.kafka_brokers)
+      ?.split(',')
+      .map((broker) => broker.trim()),
+    schemaRegistryUrl: environment.SCHEMA_REGISTRY_URL ?? start?.schema_registry_url,
+    mongodbUri: environment.MONGODB_URI ?? start?.mongodb_uri,
+    namespace: environment.NAMESPACE ?? start?.namespace ?? 'lead-scoring',
+    partitions: Number(environment.PARTITIONS ?? start?.partitions ?? 6),
+    services: Object.fromEntries(
+      serviceNames.flatMap((name) => (start?.services?.[name] ? [[name, start.services[name]]] : [])),
+    ),
+    startFile: found?.file ?? null,
+  };
+}
+
+/** The file of this directory or the nearest one above, as a checkout's subdirectories belong to it. */
+function startFileAbove(directory: string): { file: string; content: z.infer<typeof startFile> } | null {
+  for (let at = directory; ; at = dirname(at)) {
+    const file = join(at, '.run', 'start.json');
+    let text: string | null = null;
+    try {
+      text = readFileSync(file, 'utf8');
+    } catch {
+      // Not here; perhaps above.
+    }
+    if (text !== null) {
+      try {
+        return { file, content: startFile.parse(JSON.parse(text)) };
+      } catch (error) {
+        throw new CommandFailed(
+          `${file} is damaged: delete it and run \`npm start\` again.`,
+          exitCodes.data,
+          { cause: error },
+        );
+      }
+    }
+    if (dirname(at) === at) return null;
+  }
+}
