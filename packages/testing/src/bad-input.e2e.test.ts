@@ -167,7 +167,7 @@ test('metadata with hostile keys and values is stored and given back as it was s
     '{"":"empty","\\u0000":"nul","a\\u0000b":"\\u0000"," ":"space","\\n":"line","\\u2028":"\\u2029","\\"":"quote","\\\\":"backslash"}',
     '{"half":"\\ud800","\\udfff":"other half","pair":"\\ud83d\\ude00","composed":"\\u00e9","decomposed":"e\\u0301","bidi":"\\u202eabc","bom":"\\ufeff"}',
     '{"_id":1,"id":2,"ou":"x","lead_id":"y","offset":-1,"partition":99,"score":1e6,"type":"LeadScored","metadata":{"metadata":{}}}',
-    '{"numbers":[0,1.5,1e308,5e-324,-1e-7,9007199254740991,-9007199254740991,0.1],"empty":[{},[],"",null,false]}',
+    '{"numbers":[0,1.5,5e-324,-1e-7,9007199254740991,-9007199254740991,0.1],"empty":[{},[],"",null,false]}',
     '{"html":"<script>alert(1)</script>","csv":"=cmd|\' /C calc\'!A0","sql":"\'; drop table leads; --","jndi":"${jndi:ldap://x}","format":"%s%n%x","path":"../../etc/passwd"}',
     JSON.stringify(nested(32)),
     JSON.stringify(Object.fromEntries(Array.from({ length: 1_990 }, (_, n) => [`key ${n}`, n]))),
@@ -181,7 +181,7 @@ test('metadata with hostile keys and values is stored and given back as it was s
     )
     .join(',')}]`;
   const sent = await system.request<{ position: string }>('/ingest', { body });
-  expect(sent.status).toBe(202);
+  expect(sent).toMatchObject({ status: 202, body: { accepted: hostile.length } });
   const read = await system.request<{ data: { event_id: string; metadata: unknown }[] }>(
     `/events?alias=${encodeURIComponent(alias)}&limit=100&min_position=${sent.body.position}`,
   );
@@ -240,7 +240,7 @@ function wrongWith(bad: BadRequest, answer: Answer): string | null {
   const text = JSON.stringify(form.data);
   if (form.data.status !== status) return `${status}, but its body says ${form.data.status}`;
   if (!/[a-z]{2,} [a-z]+/i.test(form.data.detail)) return `no sentence: ${form.data.detail}`;
-  if (/node_modules|\bat .*:\d+:\d+|Mongo|kafka|zod|undefined/i.test(text))
+  if (/node_modules|\n\s+at |\.[jt]s:\d+|Mongo|kafka|zod|undefined/i.test(text))
     return `shows its inside: ${text.slice(0, 300)}`;
   if (bad.names !== undefined && !text.includes(bad.names))
     return `does not name ${bad.names}: ${text.slice(0, 300)}`;

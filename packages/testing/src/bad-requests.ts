@@ -111,9 +111,13 @@ export function badFields(name: RouteName, unit: Unit): BadRequest[] {
   const schema = z.toJSONSchema(route.body, { io: 'input', unrepresentable: 'any' }) as FieldSchema;
   const resolved = (field: FieldSchema): FieldSchema =>
     field.$ref !== undefined ? resolved(schema.$defs?.[field.$ref.replace('#/$defs/', '')] ?? {}) : field;
+  const good = (example.body ?? {}) as Record<string, unknown>;
+  // Of several forms the one that the example has.
   const object =
-    [schema, ...(schema.anyOf ?? schema.oneOf ?? [])].map(resolved).find((one) => one.properties) ?? {};
-  const good = (Array.isArray(example.body) ? {} : (example.body ?? {})) as Record<string, unknown>;
+    [schema, ...(schema.anyOf ?? schema.oneOf ?? [])]
+      .map(resolved)
+      .find(({ properties = {} }) => Object.keys(good).some((field) => Object.hasOwn(properties, field))) ??
+    {};
   const requests: BadRequest[] = [];
   for (const [field, declared] of Object.entries(object.properties ?? {})) {
     // `events` of a batch stands in for a single event; it has a table of its own.

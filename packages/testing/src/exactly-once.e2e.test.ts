@@ -101,6 +101,7 @@ describe(`100,000 events, 5 % of them sent again, ingest and scoring killed ${ro
         { logger: pino({ level: 'silent' }) },
       );
       try {
+        await log.prepare();
         const { positions } = await requestRebuild(log, service);
         expect(
           await waitUntilConsumed(log, service, `${service}.commands`, positions, { timeoutMs: 180_000 }),

@@ -35,7 +35,7 @@ test('the trace that a sender began runs through ingest.commands, ingest.events 
     ),
   );
   const traceOf = (record: TopicRecord | undefined) =>
-    /^00-([0-9a-f]{32})-[0-9a-f]{16}-01$/.exec(record?.headers['traceparent'] ?? '')?.[1];
+    /^00-([0-9a-f]{32})-[0-9a-f]{16}-0[01]$/.exec(record?.headers['traceparent'] ?? '')?.[1];
   for (const { id, alias } of traces) {
     const lead = leadIdOf(system.ouId, 'email', alias);
     const of = (records: TopicRecord[] | undefined, mentions: string) =>
