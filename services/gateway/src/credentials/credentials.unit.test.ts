@@ -1,0 +1,255 @@
+// Credentials before any database: what is presented, how secrets are made, what is remembered, which OU is chosen.
+import { describe, expect, jest, test } from '@jest/globals';
+import { isWellFormedSecret, secretFrom, secretHashOf } from '@lead-scoring/contracts';
+import { ReadModelError } from '@lead-scoring/read-model';
+import { ProblemError } from '@lead-scoring/service';
+import fc from 'fast-check';
+import { createAuthenticator } from './authenticate.js';
+import { presentedCredential } from './authorization-header.js';
+import { deriveSecret } from './derived-secrets.js';
+import type { CredentialDirectory, KnownServiceAccount, KnownToken } from './directory.js';
+import { createFreshCache } from './fresh-cache.js';
+import { chooseOrgUnit, orgUnitInPath } from './org-unit.js';
+
+const secret = (prefix: 'lsp_' | 'lss_', n = 1) => secretFrom(prefix, new Uint8Array(32).fill(n));
+const clientId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+
+describe('the header Authorization', () => {
+  test('a token and a service account are read', () => {
+    expect(presentedCredential(`bearer  ${secret('lsp_')}`)).toEqual({
+      kind: 'token',
+      secret: secret('lsp_'),
+    });
+    expect(presentedCredential(basic(`${clientId.toUpperCase()}:${secret('lss_')}`))).toEqual({
+      kind: 'service_account',
+      clientId,
+      secret: secret('lss_'),
+    });
+  });
+
+  test('no text breaks it, and only a right checksum gets through', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.string().map((text) => `Bearer lsp_${text}`),
+          fc.string().map(basic),
+        ),
+        (header) => {
+          expect(presentedCredential(header)).toBeNull();
+        },
+      ),
+    );
+    const token = secret('lsp_');
+    for (let at = 0; at < token.length; at += 1) {
+      const changed = `${token.slice(0, at)}${token[at] === 'a' ? 'b' : 'a'}${token.slice(at + 1)}`;
+      expect(presentedCredential(`Bearer ${changed}`)).toBeNull();
+    }
+    expect(presentedCredential(`Bearer ${secret('lss_')}`)).toBeNull();
+  });
+});
+
+test('a derived secret is the same for the same command, and another for any other command, kind or key', () => {
+  const one = deriveSecret('lsp_', clientId, 'k'.repeat(32));
+  expect(isWellFormedSecret('lsp_', one.secret)).toBe(true);
+  expect(one.hash).toBe(secretHashOf(one.secret));
+  expect(one.secret.endsWith(one.lastFour)).toBe(true);
+  expect(deriveSecret('lsp_', clientId, 'k'.repeat(32))).toEqual(one);
+  const others = [
+    deriveSecret('lss_', clientId, 'k'.repeat(32)),
+    deriveSecret('lsp_', clientId.replace('0', '1'), 'k'.repeat(32)),
+    deriveSecret('lsp_', clientId, 'l'.repeat(32)),
+  ];
+  expect(new Set([one, ...others].map(({ secret: text }) => text.slice(4))).size).toBe(4);
+});
+
+describe('what is looked up with every request', () => {
+  const away = new ReadModelError('database_unavailable', 'away', true);
+
+  function cached(load: (key: string) => Promise<{ n: number } | null>) {
+    const clock = { now: 0 };
+    const cache = createFreshCache<{ n: number }>({
+      load,
+      maximumAgeMs: 3_000,
+      staleMs: 300_000,
+      maximumEntries: 10,
+      now: () => clock.now,
+    });
+    return { cache, clock };
+  }
+
+  test('is read once for three seconds, and once for all who ask together', async () => {
+    const load = jest.fn(() => Promise.resolve({ n: 1 }));
+    const { cache, clock } = cached(load);
+    await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')]);
+    clock.now = 3_000;
+    await cache.get('a');
+    expect(load).toHaveBeenCalledTimes(1);
+    clock.now = 3_001;
+    await cache.get('a');
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
+  test('that there is nothing is remembered as long', async () => {
+    const load = jest.fn(() => Promise.resolve(null));
+    const { cache } = cached(load);
+    expect(await cache.get('a')).toBeNull();
+    expect(await cache.get('a')).toBeNull();
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  test('who needs to know what is true now waits for a read that begins after asking', async () => {
+    let n = 0;
+    const finish: (() => void)[] = [];
+    const { cache } = cached(() => {
+      const value = { n: (n += 1) };
+      return new Promise((resolve) => finish.push(() => resolve(value)));
+    });
+    const early = cache.get('a');
+    const fresh = [cache.get('a', true), cache.get('a', true)];
+    finish.shift()?.();
+    expect(await early).toEqual({ n: 1 });
+    await Promise.resolve();
+    finish.shift()?.();
+    expect(await Promise.all(fresh)).toEqual([{ n: 2 }, { n: 2 }]);
+  });
+
+  test('a read that began before everything was forgotten is not kept', async () => {
+    let n = 0;
+    const finish: (() => void)[] = [];
+    const { cache, clock } = cached(() => {
+      const value = { n: (n += 1) };
+      return new Promise((resolve) => finish.push(() => resolve(value)));
+    });
+    const early = cache.get('a');
+    clock.now = 1;
+    cache.clear();
+    const late = cache.get('a');
+    finish.shift()?.();
+    await early;
+    await Promise.resolve();
+    finish.shift()?.();
+    expect(await late).toEqual({ n: 2 });
+    expect(await cache.get('a')).toEqual({ n: 2 });
+  });
+
+  test('while the database is away what is known serves for five minutes, what is not known is an error', async () => {
+    let answer: () => Promise<{ n: number }> = () => Promise.resolve({ n: 1 });
+    const { cache, clock } = cached(() => answer());
+    await cache.get('a');
+    answer = () => Promise.reject(away);
+    clock.now = 10_000;
+    expect(await cache.get('a')).toEqual({ n: 1 });
+    await expect(cache.get('b')).rejects.toBe(away);
+    clock.now = 299_000;
+    expect(await cache.get('a')).toEqual({ n: 1 });
+    clock.now = 300_001;
+    await expect(cache.get('a')).rejects.toBe(away);
+    answer = () => Promise.resolve({ n: 2 });
+    clock.now = 302_000;
+    expect(await cache.get('a')).toEqual({ n: 2 });
+  });
+});
+
+describe('authentication', () => {
+  const token = {
+    kind: 'token',
+    id: clientId,
+    organisation_id: clientId,
+    token_hash: secretHashOf(secret('lsp_')),
+    role: 'editor',
+    expires_at: '2026-01-01T00:00:00.000Z',
+  } as KnownToken;
+  const account = {
+    kind: 'service_account',
+    id: clientId,
+    organisation_id: clientId,
+    secret_hash: secretHashOf(secret('lss_', 2)),
+    previous_secret: {
+      secret_hash: secretHashOf(secret('lss_', 1)),
+      valid_until: '2026-01-01T00:00:00.000Z',
+    },
+    scopes: ['ingest'],
+  } as unknown as KnownServiceAccount;
+  const directory: CredentialDirectory = {
+    token: (hash) => Promise.resolve(hash === token.token_hash ? token : null),
+    serviceAccount: (id) => Promise.resolve(id === account.id ? account : null),
+    orgUnitIds: () => Promise.resolve(new Set()),
+    forget: () => undefined,
+  };
+  const codeAt = (time: string, header: string | undefined) =>
+    createAuthenticator(directory, () => Date.parse(time))
+      .authenticate(header)
+      .then(
+        () => 'in',
+        (error: unknown) => (error instanceof ProblemError ? error.code : error),
+      );
+
+  test('a token expires at its time, not a millisecond before or after', async () => {
+    const header = `Bearer ${secret('lsp_')}`;
+    expect(await codeAt('2025-12-31T23:59:59.999Z', header)).toBe('in');
+    expect(await codeAt('2026-01-01T00:00:00.000Z', header)).toBe('credential_expired');
+  });
+
+  test('the secret before a rotation is good until its time, the new one for ever', async () => {
+    const before = basic(`${clientId}:${secret('lss_', 1)}`);
+    const now = basic(`${clientId}:${secret('lss_', 2)}`);
+    expect(await codeAt('2025-12-31T23:59:59.999Z', before)).toBe('in');
+    expect(await codeAt('2026-01-01T00:00:00.000Z', before)).toBe('credential_invalid');
+    expect(await codeAt('2036-01-01T00:00:00.000Z', now)).toBe('in');
+    expect(await codeAt('2026-01-01T00:00:00.000Z', basic(`${clientId}:${secret('lss_', 3)}`))).toBe(
+      'credential_invalid',
+    );
+  });
+
+  test('a wrong checksum is refused without a look-up', async () => {
+    const asked = jest.fn((hash: string) => directory.token(hash));
+    const authenticator = createAuthenticator({ ...directory, token: asked });
+    await expect(authenticator.authenticate(`Bearer lsp_${'a'.repeat(36)}`)).rejects.toMatchObject({
+      status: 401,
+    });
+    expect(asked).not.toHaveBeenCalled();
+  });
+});
+
+describe('the organizational unit of a request', () => {
+  const [a, b] = [clientId, clientId.replace('0', '1')] as const;
+  const choose = (ouIds: string[] | null, header?: string, active: string | null = null, all = [a, b]) =>
+    chooseOrgUnit({
+      ouIds,
+      header,
+      organisationUnits: () => Promise.resolve(new Set(all)),
+      activeOuId: () => Promise.resolve(active),
+    }).catch((error: unknown) => (error instanceof ProblemError ? error.code : error));
+
+  test.each([
+    ['the only one needs no choice', choose([a]), a],
+    ['nor the only one of the organisation', choose(null, undefined, null, [b]), b],
+    ['the header wins over the active one', choose([a, b], b, a), b],
+    ['in any case', choose([a, b], b.toUpperCase(), a), b],
+    ['the active one', choose(null, undefined, b), b],
+    ['none active', choose([a, b]), 'org_unit_not_selected'],
+    [
+      'an active one that is not allowed any more',
+      choose([a, b], undefined, `2${a.slice(1)}`),
+      'org_unit_not_selected',
+    ],
+    ['a header that is not allowed', choose([a], b), 'org_unit_not_allowed'],
+    ['a header that is none', choose(null, 'nonsense'), 'org_unit_not_allowed'],
+    ['an empty header', choose([a], ''), 'org_unit_not_allowed'],
+  ])('%s', async (_title, chosen, expected) => {
+    expect(await chosen).toBe(expected);
+  });
+
+  test('one in the path that is not allowed is not found; one that was made just now is', async () => {
+    const choice = {
+      ouIds: null,
+      header: undefined,
+      organisationUnits: (fresh: boolean) => Promise.resolve(new Set(fresh ? [a, b] : [a])),
+      activeOuId: () => Promise.resolve(null),
+    };
+    expect(await orgUnitInPath(choice, b)).toBe(b);
+    await expect(orgUnitInPath({ ...choice, ouIds: [a] }, b)).rejects.toMatchObject({ status: 404 });
+  });
+});

@@ -1,0 +1,58 @@
+// While MongoDB is away, who is known can go on sending events; what needs the database says so.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startRig, eventually, type Rig } from './testing/rig.js';
+import { startProxy, type SwitchableProxy } from './testing/switchable-proxy.js';
+
+let rig: Rig;
+let proxy: SwitchableProxy;
+
+beforeAll(async () => {
+  const { hostname, port } = new URL(process.env.MONGODB_URI ?? '');
+  proxy = await startProxy(hostname, Number(port));
+  rig = await startRig({
+    environment: {
+      MONGODB_URI: `mongodb://127.0.0.1:${String(proxy.port)}/?directConnection=true`,
+      RATE_LIMIT_PER_MINUTE: '1',
+      RATE_LIMIT_BURST: '20',
+    },
+  });
+}, 60_000);
+
+afterAll(async () => {
+  await rig.stop();
+  await proxy.stop();
+}, 60_000);
+
+const event = { alias_kind: 'email', alias: 'ada@example.com', event_type: 'Page View' };
+
+test('known credentials ingest, within a limit; others and commands with a key are 503; all is well afterwards', async () => {
+  expect((await rig.call('POST', '/ingest', { body: event })).status).toBe(202);
+  proxy.cut();
+  const statuses: number[] = [];
+  for (let n = 0; n < 25; n += 1)
+    statuses.push(
+      (
+        await rig.call('POST', '/ingest', {
+          body: event,
+          headers: { 'idempotency-key': `away-${String(n)}` },
+        })
+      ).status,
+    );
+  expect(statuses.slice(0, 15)).toEqual(Array(15).fill(202));
+  expect(statuses.at(-1)).toBe(429);
+  expect((await rig.call('GET', '/readyz', { token: null })).status).toBe(503);
+  expect((await rig.call('GET', '/healthz', { token: null })).status).toBe(200);
+  proxy.restore();
+  await eventually(async () => (await rig.call('GET', '/readyz', { token: null })).status === 200, 30_000);
+}, 90_000);
+
+test('a credential that is not known while the database is away is 503, not 401', async () => {
+  const { secretFrom } = await import('@lead-scoring/contracts');
+  const unknown = secretFrom('lsp_', new Uint8Array(32).fill(7));
+  proxy.cut();
+  const reply = await rig.call('GET', '/leads', { token: unknown });
+  expect(reply).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
+  expect(reply.headers.get('retry-after')).toBeTruthy();
+  proxy.restore();
+  await eventually(async () => (await rig.call('GET', '/leads', { token: unknown })).status === 401, 30_000);
+}, 60_000);

@@ -1,0 +1,440 @@
+// The gateway over HTTP, on real Kafka, registry and MongoDB: what each kind of route answers, and to whom.
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodePosition, problem, routeDeclarations, routes } from '@lead-scoring/contracts';
+import { startRig, type Reply, type Rig } from './testing/rig.js';
+
+let rig: Rig;
+let ouId: string;
+
+beforeAll(async () => {
+  rig = await startRig();
+  const units = await rig.call<{ data: { id: string }[] }>('GET', '/org-units');
+  ouId = units.body.data[0]?.id ?? '';
+}, 60_000);
+
+afterAll(() => rig.stop(), 60_000);
+
+const event = (more: object = {}) => ({
+  alias_kind: 'email',
+  alias: 'ada@example.com',
+  event_type: 'Page View',
+  ...more,
+});
+
+function expectProblem(reply: Reply, status: number, code: string): void {
+  expect({ status: reply.status, body: reply.body }).toMatchObject({ status, body: { status, code } });
+  expect(problem.safeParse(reply.body).error?.issues ?? []).toEqual([]);
+}
+
+describe('who may come in', () => {
+  test.each([
+    ['nothing', {}],
+    ['a token with a wrong checksum', { authorization: `Bearer lsp_${'a'.repeat(36)}` }],
+    ['an unknown scheme', { authorization: 'Digest abc' }],
+    ['Basic without a colon', { authorization: `Basic ${Buffer.from('abc').toString('base64')}` }],
+    ['an empty Bearer', { authorization: 'Bearer ' }],
+  ])('%s is 401 and names the schemes', async (_title, headers) => {
+    const reply = await rig.call('GET', '/leads', { token: null, headers });
+    expect(reply.status).toBe(401);
+    expect(reply.headers.get('www-authenticate')).toMatch(/Bearer.*Basic/);
+    expect(reply.headers.get('x-ratelimit-limit')).toBe('1000000');
+  });
+
+  test('a token works until it is ended', async () => {
+    const made = await rig.call<{ id: string; token: string; last_four: string }>(
+      'POST',
+      '/settings/tokens',
+      {
+        body: { name: 'Short-lived', role: 'viewer' },
+      },
+    );
+    expect(made.status).toBe(201);
+    expect(routeDeclarations.createToken.responses[201].schema.safeParse(made.body).success).toBe(true);
+    const { id, token } = made.body;
+    expect((await rig.call('GET', '/leads', { token })).status).toBe(200);
+    expectProblem(await rig.call('POST', '/ingest', { token, body: event() }), 403, 'role_not_allowed');
+    expect((await rig.call('DELETE', `/settings/tokens/${id}`)).status).toBe(204);
+    expectProblem(await rig.call('GET', '/leads', { token }), 401, 'credential_invalid');
+    expectProblem(await rig.call('DELETE', `/settings/tokens/${id}`), 404, 'token_not_found');
+  });
+
+  test('a service account works with both secrets after a rotation, within its scopes', async () => {
+    const made = await rig.call<{ client_id: string; client_secret: string }>('POST', '/secrets', {
+      body: { name: 'Pipeline', scopes: ['ingest'] },
+    });
+    expect(made.status).toBe(201);
+    const basic = (id: string, secret: string) => ({
+      authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+    });
+    const first = basic(made.body.client_id, made.body.client_secret);
+    const send = (headers: Record<string, string>) =>
+      rig.call('POST', '/ingest', { token: null, headers, body: event() });
+    expect((await send(first)).status).toBe(202);
+    expectProblem(await rig.call('GET', '/leads', { token: null, headers: first }), 403, 'scope_not_allowed');
+    const rotated = await rig.call<{ client_secret: string }>(
+      'POST',
+      `/secrets/${made.body.client_id}/rotate`,
+    );
+    expect(rotated.status).toBe(200);
+    expect(rotated.body.client_secret).not.toBe(made.body.client_secret);
+    expect((await send(first)).status).toBe(202);
+    expect((await send(basic(made.body.client_id, rotated.body.client_secret))).status).toBe(202);
+    expect((await rig.call('DELETE', `/secrets/${made.body.client_id}`)).status).toBe(204);
+    expectProblem(await send(first), 401, 'credential_invalid');
+  });
+
+  test('the lists show what was made, without secrets, and when it was last used', async () => {
+    const tokens = await rig.call('GET', '/settings/tokens?limit=100');
+    expect(routes.listTokens.responses[200].schema.safeParse(tokens.body).error).toBeUndefined();
+    expect(JSON.stringify(tokens.body)).not.toMatch(/lsp_[0-9A-Za-z]{36}|[0-9a-f]{64}/);
+    const accounts = await rig.call('GET', '/secrets');
+    expect(routes.listServiceAccounts.responses[200].schema.safeParse(accounts.body).error).toBeUndefined();
+  });
+});
+
+describe('intake', () => {
+  test('202 says where the events are in the log, and each is there once', async () => {
+    const reply = await rig.call<{ accepted: number; batch_id: string; position: string }>(
+      'POST',
+      '/ingest',
+      {
+        body: { events: Array.from({ length: 50 }, (_, n) => event({ alias: `n${String(n)}@example.com` })) },
+      },
+    );
+    expect(reply.status).toBe(202);
+    expect(routes.ingest.responses[202].schema.safeParse(reply.body).error).toBeUndefined();
+    expect(decodePosition(reply.body.position)?.size).toBe(3);
+    const written = (await rig.ingested()).filter(({ payload }) => payload.batch_id === reply.body.batch_id);
+    expect(written).toHaveLength(3);
+    expect(written.flatMap(({ payload }) => payload.events)).toHaveLength(50);
+    for (const { payload, partition, headers } of written) {
+      expect(payload).toMatchObject({ ou_id: ouId, source: 'ingest', fire_triggers: true });
+      expect(headers).toMatchObject({ ou: ouId, 'correlation-id': reply.headers.get('x-request-id') });
+      for (const { lead_id } of payload.events) expect(rig.log.partitionOf(lead_id)).toBe(partition);
+    }
+  });
+
+  test.each([
+    ['NDJSON', 'application/x-ndjson', `${JSON.stringify(event())}\n\n${JSON.stringify(event())}\n`],
+    ['gzip', 'application/json', gzipSync(JSON.stringify([event(), event()]))],
+  ])('%s is taken', async (title, type, body) => {
+    const reply = await rig.call('POST', '/ingest', {
+      body,
+      headers: { 'content-type': type, ...(title === 'gzip' && { 'content-encoding': 'gzip' }) },
+    });
+    expect(reply).toMatchObject({ status: 202, body: { accepted: 2 } });
+  });
+
+  test('import takes CSV, and says which job it is', async () => {
+    const reply = await rig.call('POST', '/import', {
+      headers: { 'content-type': 'text/csv' },
+      body: 'alias_kind,alias,event_type,timestamp,metadata.path\nemail,ada@example.com,Page View,2020-01-01T00:00:00Z,"/a,""b"""\n',
+    });
+    expect(reply).toMatchObject({ status: 202, body: { accepted: 1 } });
+    expect(reply.body.job_id).toBe(reply.body.batch_id);
+    const [written] = (await rig.ingested()).filter(
+      ({ payload }) => payload.batch_id === reply.body.batch_id,
+    );
+    expect(written?.payload).toMatchObject({
+      source: 'import',
+      fire_triggers: false,
+      events: [{ metadata: { path: '/a,"b"' }, timestamp: '2020-01-01T00:00:00.000Z' }],
+    });
+  });
+
+  test('one invalid event: nothing is taken, and index and reason are told', async () => {
+    const before = (await rig.ingested()).length;
+    const reply = await rig.call<{ errors: { path: string }[] }>('POST', '/ingest', {
+      body: [event(), event({ alias: 'no address' })],
+    });
+    expectProblem(reply, 400, 'invalid_request');
+    expect(reply.body.errors[0]?.path).toBe('body.events[1].alias');
+    expect(await rig.ingested()).toHaveLength(before);
+  });
+
+  test('partial=true takes the others, and may take none', async () => {
+    const body = [event(), event({ alias: 'no address' })];
+    const reply = await rig.call('POST', '/ingest?partial=true', { body });
+    expect(reply).toMatchObject({ status: 202, body: { accepted: 1, rejected: [{ index: 1 }] } });
+    const none = await rig.call('POST', '/ingest?partial=true', { body: body.slice(1) });
+    expect(none).toMatchObject({ status: 202, body: { accepted: 0, rejected: [{ index: 0 }] } });
+    expect(none.body).not.toHaveProperty('position');
+  });
+
+  const json = { 'content-type': 'application/json' };
+  test.each([
+    ['no JSON', 400, '{', json],
+    ['nothing', 400, '', json],
+    ['a number', 400, '17', json],
+    ['an empty array', 400, '[]', json],
+    ['5,001 events', 400, JSON.stringify(Array(5_001).fill(event())), json],
+    ['invalid UTF-8', 400, Buffer.from([0x7b, 0xff, 0x7d]), json],
+    ['200,000 levels', 400, '['.repeat(200_000) + ']'.repeat(200_000), json],
+    ['gzip that is none', 400, '[]', { ...json, 'content-encoding': 'gzip' }],
+    ['a gzip bomb', 413, gzipSync(Buffer.alloc(50_000_000, ' ')), { ...json, 'content-encoding': 'gzip' }],
+    ['11 MB', 413, ' '.repeat(11_000_000), json],
+    ['another media type', 415, '[]', { 'content-type': 'text/plain' }],
+    ['CSV that is for import only', 415, 'a', { 'content-type': 'text/csv' }],
+    ['an unknown parameter', 400, JSON.stringify(event()), json, '?surplus=1'],
+  ] as const)('%s is %i', async (_title, status, body, headers, query?: string) => {
+    const reply = await rig.call('POST', `/ingest${query ?? ''}`, { body, headers });
+    expect(reply.status).toBe(status);
+    expect(problem.safeParse(reply.body).error?.issues ?? []).toEqual([]);
+  });
+
+  test('the same Idempotency-Key and body get the first answer again; another body is 422', async () => {
+    const headers = { 'idempotency-key': 'intake-1' };
+    const body = [event(), event({ alias: 'b@example.com' })];
+    const first = await rig.call('POST', '/ingest', { headers, body });
+    const second = await rig.call('POST', '/ingest', { headers, body });
+    expect(second).toMatchObject({ status: 202, body: first.body });
+    expect(second.headers.get('idempotent-replayed')).toBe('true');
+    const written = (await rig.ingested()).filter(({ payload }) => payload.batch_id === first.body.batch_id);
+    expect(written.flatMap(({ payload }) => payload.events)).toHaveLength(2);
+    expect(written.every(({ payload }) => payload.events.every(({ may_repeat }) => may_repeat))).toBe(true);
+    expectProblem(
+      await rig.call('POST', '/ingest', { headers, body: [event()] }),
+      422,
+      'idempotency_key_reused',
+    );
+  });
+});
+
+describe('commands', () => {
+  const ruleset = { name: 'Intent', score_type: 'engagement' };
+
+  test('a command reaches its owner with ids, actor and request, and its result is the answer', async () => {
+    rig.scoringReplies(({ payload }) => ({
+      outcome: 'done',
+      result: {
+        id: (payload as { ruleset_id: string }).ruleset_id,
+        name: 'Intent',
+        score_type: 'engagement',
+        active: true,
+        is_default: false,
+        version: 1,
+        created_at: '2026-01-01T00:00:00.000Z',
+        updated_at: '2026-01-01T00:00:00.000Z',
+      },
+    }));
+    const headers = { 'x-request-id': 'my-request' };
+    const reply = await rig.call('POST', '/rulesets', { body: ruleset, headers });
+    expect(reply.status).toBe(201);
+    expect(reply.headers.get('x-request-id')).toBe('my-request');
+    const command = rig.commands.at(-1);
+    expect(command).toMatchObject({
+      type: 'CreateRuleset',
+      key: ouId,
+      payload: { ou_id: ouId, name: 'Intent', active: true },
+      headers: { ou: ouId, actor: expect.stringMatching(/^token:/), id: reply.body.id },
+    });
+    expect(command?.headers['correlation-id']).toMatch(/^my-request:/);
+  });
+
+  test('the same key takes effect once, also when asked twice at once; a refused one may be corrected', async () => {
+    const before = rig.commands.length;
+    const headers = { 'idempotency-key': 'ruleset-1' };
+    const replies = await Promise.all(
+      [1, 2, 3].map(() => rig.call('POST', '/rulesets', { body: ruleset, headers })),
+    );
+    expect(replies.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
+    for (const reply of replies) expect([201, 409]).toContain(reply.status);
+    expect(rig.commands.length - before).toBe(1);
+    const again = await rig.call('POST', '/rulesets', { body: ruleset, headers });
+    expect(again.status).toBe(201);
+    expect(rig.commands.length - before).toBe(1);
+    expectProblem(
+      await rig.call('POST', '/rulesets', { body: { ...ruleset, name: 'Other' }, headers }),
+      422,
+      'idempotency_key_reused',
+    );
+    const wrong = { 'idempotency-key': 'ruleset-2' };
+    expect((await rig.call('POST', '/rulesets', { body: { name: 'x' }, headers: wrong })).status).toBe(400);
+    expect((await rig.call('POST', '/rulesets', { body: ruleset, headers: wrong })).status).toBe(201);
+  });
+
+  test('a rejection has the status of its code', async () => {
+    rig.scoringReplies(() => ({ outcome: 'rejected', code: 'duplicate_name', message: 'Taken.' }));
+    expectProblem(await rig.call('POST', '/rulesets', { body: ruleset }), 409, 'duplicate_name');
+  });
+
+  test('a secret that is shown once is shown again to the same key, and is not stored', async () => {
+    const request = { body: { name: 'Repeated' }, headers: { 'idempotency-key': 'token-1' } };
+    const first = await rig.call('POST', '/settings/tokens', request);
+    const second = await rig.call('POST', '/settings/tokens', request);
+    expect(first.status).toBe(201);
+    expect(second).toMatchObject({ status: 201, body: first.body });
+  });
+
+  test.each([
+    ['rule_ids is no array', 400, { rule_ids: 'a', updates: {} }, 'invalid_request'],
+    ['updates is missing', 400, { rule_ids: [] }, 'invalid_request'],
+    ['501 ids', 400, { rule_ids: Array(501).fill('a'), updates: {} }, 'invalid_request'],
+    [
+      'a field that is not allowed',
+      422,
+      { rule_ids: [], updates: { active: true, weight: 3 } },
+      'field_not_allowed',
+    ],
+    ['__proto__', 422, '{"rule_ids":[],"updates":{"__proto__":{"active":true}}}', 'field_not_allowed'],
+  ])('bulk: %s is %i', async (_title, status, body, code) => {
+    const reply = await rig.call('PATCH', `/api/v1/ou/${ouId}/scoring-rules/bulk`, {
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expectProblem(reply, status, code);
+  });
+
+  test('bulk: the ids and the change go to the owner; an OU that is not the caller’s is 404', async () => {
+    rig.scoringReplies(() => ({ outcome: 'done', result: { updated_count: 0, updated_rules: [] } }));
+    const bulk = (unit: string) =>
+      rig.call('PATCH', `/api/v1/ou/${unit}/scoring-rules/bulk`, {
+        body: { rule_ids: ['a', 'a'], updates: {} },
+      });
+    expect(await bulk(ouId)).toMatchObject({ status: 200, body: { updated_count: 0 } });
+    expect(rig.commands.at(-1)?.payload).toMatchObject({ ou_id: ouId, rule_ids: ['a', 'a'] });
+    expectProblem(await bulk('0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e'), 404, 'org_unit_not_found');
+  });
+});
+
+describe('reads', () => {
+  test('are forwarded with the caller’s claims, and the answer comes back as it is', async () => {
+    rig.ownerAnswers((_req, res) => {
+      res.setHeader('Content-Type', 'application/json');
+      res.end('{"data":[]}');
+    });
+    const reply = await rig.call('GET', '/leads?limit=5&q=a%20b', { headers: { 'x-request-id': 'read-1' } });
+    expect(reply).toMatchObject({ status: 200, body: { data: [] } });
+    expect(rig.forwarded.at(-1)).toMatchObject({
+      url: '/leads?limit=5&q=a%20b',
+      claims: { ou_id: ouId, role: 'admin', request_id: 'read-1' },
+    });
+    expect(rig.forwarded.at(-1)?.headers).not.toHaveProperty('authorization');
+  });
+
+  test('min_position is first awaited in ingest; what it became there goes to scoring', async () => {
+    rig.ownerAnswers((req, res) => {
+      res.setHeader('Content-Type', 'application/json');
+      res.end(req.url.startsWith('/internal/visible') ? '{"positions":"0:7,2:9"}' : '{"data":[]}');
+    });
+    expect((await rig.call('GET', '/leads?min_position=0-5_2-3')).status).toBe(200);
+    expect(rig.forwarded.at(-2)?.url).toBe('/internal/visible?position=0-5_2-3');
+    expect(rig.forwarded.at(-1)?.headers['x-min-positions']).toBe('0:7,2:9');
+    expectProblem(await rig.call('GET', '/leads?min_position=nonsense'), 400, 'position_unknown');
+  });
+
+  test('an owner’s problem is passed on; its refusal of the gateway is not', async () => {
+    rig.ownerAnswers((_req, res) => {
+      res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '3' }).end('{"code":"x"}');
+    });
+    const away = await rig.call('GET', '/leads');
+    expect(away).toMatchObject({ status: 503, body: { code: 'x' } });
+    expect(away.headers.get('retry-after')).toBe('3');
+    rig.ownerAnswers((_req, res) => {
+      res.writeHead(401).end();
+    });
+    expectProblem(await rig.call('GET', '/leads'), 500, 'internal_error');
+    rig.ownerAnswers((_req, res) => {
+      res.destroy();
+    });
+    const broken = await rig.call('GET', '/leads');
+    expectProblem(broken, 503, 'service_unavailable');
+    expect(broken.headers.get('retry-after')).toBeTruthy();
+  });
+
+  test('what is not as declared does not reach the owner', async () => {
+    const before = rig.forwarded.length;
+    expectProblem(await rig.call('GET', '/leads?limit=101'), 400, 'invalid_request');
+    expectProblem(await rig.call('GET', '/score/not-a-uuid'), 400, 'invalid_request');
+    expect(rig.forwarded).toHaveLength(before);
+  });
+});
+
+describe('what is there', () => {
+  test.each([
+    ['GET', '/nothing', 404],
+    ['GET', '/metrics', 404],
+    ['GET', '/internal/visible', 404],
+    ['GET', '/Leads', 404],
+    ['GET', '/leads/', 404],
+    ['DELETE', '/leads', 405],
+    ['GET', '/ingest', 405],
+    ['GET', '/leads/%zz', 400],
+  ])('%s %s is %i', async (method, path, status) => {
+    const reply = await rig.call(method, path);
+    expect(reply.status).toBe(status);
+    expect(problem.safeParse(reply.body).error?.issues ?? []).toEqual([]);
+  });
+
+  test.each(['/openapi.json', '/asyncapi.json', '/docs', '/healthz', '/readyz'])(
+    '%s needs no credential',
+    async (path) => {
+      const reply = await rig.call('GET', path, { token: null });
+      expect(reply.status).toBe(200);
+      expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(reply.headers.get('x-powered-by')).toBeNull();
+    },
+  );
+
+  test('problems are application/problem+json for who asks for it', async () => {
+    const reply = await rig.call('GET', '/nothing', { headers: { accept: 'application/problem+json' } });
+    expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  });
+});
+
+// Last: from here on the caller has two OUs.
+describe('organizational units', () => {
+  test('with several, one must be active or named; names are taken once', async () => {
+    const made = await rig.call('POST', '/org-units', { body: { name: 'Second' } });
+    expect(made.status).toBe(201);
+    expectProblem(await rig.call('POST', '/org-units', { body: { name: 'second' } }), 409, 'duplicate_name');
+    expectProblem(await rig.call('GET', '/leads'), 400, 'org_unit_not_selected');
+    const second = made.body.id as string;
+    rig.ownerAnswers((_req, res) => {
+      res.setHeader('Content-Type', 'application/json');
+      res.end('{"data":[]}');
+    });
+    expect((await rig.call('GET', '/leads', { headers: { 'x-ou-id': second } })).status).toBe(200);
+    expect(rig.forwarded.at(-1)?.claims.ou_id).toBe(second);
+    for (const wrong of ['0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e', 'nonsense'])
+      expectProblem(
+        await rig.call('GET', '/leads', { headers: { 'x-ou-id': wrong } }),
+        403,
+        'org_unit_not_allowed',
+      );
+    expect(await rig.call('POST', '/org-units/active', { body: { ouId: second } })).toMatchObject({
+      status: 200,
+      body: { ouId: second, name: 'Second' },
+    });
+    expect((await rig.call('GET', '/leads')).status).toBe(200);
+    expect(rig.forwarded.at(-1)?.claims.ou_id).toBe(second);
+    expectProblem(
+      await rig.call('POST', '/org-units/active', {
+        body: { ouId: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' },
+      }),
+      404,
+      'org_unit_not_found',
+    );
+    const units = await rig.call<{ data: { id: string; active: boolean }[] }>('GET', '/org-units');
+    expect(units.body.data.filter(({ active }) => active).map(({ id }) => id)).toEqual([second]);
+  });
+
+  test('a token is for the active OU unless others are named, and reaches no other', async () => {
+    const made = await rig.call<{ token: string; ou_ids: string[] }>('POST', '/settings/tokens', {
+      body: { name: 'Of one', role: 'admin', ou_ids: [ouId] },
+    });
+    const { token } = made.body;
+    expect((await rig.call('GET', '/leads', { token })).status).toBe(200);
+    expect(rig.forwarded.at(-1)?.claims.ou_id).toBe(ouId);
+    const listed = await rig.call<{ data: { ou_ids: string[] }[] }>('GET', '/settings/tokens', { token });
+    expect(listed.body.data.every(({ ou_ids }) => ou_ids.join() === ouId)).toBe(true);
+    const all = await rig.call<{ data: { id: string; name: string }[] }>('GET', '/settings/tokens');
+    const bootstrap = all.body.data.find(({ name }) => name === 'Bootstrap');
+    expectProblem(
+      await rig.call('DELETE', `/settings/tokens/${bootstrap?.id ?? ''}`, { token }),
+      404,
+      'token_not_found',
+    );
+  });
+});

@@ -1,0 +1,275 @@
+// Identity: Given events, When a command, Then events and answer; and the laws that hold for any sequence.
+import { describe, expect, test } from '@jest/globals';
+import { isProblemCode } from '@lead-scoring/contracts';
+import fc from 'fast-check';
+import {
+  at,
+  bootstrap,
+  createOrgUnit,
+  createServiceAccount,
+  createToken,
+  hashOf,
+  idOf,
+  organisationId,
+  revokeServiceAccount,
+  revokeToken,
+  rotate,
+  setActive,
+} from '../testing/builders.js';
+import type { IdentityCommand } from './commands.js';
+import { decide, identityLimits, type IdentityDecision } from './decide.js';
+import { documentChangedBy, documentsOf } from './documents.js';
+import type { IdentityEvent } from './events.js';
+import { evolve } from './evolve.js';
+import { emptyOrganisation, type OrganisationState } from './state.js';
+
+function after(...commands: IdentityCommand[]): OrganisationState {
+  return eventsOf(commands).reduce(evolve, emptyOrganisation);
+}
+
+function eventsOf(commands: readonly IdentityCommand[]): IdentityEvent[] {
+  const events: IdentityEvent[] = [];
+  let state = emptyOrganisation;
+  for (const command of commands) {
+    const decision = decide(command, state);
+    if (decision.outcome === 'rejected') continue;
+    state = decision.events.reduce(evolve, state);
+    events.push(...decision.events);
+  }
+  return events;
+}
+
+const codeOf = (decision: IdentityDecision) =>
+  decision.outcome === 'rejected' ? decision.code : decision.events.map(({ type }) => type);
+
+describe('organisations', () => {
+  test('bootstrap makes organisation, OU and administrator, and the second time nothing', () => {
+    expect(codeOf(decide(bootstrap(), emptyOrganisation))).toEqual([
+      'OrganisationCreated',
+      'OrgUnitCreated',
+      'TokenCreated',
+    ]);
+    expect(codeOf(decide(bootstrap(), after(bootstrap())))).toEqual([]);
+  });
+
+  test('bootstrap with another token adds it; one that was ended stays ended', () => {
+    const state = after(bootstrap(), createToken('other', { role: 'admin', ou_ids: null }));
+    const ended = [decide(revokeToken('root', { requested_by: idOf('other') }), state)].flatMap((decision) =>
+      decision.outcome === 'done' ? decision.events : [],
+    );
+    const without = ended.reduce(evolve, state);
+    expect(codeOf(decide(bootstrap(), without))).toEqual([]);
+    const replaced = bootstrap({ token_id: idOf('new'), token_hash: hashOf('new') });
+    expect(codeOf(decide(replaced, without))).toEqual(['TokenCreated']);
+  });
+
+  test('an OU’s name is taken once, however it is written', () => {
+    expect(codeOf(decide(createOrgUnit('MAIN'), after(bootstrap())))).toBe('duplicate_name');
+    expect(codeOf(decide(createOrgUnit('Main 2'), after(bootstrap())))).toEqual(['OrgUnitCreated']);
+  });
+
+  test('limits: OUs, tokens and service accounts; what has ended makes room', () => {
+    const units = Array.from({ length: identityLimits.orgUnits }, (_, n) =>
+      createOrgUnit(`unit ${String(n)}`),
+    );
+    const tokens = Array.from({ length: identityLimits.tokens - 1 }, (_, n) =>
+      createToken(`token ${String(n)}`),
+    );
+    const accounts = Array.from({ length: identityLimits.serviceAccounts }, (_, n) =>
+      createServiceAccount(`account ${String(n)}`),
+    );
+    const full = after(bootstrap(), ...units, ...tokens, ...accounts);
+    expect(codeOf(decide(createOrgUnit('more'), full))).toBe('limit_reached');
+    expect(codeOf(decide(createToken('more'), full))).toBe('limit_reached');
+    expect(codeOf(decide(createServiceAccount('more'), full))).toBe('limit_reached');
+    const room = decide(revokeToken('token 1'), full);
+    const roomy = room.outcome === 'done' ? room.events.reduce(evolve, full) : full;
+    expect(codeOf(decide(createToken('more'), roomy))).toEqual(['TokenCreated']);
+  });
+});
+
+describe('credentials', () => {
+  const given = after(
+    bootstrap(),
+    createOrgUnit('second'),
+    createToken('admin of main', { role: 'admin' }),
+    createToken('editor'),
+    createServiceAccount('account', { scopes: ['ingest', 'admin'] }),
+  );
+
+  test.each<[string, IdentityCommand, string | string[]]>([
+    ['an OU that is not there', createToken('t', { ou_ids: [idOf('nowhere')] }), 'org_unit_not_found'],
+    [
+      'an OU that the creator has not',
+      createToken('t', { created_by: idOf('admin of main'), ou_ids: [idOf('second')] }),
+      'org_unit_not_found',
+    ],
+    [
+      'every OU from a creator who has not every',
+      createToken('t', { created_by: idOf('admin of main'), ou_ids: null }),
+      'org_unit_not_allowed',
+    ],
+    [
+      'a role that its creator has not',
+      createToken('t', { created_by: idOf('account'), role: 'viewer' }),
+      'scope_not_allowed',
+    ],
+    [
+      'scopes that its creator has not',
+      createServiceAccount('t', { created_by: idOf('editor'), scopes: ['admin'] }),
+      'role_not_allowed',
+    ],
+    ['a creator that is not there', createToken('t', { created_by: idOf('nobody') }), 'credential_invalid'],
+    ['an expiry in the past', createToken('t', { expires_at: at }), 'invalid_request'],
+    [
+      'what its creator has',
+      createServiceAccount('t', { created_by: idOf('account'), scopes: ['ingest'] }),
+      ['ServiceAccountCreated'],
+    ],
+  ])('%s', (_title, command, expected) => {
+    expect(codeOf(decide(command, given))).toEqual(expected);
+  });
+
+  test.each<[string, IdentityCommand, string | string[]]>([
+    ['the administrator of all ends any', revokeToken('editor'), ['TokenRevoked']],
+    [
+      'one of an OU ends those of the OU',
+      revokeToken('editor', { requested_by: idOf('admin of main') }),
+      ['TokenRevoked'],
+    ],
+    [
+      'but not those that reach further',
+      revokeToken('root', { requested_by: idOf('admin of main') }),
+      'token_not_found',
+    ],
+    ['nor from another OU', revokeToken('editor', { ou_id: idOf('second') }), 'token_not_found'],
+    ['a token is no service account', revokeToken('account'), 'token_not_found'],
+    ['what is not there', revokeServiceAccount('nothing'), 'service_account_not_found'],
+  ])('ending: %s', (_title, command, expected) => {
+    expect(codeOf(decide(command, given))).toEqual(expected);
+  });
+
+  test('a repeat of the creation does not bring back what has ended, and shows the same', () => {
+    const created = decide(createToken('editor'), after(bootstrap()));
+    const ended = after(bootstrap(), createToken('editor'), revokeToken('editor'));
+    expect(decide(createToken('editor'), ended)).toEqual({ ...created, events: [] });
+    expect(codeOf(decide(revokeToken('editor'), ended))).toEqual([]);
+    expect(codeOf(decide(revokeToken('editor', {}, 'another'), ended))).toBe('token_not_found');
+  });
+
+  test('a rotation keeps the secret before for 24 hours, and only that one', () => {
+    const state = after(bootstrap(), createServiceAccount('a'), rotate('a', 'first'), rotate('a', 'second'));
+    expect(state.credentials.get(idOf('a'))).toMatchObject({
+      secret_hash: hashOf('second'),
+      last_four: 'turn',
+      previous_secret: { secret_hash: hashOf('first'), valid_until: '2026-01-02T12:00:00.000Z' },
+    });
+    expect(codeOf(decide(rotate('a', 'second'), state))).toEqual([]);
+    expect(codeOf(decide(rotate('a', 'first'), state))).toBe('idempotency_key_reused');
+  });
+
+  test('the active OU must be one that the credential may use', () => {
+    expect(codeOf(decide(setActive('root', 'second'), given))).toEqual(['ActiveOrgUnitSet']);
+    expect(codeOf(decide(setActive('editor', 'second'), given))).toBe('org_unit_not_found');
+    expect(codeOf(decide(setActive('root', 'nowhere'), given))).toBe('org_unit_not_found');
+    expect(decide(setActive('root', 'second'), given)).toMatchObject({
+      result: { ouId: idOf('second'), name: 'second' },
+    });
+  });
+});
+
+const names = fc.constantFrom('a', 'b', 'c');
+const command: fc.Arbitrary<IdentityCommand> = fc.oneof(
+  fc.constant(bootstrap()),
+  names.map((name) => createOrgUnit(name)),
+  fc.tuple(names, names).map(([name, unit]) => createToken(name, { ou_ids: [idOf(unit)], role: 'admin' })),
+  names.map((name) => createToken(name)),
+  names.map((name) => revokeToken(name)),
+  names.map((name) => createServiceAccount(`account ${name}`)),
+  fc.tuple(names, names).map(([name, turn]) => rotate(`account ${name}`, `turn ${name} ${turn}`)),
+  names.map((name) => revokeServiceAccount(`account ${name}`)),
+  fc.tuple(names, names).map(([name, unit]) => setActive(name, unit)),
+);
+const commands = fc.array(command, { maxLength: 60 }).map((some) => [bootstrap(), ...some]);
+
+describe('laws, for any sequence of commands', () => {
+  test('a command that was accepted is a no-op the second time at once, with the same answer', () => {
+    fc.assert(
+      fc.property(commands, (sequence) => {
+        let state = emptyOrganisation;
+        for (const one of sequence) {
+          const first = decide(one, state);
+          if (first.outcome === 'rejected') {
+            expect(isProblemCode(first.code)).toBe(true);
+            continue;
+          }
+          state = first.events.reduce(evolve, state);
+          expect(decide(one, state)).toEqual({ ...first, events: [] });
+        }
+      }),
+    );
+  });
+
+  test('a repeated creation never adds anything, however much later', () => {
+    fc.assert(
+      fc.property(commands, (sequence) => {
+        const state = after(...sequence);
+        for (const one of sequence.filter(({ type }) => type.startsWith('Create'))) {
+          const accepted = [...state.units.keys(), ...state.credentials.keys()].includes(one.id);
+          const again = decide(one, state);
+          if (accepted && again.outcome === 'done') expect(again.events).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  test('an event changes the one document that it names: folding anew from any stored state gives the same documents', () => {
+    fc.assert(
+      fc.property(commands, fc.nat(), (sequence, seed) => {
+        const events = eventsOf(sequence);
+        const whole = stored(events, new Map());
+        // A crash in between: some documents are stored up to here, others not.
+        const stopped = events.slice(0, seed % (events.length + 1));
+        const half = new Map(
+          [...stored(stopped, new Map())].filter((_, index) => (seed >> (index % 8)) % 2 === 0),
+        );
+        expect(stored(events, half)).toEqual(whole);
+      }),
+    );
+  });
+});
+
+type Stored = Map<string, { value: unknown; offset: number }>;
+
+/** Folds as the partition state does: a document takes only events after the last that it holds. */
+function stored(events: readonly IdentityEvent[], before: Stored): Stored {
+  let state = stateOf(before);
+  const offsets = new Map([...before].map(([id, { offset }]) => [id, offset]));
+  for (const [offset, event] of events.entries()) {
+    const id = documentChangedBy(event);
+    if ((offsets.get(id) ?? -1) >= offset) continue;
+    state = evolve(state, event);
+    offsets.set(id, offset);
+  }
+  const documents = documentsOf(organisationId, state, offsets, 0);
+  return new Map(
+    [
+      ...documents.organisations,
+      ...documents.orgUnits,
+      ...documents.tokens,
+      ...documents.serviceAccounts,
+    ].map(({ value, offset }) => [value.id, { value, offset }]),
+  );
+}
+
+function stateOf(documents: Stored): OrganisationState {
+  let state = emptyOrganisation;
+  for (const { value } of documents.values()) {
+    const one = value as { id: string; kind?: string; created_by?: string };
+    if (one.id === organisationId) state = { ...state, organisation: value as never };
+    else if (one.kind === undefined)
+      state = { ...state, units: new Map(state.units).set(one.id, value as never) };
+    else state = { ...state, credentials: new Map(state.credentials).set(one.id, value as never) };
+  }
+  return state;
+}

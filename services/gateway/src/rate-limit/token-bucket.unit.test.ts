@@ -1,0 +1,114 @@
+// The bucket's arithmetic against a reference that keeps its level in exact fractions.
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { shareOut, take, type Bucket, type BucketLimits } from './token-bucket.js';
+
+const standard: BucketLimits = { perMinute: 100, burst: 200 };
+
+/** A bucket as a child would count: each millisecond adds perMinute/60,000 of a request, up to the burst. */
+class ReferenceBucket {
+  private parts: bigint;
+  constructor(
+    private readonly limits: BucketLimits,
+    private at: number,
+  ) {
+    this.parts = BigInt(limits.burst) * 60_000n;
+  }
+  take(now: number): boolean {
+    if (now > this.at) {
+      this.parts += BigInt(now - this.at) * BigInt(this.limits.perMinute);
+      this.at = now;
+    }
+    const full = BigInt(this.limits.burst) * 60_000n;
+    if (this.parts > full) this.parts = full;
+    if (this.parts < 60_000n) return false;
+    this.parts -= 60_000n;
+    return true;
+  }
+}
+
+const limits = fc.record({
+  perMinute: fc.integer({ min: 1, max: 1_000_000 }),
+  burst: fc.integer({ min: 1, max: 1_000_000 }),
+});
+/** Steps of a clock that may also be set back. */
+const steps = fc.array(
+  fc.record({ step: fc.integer({ min: -5_000, max: 120_000 }), n: fc.integer({ min: 1, max: 300 }) }),
+  { maxLength: 50 },
+);
+
+describe('the bucket', () => {
+  test('200 at once, then 100 a minute', () => {
+    let bucket: Bucket | null = null;
+    const grants: number[] = [];
+    for (const now of [0, 0, 599, 600, 60_600, 600_000_000]) {
+      const taken = take(bucket, standard, now, 1_000);
+      bucket = taken.bucket;
+      grants.push(taken.granted);
+    }
+    expect(grants).toEqual([200, 0, 0, 1, 100, 200]);
+  });
+
+  test('grants exactly what the reference grants, for any limits, times and clock jumps', () => {
+    fc.assert(
+      fc.property(limits, steps, (limit, moves) => {
+        let now = 1_800_000_000_000;
+        let bucket: Bucket | null = null;
+        const reference = new ReferenceBucket(limit, now);
+        for (const { step, n } of moves) {
+          now += step;
+          const taken = take(bucket, limit, now, n);
+          bucket = taken.bucket;
+          const expected = Array.from({ length: n }, () => reference.take(now)).filter(Boolean).length;
+          expect(taken.granted).toBe(expected);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('n together get what n one after the other get', () => {
+    fc.assert(
+      fc.property(limits, steps, (limit, moves) => {
+        let now = 1_000_000;
+        let together: Bucket | null = null;
+        let single: Bucket | null = null;
+        for (const { step, n } of moves) {
+          now += step;
+          const all = take(together, limit, now, n);
+          together = all.bucket;
+          const shares = shareOut(all.bucket, limit, all.granted, n);
+          const ones = shares.map(() => {
+            const one = take(single, limit, now, 1);
+            single = one.bucket;
+            return shareOut(one.bucket, limit, one.granted, 1)[0];
+          });
+          expect(ones).toEqual(shares);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('who waits as long as it is told gets in, and one millisecond earlier would not have', () => {
+    fc.assert(
+      fc.property(limits, steps, (limit, moves) => {
+        let now = 1_000_000;
+        let bucket: Bucket | null = null;
+        for (const { step, n } of moves) {
+          now += Math.max(0, step);
+          const taken = take(bucket, limit, now, n);
+          bucket = taken.bucket;
+          const last = shareOut(bucket, limit, taken.granted, n).at(-1);
+          if (!last || last.granted) continue;
+          expect(last.retryInMs).toBeGreaterThan(0);
+          expect(take(bucket, limit, now + last.retryInMs, 1).granted).toBe(1);
+          expect(take(bucket, limit, now + last.retryInMs - 1, 1).granted).toBe(0);
+          expect(
+            shareOut(take(bucket, limit, now + last.fullInMs, 0).bucket, limit, 0, 1)[0]?.remaining,
+          ).toBe(limit.burst);
+        }
+      }),
+    );
+  });
+});

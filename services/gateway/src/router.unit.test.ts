@@ -1,0 +1,30 @@
+// The router is made from the declarations: nothing declared is left out, or the process does not start.
+import { expect, test } from '@jest/globals';
+import { routes } from '@lead-scoring/contracts';
+import { createRouter, type RouterDependencies } from './router.js';
+import { commandBuilders } from './commands/commands.js';
+
+const dependencies = (without?: string): RouterDependencies => ({
+  authenticator: {
+    authenticate: () => Promise.reject(new Error()),
+    orgUnit: () => Promise.reject(new Error()),
+  },
+  lastUses: { used: () => undefined },
+  limitCaller: (_req, _res, next) => {
+    next();
+  },
+  limitAddress: (_req, _res, next) => {
+    next();
+  },
+  handlerOf: ({ name }) => (name === without ? undefined : () => Promise.resolve(undefined)),
+});
+
+test('a declared route without a handler keeps the gateway from starting, and is named', () => {
+  expect(() => createRouter(dependencies('explainScore'))).toThrow('explainScore');
+  expect(() => createRouter(dependencies())).not.toThrow();
+});
+
+test('every command route is built, and nothing else', () => {
+  const declared = Object.values(routes).flatMap((route) => (route.kind === 'command' ? [route.name] : []));
+  expect(Object.keys(commandBuilders).sort()).toEqual([...declared].sort());
+});

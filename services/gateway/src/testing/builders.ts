@@ -1,0 +1,120 @@
+// Identity commands for tests: fixed, and only as much as a test says differs from the usual.
+import { nameBasedId } from '@lead-scoring/contracts';
+import type { IdentityCommand } from '../identity/commands.js';
+
+export const organisationId = '11111111-1111-4111-8111-111111111111';
+export const at = '2026-01-01T12:00:00.000Z';
+
+/** A stable id for a short name. */
+export const idOf = (name: string): string => nameBasedId(organisationId, `test:${name}`);
+export const hashOf = (name: string): string =>
+  idOf(name).replaceAll('-', '') + idOf(`${name}'`).replaceAll('-', '');
+
+type CommandOf<Type extends IdentityCommand['type']> = Extract<IdentityCommand, { type: Type }>;
+type Fields<Type extends IdentityCommand['type']> = Partial<CommandOf<Type>['payload']>;
+
+const common = { organisation_id: organisationId, requested_at: at };
+
+/** Organisation, OU `main` and token `root`. */
+export const bootstrap = (more: Fields<'BootstrapOrganisation'> = {}): IdentityCommand => ({
+  type: 'BootstrapOrganisation',
+  id: idOf('bootstrap'),
+  payload: {
+    ...common,
+    name: 'Example',
+    ou_id: idOf('main'),
+    ou_name: 'Main',
+    token_id: idOf('root'),
+    token_hash: hashOf('root'),
+    token_last_four: 'root',
+    ...more,
+  },
+});
+
+export const createOrgUnit = (name: string, more: Fields<'CreateOrgUnit'> = {}): IdentityCommand => ({
+  type: 'CreateOrgUnit',
+  id: idOf(name),
+  payload: { ...common, ou_id: idOf(name), name, created_by: idOf('root'), ...more },
+});
+
+export const setActive = (
+  credential: string,
+  unit: string,
+  id = `active ${credential} ${unit}`,
+): IdentityCommand => ({
+  type: 'SetActiveOrgUnit',
+  id: idOf(id),
+  payload: { ...common, credential_id: idOf(credential), ou_id: idOf(unit) },
+});
+
+export const createToken = (name: string, more: Fields<'CreateToken'> = {}): IdentityCommand => ({
+  type: 'CreateToken',
+  id: idOf(name),
+  payload: {
+    ...common,
+    token_id: idOf(name),
+    name,
+    token_hash: hashOf(name),
+    last_four: 'last',
+    role: 'editor',
+    ou_ids: [idOf('main')],
+    expires_at: null,
+    rate_limit: null,
+    created_by: idOf('root'),
+    ...more,
+  },
+});
+
+const management = { ...common, ou_id: idOf('main'), requested_by: idOf('root') };
+
+export const revokeToken = (
+  name: string,
+  more: Fields<'RevokeToken'> = {},
+  id = `revoke ${name}`,
+): IdentityCommand => ({
+  type: 'RevokeToken',
+  id: idOf(id),
+  payload: { ...management, token_id: idOf(name), ...more },
+});
+
+export const createServiceAccount = (
+  name: string,
+  more: Fields<'CreateServiceAccount'> = {},
+): IdentityCommand => ({
+  type: 'CreateServiceAccount',
+  id: idOf(name),
+  payload: {
+    ...common,
+    client_id: idOf(name),
+    name,
+    secret_hash: hashOf(name),
+    last_four: 'last',
+    scopes: ['ingest'],
+    ou_ids: [idOf('main')],
+    rate_limit: null,
+    created_by: idOf('root'),
+    ...more,
+  },
+});
+
+export const rotate = (
+  name: string,
+  rotation: string,
+  more: Fields<'RotateServiceAccountSecret'> = {},
+): IdentityCommand => ({
+  type: 'RotateServiceAccountSecret',
+  id: idOf(rotation),
+  payload: {
+    ...management,
+    client_id: idOf(name),
+    secret_hash: hashOf(rotation),
+    last_four: 'turn',
+    ...more,
+  },
+});
+
+export const revokeServiceAccount = (name: string, id = `revoke ${name}`): IdentityCommand => ({
+  type: 'RevokeServiceAccount',
+  id: idOf(id),
+  payload: { ...management, client_id: idOf(name) },
+});

@@ -1,0 +1,242 @@
+// Gateways in this process on real servers, in a namespace of their own; the owners of reads and of scoring's commands
+// are small stand-ins that speak the same protocols.
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { secretFrom, type records } from '@lead-scoring/contracts';
+import {
+  createEventLog,
+  createProcessor,
+  tail,
+  type EventLog,
+  type IncomingRecord,
+} from '@lead-scoring/event-log';
+import { databaseName } from '@lead-scoring/read-model';
+import {
+  createLogger,
+  internalAuthorizationHeader,
+  parseConfiguration,
+  startInOrder,
+  verifyInternal,
+  type InternalClaims,
+  type ListeningServer,
+  type Started,
+} from '@lead-scoring/service';
+import { Kafka, logLevel } from 'kafkajs';
+import { MongoClient } from 'mongodb';
+import { gatewayConfiguration } from '../configuration.js';
+import { openGateway } from '../gateway.js';
+
+export interface Reply<Body = unknown> {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+export interface CallOptions {
+  token?: string | null;
+  headers?: Record<string, string>;
+  /** Sent as JSON unless it is a string or bytes. */
+  body?: unknown;
+  gateway?: number;
+}
+
+export interface ForwardedRequest {
+  url: string;
+  headers: IncomingMessage['headers'];
+  claims: InternalClaims;
+}
+
+export type OwnerAnswer = (req: ForwardedRequest, res: ServerResponse) => void;
+export type CommandAnswer = (command: IncomingRecord) => records.CommandReplied | null;
+
+export interface Rig {
+  urls: string[];
+  token: string;
+  log: EventLog;
+  forwarded: ForwardedRequest[];
+  commands: IncomingRecord[];
+  call<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    options?: CallOptions,
+  ): Promise<Reply<Body>>;
+  /** What the stand-in for the owners answers from now on. */
+  ownerAnswers(answer: OwnerAnswer): void;
+  /** What scoring replies from now on; null: nothing. */
+  scoringReplies(answer: CommandAnswer): void;
+  ingested(): Promise<IncomingRecord<records.IngestEvents>[]>;
+  stop(): Promise<void>;
+}
+
+export interface RigOptions {
+  gateways?: number;
+  environment?: Record<string, string>;
+}
+
+export async function startRig(options: RigOptions = {}): Promise<Rig> {
+  const { KAFKA_BROKERS = '', SCHEMA_REGISTRY_URL = '', MONGODB_URI = '' } = process.env;
+  const namespace = `test-gateway-${randomBytes(5).toString('hex')}`;
+  const logger = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
+  const token = secretFrom('lsp_', randomBytes(32));
+  const internalSecret = randomBytes(32).toString('base64url');
+  const forwarded: ForwardedRequest[] = [];
+  const commands: IncomingRecord[] = [];
+  let ownerAnswer: OwnerAnswer = (_req, res) => {
+    res.setHeader('Content-Type', 'application/json');
+    res.end('[]');
+  };
+  let commandAnswer: CommandAnswer = () => ({ outcome: 'done', result: {} });
+
+  const owner = createServer((req, res) => {
+    const header = req.headers[internalAuthorizationHeader];
+    verifyInternal(typeof header === 'string' ? header : undefined, internalSecret).then(
+      (claims) => {
+        const request = { url: req.url ?? '', headers: req.headers, claims };
+        forwarded.push(request);
+        ownerAnswer(request, res);
+      },
+      () => {
+        res.writeHead(401).end();
+      },
+    );
+  });
+  await new Promise<void>((resolve) => owner.listen(0, '127.0.0.1', resolve));
+  const ownerUrl = `http://127.0.0.1:${String((owner.address() as AddressInfo).port)}`;
+
+  const log = createEventLog(
+    {
+      brokers: KAFKA_BROKERS.split(','),
+      schemaRegistryUrl: SCHEMA_REGISTRY_URL,
+      namespace,
+      clientId: 'test',
+      partitions: 3,
+      replicationFactor: 1,
+    },
+    { logger },
+  );
+  await log.prepare();
+  const fail = (error: unknown): void => {
+    logger.fatal({ err: error }, 'fatal');
+  };
+  const scoring = await createProcessor(log, {
+    name: 'scoring',
+    inputs: ['scoring.commands'],
+    output: 'scoring.events',
+    logger,
+    onFatal: fail,
+    open: () =>
+      Promise.resolve({
+        checkpoint: () => Promise.resolve({ offset: 0n, positions: {} }),
+        store: () => Promise.resolve(),
+        fold: () => Promise.resolve(),
+        reset: () => Promise.resolve(),
+        decide: (incoming) =>
+          Promise.resolve({
+            events: [],
+            replies: incoming.flatMap((record) => {
+              commands.push(record);
+              const reply = commandAnswer(record);
+              return reply ? [{ to: record, reply }] : [];
+            }),
+          }),
+      }),
+  }).start();
+
+  const gateways: Started<ListeningServer>[] = [];
+  for (let index = 0; index < (options.gateways ?? 1); index += 1) {
+    const configuration = parseConfiguration(gatewayConfiguration, {
+      NAMESPACE: namespace,
+      KAFKA_BROKERS,
+      SCHEMA_REGISTRY_URL,
+      MONGODB_URI,
+      PARTITIONS: '3',
+      INTERNAL_SECRET: internalSecret,
+      TOKEN_SECRET: 'a secret of this test, forty characters long',
+      INGEST_URL: ownerUrl,
+      SCORING_URL: ownerUrl,
+      BOOTSTRAP_ORGANISATION: 'Example',
+      BOOTSTRAP_OU: 'Main',
+      BOOTSTRAP_TOKEN: token,
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      RATE_LIMIT_BURST: '1000000',
+      ...options.environment,
+    });
+    gateways.push(
+      await startInOrder((scope) => openGateway(configuration, scope, { logger, onFatal: fail }), { logger }),
+    );
+  }
+  const urls = gateways.map(({ value }) => `http://127.0.0.1:${String(value.port)}`);
+  for (const url of urls) await eventually(async () => (await fetch(`${url}/readyz`)).ok, 30_000);
+
+  return {
+    urls,
+    token,
+    log,
+    forwarded,
+    commands,
+    call: async (method, path, { token: own, headers, body, gateway = 0 } = {}) => {
+      const raw = typeof body === 'string' || body instanceof Uint8Array;
+      const credential = own === undefined ? token : own;
+      const response = await fetch((urls[gateway] ?? '') + path, {
+        method,
+        headers: {
+          ...(credential !== null && { authorization: `Bearer ${credential}` }),
+          ...(body !== undefined && !raw && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: raw ? Buffer.from(body) : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const json = response.headers.get('content-type')?.includes('json') === true && text !== '';
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: (json ? JSON.parse(text) : text) as never,
+      };
+    },
+    ownerAnswers: (answer) => {
+      ownerAnswer = answer;
+    },
+    scoringReplies: (answer) => {
+      commandAnswer = answer;
+    },
+    ingested: async () => {
+      const found: IncomingRecord<records.IngestEvents>[] = [];
+      for await (const record of tail(log, 'ingest.commands', { from: 'beginning', follow: false }))
+        found.push(record as IncomingRecord<records.IngestEvents>);
+      return found;
+    },
+    stop: async () => {
+      for (const gateway of gateways) await gateway.stop();
+      await scoring.stop();
+      await log.close();
+      owner.closeAllConnections();
+      await new Promise((resolve) => owner.close(resolve));
+      await removeAll(namespace, KAFKA_BROKERS.split(','), MONGODB_URI);
+    },
+  };
+}
+
+/** Waits until the condition holds, at most so long. */
+export async function eventually(
+  condition: () => Promise<boolean> | boolean,
+  withinMs = 10_000,
+): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`it did not become true within ${String(withinMs)} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function removeAll(namespace: string, brokers: string[], mongodbUri: string): Promise<void> {
+  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(`${namespace}.`));
+  await admin.deleteTopics({ topics });
+  await admin.disconnect();
+  const client = await MongoClient.connect(mongodbUri);
+  await client.db(databaseName(namespace, 'gateway')).dropDatabase();
+  await client.close();
+}

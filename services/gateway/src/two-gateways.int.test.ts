@@ -1,0 +1,124 @@
+// Two gateways over one log and database: what one changes counts in the other, and limits are shared.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually, startRig, type Rig } from './testing/rig.js';
+
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await startRig({ gateways: 2 });
+}, 90_000);
+
+afterAll(() => rig.stop(), 60_000);
+
+const newToken = async (body: object) => {
+  const made = await rig.call<{ id: string; token: string }>('POST', '/settings/tokens', {
+    body: { name: 'Test', ...body },
+  });
+  expect(made.status).toBe(201);
+  return made.body;
+};
+
+describe('the rate limit', () => {
+  test('is one bucket for both: exactly the burst is granted, the rest is 429 and told when to come again', async () => {
+    // So slow a refill that none comes in while the test runs.
+    const { token } = await newToken({ rate_limit: { per_minute: 1, burst: 40 } });
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => rig.call('GET', '/leads', { token, gateway: n % 2 })),
+    );
+    const granted = replies.filter(({ status }) => status === 200);
+    expect(granted).toHaveLength(40);
+    const remaining = granted.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+    expect(remaining.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, n) => n));
+    for (const { status, headers, body } of replies) {
+      expect(headers.get('x-ratelimit-limit')).toBe('40');
+      const reset = Number(headers.get('x-ratelimit-reset')) - Date.now() / 1_000;
+      expect(reset).toBeGreaterThan(0);
+      expect(reset).toBeLessThan(40 * 60 + 5);
+      if (status === 200) continue;
+      expect(body).toMatchObject({ status: 429, code: 'rate_limited' });
+      expect(headers.get('x-ratelimit-remaining')).toBe('0');
+      const retryAfter = Number(headers.get('retry-after'));
+      expect(retryAfter).toBeGreaterThan(30);
+      expect(retryAfter).toBeLessThanOrEqual(61);
+    }
+  });
+
+  test('who waits as long as Retry-After says is let in', async () => {
+    const { token } = await newToken({ rate_limit: { per_minute: 60, burst: 1 } });
+    expect((await rig.call('GET', '/leads', { token })).status).toBe(200);
+    const refused = await rig.call('GET', '/leads', { token, gateway: 1 });
+    expect(refused.status).toBe(429);
+    const waitUntil = Date.now() + Number(refused.headers.get('retry-after')) * 1_000;
+    await eventually(() => Date.now() >= waitUntil);
+    expect((await rig.call('GET', '/leads', { token })).status).toBe(200);
+  });
+
+  test('a bulk update is one call', async () => {
+    rig.scoringReplies(() => ({ outcome: 'done', result: { updated_count: 0, updated_rules: [] } }));
+    const { token } = await newToken({ rate_limit: { per_minute: 1, burst: 10 } });
+    const units = await rig.call<{ data: { id: string }[] }>('GET', '/org-units', { token });
+    const reply = await rig.call('PATCH', `/api/v1/ou/${units.body.data[0]?.id ?? ''}/scoring-rules/bulk`, {
+      token,
+      body: { rule_ids: Array.from({ length: 100 }, (_, n) => `rule ${String(n)}`), updates: {} },
+    });
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('x-ratelimit-remaining')).toBe('8');
+  });
+});
+
+test('a token that one gateway has ended is refused by the other within five seconds', async () => {
+  const { id, token } = await newToken({});
+  expect((await rig.call('GET', '/leads', { token, gateway: 1 })).status).toBe(200);
+  expect((await rig.call('DELETE', `/settings/tokens/${id}`)).status).toBe(204);
+  await eventually(
+    async () => (await rig.call('GET', '/leads', { token, gateway: 1 })).status === 401,
+    5_000,
+  );
+});
+
+test('the same Idempotency-Key takes effect once, whichever gateway it reaches', async () => {
+  const before = rig.commands.length;
+  rig.scoringReplies(() => ({ outcome: 'rejected', code: 'limit_reached', message: 'Too many.' }));
+  const request = { headers: { 'idempotency-key': 'both' }, body: { name: 'A', score_type: 'engagement' } };
+  const call = (gateway: number) => rig.call('POST', '/rulesets', { ...request, gateway });
+  // A refusal is not kept: the same request may be sent again.
+  expect((await call(0)).status).toBe(409);
+  expect((await call(1)).status).toBe(409);
+  const [first, second] = rig.commands.slice(before);
+  expect(first?.headers.id).toBe(second?.headers.id);
+  const tokens = await Promise.all(
+    [0, 1, 0, 1].map(async (gateway) => {
+      const key = { headers: { 'idempotency-key': 'token' }, body: { name: 'One' }, gateway };
+      for (;;) {
+        const reply = await rig.call<{ token: string }>('POST', '/settings/tokens', key);
+        if (reply.status !== 409) return reply.body.token;
+      }
+    }),
+  );
+  expect(new Set(tokens).size).toBe(1);
+  const listed = await rig.call<{ data: { name: string }[] }>('GET', '/settings/tokens?limit=100');
+  expect(listed.body.data.filter(({ name }) => name === 'One')).toHaveLength(1);
+});
+
+// Last: from here on the caller has two OUs.
+test('calls after the active OU is set use it, through either gateway', async () => {
+  const made = await rig.call<{ id: string }>('POST', '/org-units', { body: { name: 'Second' } });
+  const units = await rig.call<{ data: { id: string }[] }>('GET', '/org-units', { gateway: 1 });
+  expect(units.body.data).toHaveLength(2);
+  for (const [turn, unit] of units.body.data.concat(units.body.data).entries()) {
+    const set = await rig.call('POST', '/org-units/active', { body: { ouId: unit.id }, gateway: turn % 2 });
+    expect(set.status).toBe(200);
+    const read = await rig.call('GET', '/leads', {
+      gateway: (turn + 1) % 2,
+      // The other gateway may count one OU for three seconds more; naming one that is new works at once.
+      headers: turn === 0 ? { 'x-ou-id': made.body.id } : {},
+    });
+    expect(read.status).toBe(200);
+    if (turn > 0)
+      await eventually(async () => {
+        await rig.call('GET', '/leads', { gateway: (turn + 1) % 2 });
+        return rig.forwarded.at(-1)?.claims.ou_id === unit.id;
+      }, 5_000);
+    else expect(rig.forwarded.at(-1)?.claims.ou_id).toBe(made.body.id);
+  }
+});
