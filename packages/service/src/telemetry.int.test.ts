@@ -115,7 +115,10 @@ describe('telemetry', () => {
     await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
     try {
       const endpoint = `http://127.0.0.1:${String((collector.address() as AddressInfo).port)}`;
-      const outcome = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+      const outcome = await run({
+        OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      });
       expect(outcome.kafkajsPatched).toBe(true);
       expect(received.join('\n')).toContain('/v1/traces');
       expect(received.join('\n')).toContain(traceOf(outcome));

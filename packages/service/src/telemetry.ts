@@ -3,19 +3,12 @@
 import { register } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { metrics } from '@opentelemetry/api';
-import { registerInstrumentations, type Instrumentation } from '@opentelemetry/instrumentation';
+import type { Instrumentation } from '@opentelemetry/instrumentation';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { KafkaJsInstrumentation } from '@opentelemetry/instrumentation-kafkajs';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
-import {
-  defaultResource,
-  detectResources,
-  envDetector,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { AlwaysOffSampler, BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import { NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
 import { provideTelemetry } from './metrics.js';
 
 // Without this hook kafkajs and node:http stay unpatched when they are imported by ES modules. Only what is patched
@@ -28,22 +21,7 @@ const endpoint =
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT ?? process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? '';
 const exportsTraces = endpoint !== '';
 
-const resource = defaultResource()
-  .merge(
-    resourceFromAttributes({
-      'service.name': serviceName(process.argv[1] ?? ''),
-      'service.namespace': process.env.NAMESPACE ?? 'lead-scoring',
-    }),
-  )
-  // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES have the last word.
-  .merge(detectResources({ detectors: [envDetector] }));
-
 const exporter = new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true });
-const meterProvider = new MeterProvider({ resource, readers: [exporter] });
-metrics.setGlobalMeterProvider(meterProvider);
-
-const tracerProvider = await tracing();
-tracerProvider.register();
 
 const quiet = new Set(['/healthz', '/readyz', '/metrics']);
 const disabled = new Set(
@@ -57,29 +35,29 @@ const instrumentations: Instrumentation[] = [
 // as much as the record itself (README). Worth it only to somebody who looks at them; the records' own traceparent
 // does not need it.
 if (exportsTraces && !disabled.has('kafkajs')) instrumentations.push(new KafkaJsInstrumentation());
-registerInstrumentations({ tracerProvider, meterProvider, instrumentations });
+
+const sdk = new NodeSDK({
+  serviceName: process.env.OTEL_SERVICE_NAME ?? serviceName(process.argv[1] ?? ''),
+  resource: resources.resourceFromAttributes({
+    'service.namespace': process.env.NAMESPACE ?? 'lead-scoring',
+  }),
+  resourceDetectors: [resources.envDetector],
+  metricReaders: [exporter],
+  instrumentations,
+  // Without an endpoint ids are made and passed on, and nothing is recorded. With one, the exporter comes from OTEL_*.
+  ...(!exportsTraces && {
+    sampler: new tracing.AlwaysOffSampler(),
+    spanProcessors: [new tracing.NoopSpanProcessor()],
+  }),
+});
+sdk.start();
 observeProcess();
 
-provideTelemetry({
-  exporter,
-  shutdown: async () => {
-    await tracerProvider.shutdown();
-  },
-});
+provideTelemetry({ exporter, shutdown: () => sdk.shutdown() });
 
 /** `services/gateway/dist/main.js` is the gateway. */
 function serviceName(script: string): string {
   return /services[\\/]([^\\/]+)[\\/]/.exec(script)?.[1] ?? 'lead-scoring';
-}
-
-/** Without an endpoint ids are made and passed on, and nothing is recorded. */
-async function tracing(): Promise<NodeTracerProvider> {
-  if (!exportsTraces) return new NodeTracerProvider({ resource, sampler: new AlwaysOffSampler() });
-  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
-  return new NodeTracerProvider({
-    resource,
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
-  });
 }
 
 function observeProcess(): void {
