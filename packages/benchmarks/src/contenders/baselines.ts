@@ -12,6 +12,7 @@ import {
   type PlatformEndpoints,
   type ProcessHandle,
 } from '@lead-scoring/platform';
+import { eventually } from '@lead-scoring/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 import type { RunningContender, Contender, ScoringContender, Totals } from './contender.js';
@@ -88,8 +89,14 @@ async function startBaseline(endpoints: PlatformEndpoints): Promise<Baseline> {
   await admin.connect();
   await admin.createTopics({
     topics: [{ topic: name, numPartitions: partitions, replicationFactor: 1 }],
-    waitForLeaders: true,
+    waitForLeaders: false,
   });
+  // kafkajs waits for leaders too, but gives up when a broker does not know the new topic yet.
+  await eventually(async () => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [name] });
+    const led = topics[0]?.partitions.filter(({ leader }) => leader >= 0).length;
+    return led === partitions ? true : undefined;
+  }, 30_000);
   const guardian = startGuardian();
   const processes: ProcessHandle[] = [];
   const stop = async () => {
