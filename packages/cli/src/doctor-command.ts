@@ -149,22 +149,12 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
   const lags: Lag[] = [];
   const findings: Finding[] = [];
   if (settings.schemaRegistryUrl === undefined) return { lags, findings };
-  await withEventLog(settings, async (log) => {
-    for (const service of serviceNames) {
-      try {
+  try {
+    await withEventLog(settings, async (log) => {
+      for (const service of serviceNames) {
         const found = await listLag(log, service);
         lags.push(...grouped(service, found));
-        const worst = found.reduce<PartitionLag | null>(
-          (most, one) => (one.lag > (most?.lag ?? -1n) ? one : most),
-          null,
-        );
-        if (worst && worst.lag > behind)
-          findings.push({
-            what: `${service} is behind`,
-            state: 'warning',
-            detail: `${worst.lag} records of ${worst.topic}, partition ${worst.partition}`,
-            remedy: 'if it does not shrink, see docs/runbooks',
-          });
+        findings.push(...lagFindings(service, found));
         let waiting = 0;
         for await (const letter of listDeadLetters(log, service)) waiting += letter.retried ? 0 : 1;
         if (waiting > 0)
@@ -174,16 +164,27 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
             detail: `${waiting} records could not be taken`,
             remedy: `\`lead-scoring dead-letters list ${service}\` says why; \`retry\` sends them again`,
           });
-      } catch (error) {
-        findings.push({
-          what: `the log of ${service}`,
-          state: 'failed',
-          detail: plain(failureOf(error).message ?? 'cannot be read'),
-        });
       }
-    }
-  });
+    });
+  } catch (error) {
+    findings.push({
+      what: 'the log',
+      state: 'failed',
+      detail: plain(failureOf(error).message ?? 'cannot be read'),
+    });
+  }
   return { lags, findings };
+}
+
+function lagFindings(service: ServiceName, found: PartitionLag[]): Finding[] {
+  return found
+    .filter(({ lag }) => lag > behind)
+    .map(({ topic, partition, lag }) => ({
+      what: `${service} is behind`,
+      state: 'warning',
+      detail: `${lag} records of ${topic}, partition ${partition}`,
+      remedy: 'if it does not shrink, see docs/runbooks',
+    }));
 }
 
 function grouped(service: ServiceName, found: PartitionLag[]): Lag[] {

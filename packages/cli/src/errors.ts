@@ -57,12 +57,26 @@ export function failureOf(error: unknown): { message: string | null; exitCode: n
       message: `${capitalised(error.message)}.${error.retriable ? '\nIs Kafka running? `lead-scoring doctor` tells what is up.' : ''}`,
       exitCode: error.retriable ? exitCodes.unavailable : exitCodes.data,
     };
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'path' in error)
-    return { message: `There is no file ${String(error.path)}.`, exitCode: exitCodes.data };
+  if (error instanceof Error && error.name.startsWith('KafkaJS'))
+    return {
+      message: `Kafka: ${error.message}.\nIs it running? \`lead-scoring doctor\` tells what is up.`,
+      exitCode: exitCodes.unavailable,
+    };
+  if (isOfMissingFile(error)) return { message: `There is no file ${error.path}.`, exitCode: exitCodes.data };
   return {
     message: error instanceof Error ? (error.stack ?? error.message) : String(error),
     exitCode: exitCodes.internal,
   };
+}
+
+function isOfMissingFile(error: unknown): error is { path: string } {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    error.code === 'ENOENT' &&
+    'path' in error
+  );
 }
 
 function exitCodeOf(status: number): number {

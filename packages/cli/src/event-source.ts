@@ -30,8 +30,8 @@ export async function openEvents(
   file: string,
   options: { format?: EventFormat; mapping?: CsvMapping; stdin: Readable },
 ): Promise<EventSource> {
-  const input = file === '-' ? options.stdin : createReadStream(file);
   const bytes = file === '-' ? 0 : (await stat(file)).size;
+  const input = file === '-' ? options.stdin : createReadStream(file);
   let bytesRead = 0;
   const text = new PassThrough();
   input.on('data', (chunk: Buffer | string) => (bytesRead += Buffer.byteLength(chunk)));

@@ -41,9 +41,21 @@ export async function withEventLog<Result>(
   );
   try {
     return await use(log);
+  } catch (error) {
+    if (!isOfMissingTopic(error)) throw error;
+    throw new CommandFailed(
+      `The log holds nothing in the namespace "${settings.namespace}". Is NAMESPACE right, and has the system ever run?`,
+      exitCodes.data,
+      { cause: error },
+    );
   } finally {
     await log.close();
   }
+}
+
+function isOfMissingTopic(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('type' in error && error.type === 'UNKNOWN_TOPIC_OR_PARTITION') || isOfMissingTopic(error.cause);
 }
 
 export interface TailFlags {
