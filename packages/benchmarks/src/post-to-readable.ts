@@ -32,7 +32,7 @@ export interface PostToReadableResult {
 }
 
 const connections = 16;
-const probesPerSecond = 20;
+const probesPerSecond = 10;
 const timeoutMs = 600_000;
 
 export async function measurePostToReadable(
