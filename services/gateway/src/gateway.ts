@@ -37,6 +37,7 @@ import { createAuthenticator } from './credentials/authenticate.js';
 import { createCredentialDirectory } from './credentials/directory.js';
 import { createLastUseRecorder, lastUses } from './credentials/last-use.js';
 import { callerOf } from './edge/request.js';
+import { createDatabaseGate } from './database-gate.js';
 import { ensureExpiry } from './expiry.js';
 import { answers } from './idempotency/answers.js';
 import { identityCollections } from './identity/documents.js';
@@ -87,7 +88,8 @@ export async function openGateway(
       internalSecret: configuration.INTERNAL_SECRET,
     }),
   );
-  const directory = createCredentialDirectory(requestReadModel);
+  const gate = createDatabaseGate();
+  const directory = createCredentialDirectory(requestReadModel, gate);
   const identityChanged = () => {
     directory.forget();
   };
@@ -128,7 +130,7 @@ export async function openGateway(
     perMinute: configuration.RATE_LIMIT_PER_MINUTE,
     burst: configuration.RATE_LIMIT_BURST,
   };
-  const shared = createSharedBuckets(requestReadModel, logger);
+  const shared = createSharedBuckets(requestReadModel, gate, logger);
   const limitAddress = createLimiter(shared, (req) => ({ key: addressKey(req), limits: standard }));
   const limitCaller = createLimiter(shared, (req: Request) => {
     const { credentialId, rateLimit } = callerOf(req);
@@ -141,6 +143,7 @@ export async function openGateway(
   const commandDependencies = {
     requester,
     readModel: requestReadModel,
+    gate,
     tokenSecret: configuration.TOKEN_SECRET,
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
     identityChanged,
@@ -151,6 +154,7 @@ export async function openGateway(
     partitionOf: (key: string) => log.partitionOf(key),
     bytesInFlight: createBytesInFlight(configuration.INTAKE_MAXIMUM_BYTES),
     readModel: requestReadModel,
+    gate,
   };
   const { ingest, importEvents } = routeDeclarations;
   const intakeHandlers = new Map<string, RouteHandler>(

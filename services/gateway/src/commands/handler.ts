@@ -18,6 +18,7 @@ import {
 } from '@lead-scoring/service';
 import type { Request } from 'express';
 import { challenge } from '../credentials/authenticate.js';
+import type { DatabaseGate } from '../database-gate.js';
 import { asLogProblem } from '../edge/log-problem.js';
 import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce, type Answer } from '../idempotency/answers.js';
@@ -27,6 +28,7 @@ import type { BuiltCommand, CommandInput } from './commands.js';
 export interface CommandDependencies {
   requester: Requester;
   readModel: ReadModel;
+  gate: DatabaseGate;
   tokenSecret: string;
   /** Until a command without a reply is answered with 504. */
   replyTimeoutMs: number;
@@ -43,7 +45,7 @@ export function createCommandHandler(
   build: (input: CommandInput<never>) => BuiltCommand,
   dependencies: CommandDependencies,
 ): (req: Request, ouId: string | undefined) => Promise<Answer> {
-  const { requester, readModel, tokenSecret, replyTimeoutMs } = dependencies;
+  const { requester, tokenSecret, replyTimeoutMs } = dependencies;
   const [status, declared] = successOf(route);
   return async (req, ouId) => {
     const caller = callerOf(req);
@@ -96,7 +98,7 @@ export function createCommandHandler(
       return { status, body: JSON.stringify(result ?? null) };
     };
     if (key === null) return perform();
-    return performOnce(readModel, {
+    return performOnce(dependencies, {
       id: commandId,
       request: [route.method, ouId ?? '', req.url, bytes],
       keepAnswer: route.showsSecret !== true,

@@ -1,11 +1,6 @@
 // Which credentials there are, and what each may do: the read side of identity, as every request needs it.
-import {
-  binaryToUuid,
-  uuidToBinary,
-  withClassifiedErrors,
-  type Binary,
-  type ReadModel,
-} from '@lead-scoring/read-model';
+import { binaryToUuid, uuidToBinary, type Binary, type ReadModel } from '@lead-scoring/read-model';
+import type { DatabaseGate } from '../database-gate.js';
 import { orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
 import type { ServiceAccount, Token } from '../identity/state.js';
 import { createFreshCache } from './fresh-cache.js';
@@ -29,13 +24,13 @@ const maximumAgeMs = 3_000;
 const staleMs = 5 * 60_000;
 
 /** @param readModel with a short timeout: requests wait for it */
-export function createCredentialDirectory(readModel: ReadModel): CredentialDirectory {
+export function createCredentialDirectory(readModel: ReadModel, gate: DatabaseGate): CredentialDirectory {
   const common = { maximumAgeMs, staleMs };
   const tokenCache = createFreshCache<KnownToken>({
     ...common,
     maximumEntries: 10_000,
     load: async (hash) => {
-      const found = await withClassifiedErrors(() => readModel.collection(tokens).findOne({ _id: hash }));
+      const found = await gate.run(() => readModel.collection(tokens).findOne({ _id: hash }));
       return unlessRevoked(found);
     },
   });
@@ -43,7 +38,7 @@ export function createCredentialDirectory(readModel: ReadModel): CredentialDirec
     ...common,
     maximumEntries: 10_000,
     load: async (clientId) => {
-      const found = await withClassifiedErrors(() =>
+      const found = await gate.run(() =>
         readModel.collection(serviceAccounts).findOne({ _id: uuidToBinary(clientId) }),
       );
       return unlessRevoked(found);
@@ -53,7 +48,7 @@ export function createCredentialDirectory(readModel: ReadModel): CredentialDirec
     ...common,
     maximumEntries: 1_000,
     load: (organisationId) =>
-      withClassifiedErrors(async () => {
+      gate.run(async () => {
         const found = readModel
           .collection(orgUnits)
           .find({ organisation_id: uuidToBinary(organisationId) }, { projection: { _id: 1 } });

@@ -39,9 +39,6 @@ interface Entry<Value> {
   readAt: number;
 }
 
-/** After a failed read: how long what is known is served without trying again. */
-const backOffMs = 1_000;
-
 export function createFreshCache<Value extends object>(options: FreshCacheOptions<Value>): FreshCache<Value> {
   const { load, maximumAgeMs, staleMs, maximumEntries, now = () => performance.now() } = options;
   const present = new LRUCache<string, Entry<Value>>({ max: maximumEntries });
@@ -49,7 +46,6 @@ export function createFreshCache<Value extends object>(options: FreshCacheOption
   const absent = new LRUCache<string, Entry<Value>>({ max: maximumEntries });
   const reading = new Map<string, Reading<Value>>();
   let clearedAt = -Infinity;
-  let away: { until: number; error: unknown } = { until: -Infinity, error: undefined };
 
   const read = async (key: string, readAt: number): Promise<Value | null> => {
     try {
@@ -60,16 +56,10 @@ export function createFreshCache<Value extends object>(options: FreshCacheOption
       }
       return value;
     } catch (error) {
-      if (!isRetriable(error)) throw error;
-      away = { until: now() + backOffMs, error };
-      return lastKnown(key);
+      const last = present.get(key);
+      if (isRetriable(error) && last && now() - last.readAt <= staleMs) return last.value;
+      throw error;
     }
-  };
-
-  const lastKnown = (key: string): Value | null => {
-    const last = present.get(key);
-    if (last && now() - last.readAt <= staleMs) return last.value;
-    throw away.error;
   };
 
   const begin = (key: string): Promise<Value | null> => {
@@ -88,7 +78,6 @@ export function createFreshCache<Value extends object>(options: FreshCacheOption
     get: async (key, fresh = false) => {
       const entry = present.get(key) ?? absent.get(key);
       if (entry && !fresh && now() - entry.readAt <= maximumAgeMs) return entry.value;
-      if (now() < away.until) return lastKnown(key);
       const flight = reading.get(key);
       if (!flight) return begin(key);
       if (!fresh && flight.readAt >= clearedAt) return flight.current;

@@ -2,16 +2,16 @@
 //
 // The ids of everything a write makes come from the same key, so that a repeat has no second effect even where its
 // answer was lost. What is kept here adds the answer itself, and the refusal of another request under the same key.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   defineCollection,
   isDuplicateKey,
   isRetriable,
   uuidToBinary,
-  withClassifiedErrors,
   type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import type { DatabaseGate } from '../database-gate.js';
 import { problem, tryAgain } from '../problem.js';
 
 /** What a write is answered with. */
@@ -24,7 +24,9 @@ export interface Answer {
 interface AnswerDocument {
   _id: Binary;
   request_hash: string;
-  /** Milliseconds since 1970 until which somebody works on it; 0 when nobody does. */
+  /** Who works on it; null when nobody does. */
+  claim: string | null;
+  /** Milliseconds since 1970: whoever claimed it has died by then. */
   claimed_until: number;
   /** Absent until the first success, and when it shows a secret or is large: it is then made again. */
   answer?: Answer;
@@ -56,15 +58,16 @@ const maximumKeptBytes = 1_000_000;
  * @throws ProblemError 422 when the key was used for another request, 409 while the first is being answered
  */
 export async function performOnce(
-  readModel: ReadModel,
+  { readModel, gate }: { readModel: ReadModel; gate: DatabaseGate },
   write: IdempotentWrite,
 ): Promise<Answer & { repeated: boolean }> {
   const collection = readModel.collection(answers);
   const _id = uuidToBinary(write.id);
   const request_hash = hashOf(write.request);
-  let claim: { claimed_until: number } | { answer: Answer };
+  const claim = randomUUID();
+  let earlier: Answer | null;
   try {
-    claim = await withClassifiedErrors(() => claimOrAnswer());
+    earlier = await gate.run(() => claimOrAnswer());
   } catch (error) {
     if (!isRetriable(error)) throw error;
     if (write.worksWithoutStore) return { ...(await write.perform()), repeated: false };
@@ -75,8 +78,8 @@ export async function performOnce(
       error,
     );
   }
-  if ('answer' in claim) return { ...claim.answer, repeated: true };
-  const claimed = { _id, claimed_until: claim.claimed_until };
+  if (earlier) return { ...earlier, repeated: true };
+  const claimed = { _id, claim };
   let answer: Answer;
   try {
     answer = await write.perform();
@@ -84,21 +87,33 @@ export async function performOnce(
     // A refusal (4xx) changed nothing and may be sent again in another form. After anything else the outcome is not
     // known: the key stays with this request.
     const refused = error instanceof Error && 'status' in error && Number(error.status) < 500;
-    await letGo(
-      refused ? collection.deleteOne(claimed) : collection.updateOne(claimed, { $set: { claimed_until: 0 } }),
+    await letGo(() =>
+      refused ? collection.deleteOne(claimed) : collection.updateOne(claimed, { $set: { claim: null } }),
     );
     throw error;
   }
   const kept = write.keepAnswer && (answer.body?.length ?? 0) <= maximumKeptBytes;
-  await letGo(collection.updateOne(claimed, { $set: { claimed_until: 0, ...(kept && { answer }) } }));
+  await letGo(() => collection.updateOne(claimed, { $set: { claim: null, ...(kept && { answer }) } }));
   return { ...answer, repeated: false };
 
-  async function claimOrAnswer(): Promise<{ claimed_until: number } | { answer: Answer }> {
+  /** Without it the claim ends by itself; the answer that is there must not be lost for it. */
+  async function letGo(work: () => Promise<unknown>): Promise<void> {
+    await gate.run(work).catch(() => undefined);
+  }
+
+  /** The answer that is there already; null when the write is ours to perform. */
+  async function claimOrAnswer(): Promise<Answer | null> {
     const now = Date.now();
     const claimed_until = now + claimMs;
     try {
-      await collection.insertOne({ _id, request_hash, claimed_until, expires_at: new Date(now + keptForMs) });
-      return { claimed_until };
+      await collection.insertOne({
+        _id,
+        request_hash,
+        claim,
+        claimed_until,
+        expires_at: new Date(now + keptForMs),
+      });
+      return null;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
@@ -114,13 +129,15 @@ export async function performOnce(
         'idempotency_key_reused',
         'This Idempotency-Key was used for another request within 24 hours. Use a new key for a new request.',
       );
-    if (found.answer) return { answer: found.answer };
-    if (found.claimed_until <= now) {
+    if (found.answer) return found.answer;
+    // Our own insert, of which the driver did not hear and which it repeated.
+    if (found.claim === claim) return null;
+    if (found.claim === null || found.claimed_until <= now) {
       const taken = await collection.updateOne(
-        { _id, claimed_until: found.claimed_until },
-        { $set: { claimed_until } },
+        { _id, claim: found.claim },
+        { $set: { claim, claimed_until } },
       );
-      if (taken.matchedCount === 1) return { claimed_until };
+      if (taken.matchedCount === 1) return null;
     }
     throw problem(
       'request_in_progress',
@@ -128,11 +145,6 @@ export async function performOnce(
       { headers: { 'Retry-After': '1' } },
     );
   }
-}
-
-/** Without it the claim ends by itself; the answer that is there must not be lost for it. */
-async function letGo(work: Promise<unknown>): Promise<void> {
-  await work.catch(() => undefined);
 }
 
 function hashOf(parts: readonly (string | Uint8Array)[]): string {

@@ -11,6 +11,7 @@ import type { RecordPosition, RecordWriter } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { parseOrProblem, parseQuery, ProblemError, readBody, requestIdOf } from '@lead-scoring/service';
 import type { Request } from 'express';
+import type { DatabaseGate } from '../database-gate.js';
 import { asLogProblem } from '../edge/log-problem.js';
 import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce, type Answer } from '../idempotency/answers.js';
@@ -24,6 +25,7 @@ export interface IntakeDependencies {
   partitionOf: (key: string) => number;
   bytesInFlight: BytesInFlight;
   readModel: ReadModel;
+  gate: DatabaseGate;
 }
 
 type IntakeRoute = typeof routeDeclarations.ingest | typeof routeDeclarations.importEvents;
@@ -32,7 +34,7 @@ const maximumErrors = 100;
 
 export function createIntakeHandler(
   route: IntakeRoute,
-  { writer, partitionOf, bytesInFlight, readModel }: IntakeDependencies,
+  { writer, partitionOf, bytesInFlight, readModel, gate }: IntakeDependencies,
 ): (req: Request, ouId: string) => Promise<Answer> {
   return async (req, ouId) => {
     const { partial, skip_triggers = 'false' } = parseOrProblem(
@@ -88,13 +90,16 @@ export function createIntakeHandler(
         };
       };
       if (key === null) return await perform();
-      return await performOnce(readModel, {
-        id: batchId,
-        request: [ouId, req.url, body.type, body.bytes],
-        keepAnswer: true,
-        worksWithoutStore: true,
-        perform,
-      });
+      return await performOnce(
+        { readModel, gate },
+        {
+          id: batchId,
+          request: [ouId, req.url, body.type, body.bytes],
+          keepAnswer: true,
+          worksWithoutStore: true,
+          perform,
+        },
+      );
     } finally {
       room.release();
     }

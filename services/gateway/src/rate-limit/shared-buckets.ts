@@ -4,11 +4,11 @@ import {
   defineCollection,
   isDuplicateKey,
   isRetriable,
-  withClassifiedErrors,
   type Document,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
+import type { DatabaseGate } from '../database-gate.js';
 import { LRUCache } from 'lru-cache';
 import {
   partsOfRequest,
@@ -40,23 +40,19 @@ interface Lane {
   busy: boolean;
 }
 
-/** After a failed update: how long the buckets of this process are used without asking the database. */
-const backOffMs = 1_000;
-
 /**
  * Takes that arrive while an update is under way go together in the next one.
  *
  * When the database is away, each instance goes on with its own copy of the buckets, as last seen: producers must be
  * able to send events while only MongoDB is down, and the limit is then at worst one bucket per instance.
  */
-export function createSharedBuckets(readModel: ReadModel, logger: Logger): Buckets {
+export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, logger: Logger): Buckets {
   const collection = readModel.collection(buckets);
   const lanes = new Map<string, Lane>();
   const own = new LRUCache<string, Bucket>({ max: 20_000 });
   const emptyUntil = new LRUCache<string, { until: number; perMinute: number; fullAt: number }>({
     max: 20_000,
   });
-  let awayUntil = -Infinity;
 
   const takeShared = async (key: string, limits: BucketLimits, n: number) => {
     const update = () =>
@@ -65,7 +61,7 @@ export function createSharedBuckets(readModel: ReadModel, logger: Logger): Bucke
         returnDocument: 'after',
       });
     // Two instances that make the same bucket at once: one of them finds it the second time.
-    const after = await withClassifiedErrors(() =>
+    const after = await gate.run(() =>
       update().catch((error: unknown) => {
         if (isDuplicateKey(error)) return update();
         throw error;
@@ -86,14 +82,9 @@ export function createSharedBuckets(readModel: ReadModel, logger: Logger): Bucke
     const asked = performance.now();
     let taken: { bucket: Bucket; granted: number };
     try {
-      taken = performance.now() < awayUntil ? takeOwn(key, limits, n) : await takeShared(key, limits, n);
+      taken = await takeShared(key, limits, n);
     } catch (error) {
-      awayUntil = performance.now() + backOffMs;
-      const level = isRetriable(error) ? 'warn' : 'error';
-      logger[level](
-        { err: error },
-        'the shared rate limit cannot be reached; each instance counts for itself',
-      );
+      if (!isRetriable(error)) logger.error({ err: error }, 'the shared rate limit does not work');
       taken = takeOwn(key, limits, n);
     }
     const shares = shareOut(taken.bucket, limits, taken.granted, n);
