@@ -13,7 +13,7 @@ import {
   type ProcessHandle,
 } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/testing';
-import { Kafka, logLevel } from 'kafkajs';
+import { Kafka, logLevel, type Admin } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 import type { RunningContender, Contender, ScoringContender, Totals } from './contender.js';
 import { cpuSecondsOf } from './processor-time.js';
@@ -31,7 +31,7 @@ export const bareHandler: Contender = {
   name: 'bare express + kafkajs, one record an event',
   start: async (endpoints) => {
     const baseline = await startBaseline(endpoints);
-    return baseline.whenStarted(async () => baseline.running((await baseline.run('httpToKafka')).url));
+    return baseline.orStop(async () => baseline.running((await baseline.run('httpToKafka')).url));
   },
 };
 
@@ -41,7 +41,7 @@ export const naiveWiring: ScoringContender = {
   scoring: 'fixed-points',
   start: async (endpoints) => {
     const baseline = await startBaseline(endpoints);
-    return baseline.whenStarted(async () => {
+    return baseline.orStop(async () => {
       const consumer = await baseline.run('kafkaToMongodb');
       const handler = await baseline.run('httpToKafka');
       return {
@@ -78,7 +78,7 @@ interface Baseline {
   run(program: keyof typeof programs): Promise<{ url: string }>;
   running(url: string): RunningContender;
   /** Takes away what was begun when the start fails half-way. */
-  whenStarted<Result>(start: () => Promise<Result>): Promise<Result>;
+  orStop<Result>(start: () => Promise<Result>): Promise<Result>;
 }
 
 async function startBaseline(endpoints: PlatformEndpoints): Promise<Baseline> {
@@ -86,31 +86,30 @@ async function startBaseline(endpoints: PlatformEndpoints): Promise<Baseline> {
   const database = `${name}_naive`;
   const logDirectory = await mkdtemp(join(tmpdir(), 'lead-scoring-bench-'));
   const admin = new Kafka({ brokers: endpoints.kafkaBrokers, logLevel: logLevel.ERROR }).admin();
-  await admin.connect();
-  await admin.createTopics({
-    topics: [{ topic: name, numPartitions: partitions, replicationFactor: 1 }],
-    waitForLeaders: false,
-  });
-  // kafkajs waits for leaders too, but gives up when a broker does not know the new topic yet.
-  await eventually(async () => {
-    const { topics } = await admin.fetchTopicMetadata({ topics: [name] });
-    const led = topics[0]?.partitions.filter(({ leader }) => leader >= 0).length;
-    return led === partitions ? true : undefined;
-  }, 30_000);
   const guardian = startGuardian();
   const processes: ProcessHandle[] = [];
   const stop = async () => {
     await Promise.all(processes.map((process) => process.stop()));
     guardian.dismiss();
-    await admin.deleteTopics({ topics: [name] });
+    if ((await admin.listTopics()).includes(name)) await admin.deleteTopics({ topics: [name] });
     await admin.disconnect();
     const mongo = await MongoClient.connect(endpoints.mongodbUri);
     await mongo.db(database).dropDatabase();
     await mongo.close();
     await rm(logDirectory, { recursive: true, force: true });
   };
+  const orStop = async <Result>(start: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await start();
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  };
+  await orStop(() => createTopic(admin, name));
   return {
     database,
+    orStop,
     run: async (program) => {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
@@ -140,13 +139,19 @@ async function startBaseline(endpoints: PlatformEndpoints): Promise<Baseline> {
       cpuSeconds: () => cpuSecondsOf(processes.map((process) => process.pid)),
       stop,
     }),
-    whenStarted: async (start) => {
-      try {
-        return await start();
-      } catch (error) {
-        await stop();
-        throw error;
-      }
-    },
   };
+}
+
+async function createTopic(admin: Admin, topic: string): Promise<void> {
+  await admin.connect();
+  await admin.createTopics({
+    topics: [{ topic, numPartitions: partitions, replicationFactor: 1 }],
+    waitForLeaders: false,
+  });
+  // kafkajs waits for leaders too, but gives up when a broker does not know the new topic yet.
+  await eventually(async () => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    const led = topics[0]?.partitions.filter(({ leader }) => leader >= 0).length;
+    return led === partitions ? true : undefined;
+  }, 30_000);
 }
