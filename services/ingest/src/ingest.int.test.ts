@@ -14,6 +14,7 @@ afterAll(async () => {
 }, 60_000);
 
 const list = ({ body }: Answer) => body.data as routeDeclarations.StoredEvent[];
+const nextCursor = ({ body }: Answer) => body.next_cursor as string | undefined;
 const hour = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * 3_600_000).toISOString();
 
 describe('events', () => {
@@ -78,12 +79,10 @@ describe('events', () => {
         if (list(answer).length === 0) break;
         byPage.push(...list(answer));
       }
-      for (let cursor: unknown = ''; cursor !== undefined;) {
-        const answer = await rig.get(
-          `/events?${query}limit=7${cursor === '' ? '' : `&cursor=${String(cursor)}`}`,
-        );
+      for (let cursor: string | undefined = ''; cursor !== undefined;) {
+        const answer = await rig.get(`/events?${query}limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`);
         byCursor.push(...list(answer));
-        cursor = answer.body.next_cursor;
+        cursor = nextCursor(answer);
       }
       expect(byPage).toHaveLength(Number(total));
       expect(new Set(byPage.map(({ id }) => id)).size).toBe(byPage.length);
@@ -99,10 +98,10 @@ describe('events', () => {
     expect(all.length).toBeGreaterThan(5);
     const [first] = all;
     const walked: routeDeclarations.StoredEvent[] = [];
-    for (let cursor: unknown = ''; cursor !== undefined;) {
-      const answer = await rig.get(`${path}?limit=2${cursor === '' ? '' : `&cursor=${String(cursor)}`}`);
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const answer = await rig.get(`${path}?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
       walked.push(...list(answer));
-      cursor = answer.body.next_cursor;
+      cursor = nextCursor(answer);
     }
     expect(walked).toEqual(all);
     expect(list(await rig.get(`${path}?from=${first?.timestamp ?? ''}`)).map(({ id }) => id)).toContain(

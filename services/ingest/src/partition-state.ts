@@ -28,7 +28,7 @@ import {
   type EventDocument,
   type PlaceDocument,
 } from './events/model.js';
-import { createTypeKeys, storedEventsOf } from './events/project.js';
+import { createProjectionMemory, storedEventsOf } from './events/project.js';
 import { EventTypeFold } from './event-types/fold.js';
 import { eventTypeDocumentId, eventTypes, toDocument, toShare } from './event-types/model.js';
 import { decideIntake, possibleRepeats } from './intake/decide.js';
@@ -66,7 +66,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   const storedClaims = readModel.collection(claims);
   const writer = createGuardedWriter(readModel);
   const checkpoints = createCheckpoints(readModel);
-  const typeKeys = createTypeKeys();
+  const memory = createProjectionMemory();
   const aliases = emptyAliasState();
   const openTypes = new Map<string, OpenType>();
 
@@ -102,7 +102,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     const documents: EventDocument[] = [];
     const places: PlaceDocument[] = [];
     for (const { payload, offset } of ingested) {
-      for (const { event, place } of storedEventsOf(payload, { partition, offset }, typeKeys)) {
+      for (const { event, place } of storedEventsOf(payload, { partition, offset }, memory)) {
         documents.push(event);
         places.push(place);
       }
@@ -114,7 +114,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     const wanted = new Map<string, { ouId: string; typeKey: string }>();
     for (const { payload } of ingested)
       for (const { event_type } of payload.events) {
-        const typeKey = typeKeys.keyOf(event_type);
+        const typeKey = memory.typeKeyOf(event_type);
         wanted.set(typeId(payload.ou_id, typeKey), { ouId: payload.ou_id, typeKey });
       }
     await openMissingTypes(wanted);
@@ -122,7 +122,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     for (const { payload, offset } of ingested) {
       const grown = new Set<OpenType>();
       for (const event of payload.events) {
-        const id = typeId(payload.ou_id, typeKeys.keyOf(event.event_type));
+        const id = typeId(payload.ou_id, memory.typeKeyOf(event.event_type));
         const open = openTypes.get(id);
         // Folded already, before a crash.
         if (!open || open.offset >= offset) continue;

@@ -24,6 +24,7 @@ afterAll(async () => {
 }, 60_000);
 
 const list = ({ body }: Answer) => body.data as routeDeclarations.Lead[];
+const nextCursor = ({ body }: Answer) => body.next_cursor as string | undefined;
 
 describe('rules', () => {
   test('commands are answered with the resource, and what they changed can be read at once', async () => {
@@ -180,19 +181,17 @@ describe('lists of leads', () => {
   async function walk(query: string): Promise<{ byPage: string[]; byCursor: string[]; total: number }> {
     const byPage: string[] = [];
     const byCursor: string[] = [];
-    let total = 0;
+    let total: number;
     for (let page = 1; ; page += 1) {
       const answer = await rig.get(`/leads?${query}&limit=7&page=${String(page)}`);
       total = answer.body.total as number;
       if (list(answer).length === 0) break;
       byPage.push(...list(answer).map(({ id }) => id));
     }
-    for (let cursor: unknown = ''; cursor !== undefined;) {
-      const answer = await rig.get(
-        `/leads?${query}&limit=7${cursor === '' ? '' : `&cursor=${String(cursor)}`}`,
-      );
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const answer = await rig.get(`/leads?${query}&limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`);
       byCursor.push(...list(answer).map(({ id }) => id));
-      cursor = answer.body.next_cursor;
+      cursor = nextCursor(answer);
     }
     return { byPage, byCursor, total };
   }

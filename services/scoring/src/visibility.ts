@@ -1,5 +1,5 @@
 // Reads that wait until what the caller has sent is in them.
-import { createCheckpoints, waitForPosition, type ReadModel } from '@lead-scoring/read-model';
+import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
 import { ProblemError, type QueryContext } from '@lead-scoring/service';
 
 /** Resolves once the caller's minimum positions are reached. */
@@ -9,17 +9,10 @@ export function createAwaitPositions(
   readModel: ReadModel,
   { processor, timeoutMs }: { processor: string; timeoutMs: number },
 ): AwaitPositions {
-  const checkpoints = createCheckpoints(readModel);
+  const watch = createPositionWatch(createCheckpoints(readModel), processor);
   return async ({ minimumPositions, signal }) => {
     if (minimumPositions.length === 0) return;
-    const reached = await waitForPosition(
-      checkpoints,
-      processor,
-      'ingest.events',
-      minimumPositions,
-      timeoutMs,
-      signal,
-    );
+    const reached = await watch.wait('ingest.events', minimumPositions, timeoutMs, signal);
     if (!reached)
       throw new ProblemError(
         503,

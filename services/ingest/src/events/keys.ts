@@ -37,6 +37,26 @@ export function placeId(ouId: string, timestampMs: number, eventId: Binary): Bin
   return new Binary(bytes, 0);
 }
 
+/** `storedEventId` and `placeId` of many events of one lead: the ids that they share are written once. */
+export function keysOfLead(
+  ouId: string,
+  leadId: string,
+): (eventId: string, timestampMs: number) => { event: Binary; place: Binary } {
+  const shared = Buffer.allocUnsafe(2 * uuidBytes);
+  writeUuid(shared, 0, ouId);
+  writeUuid(shared, uuidBytes, leadId);
+  const leadAt = uuidBytes + timeBytes;
+  return (eventId, timestampMs) => {
+    const place = Buffer.allocUnsafe(3 * uuidBytes + timeBytes);
+    shared.copy(place, 0, 0, uuidBytes);
+    writeTime(place, uuidBytes, timestampMs);
+    shared.copy(place, leadAt, uuidBytes);
+    writeUuid(place, leadAt + uuidBytes, eventId);
+    // The event's key is the end of its place; the two may share their bytes, for nobody writes into them.
+    return { event: new Binary(place.subarray(leadAt), 0), place: new Binary(place, 0) };
+  };
+}
+
 /** The places of an OU from one time (inclusive) to another (exclusive), in milliseconds. */
 export function placesBetween(
   ouId: string,
@@ -76,8 +96,22 @@ export function bytesOf(binary: Binary): Buffer {
   return Buffer.from(binary.buffer.buffer, binary.buffer.byteOffset, binary.position);
 }
 
+/** Values of hexadecimal digits by their character codes. */
+const digits = new Uint8Array(128);
+for (let value = 0; value < 16; value += 1) {
+  const digit = value.toString(16);
+  digits[digit.charCodeAt(0)] = value;
+  digits[digit.toUpperCase().charCodeAt(0)] = value;
+}
+
+/** Written out by hand: four times as fast as taking out the hyphens, and done several times for every event. */
 function writeUuid(bytes: Buffer, at: number, uuid: string): void {
-  bytes.write(uuid.replaceAll('-', ''), at, uuidBytes, 'hex');
+  let to = at;
+  for (let from = 0; from < 36; from += 2) {
+    if (from === 8 || from === 13 || from === 18 || from === 23) from += 1;
+    bytes[to] = ((digits[uuid.charCodeAt(from)] ?? 0) << 4) | (digits[uuid.charCodeAt(from + 1)] ?? 0);
+    to += 1;
+  }
 }
 
 function readUuid(bytes: Buffer, at: number): string {

@@ -6,6 +6,7 @@ import {
   bytesOf,
   eventAtPlace,
   isPlaceOf,
+  keysOfLead,
   placeId,
   placesBetween,
   readStoredEventId,
@@ -43,6 +44,16 @@ describe('keys', () => {
         expect(Math.sign(order(placeId(ou, a, id), placeId(ou, b, id)))).toBe(Math.sign(a - b));
         expect(timeAtPlace(placeId(ou, a, id)).getTime()).toBe(a);
         expect(order(eventAtPlace(placeId(ou, a, id)), id)).toBe(0);
+      }),
+    );
+  });
+
+  test('keys of many events of a lead are as keys of each', () => {
+    fc.assert(
+      fc.property(uuid, uuid, uuid, time, (ou, lead, event, at) => {
+        const { event: key, place } = keysOfLead(ou, lead)(event, at);
+        expect(order(key, storedEventId(lead, event))).toBe(0);
+        expect(order(place, placeId(ou, at, key))).toBe(0);
       }),
     );
   });

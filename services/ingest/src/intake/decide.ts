@@ -277,15 +277,21 @@ function recordOf(group: Group): IntakeEvent {
       received_at: receivedAt,
       aliases: group.aliases,
       ...(fields.length > 0 && { fields }),
-      events: group.members.map(({ event, batch_id, received_at }): StoredEvent => ({
-        id: event.id,
-        ...(event.event_id !== undefined && { event_id: event.event_id }),
-        event_type: event.event_type,
-        timestamp: event.timestamp,
-        ...(event.metadata && { metadata: event.metadata }),
-        ...(batch_id !== first.batch_id && { batch_id }),
-        ...(received_at !== receivedAt && { received_at }),
-      })),
+      events: group.members.map((member) => storedEvent(member, first.batch_id, receivedAt)),
     },
   };
+}
+
+/** Every event passes here: no spreads. */
+function storedEvent(
+  { event, batch_id, received_at }: Group['members'][number],
+  batchId: string,
+  receivedAt: string,
+): StoredEvent {
+  const stored: StoredEvent = { id: event.id, event_type: event.event_type, timestamp: event.timestamp };
+  if (event.event_id !== undefined) stored.event_id = event.event_id;
+  if (event.metadata) stored.metadata = event.metadata;
+  if (batch_id !== batchId) stored.batch_id = batch_id;
+  if (received_at !== receivedAt) stored.received_at = received_at;
+  return stored;
 }

@@ -1,6 +1,6 @@
 // Waiting until a position of a 202 is visible, and what it became in ingest.events.
 import { decodePosition, routeDeclarations } from '@lead-scoring/contracts';
-import { createCheckpoints, waitForPosition, type ReadModel } from '@lead-scoring/read-model';
+import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
 import { bindInternalQuery, formatPositions, ProblemError, type BoundQuery } from '@lead-scoring/service';
 
 /**
@@ -11,7 +11,7 @@ export function visibilityQueries(
   readModel: ReadModel,
   { processor, partitions, timeoutMs }: { processor: string; partitions: number; timeoutMs: number },
 ): BoundQuery[] {
-  const checkpoints = createCheckpoints(readModel);
+  const watch = createPositionWatch(createCheckpoints(readModel), processor);
   return [
     bindInternalQuery(routeDeclarations.awaitVisible, async ({ query, context }) => {
       const position = decodePosition(query.position);
@@ -22,14 +22,7 @@ export function visibilityQueries(
           'min_position must be the position of a 202 of this system.',
         );
       const wanted = [...position].map(([partition, offset]) => ({ partition, offset: offset + 1n }));
-      const reached = await waitForPosition(
-        checkpoints,
-        processor,
-        'ingest.commands',
-        wanted,
-        timeoutMs,
-        context.signal,
-      );
+      const reached = await watch.wait('ingest.commands', wanted, timeoutMs, context.signal);
       if (!reached)
         throw new ProblemError(
           503,
