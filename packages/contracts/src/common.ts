@@ -74,7 +74,8 @@ export const cursorParameter = z
   .max(maximumCursor)
   .regex(/^[A-Za-z0-9_-]+$/, 'must be a next_cursor of an earlier answer')
   .optional()
-  .describe('The next_cursor of the page before; in place of page.');
+  .describe('The next_cursor of the page before; in place of page.')
+  .meta({ format: 'cursor' });
 
 /** The list answer of API.md. */
 export const page = <Item extends z.ZodType>(item: Item) =>

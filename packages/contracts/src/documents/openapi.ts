@@ -122,13 +122,22 @@ const parameters: Record<string, OpenApiParameter> = {
     required: false,
     description:
       'Makes it safe to send the write again: the same key and body within 24 hours get the first answer.',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+    schema: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x21-\\x7e]+$',
+      format: 'idempotency-key',
+    },
   },
 };
 
 const schemaPlace = '#/components/schemas/';
 
-/** The document that GET /openapi.json answers. */
+/**
+ * The document that GET /openapi.json answers. The formats `position`, `cursor`, `idempotency-key`, `events-ndjson` and
+ * `events-csv` are ours: they mark texts that no pattern describes wholly, for programs that make up requests.
+ */
 export function openApiDocument(options: DocumentOptions): OpenApiDocument {
   const collector = createSchemaCollector(schemaPlace);
   const problemSchema = collector.schemaOf(problem, 'output');
@@ -233,12 +242,14 @@ function parametersOf(
   });
 }
 
-const lines: Record<string, { description: string; example: string }> = {
+const lines: Record<string, { format: string; description: string; example: string }> = {
   'application/x-ndjson': {
+    format: 'events-ndjson',
     description: 'One event as JSON a line.',
     example: '{"alias_kind":"email","alias":"ada@example.com","event_type":"Page View"}\n',
   },
   'text/csv': {
+    format: 'events-csv',
     description: 'A header line, then one event a line.',
     example:
       'alias_kind,alias,event_type,timestamp,metadata.path\nemail,ada@example.com,Page View,2026-01-31T09:30:00Z,/pricing\n',
@@ -261,7 +272,7 @@ function bodyOf(
           type,
           text
             ? {
-                schema: { type: 'string', minLength: 1, description: text.description },
+                schema: { type: 'string', format: text.format, minLength: 1, description: text.description },
                 example: text.example,
               }
             : { schema, example: sampleOf(schema, collector.components) },

@@ -4,7 +4,8 @@
 /** Offsets by partition number. */
 export type Position = ReadonlyMap<number, bigint>;
 
-const form = /^[0-9a-z]+-[0-9a-z]+(?:_[0-9a-z]+-[0-9a-z]+)*$/;
+/** Partition and offset, both in base 36, for each partition. */
+export const positionForm = /^[0-9a-z]{1,4}-[0-9a-z]{1,13}(?:_[0-9a-z]{1,4}-[0-9a-z]{1,13})*$/;
 
 /** Writes a position with letters, digits, - and _ only, so that it needs no encoding in a URL. */
 export function encodePosition(position: Position): string {
@@ -16,11 +17,10 @@ export function encodePosition(position: Position): string {
 
 /** Reads what encodePosition wrote; null when it did not write this. */
 export function decodePosition(text: string): Position | null {
-  if (text.length > 2_000 || !form.test(text)) return null;
+  if (text.length > 2_000 || !positionForm.test(text)) return null;
   const position = new Map<number, bigint>();
   for (const part of text.split('_')) {
     const [partition = '', offset = ''] = part.split('-');
-    if (partition.length > 4 || offset.length > 13) return null;
     const number = parseInt(partition, 36);
     if (position.has(number)) return null;
     position.set(number, bigintOf(offset));
