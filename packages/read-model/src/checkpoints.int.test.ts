@@ -1,6 +1,6 @@
 // Checkpoints on the running engine.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createCheckpoints, waitForPosition, type Checkpoint } from './checkpoints.js';
+import { createCheckpoints, createPositionWatch, type Checkpoint } from './checkpoints.js';
 import type { ReadModel } from './connection.js';
 import { throwawayReadModel } from './testing/throwaway.js';
 
@@ -78,9 +78,7 @@ describe('waiting for a position', () => {
   test('ends with the checkpoints as soon as all partitions have reached it', async () => {
     const checkpoints = createCheckpoints(readModel);
     await checkpoints.store('wait', 0, at(50n, 10n));
-    const waiting = waitForPosition(
-      checkpoints,
-      'wait',
+    const waiting = createPositionWatch(checkpoints, 'wait').wait(
       'ingest.commands',
       [
         { partition: 0, offset: 10n },
@@ -99,12 +97,10 @@ describe('waiting for a position', () => {
   });
 
   test('ends with null when the time is over or the caller has gone, and at once without positions', async () => {
-    const checkpoints = createCheckpoints(readModel);
+    const watch = createPositionWatch(createCheckpoints(readModel), 'wait');
     const never = [{ partition: 0, offset: 99n }];
-    expect(await waitForPosition(checkpoints, 'wait', 'ingest.commands', never, 30)).toBeNull();
-    expect(
-      await waitForPosition(checkpoints, 'wait', 'ingest.commands', never, 60_000, AbortSignal.abort()),
-    ).toBeNull();
-    expect(await waitForPosition(checkpoints, 'wait', 'ingest.commands', [], 0)).toEqual(new Map());
+    expect(await watch.wait('ingest.commands', never, 30)).toBeNull();
+    expect(await watch.wait('ingest.commands', never, 60_000, AbortSignal.abort())).toBeNull();
+    expect(await watch.wait('ingest.commands', [], 0)).toEqual(new Map());
   });
 });

@@ -126,28 +126,44 @@ export interface PositionReached {
   offset: bigint;
 }
 
-/**
- * Waits until the stored state reflects the input topic up to the given positions.
- * @returns the checkpoints of those partitions once all are reached; null when the time is over or the signal
- *   aborted first
- */
-export async function waitForPosition(
-  checkpoints: Pick<Checkpoints, 'loadAll'>,
-  name: string,
-  topic: TopicName,
-  wanted: readonly PositionReached[],
-  timeoutMs: number,
-  signal?: AbortSignal,
-): Promise<Map<number, Checkpoint> | null> {
-  const partitions = wanted.map(({ partition }) => partition);
-  const deadline = performance.now() + timeoutMs;
-  for (let pauseMs = 10; ; pauseMs = Math.min(100, pauseMs * 1.5)) {
-    const found =
-      wanted.length === 0 ? new Map<number, Checkpoint>() : await checkpoints.loadAll(name, partitions);
-    if (wanted.every(({ partition, offset }) => (found.get(partition)?.positions[topic] ?? 0n) >= offset))
-      return found;
-    const leftMs = deadline - performance.now();
-    if (leftMs <= 0 || signal?.aborted) return null;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, leftMs)));
+export interface PositionWatch {
+  /**
+   * Waits until the stored state reflects the input topic up to the given positions.
+   * @returns the checkpoints of those partitions once all are reached; null when the time is over or the signal
+   *   aborted first
+   */
+  wait(
+    topic: TopicName,
+    wanted: readonly PositionReached[],
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<Map<number, Checkpoint> | null>;
+}
+
+const pauseBetweenLooksMs = 10;
+
+/** One look at the checkpoints serves everybody who waits: a thousand waiting readers cost the database what one does. */
+export function createPositionWatch(checkpoints: Pick<Checkpoints, 'loadAll'>, name: string): PositionWatch {
+  let next: Promise<Map<number, Checkpoint>> | undefined;
+
+  /** The checkpoints as of a look that begins after this call. */
+  function look(): Promise<Map<number, Checkpoint>> {
+    next ??= new Promise((resolve) => setTimeout(resolve, pauseBetweenLooksMs)).then(() => {
+      next = undefined;
+      return checkpoints.loadAll(name);
+    });
+    return next;
   }
+
+  return {
+    async wait(topic, wanted, timeoutMs, signal) {
+      if (wanted.length === 0) return new Map();
+      const deadline = performance.now() + timeoutMs;
+      for (let all = await checkpoints.loadAll(name); ; all = await look()) {
+        if (wanted.every(({ partition, offset }) => (all.get(partition)?.positions[topic] ?? 0n) >= offset))
+          return new Map([...all].filter(([partition]) => wanted.some((one) => one.partition === partition)));
+        if (performance.now() >= deadline || signal?.aborted) return null;
+      }
+    },
+  };
 }

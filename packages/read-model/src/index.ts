@@ -9,7 +9,7 @@ export {
 } from 'mongodb';
 export {
   createCheckpoints,
-  waitForPosition,
+  createPositionWatch,
   type Checkpoint,
   type Checkpoints,
   type PositionReached,
