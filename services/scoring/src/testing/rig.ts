@@ -17,6 +17,7 @@ import {
 import {
   connectReadModel,
   createCheckpoints,
+  createPositionWatch,
   databaseName,
   ensureCollections,
   createPositionWatch,
@@ -91,7 +92,7 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
   await ensureCollections(readModel, scoringCollections);
   const writer = await createRecordWriter(log).start();
   const requester = await createRequester(log, { writer: writer.value }).start();
-  const checkpoints = createCheckpoints(readModel);
+  const watch = createPositionWatch(createCheckpoints(readModel), processorName);
   const server = await createQueryServer({
     host: '127.0.0.1',
     port: 0,
