@@ -20,7 +20,6 @@ import {
   createPositionWatch,
   databaseName,
   ensureCollections,
-  createPositionWatch,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import {
@@ -143,7 +142,7 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
       const positions = await written(
         ingested.map((payload) => outgoing(declarations.eventsIngested, { key: payload.lead_id, payload })),
       );
-      if (!(await createPositionWatch(checkpoints, processorName).wait('ingest.events', positions, 30_000)))
+      if (!(await watch.wait('ingest.events', positions, 30_000)))
         throw new Error('the events were not scored in time');
     },
     request: ({ type, payload }) => {
