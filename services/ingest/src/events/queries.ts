@@ -54,13 +54,10 @@ export function eventQueries(readModel: ReadModel): BoundQuery[] {
   return [
     bindQuery(routes.listEvents, async ({ query, context: { ouId } }) => {
       const named = query.alias === undefined ? null : await leadsOfAlias(readModel, ouId, query.alias);
-      if (!named && query.lead_id === undefined) return listUnit(readModel, ouId, query);
+      const leadId = query.lead_id?.toLowerCase();
+      if (!named && leadId === undefined) return listUnit(readModel, ouId, query);
       const leads =
-        query.lead_id === undefined
-          ? (named?.leads ?? [])
-          : !named || named.leads.includes(query.lead_id)
-            ? [query.lead_id]
-            : [];
+        leadId === undefined ? (named?.leads ?? []) : !named || named.leads.includes(leadId) ? [leadId] : [];
       return listLeads(readModel, ouId, leads, query, named?.spellings);
     }),
     bindQuery(routes.listLeadEvents, async ({ params, query, context: { ouId } }) => {

@@ -134,10 +134,11 @@ class IntakeBatch {
       this.claimAliases(event, command);
     }
     for (const [leadId, events] of forwarded)
-      this.commands.push({
-        lead_id: leadId,
-        command: { type: 'IngestEvents', payload: { ...command, events } },
-      });
+      for (const part of inParts(events))
+        this.commands.push({
+          lead_id: leadId,
+          command: { type: 'IngestEvents', payload: { ...command, events: part } },
+        });
   }
 
   /** The first lead to claim an alias gets it; a later claim changes nothing. */
@@ -214,6 +215,25 @@ class IntakeBatch {
       });
     }
   }
+}
+
+/** Divides forwarded events among commands as events are among records: each carries where it has been as well. */
+function inParts(events: readonly ChunkEvent[]): ChunkEvent[][] {
+  const parts: ChunkEvent[][] = [];
+  let open: ChunkEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const own = bytesOf(event as unknown as JsonValue);
+    if (open.length > 0 && (open.length >= groupLimits.events || bytes + own > groupLimits.bytes)) {
+      parts.push(open);
+      open = [];
+      bytes = 0;
+    }
+    open.push(event);
+    bytes += own;
+  }
+  parts.push(open);
+  return parts;
 }
 
 /** Keeps a record well under what one message of the log may hold. Sizes matter from the second event on. */

@@ -272,6 +272,20 @@ describe('redirected leads', () => {
     );
   });
 
+  test('very many forwarded events are divided among commands that the log can hold, and none is left out', () => {
+    const events = Array.from({ length: 3_000 }, () => ({
+      aliases: ['x'],
+      metadata: { text: 'y'.repeat(500) },
+      forwarded_by: Array.from({ length: 19 }, (_, index) => leadOf(`hop${String(index)}`)),
+    }));
+    const { commands } = decide([ingest(events)], state([['x', 'a']]));
+    const forwarded = commands.map(({ command }) =>
+      command.type === 'IngestEvents' ? command.payload.events : [],
+    );
+    expect(new Set(forwarded.flat().map(({ id }) => id)).size).toBe(3_000);
+    for (const part of forwarded) expect(JSON.stringify(part).length).toBeLessThan(1_000_000);
+  });
+
   test('an event that has come through twenty leads stays', () => {
     const forwardedBy = Array.from({ length: 20 }, (_, index) => leadOf(`hop${String(index)}`));
     expect(destinationOf(leadOf('a'), forwardedBy, { lead_id: leadOf('b'), alias: aliasOf('a') })).toEqual({
