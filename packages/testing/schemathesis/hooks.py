@@ -1,0 +1,36 @@
+# What Schemathesis cannot make up from the OpenAPI document: texts of the formats that are ours.
+import json
+import os
+
+import schemathesis
+from hypothesis import strategies as st
+
+known = json.loads(os.environ["KNOWN"])
+
+line = st.fixed_dictionaries(
+    {
+        "alias_kind": st.sampled_from(["email", "cookie", "no kind"]),
+        "alias": st.sampled_from(["ada@example.com", "grace@example.com", ""]),
+        "event_type": st.text(min_size=1, max_size=20),
+    },
+    optional={"metadata": st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3)},
+)
+
+schemathesis.openapi.format("position", st.just(known["position"]))
+schemathesis.openapi.format("cursor", st.just(known["cursor"]))
+schemathesis.openapi.format("idempotency-key", st.uuids().map(str))
+schemathesis.openapi.format(
+    "events-ndjson", st.lists(line, min_size=1, max_size=5).map(lambda events: "\n".join(map(json.dumps, events)))
+)
+schemathesis.openapi.format(
+    "events-csv",
+    st.lists(st.sampled_from(["email,ada@example.com,Page View", "cookie,c1,Form Submit", "email,nobody"]), max_size=5).map(
+        lambda lines: "\n".join(["alias_kind,alias,event_type", *lines])
+    ),
+)
+
+
+@schemathesis.serializer("application/x-ndjson", "text/csv")
+def as_text(ctx, value):
+    # What is no text cannot be sent as one; bytes that are no text come closest.
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else b"\xff\xfe"
