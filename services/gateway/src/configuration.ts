@@ -30,6 +30,8 @@ export const gatewayConfiguration = commonConfiguration
     INTAKE_MAXIMUM_BYTES: whole(10_000_000, 10_000_000_000).default(128_000_000),
     /** Until a command without a reply is 504, in milliseconds. */
     REPLY_TIMEOUT_MS: whole(100, 60_000).default(10_000),
+    /** Where health and Prometheus metrics are served, for operators; absent: nowhere. 0: any free port. */
+    INTERNAL_PORT: whole(0, 65_535).optional(),
     /** Proxies in front whose X-Forwarded-For is believed. */
     TRUSTED_PROXIES: whole(0, 10).default(0),
   })

@@ -17,6 +17,7 @@ import {
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
 import {
   createHttpServer,
+  createQueryServer,
   defineComponent,
   livenessHandler,
   NotReady,
@@ -191,6 +192,17 @@ export async function openGateway(
     logger,
     trustedProxies: configuration.TRUSTED_PROXIES,
   });
+  if (configuration.INTERNAL_PORT !== undefined)
+    await scope.start(
+      createQueryServer({
+        host: configuration.HOST,
+        port: configuration.INTERNAL_PORT,
+        routes: [],
+        healthChecks,
+        internalSecret: configuration.INTERNAL_SECRET,
+        logger,
+      }),
+    );
   return scope.start(
     createHttpServer({
       name: 'public server',

@@ -26,6 +26,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 import { gatewayConfiguration } from '../configuration.js';
 import { openGateway } from '../gateway.js';
+import { identityCollections } from '../identity/documents.js';
 
 export interface Reply<Body = unknown> {
   status: number;
@@ -66,6 +67,8 @@ export interface Rig {
   /** What scoring replies from now on; null: nothing. */
   scoringReplies(answer: CommandAnswer): void;
   ingested(): Promise<IncomingRecord<records.IngestEvents>[]>;
+  /** Everything that the gateway folded, by collection. */
+  identityDocuments(): Promise<Record<string, unknown[]>>;
   stop(): Promise<void>;
 }
 
@@ -205,6 +208,15 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       const found: IncomingRecord<records.IngestEvents>[] = [];
       for await (const record of tail(log, 'ingest.commands', { from: 'beginning', follow: false }))
         found.push(record as IncomingRecord<records.IngestEvents>);
+      return found;
+    },
+    identityDocuments: async () => {
+      const client = await MongoClient.connect(MONGODB_URI);
+      const db = client.db(databaseName(namespace, 'gateway'));
+      const found: Record<string, unknown[]> = {};
+      for (const { name } of identityCollections)
+        found[name] = await db.collection(name).find().sort({ _id: 1 }).toArray();
+      await client.close();
       return found;
     },
     stop: async () => {
