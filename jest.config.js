@@ -21,6 +21,8 @@ const common = {
 };
 
 export default {
+  // A busy machine is slow, not broken: only what hangs fails by time.
+  testTimeout: 60_000,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.unit.test.ts'] },
     { ...common, displayName: 'int', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'] },
