@@ -181,14 +181,16 @@ describe('credentials', () => {
 const names = fc.constantFrom('a', 'b', 'c');
 const command: fc.Arbitrary<IdentityCommand> = fc.oneof(
   fc.constant(bootstrap()),
-  names.map((name) => createOrgUnit(name)),
-  fc.tuple(names, names).map(([name, unit]) => createToken(name, { ou_ids: [idOf(unit)], role: 'admin' })),
+  names.map((name) => createOrgUnit(`unit ${name}`)),
+  fc
+    .tuple(names, names)
+    .map(([name, unit]) => createToken(name, { ou_ids: [idOf(`unit ${unit}`)], role: 'admin' })),
   names.map((name) => createToken(name)),
   names.map((name) => revokeToken(name)),
   names.map((name) => createServiceAccount(`account ${name}`)),
   fc.tuple(names, names).map(([name, turn]) => rotate(`account ${name}`, `turn ${name} ${turn}`)),
   names.map((name) => revokeServiceAccount(`account ${name}`)),
-  fc.tuple(names, names).map(([name, unit]) => setActive(name, unit)),
+  fc.tuple(names, names).map(([name, unit]) => setActive(name, `unit ${unit}`)),
 );
 const commands = fc.array(command, { maxLength: 60 }).map((some) => [bootstrap(), ...some]);
 
