@@ -1,5 +1,6 @@
 // The HTTP edge over real sockets: bodies, refusals, the query port, and the end of a server under requests.
 import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -159,6 +160,24 @@ describe('bodies', () => {
   test('a body that is far too large is answered although the client is still sending', async () => {
     const response = await post('/json', Buffer.alloc(8_000_000, 0x20));
     expect((await problemOf(response)).code).toBe('body_too_large');
+  });
+
+  test('so it is on a connection that the client wants closed afterwards', async () => {
+    const body = Buffer.alloc(20_000_000, 0x20);
+    const status = await new Promise((resolve, reject) => {
+      const request = httpRequest(`${url}/json`, {
+        method: 'POST',
+        agent: false,
+        headers: { 'Content-Type': 'application/json', 'Content-Length': body.length },
+      });
+      request.once('response', (response) => {
+        resolve(response.statusCode);
+        response.resume();
+      });
+      request.once('error', reject);
+      request.end(body);
+    });
+    expect(status).toBe(413);
   });
 
   test('a chunked body that grows too large is answered before its end', async () => {

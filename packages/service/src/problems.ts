@@ -88,8 +88,16 @@ export function sendProblem(req: IncomingMessage, res: ServerResponse, error: Pr
   res.setHeader('Content-Type', `${named ? 'application/problem+json' : 'application/json'}; charset=utf-8`);
   const body = JSON.stringify(problemBody(error, requestId));
   res.setHeader('Content-Length', Buffer.byteLength(body));
-  if (!req.complete) discardRest(req);
-  res.end(req.method === 'HEAD' ? undefined : body);
+  if (req.complete) {
+    res.end(req.method === 'HEAD' ? undefined : body);
+    return;
+  }
+  // The client has its answer now; the end waits, because it closes a connection that is not to be kept alive.
+  if (req.method === 'HEAD') res.flushHeaders();
+  else res.write(body);
+  discardRest(req, () => {
+    if (!res.writableEnded) res.end();
+  });
 }
 
 const maximumDiscardedBytes = 64 * 1024 * 1024;
@@ -98,7 +106,7 @@ const maximumDiscardedBytes = 64 * 1024 * 1024;
  * Reads on and throws away what the client is still sending: closing at once would reset the connection, and the
  * client would see that in place of the answer. There is an end to patience.
  */
-function discardRest(req: IncomingMessage): void {
+function discardRest(req: IncomingMessage, done: () => void): void {
   let discarded = 0;
   req.on('data', (chunk: Buffer) => {
     discarded += chunk.length;
@@ -107,6 +115,8 @@ function discardRest(req: IncomingMessage): void {
   req.on('error', () => {
     // The client has gone; nobody waits for anything any more.
   });
+  req.once('end', done);
+  req.once('close', done);
   req.resume();
 }
 
