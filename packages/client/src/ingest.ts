@@ -148,6 +148,8 @@ function add(result: IngestResult, batch: Batch, answer: Accepted): void {
   result.accepted += answer.accepted;
   for (const { index, errors } of answer.rejected ?? [])
     result.rejected.push({ index: batch.firstIndex + index, errors });
+  // A batch of which nothing was taken is nowhere in the log.
+  if (answer.position === undefined) return;
   const position = decodePosition(answer.position);
   const known = result.position === undefined ? null : decodePosition(result.position);
   result.position = position && known ? encodePosition(laterPosition(known, position)) : answer.position;

@@ -1,7 +1,7 @@
 // Errors on the wire: RFC 9457 members with a stable code and a sentence that says what to change (API.md).
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Problem } from '@lead-scoring/contracts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { problemTypeOf, type Problem } from '@lead-scoring/contracts';
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from 'pino';
 
@@ -43,7 +43,7 @@ const maximumErrors = 100;
 export function problemBody(error: ProblemError, requestId: string): Problem {
   return {
     type: `urn:lead-scoring:problem:${error.code}`,
-    title: STATUS_CODES[error.status] ?? 'Error',
+    title: problemTypeOf(error.code).title,
     status: error.status,
     detail: cut(error.detail, 4_000),
     code: error.code,

@@ -68,7 +68,7 @@ export function bindQuery<const Route extends QueryRoute>(
       if (claims.ou_id === undefined)
         throw new ProblemError(
           400,
-          'organisation_unit_missing',
+          'org_unit_not_selected',
           'This route belongs to an OU; set the active one first.',
         );
       return handler({ ...inputOf(route, req), context: { ...contextOf(req, claims), ouId: claims.ou_id } });

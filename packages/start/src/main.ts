@@ -22,6 +22,7 @@ interface StartFile {
   schema_registry_url: string;
   mongodb_uri: string;
   namespace: string;
+  partitions: number;
   services: Record<string, { url: string; pid: number | null }>;
 }
 
@@ -219,6 +220,7 @@ function startFileOf(
     schema_registry_url: endpoints.schemaRegistryUrl,
     mongodb_uri: endpoints.mongodbUri,
     namespace,
+    partitions: Number(process.env.PARTITIONS ?? 6),
     services: Object.fromEntries(
       system.services.map((service) => [
         service.name satisfies ServiceName,
