@@ -152,7 +152,8 @@ export function badFields(name: RouteName, unit: Unit): BadRequest[] {
         path: pathOf(name, example),
         headers: json,
         body: `${JSON.stringify(good).slice(0, -1)},${JSON.stringify(field)}:{"$ne":null}}`,
-        right: [400],
+        // Fields of a bulk update that are not allowed are 422 (SPEC.md).
+        right: name === 'setRulesActive' && field === 'updates' ? [422] : [400],
       });
   }
   return requests;
