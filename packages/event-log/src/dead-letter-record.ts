@@ -1,9 +1,8 @@
 // A dead letter on the log: the record's bytes and key as they came, and in headers where from and why.
 import type { TopicName } from '@lead-scoring/contracts';
-import type { IHeaders } from 'kafkajs';
-import { headerText, messageBytes } from './codec.js';
+import { headerText } from './codec.js';
 import type { EncodedRecord } from './outgoing.js';
-import type { RawRecord } from './partition-reader.js';
+import { recordBytes, type RawRecord, type RecordToWrite } from './record-batch.js';
 
 /** Headers that only dead letters and retried records have. */
 export const deadLetterHeaders = {
@@ -30,7 +29,7 @@ export function deadLetterMessage(
 ): EncodedRecord {
   // The offset is that of the record when it first came, also for one that is parked again.
   const attempts = Number(headerText(record.headers, deadLetterHeaders.attempts) ?? '0') || 0;
-  const headers: IHeaders = {
+  const headers: RecordToWrite['headers'] = {
     ...record.headers,
     [deadLetterHeaders.reason]: reason.slice(0, longestReason).toWellFormed(),
     [deadLetterHeaders.topic]: topic,
@@ -39,8 +38,8 @@ export function deadLetterMessage(
     [deadLetterHeaders.attempts]: String(attempts + 1),
     [deadLetterHeaders.time]: new Date(now).toISOString(),
   };
-  const message = { key: record.key, value: record.value, partition, headers, timestamp: String(now) };
-  return { topic: wireTopic, partition, message, bytes: messageBytes(message) };
+  const message = { key: record.key, value: record.value, headers, timestamp: now };
+  return { topic: wireTopic, partition, message, bytes: recordBytes(message) };
 }
 
 /**

@@ -1,11 +1,12 @@
 // Dead letters: records that a service could not take, listed and sent again.
 import { topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
-import { headerText, messageBytes, timeText } from './codec.js';
+import { headerText, timeText } from './codec.js';
 import { deadLetterHeaders } from './dead-letter-record.js';
 import { internals, type EventLog } from './event-log.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import type { EncodedRecord } from './outgoing.js';
 import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import { recordBytes } from './record-batch.js';
 import { createTransactionalProducer, toBatches } from './transactional-producer.js';
 
 export interface DeadLetter {
@@ -150,20 +151,18 @@ function original(topic: string, record: RawRecord, partition: number): EncodedR
   const message = {
     key: record.key,
     value: record.value,
-    partition,
     headers,
-    timestamp: String(record.timestamp),
+    timestamp: record.timestamp,
   };
-  return { topic, partition, message, bytes: messageBytes(message) };
+  return { topic, partition, message, bytes: recordBytes(message) };
 }
 
 function marker(topic: string, record: RawRecord, partition: number, letter: DeadLetter): EncodedRecord {
   const message = {
     key: record.key,
     value: null,
-    partition,
     headers: { [deadLetterHeaders.retried]: letter.id.slice(letter.id.indexOf(':') + 1) },
-    timestamp: String(record.timestamp),
+    timestamp: record.timestamp,
   };
-  return { topic, partition, message, bytes: messageBytes(message) };
+  return { topic, partition, message, bytes: recordBytes(message) };
 }

@@ -1,6 +1,7 @@
 // For this package's own tests: brokers in memory that keep Kafka's rules of leaders, sequence numbers and epochs, and
 // can be told to fail as real ones do.
 import type { Broker, KafkaConnection } from './kafka-connection.js';
+import type { RecordToWrite } from './record-batch.js';
 
 type Request =
   'produce' | 'addOffsetsToTxn' | 'addPartitionsToTxn' | 'txnOffsetCommit' | 'endTxn' | 'initProducerId';
@@ -23,6 +24,11 @@ export interface FakeCluster {
   /** Nothing is answered until the function that is returned is called. */
   hang(): () => void;
   connections: number;
+}
+
+function textOf(value: RecordToWrite['value']): string {
+  if (value === null) return 'null';
+  return typeof value === 'object' && 'json' in value ? value.json : value.toString();
 }
 
 export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeCluster {
@@ -88,7 +94,7 @@ export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeClu
               const log = logs.get(key) ?? [];
               logs.set(key, log);
               const offset = log.length;
-              log.push(...messages.map(({ value }) => String(value)));
+              log.push(...messages.map(({ value }) => textOf(value)));
               sequences.set(producer, [...written, { first: firstSequence, count: messages.length, offset }]);
               return { partition, errorCode: 0, baseOffset: String(offset) };
             }),

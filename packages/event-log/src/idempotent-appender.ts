@@ -1,7 +1,7 @@
 // Appends batches to partitions, each exactly once: sequence numbers make a repeated batch a no-op on the broker.
-import type { Message } from 'kafkajs';
 import type { Broker, KafkaConnection } from './kafka-connection.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import type { RecordToWrite } from './record-batch.js';
 
 /** Who writes, as the brokers know it, and how much it has written to each partition. */
 export interface ProducerIdentity {
@@ -17,7 +17,7 @@ export interface AppendBatch {
   /** Topic as it is named on the wire. */
   topic: string;
   partition: number;
-  messages: Message[];
+  messages: RecordToWrite[];
 }
 
 const sequenceLimit = 2 ** 31;
@@ -58,7 +58,10 @@ export async function produce(
   batches: readonly (AppendBatch & { firstSequence: number })[],
   timeoutMs: number,
 ): Promise<bigint[]> {
-  const byTopic = new Map<string, { partition: number; firstSequence: number; messages: Message[] }[]>();
+  const byTopic = new Map<
+    string,
+    { partition: number; firstSequence: number; messages: RecordToWrite[] }[]
+  >();
   for (const { topic, partition, firstSequence, messages } of batches) {
     const partitions = byTopic.get(topic);
     if (partitions) partitions.push({ partition, firstSequence, messages });

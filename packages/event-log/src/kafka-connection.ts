@@ -4,34 +4,25 @@
 // a leader moves, is wedged for ever by a failed commit, and pays nine round trips a transaction; its consumer couples
 // all partitions and stops for good on a TypeError. Its protocol layer underneath is sound, and reachable through the
 // cluster that kafkajs hands to a custom partition assigner. docs: README.md, "Why not kafkajs' producer and consumer".
-import type { Message } from 'kafkajs';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
+import { directBroker } from './direct-broker.js';
 import { EventLogError } from './errors.js';
 import type { EventLogConfig } from './config.js';
+import type { FetchedBatch, RecordToWrite } from './record-batch.js';
 
 export interface ProducePartition {
   partition: number;
   firstSequence: number;
-  messages: Message[];
-}
-
-export interface FetchedMessage {
-  offset: string;
-  timestamp: string;
-  key: Buffer | null;
-  value: Buffer | null;
-  headers: Record<string, Buffer | Buffer[] | undefined>;
-  isControlRecord: boolean;
-  batchContext: { firstOffset: string; lastOffsetDelta: number; producerId: string; inTransaction: boolean };
+  messages: RecordToWrite[];
 }
 
 export interface FetchedPartition {
   partition: number;
-  highWatermark: string;
-  lastStableOffset: string;
-  abortedTransactions: { producerId: string; firstOffset: string }[] | null;
-  messages: FetchedMessage[];
+  highWatermark: bigint;
+  lastStableOffset: bigint;
+  abortedTransactions: { producerId: bigint; firstOffset: bigint }[];
+  batches: FetchedBatch[];
 }
 
 interface PartitionOffset {
@@ -39,7 +30,10 @@ interface PartitionOffset {
   offset: string;
 }
 
-/** The requests that this package sends, as kafkajs' Broker offers them (its type declarations name only some). */
+/**
+ * The requests that this package sends, as kafkajs' Broker offers them (its type declarations name only some); `produce`
+ * and `fetch` write and read the records' bytes as direct-broker.ts does.
+ */
 export interface Broker {
   nodeId: number;
   produce(request: {
@@ -183,6 +177,7 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
   if (!captured) throw new Error('kafkajs gave its assigner no cluster: this package needs kafkajs 2.2');
   const cluster = captured;
   const coordinators = new Map<string, Promise<Broker>>();
+  const directBrokers = new WeakMap<Broker, Broker>();
   let closed = false;
 
   /** A request that outlives its owner must not connect again. */
@@ -210,7 +205,10 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
 
   async function broker(nodeId: number): Promise<Broker> {
     assertOpen();
-    return cluster.findBroker({ nodeId });
+    const found = await cluster.findBroker({ nodeId });
+    let direct = directBrokers.get(found);
+    if (!direct) directBrokers.set(found, (direct = directBroker(found)));
+    return direct;
   }
 
   return {

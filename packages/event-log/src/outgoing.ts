@@ -1,9 +1,8 @@
 // Turns outgoing records into messages, with the trace that they belong to.
 import { context, propagation } from '@opentelemetry/api';
-import type { Message } from 'kafkajs';
-import { messageBytes } from './codec.js';
 import { EventLogError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
+import { recordBytes, type RecordToWrite } from './record-batch.js';
 import type { OutgoingRecord } from './records.js';
 
 /** A record ready to be sent. */
@@ -11,7 +10,8 @@ export interface EncodedRecord {
   /** Topic as named on the wire. */
   topic: string;
   partition: number;
-  message: Message;
+  message: RecordToWrite;
+  /** About what it takes on the wire. */
   bytes: number;
 }
 
@@ -41,12 +41,11 @@ export function encodeRecord(
       `a ${declaration.type} is for partition ${partition} of ${log.config.partitions}`,
     );
   }
-  const message: Message = {
+  const message: RecordToWrite = {
     key,
     value: log[internals].codec.encode(declaration, payload),
-    partition,
     headers: { type: declaration.type, ...headers, ...trace },
-    timestamp: String(timestamp),
+    timestamp,
   };
-  return { topic: log[internals].wire(declaration.topic), partition, message, bytes: messageBytes(message) };
+  return { topic: log[internals].wire(declaration.topic), partition, message, bytes: recordBytes(message) };
 }

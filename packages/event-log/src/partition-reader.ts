@@ -1,17 +1,10 @@
 // Reads one partition straight from its leader, committed records only, and knows exactly up to where it has read.
-import type { FetchedMessage, FetchedPartition, KafkaConnection } from './kafka-connection.js';
+import type { FetchedPartition, KafkaConnection } from './kafka-connection.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import type { FetchedBatch, RawRecord } from './record-batch.js';
 import { pause } from './timing.js';
 
-/** A record as it is on the log. */
-export interface RawRecord {
-  offset: bigint;
-  /** Milliseconds since 1970. */
-  timestamp: number;
-  key: Buffer | null;
-  value: Buffer | null;
-  headers: Record<string, Buffer | Buffer[] | undefined>;
-}
+export type { RawRecord };
 
 export interface Fetched {
   records: RawRecord[];
@@ -91,39 +84,35 @@ export function createPartitionReader(
 
 /** What a read_committed consumer may see of a fetched partition: neither control records nor aborted transactions. */
 export function committedRecords(
-  fetched: Pick<FetchedPartition, 'messages' | 'abortedTransactions' | 'highWatermark'>,
+  fetched: Pick<FetchedPartition, 'batches' | 'abortedTransactions' | 'highWatermark'>,
   from: bigint,
 ): Fetched {
-  const aborted = [...(fetched.abortedTransactions ?? [])]
-    .map(({ producerId, firstOffset }) => ({ producerId, firstOffset: BigInt(firstOffset) }))
-    .sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1));
-  const open = new Set<string>();
+  const aborted = [...fetched.abortedTransactions].sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1));
+  const open = new Set<bigint>();
   const records: RawRecord[] = [];
   let nextOffset = from;
   let nextAborted = 0;
-  for (const message of fetched.messages) {
-    const offset = BigInt(message.offset);
-    for (let next = aborted[nextAborted]; next && next.firstOffset <= offset; next = aborted[++nextAborted]) {
+  for (const batch of fetched.batches) {
+    const { producerId, lastOffset } = batch;
+    for (
+      let next = aborted[nextAborted];
+      next && next.firstOffset <= lastOffset;
+      next = aborted[++nextAborted]
+    ) {
       open.add(next.producerId);
     }
-    const { producerId, inTransaction } = message.batchContext;
-    if (message.isControlRecord) {
-      if (isAbortMarker(message)) open.delete(producerId);
-    } else if (offset >= from && !(inTransaction && open.has(producerId))) {
-      records.push({
-        offset,
-        timestamp: Number(message.timestamp),
-        key: message.key,
-        value: message.value,
-        headers: message.headers,
-      });
+    if (batch.isControl) {
+      if (isAbortMarker(batch)) open.delete(producerId);
+    } else if (!(batch.inTransaction && open.has(producerId))) {
+      for (const record of batch.records) if (record.offset >= from) records.push(record);
     }
-    if (offset >= nextOffset) nextOffset = offset + 1n;
+    if (lastOffset >= nextOffset) nextOffset = lastOffset + 1n;
   }
-  return { records, nextOffset, highWatermark: BigInt(fetched.highWatermark) };
+  return { records, nextOffset, highWatermark: fetched.highWatermark };
 }
 
 /** A control record's key is its version and its type, two bytes each: type 0 is abort, 1 commit. */
-function isAbortMarker({ key }: FetchedMessage): boolean {
+function isAbortMarker({ records: [marker] }: FetchedBatch): boolean {
+  const key = marker?.key ?? null;
   return key !== null && key.length >= 4 && key.readInt16BE(2) === 0;
 }

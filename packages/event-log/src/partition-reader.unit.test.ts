@@ -1,26 +1,28 @@
 // What a fetch answers, as a reader of committed records may see it.
 import { expect, test } from '@jest/globals';
-import type { FetchedMessage } from './kafka-connection.js';
 import { committedRecords } from './partition-reader.js';
+import type { FetchedBatch } from './record-batch.js';
 
-function message(
+function batchAt(
   offset: number,
   options: { producer?: string; transactional?: boolean; marker?: 'commit' | 'abort' } = {},
-): FetchedMessage {
+): FetchedBatch {
   const { producer = '1', transactional = true, marker } = options;
   return {
-    offset: String(offset),
-    timestamp: '0',
-    key: marker ? Buffer.from([0, 0, 0, marker === 'commit' ? 1 : 0]) : Buffer.from([0, 0, 0, 0]),
-    value: Buffer.from('x'),
-    headers: {},
-    isControlRecord: marker !== undefined,
-    batchContext: {
-      firstOffset: String(offset),
-      lastOffsetDelta: 0,
-      producerId: producer,
-      inTransaction: transactional,
-    },
+    firstOffset: BigInt(offset),
+    lastOffset: BigInt(offset),
+    producerId: BigInt(producer),
+    inTransaction: transactional,
+    isControl: marker !== undefined,
+    records: [
+      {
+        offset: BigInt(offset),
+        timestamp: 0,
+        key: marker ? Buffer.from([0, 0, 0, marker === 'commit' ? 1 : 0]) : Buffer.from([0, 0, 0, 0]),
+        value: Buffer.from('x'),
+        headers: {},
+      },
+    ],
   };
 }
 
@@ -30,9 +32,9 @@ const offsets = (fetched: ReturnType<typeof committedRecords>) =>
 test('markers are not seen, and reading goes on behind them', () => {
   const fetched = committedRecords(
     {
-      messages: [message(4), message(5), message(6, { marker: 'commit' })],
+      batches: [batchAt(4), batchAt(5), batchAt(6, { marker: 'commit' })],
       abortedTransactions: [],
-      highWatermark: '7',
+      highWatermark: 7n,
     },
     4n,
   );
@@ -44,18 +46,18 @@ test('markers are not seen, and reading goes on behind them', () => {
 test('records of an aborted transaction are not seen, those of others between them are', () => {
   const fetched = committedRecords(
     {
-      messages: [
-        message(0, { producer: '1' }),
-        message(1, { producer: '2' }),
-        message(2, { producer: '3', transactional: false }),
-        message(3, { producer: '1' }),
-        message(4, { producer: '1', marker: 'abort' }),
-        message(5, { producer: '2', marker: 'commit' }),
-        message(6, { producer: '1' }),
-        message(7, { producer: '1', marker: 'commit' }),
+      batches: [
+        batchAt(0, { producer: '1' }),
+        batchAt(1, { producer: '2' }),
+        batchAt(2, { producer: '3', transactional: false }),
+        batchAt(3, { producer: '1' }),
+        batchAt(4, { producer: '1', marker: 'abort' }),
+        batchAt(5, { producer: '2', marker: 'commit' }),
+        batchAt(6, { producer: '1' }),
+        batchAt(7, { producer: '1', marker: 'commit' }),
       ],
-      abortedTransactions: [{ producerId: '1', firstOffset: '0' }],
-      highWatermark: '8',
+      abortedTransactions: [{ producerId: 1n, firstOffset: 0n }],
+      highWatermark: 8n,
     },
     0n,
   );
@@ -64,20 +66,20 @@ test('records of an aborted transaction are not seen, those of others between th
 });
 
 test('two aborted transactions of two producers, named in any order, are both left out', () => {
-  const messages = [
-    message(0, { producer: '1' }),
-    message(1, { producer: '2' }),
-    message(2, { producer: '1', marker: 'abort' }),
-    message(3, { producer: '2', marker: 'abort' }),
-    message(4, { producer: '1' }),
-    message(5, { producer: '1', marker: 'commit' }),
+  const batches = [
+    batchAt(0, { producer: '1' }),
+    batchAt(1, { producer: '2' }),
+    batchAt(2, { producer: '1', marker: 'abort' }),
+    batchAt(3, { producer: '2', marker: 'abort' }),
+    batchAt(4, { producer: '1' }),
+    batchAt(5, { producer: '1', marker: 'commit' }),
   ];
   const aborted = [
-    { producerId: '1', firstOffset: '0' },
-    { producerId: '2', firstOffset: '1' },
+    { producerId: 1n, firstOffset: 0n },
+    { producerId: 2n, firstOffset: 1n },
   ];
   for (const abortedTransactions of [aborted, [...aborted].reverse()]) {
-    expect(offsets(committedRecords({ messages, abortedTransactions, highWatermark: '6' }, 0n))).toEqual([4]);
+    expect(offsets(committedRecords({ batches, abortedTransactions, highWatermark: 6n }, 0n))).toEqual([4]);
   }
 });
 
@@ -85,7 +87,7 @@ test('records before the wanted offset, which come with their batch, are not see
   expect(
     offsets(
       committedRecords(
-        { messages: [message(0), message(1), message(2)], abortedTransactions: null, highWatermark: '3' },
+        { batches: [batchAt(0), batchAt(1), batchAt(2)], abortedTransactions: [], highWatermark: 3n },
         2n,
       ),
     ),
@@ -93,9 +95,16 @@ test('records before the wanted offset, which come with their batch, are not see
 });
 
 test('nothing new: reading goes on where it was', () => {
-  expect(committedRecords({ messages: [], abortedTransactions: [], highWatermark: '3' }, 3n)).toEqual({
+  expect(committedRecords({ batches: [], abortedTransactions: [], highWatermark: 3n }, 3n)).toEqual({
     records: [],
     nextOffset: 3n,
     highWatermark: 3n,
   });
+});
+
+test('a batch whose records were all compacted away is passed', () => {
+  const empty = { ...batchAt(3), lastOffset: 5n, records: [] };
+  const fetched = committedRecords({ batches: [empty], abortedTransactions: [], highWatermark: 9n }, 3n);
+  expect(offsets(fetched)).toEqual([]);
+  expect(fetched.nextOffset).toBe(6n);
 });

@@ -20,6 +20,7 @@ import {
   testLog,
   type Faults,
   type Store,
+  valueBytes,
 } from './test-support.js';
 import { createTransactionalProducer } from './transactional-producer.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
@@ -179,7 +180,7 @@ describe('a processor', () => {
           {
             topic: wire('scoring.events'),
             partition: 0,
-            messages: [{ key: 'x', value: codec.encode(ghost.declaration, ghost.payload), partition: 0 }],
+            messages: [{ key: 'x', value: codec.encode(ghost.declaration, ghost.payload) }],
           },
         ],
         offsets: [{ topic: wire('scoring.commands'), partition: 0, offset: 0n }],
@@ -333,7 +334,7 @@ describe('records that cannot be taken', () => {
     };
     const { codec } = log[internals];
     const { declaration, payload } = createRuleset();
-    const valid = codec.encode(declaration, payload);
+    const valid = valueBytes(codec.encode(declaration, payload));
     const deep = Buffer.concat([
       valid.subarray(0, 5),
       Buffer.from(`${'['.repeat(50_000)}${']'.repeat(50_000)}`),

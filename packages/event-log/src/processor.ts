@@ -459,7 +459,7 @@ async function openSession(context: SessionContext): Promise<Session> {
 
     function folded(event: OutgoingRecord, encoded: EncodedRecord | undefined, offset: bigint): FoldedRecord {
       const headers = encoded?.message.headers ?? {};
-      const timestamp = Number(encoded?.message.timestamp ?? 0);
+      const timestamp = encoded?.message.timestamp ?? 0;
       const { declaration, key, payload } = event;
       return {
         type: declaration.type,

@@ -1,5 +1,4 @@
 // One transactional id's producer: fences its predecessor, then appends records and input offsets, all or nothing.
-import type { Message } from 'kafkajs';
 import { EventLogUnavailable } from './errors.js';
 import {
   byLeader,
@@ -11,6 +10,7 @@ import {
 } from './idempotent-appender.js';
 import type { Broker, KafkaConnection } from './kafka-connection.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import type { RecordToWrite } from './record-batch.js';
 import { pause } from './timing.js';
 
 export interface TransactionContents {
@@ -218,10 +218,10 @@ function partitionsByTopic(batches: readonly AppendBatch[]): { topic: string; pa
 
 /**
  * Groups messages into batches of one partition each, in order, none above `maxBytes` unless one message is: a broker
- * refuses a record batch above the topic's max.message.bytes, and kafkajs makes one batch of all that it is given.
+ * refuses a record batch above the topic's max.message.bytes, and one request has one batch of each partition.
  */
 export function toBatches(
-  messages: readonly { topic: string; partition: number; message: Message; bytes: number }[],
+  messages: readonly { topic: string; partition: number; message: RecordToWrite; bytes: number }[],
   maxBytes: number,
 ): { batch: AppendBatch; indexes: number[] }[] {
   const open = new Map<string, { batch: AppendBatch; indexes: number[]; bytes: number }>();

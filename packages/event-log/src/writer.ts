@@ -1,6 +1,5 @@
 // Writes records from outside of a processor, many callers' records in one request.
 import type { TopicName } from '@lead-scoring/contracts';
-import type { Message } from 'kafkajs';
 import type { Component } from './component.js';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
@@ -13,6 +12,7 @@ import {
 } from './idempotent-appender.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import { encodeRecord, traceHeaders } from './outgoing.js';
+import type { RecordToWrite } from './record-batch.js';
 import type { OutgoingRecord } from './records.js';
 import { pause, within } from './timing.js';
 
@@ -60,7 +60,7 @@ interface Entry {
   /** Index in the call. */
   index: number;
   name: TopicName;
-  message: Message;
+  message: RecordToWrite;
   bytes: number;
 }
 
