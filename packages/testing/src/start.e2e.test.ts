@@ -18,6 +18,7 @@ interface StartFile {
   schema_registry_url: string;
   mongodb_uri: string;
   namespace: string;
+  partitions: number;
   services: Record<string, { url: string; pid: number | null }>;
 }
 
@@ -116,6 +117,7 @@ describe('npm start', () => {
       schema_registry_url: process.env['SCHEMA_REGISTRY_URL'],
       mongodb_uri: process.env['MONGODB_URI'],
       namespace,
+      partitions: 6,
       services: Object.fromEntries(
         ['gateway', 'ingest', 'scoring'].map((name) => [
           name,
