@@ -2,7 +2,7 @@
 // their version, waits for the answer and turns its errors into exceptions; only the bytes of records are not its own.
 //
 // kafkajs itself makes objects and buffers of each field of each record. README.md, "Processor time".
-import type { Broker } from './kafka-connection.js';
+import type { Broker } from './broker.js';
 import { readBatches, sizeBatch, type FetchedBatch } from './record-batch.js';
 
 /** As in kafkajs' protocol/requests/apiKeys. */

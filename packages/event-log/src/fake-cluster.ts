@@ -1,6 +1,7 @@
 // For this package's own tests: brokers in memory that keep Kafka's rules of leaders, sequence numbers and epochs, and
 // can be told to fail as real ones do.
-import type { Broker, KafkaConnection } from './kafka-connection.js';
+import type { Broker } from './broker.js';
+import type { KafkaConnection } from './kafka-connection.js';
 import type { RecordToWrite } from './record-batch.js';
 
 type Request =

@@ -1,5 +1,6 @@
 // Appends batches to partitions, each exactly once: sequence numbers make a repeated batch a no-op on the broker.
-import type { Broker, KafkaConnection } from './kafka-connection.js';
+import type { Broker } from './broker.js';
+import type { KafkaConnection } from './kafka-connection.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import type { RecordToWrite } from './record-batch.js';
 

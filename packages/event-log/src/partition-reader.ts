@@ -1,5 +1,6 @@
 // Reads one partition straight from its leader, committed records only, and knows exactly up to where it has read.
-import type { FetchedPartition, KafkaConnection } from './kafka-connection.js';
+import type { FetchedPartition } from './broker.js';
+import type { KafkaConnection } from './kafka-connection.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import type { FetchedBatch, RawRecord } from './record-batch.js';
 import { pause } from './timing.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, afterAll, describe, expect, test } from '@jest/globals';
 import { listDeadLetters, retryDeadLetters, type DeadLetter } from './dead-letters.js';
 import { internals, type EventLog } from './event-log.js';
-import type { Broker } from './kafka-connection.js';
+import type { Broker } from './broker.js';
 import { requestRebuild, tail, waitUntilConsumed } from './operations.js';
 import { createPartitionReader } from './partition-reader.js';
 import {

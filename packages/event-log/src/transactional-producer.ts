@@ -8,7 +8,8 @@ import {
   type AppendBatch,
   type ProducerIdentity,
 } from './idempotent-appender.js';
-import type { Broker, KafkaConnection } from './kafka-connection.js';
+import type { Broker } from './broker.js';
+import type { KafkaConnection } from './kafka-connection.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import type { RecordToWrite } from './record-batch.js';
 import { pause } from './timing.js';
