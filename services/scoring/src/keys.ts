@@ -63,6 +63,26 @@ export function isRankKeyOf(ouId: string, key: Binary): boolean {
   return bytes.length === 2 * uuidBytes + scoreBytes && readUuid(bytes, 0) === ouId.toLowerCase();
 }
 
+/** A lead that an alias was linked to, under the lead that the alias names by itself: OU, that lead, linked lead. */
+export function aliasKey(ouId: string, aliasLeadId: string, leadId: string): Binary {
+  const bytes = Buffer.allocUnsafe(3 * uuidBytes);
+  writeUuid(bytes, 0, ouId);
+  writeUuid(bytes, uuidBytes, aliasLeadId);
+  writeUuid(bytes, 2 * uuidBytes, leadId);
+  return new Binary(bytes, 0);
+}
+
+export function aliasKeysOf(ouId: string, aliasLeadId: string): Range {
+  return {
+    $gte: aliasKey(ouId, aliasLeadId, '00000000-0000-0000-0000-000000000000'),
+    $lte: aliasKey(ouId, aliasLeadId, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+  };
+}
+
+export function leadOfAliasKey(key: Binary): string {
+  return readUuid(bytesOf(key), 2 * uuidBytes);
+}
+
 /** A record of the log under the lead or the OU that it is about. */
 export function recordKey(ownerId: string, offset: number): Binary {
   const bytes = Buffer.allocUnsafe(uuidBytes + offsetBytes);

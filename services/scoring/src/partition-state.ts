@@ -37,7 +37,7 @@ import {
   type ConfigurationReader,
 } from './configuration/store.js';
 import { recordKey } from './keys.js';
-import { histograms, leads, ranks, timeline } from './leads/model.js';
+import { histograms, leadAliases, leads, ranks, timeline } from './leads/model.js';
 import { createLeadProjection, leadName, type FoldedDecision } from './leads/project.js';
 import { decideScore } from './scores/decide.js';
 import { compileRules, type CompiledRules } from './scores/rule-model.js';
@@ -49,6 +49,7 @@ export const scoringCollections = [
   configurationChanges,
   leads,
   ranks,
+  leadAliases,
   timeline,
   histograms,
 ];
@@ -225,6 +226,7 @@ export function openPartition(
       await deletePartition(readModel, configurationChanges, partition);
       await deletePartition(readModel, leads, partition);
       await deletePartition(readModel, ranks, partition);
+      await deletePartition(readModel, leadAliases, partition);
       await deletePartition(readModel, timeline, partition);
       await deletePartition(readModel, histograms, partition);
       folded.clear();

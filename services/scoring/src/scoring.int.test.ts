@@ -1,6 +1,6 @@
 // The scoring service on real servers: what comes in through the log is what its query port tells.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { routeDeclarations } from '@lead-scoring/contracts';
+import { leadIdOf, routeDeclarations } from '@lead-scoring/contracts';
 import { defaultRulesetIdOf } from './configuration/decide.js';
 import {
   at,
@@ -234,6 +234,28 @@ describe('lists of leads', () => {
     expect(await found('ead1')).toHaveLength(10);
     expect(await found('.*')).toEqual([]);
     expect(list(await rig.get('/leads?q=lovelace')).map(({ name }) => name)).toEqual(['Ada Lovelace']);
+  });
+
+  test('an alias in full finds the leads that have it first, also one that was linked to them', async () => {
+    const cookie = { alias_kind: 'cookie', alias: 'lead' };
+    const own = { alias_kind: 'email', alias: 'own@example.com' };
+    await rig.score([
+      ingested('linked', [{}], { lead_id: leadIdOf(ouId, 'email', own.alias), aliases: [own, cookie] }),
+      ingested('not own', [{}], { aliases: [{ alias_kind: 'email', alias: 'not-own@example.com' }] }),
+    ]);
+    const found = async (q: string) =>
+      list(await rig.get(`/leads/search?q=${encodeURIComponent(q)}&limit=3`));
+    expect((await found('Own@Example.com')).map(({ name }) => name)).toEqual(['own@example.com']);
+    expect((await found('lead')).map(({ name }) => name)).toHaveLength(3);
+    expect((await found('lead'))[0]?.name).toBe('own@example.com');
+    const names: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const answer = await rig.get(`/leads/search?q=lead&limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      names.push(...list(answer).map(({ name }) => name));
+      cursor = nextCursor(answer);
+    }
+    expect(names).toHaveLength(31);
+    expect(new Set(names).size).toBe(31);
   });
 
   test('a cursor of another list, or of nobody, is 400', async () => {

@@ -82,6 +82,8 @@ export const searchLeads = defineRoute({
   access: viewer,
   tag: 'Leads',
   summary: 'Find leads by name, company or alias',
+  description:
+    'Leads that have the text as an alias come first, then those that contain it, highest score first. An e-mail address or telephone number in full finds the leads that have it, and nobody else.',
   query: z.strictObject({
     q: name(200).describe('Text within name, company or an alias.'),
     ...pageParameters,

@@ -36,6 +36,12 @@ export interface RankDocument {
   partition: number;
 }
 
+/** `_id` is aliasKey. Only aliases that name another lead by themselves have one: a lead's own is computed. */
+export interface AliasDocument {
+  _id: Binary;
+  partition: number;
+}
+
 /** One decision that gave points; `_id` is recordKey of lead and offset. */
 export interface TimelineDocument {
   _id: Binary;
@@ -60,6 +66,7 @@ export interface HistogramDocument extends GuardedDocument {
 
 export const leads = defineCollection<LeadDocument>({ name: 'leads', indexes: [] });
 export const ranks = defineCollection<RankDocument>({ name: 'lead_ranks', indexes: [] });
+export const leadAliases = defineCollection<AliasDocument>({ name: 'lead_aliases', indexes: [] });
 export const timeline = defineCollection<TimelineDocument>({ name: 'timeline', indexes: [] });
 export const histograms = defineCollection<HistogramDocument>({
   name: 'score_histograms',
@@ -70,20 +77,21 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
   const name = nameOf(lead);
   return {
     _id: leadKey(lead.ou_id, lead.id),
-    name,
-    name_key: name.toLowerCase(),
-    owner: lead.fields.owner?.value ?? '',
+    // What lists look at stands in front: an engine reads a document up to the field that it wants.
     search: searchTextOf(lead),
+    owner: lead.fields.owner?.value ?? '',
+    score: lead.score,
+    name_key: name.toLowerCase(),
+    last_activity_at: lead.last_activity_at,
+    first_activity_at: lead.first_activity_at,
+    offset: lead.offset,
+    name,
     fields: lead.fields,
     aliases: [...lead.aliases],
-    score: lead.score,
     rulesets: [...lead.rulesets],
     event_count: lead.event_count,
-    first_activity_at: lead.first_activity_at,
-    last_activity_at: lead.last_activity_at,
     first_offset: lead.first_offset,
     partition,
-    offset: lead.offset,
   };
 }
 

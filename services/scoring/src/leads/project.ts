@@ -1,6 +1,6 @@
 // Writes a batch of decisions into the stored leads: each document at most once per batch, guarded, in an order in
 // which a reader never misses a lead or a point.
-import type { records } from '@lead-scoring/contracts';
+import { leadIdOf, type records } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
   createStateCache,
@@ -9,12 +9,13 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { hexOf, leadKey, rankKey } from '../keys.js';
+import { aliasKey, hexOf, leadKey, rankKey } from '../keys.js';
 import { foldLead } from './fold.js';
 import { moveLead } from './histogram-fold.js';
 import {
   histogramId,
   histograms,
+  leadAliases,
   leads as leadCollection,
   packHistogram,
   ranks as rankCollection,
@@ -23,6 +24,7 @@ import {
   toLeadDocument,
   toTimelineDocument,
   unpackHistogram,
+  type AliasDocument,
 } from './model.js';
 import type { Lead } from './state.js';
 
@@ -63,6 +65,7 @@ export function createLeadProjection(
 ): LeadProjection {
   const storedLeads = readModel.collection(leadCollection);
   const storedRanks = readModel.collection(rankCollection);
+  const storedAliases = readModel.collection(leadAliases);
   const storedTimeline = readModel.collection(timelineCollection);
   const storedHistograms = readModel.collection(histograms);
   const writer = createGuardedWriter(readModel);
@@ -138,12 +141,17 @@ export function createLeadProjection(
         arriving.push({ _id: rankKey(lead.ou_id, lead.score, lead.id), partition });
       for (const score of scores) if (score !== lead.score) leaving.push(rankKey(lead.ou_id, score, lead.id));
     }
+    const linked = [...changed].flatMap((name) => linkedAliases(after.get(name), before.get(name) ?? null));
     const entries = decisions.flatMap(({ payload, offset }) =>
       payload.scored_events.length > 0 ? [toTimelineDocument(payload, { partition, offset })] : [],
     );
 
     // Before the leads: whoever sees a lead's score finds the entries that explain it and the place that it has.
-    await Promise.all([insertMissing(storedTimeline, entries), insertMissing(storedRanks, arriving)]);
+    await Promise.all([
+      insertMissing(storedTimeline, entries),
+      insertMissing(storedRanks, arriving),
+      insertMissing(storedAliases, linked),
+    ]);
     const fresh = new Set<object>();
     const documents = [...changed].flatMap((name) => {
       const lead = after.get(name);
@@ -161,6 +169,15 @@ export function createLeadProjection(
       ),
       foldHistograms(decisions, after),
     ]);
+  }
+
+  /** Aliases that the lead has got and that name another lead by themselves. */
+  function linkedAliases(lead: Lead | undefined, known: Lead | null): AliasDocument[] {
+    if (!lead || lead.aliases === known?.aliases) return [];
+    return lead.aliases.slice(known?.aliases.length ?? 0).flatMap(({ alias_kind, alias }) => {
+      const aliasLeadId = leadIdOf(lead.ou_id, alias_kind, alias);
+      return aliasLeadId === lead.id ? [] : [{ _id: aliasKey(lead.ou_id, aliasLeadId, lead.id), partition }];
+    });
   }
 
   async function foldHistograms(

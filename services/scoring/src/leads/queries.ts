@@ -13,7 +13,16 @@ import { bindQuery, ProblemError, type BoundQuery, type QueryInput } from '@lead
 import { loadOne } from '../configuration/queries.js';
 import type { Configuration } from '../configuration/state.js';
 import type { ConfigurationReader } from '../configuration/store.js';
-import { bytesOf, leadKey, leadKeysOf, leadOfKey, rankKeysBetween, readRankKey } from '../keys.js';
+import {
+  aliasKeysOf,
+  bytesOf,
+  leadKey,
+  leadKeysOf,
+  leadOfAliasKey,
+  leadOfKey,
+  rankKeysBetween,
+  readRankKey,
+} from '../keys.js';
 import type { AwaitPositions } from '../visibility.js';
 import {
   leadCursor,
@@ -30,7 +39,8 @@ import {
   type Histogram,
   type ScoreRange,
 } from './histogram-fold.js';
-import { histograms, leads, ranks, unpackHistogram, type LeadDocument } from './model.js';
+import { histograms, leadAliases, leads, ranks, unpackHistogram, type LeadDocument } from './model.js';
+import { maximumAliases } from './state.js';
 
 type ListQuery = QueryInput<typeof routes.listLeads>['query'];
 type SearchQuery = QueryInput<typeof routes.searchLeads>['query'];
@@ -205,28 +215,36 @@ async function listFiltered(readModel: ReadModel, ouId: string, query: ListQuery
     conditions.push({ score: { $gte: low, $lte: high } });
   if (query.owner !== undefined) conditions.push({ owner: query.owner });
   if (query.q !== undefined) conditions.push(textCondition(query.q));
-  const descending = query.sort.startsWith('-');
-  const field = sortFields[query.sort.replace('-', '') as keyof typeof sortFields];
-  const step = descending ? -1 : 1;
+  const direction = query.sort.startsWith('-') ? -1 : 1;
+  const order: LeadOrder = {
+    field: sortFields[query.sort.replace('-', '') as keyof typeof sortFields],
+    direction,
+  };
   const collection = readModel.collection(leads);
   return withClassifiedErrors(async () => {
-    const after: Filter<LeadDocument>[] = [];
-    if (query.cursor !== undefined) {
-      const last = await collection.findOne({ _id: leadKey(ouId, readLeadCursor(query.cursor, query.sort)) });
-      if (!last) throw new InvalidCursor();
-      const beyond = descending ? '$lt' : '$gt';
-      after.push({
-        $or: [
-          { [field]: { [beyond]: last[field] } },
-          { [field]: last[field], _id: { [beyond]: last._id } },
-        ] as Filter<LeadDocument>[],
-      });
+    const last =
+      query.cursor === undefined ? null : await lastOfPage(readModel, ouId, query.cursor, query.sort);
+    const nextCursor = (lead: Pick<LeadDocument, '_id'>) => leadCursor(leadOfKey(lead._id), query.sort);
+    const matches =
+      query.owner === undefined && query.q === undefined
+        ? null
+        : await fewMatches(readModel, { $and: conditions }, order);
+    if (matches) {
+      const rest = last ? matches.filter((match) => inOrder(order)(match, last) > 0) : matches;
+      const skip = last ? 0 : (query.page - 1) * query.limit;
+      const shown = rest.slice(skip, skip + query.limit);
+      const end = shown.at(-1);
+      return {
+        documents: await loadInOrder(readModel, shown),
+        total: matches.length,
+        next_cursor: end && skip + query.limit < rest.length ? nextCursor(end) : undefined,
+      };
     }
     const [found, total] = await Promise.all([
       collection
-        .find({ $and: [...conditions, ...after] })
-        .sort({ [field]: step, _id: step })
-        .skip(query.cursor === undefined ? (query.page - 1) * query.limit : 0)
+        .find({ $and: [...conditions, ...(last ? [afterInOrder(last, order)] : [])] })
+        .sort({ [order.field]: direction, _id: direction })
+        .skip(last ? 0 : (query.page - 1) * query.limit)
         .limit(query.limit + 1)
         .toArray(),
       conditions.length === 1
@@ -234,48 +252,108 @@ async function listFiltered(readModel: ReadModel, ouId: string, query: ListQuery
         : collection.countDocuments({ $and: conditions }),
     ]);
     const documents = found.slice(0, query.limit);
-    const last = documents.at(-1);
-    return {
-      documents,
-      total,
-      next_cursor:
-        last && found.length > query.limit ? leadCursor(leadOfKey(last._id), query.sort) : undefined,
-    };
+    const end = documents.at(-1);
+    return { documents, total, next_cursor: end && found.length > query.limit ? nextCursor(end) : undefined };
   });
 }
 
-/** Leads that the text names exactly as one of their aliases, then those that contain it, highest score first. */
+interface LeadOrder {
+  field: (typeof sortFields)[keyof typeof sortFields];
+  direction: 1 | -1;
+}
+
+type Match = Pick<LeadDocument, '_id' | LeadOrder['field']>;
+
+/** Up to so many matches are looked up once, and put into order and counted here. */
+const maximumMatches = 2_000;
+
+/** The matches in order, or null when there are too many: a look at all leads costs the same for finding and for counting. */
+async function fewMatches(
+  readModel: ReadModel,
+  filter: Filter<LeadDocument>,
+  order: LeadOrder,
+): Promise<Match[] | null> {
+  const found = await readModel
+    .collection(leads)
+    .find(filter)
+    .project<Match>({ _id: 1, [order.field]: 1 })
+    .limit(maximumMatches + 1)
+    .toArray();
+  return found.length > maximumMatches ? null : found.sort(inOrder(order));
+}
+
+function inOrder({ field, direction }: LeadOrder): (left: Match, right: Match) => number {
+  return (left, right) => {
+    const [a, b] = [left[field], right[field]];
+    return direction * (a < b ? -1 : a > b ? 1 : Buffer.compare(bytesOf(left._id), bytesOf(right._id)));
+  };
+}
+
+function afterInOrder(last: Match, { field, direction }: LeadOrder): Filter<LeadDocument> {
+  const beyond = direction === -1 ? '$lt' : '$gt';
+  return {
+    $or: [{ [field]: { [beyond]: last[field] } }, { [field]: last[field], _id: { [beyond]: last._id } }],
+  };
+}
+
+/** @throws InvalidCursor */
+async function lastOfPage(
+  readModel: ReadModel,
+  ouId: string,
+  cursor: string,
+  sort: string,
+): Promise<LeadDocument> {
+  const last = await readModel
+    .collection(leads)
+    .findOne({ _id: leadKey(ouId, readLeadCursor(cursor, sort)) });
+  if (!last) throw new InvalidCursor();
+  return last;
+}
+
+const highestFirst: LeadOrder = { field: 'score', direction: -1 };
+
+/**
+ * Leads that the text names exactly as one of their aliases, then those that contain it, highest score first. An
+ * e-mail address or telephone number in full names its leads and nobody else: then nothing is searched.
+ */
 async function search(readModel: ReadModel, ouId: string, query: SearchQuery): Promise<LeadPage> {
   const page = query.cursor === undefined ? query.page : readPageCursor(query.cursor);
-  const collection = readModel.collection(leads);
+  const skip = (page - 1) * query.limit;
   return withClassifiedErrors(async () => {
-    const exact = [
-      ...(await loadLeads(readModel, await keysNamedBy(readModel, ouId, query.q))).values(),
-    ].sort(
-      (left, right) => right.score - left.score || Buffer.compare(bytesOf(right._id), bytesOf(left._id)),
-    );
+    const named = await leadsNamedBy(readModel, ouId, query.q);
+    const isWhole =
+      named.length > 0 && ['email', 'phone'].some((kind) => 'alias' in normaliseAlias(kind, query.q));
     const contains: Filter<LeadDocument> = {
       $and: [
         { _id: leadKeysOf(ouId) },
         textCondition(query.q),
-        ...(exact.length > 0 ? [{ _id: { $nin: exact.map(({ _id }) => _id) } }] : []),
+        ...(named.length > 0 ? [{ _id: { $nin: named.map(({ _id }) => _id) } }] : []),
       ],
     };
-    const skip = (page - 1) * query.limit;
-    const first = exact.slice(skip, skip + query.limit);
-    const [others, count] = await Promise.all([
-      collection
+    const others = isWhole ? [] : await fewMatches(readModel, contains, highestFirst);
+    if (others) {
+      const all: Match[] = [...named, ...others];
+      return {
+        documents: await loadInOrder(readModel, all.slice(skip, skip + query.limit)),
+        total: all.length,
+        next_cursor: skip + query.limit < all.length ? pageCursor(page + 1) : undefined,
+      };
+    }
+    const first = named.slice(skip, skip + query.limit);
+    const [found, count] = await Promise.all([
+      readModel
+        .collection(leads)
         .find(contains)
         .sort({ score: -1, _id: -1 })
-        .skip(Math.max(0, skip - exact.length))
-        .limit(query.limit - first.length + 1)
+        .skip(Math.max(0, skip - named.length))
+        .limit(query.limit - first.length)
         .toArray(),
-      collection.countDocuments(contains),
+      readModel.collection(leads).countDocuments(contains),
     ]);
     return {
-      documents: [...first, ...others.slice(0, query.limit - first.length)],
-      total: exact.length + count,
-      next_cursor: skip + query.limit < exact.length + count ? pageCursor(page + 1) : undefined,
+      documents: [...first, ...found],
+      total: named.length + count,
+      next_cursor: skip + query.limit < named.length + count ? pageCursor(page + 1) : undefined,
     };
   });
 }
@@ -286,8 +364,8 @@ function textCondition(text: string): Filter<LeadDocument> {
 
 const wellKnownKinds = ['email', 'phone', 'external_id', 'cookie', 'social', 'user_id', 'anonymous_id'];
 
-/** The leads that have the text as their first alias, of any kind that occurs: computed, not searched. */
-async function keysNamedBy(readModel: ReadModel, ouId: string, text: string): Promise<Binary[]> {
+/** The leads that have the text as an alias, of any kind that occurs, highest score first: computed, not searched. */
+async function leadsNamedBy(readModel: ReadModel, ouId: string, text: string): Promise<LeadDocument[]> {
   const { aliasKinds } = await loadStatistics(readModel, ouId);
   const keys = new Map<string, Binary>();
   for (const kind of new Set([...wellKnownKinds, ...aliasKinds])) {
@@ -296,7 +374,18 @@ async function keysNamedBy(readModel: ReadModel, ouId: string, text: string): Pr
     const leadId = leadIdOf(ouId, kind, normalised.alias);
     keys.set(leadId, leadKey(ouId, leadId));
   }
-  return [...keys.values()];
+  // Leads that the alias was linked to, besides the lead that it names by itself.
+  const linked = await Promise.all(
+    [...keys.keys()].map((leadId) =>
+      readModel
+        .collection(leadAliases)
+        .find({ _id: aliasKeysOf(ouId, leadId) })
+        .limit(maximumAliases)
+        .toArray(),
+    ),
+  );
+  for (const { _id } of linked.flat()) keys.set(leadOfAliasKey(_id), leadKey(ouId, leadOfAliasKey(_id)));
+  return [...(await loadLeads(readModel, [...keys.values()])).values()].sort(inOrder(highestFirst));
 }
 
 /** Leads by their ids. */
@@ -307,6 +396,14 @@ async function loadLeads(readModel: ReadModel, keys: readonly Binary[]): Promise
     .find({ _id: { $in: [...keys] } })
     .toArray();
   return new Map(found.map((document) => [leadOfKey(document._id), document]));
+}
+
+async function loadInOrder(readModel: ReadModel, matches: readonly Match[]): Promise<LeadDocument[]> {
+  const byId = await loadLeads(
+    readModel,
+    matches.map(({ _id }) => _id),
+  );
+  return matches.flatMap(({ _id }) => byId.get(leadOfKey(_id)) ?? []);
 }
 
 interface Statistics {
