@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { BSON } from 'mongodb';
 import { traffic } from './ledger.js';
 import { seededRandom } from './random.js';
 import { referenceScores } from './reference.js';
@@ -55,13 +56,21 @@ test('traffic is the same for the same seed, has as many events as asked for, an
   ).toEqual(ids);
 });
 
-test('two states of the read models are the same only when every document is', () => {
-  const state = (documents: Record<string, string>): StoredDocuments =>
-    new Map([['leads', new Map(Object.entries(documents))]]);
-  expect(differences(state({ a: '1', b: '2' }), state({ b: '2', a: '1' }))).toEqual([]);
-  expect(differences(state({ a: '1' }), state({ a: '2' }))).toEqual(['leads: 1 became 2']);
-  expect(differences(state({ a: '1' }), state({}))).toEqual(['leads: 1 missing, such as a']);
-  expect(differences(state({}), state({ a: '1' }))).toEqual(['leads: 1 too many, such as a']);
+test('two states of the read models are the same only when every field of every document is', () => {
+  const state = (...documents: BSON.Document[]): StoredDocuments =>
+    new Map([
+      ['leads', new Map(documents.map((document) => [String(document['_id']), BSON.serialize(document)]))],
+    ]);
+  const one = { _id: 1, score: 5, at: new Date(0) };
+  expect(
+    differences(state(one, { _id: 2 }), state({ _id: 2 }, { at: new Date(0), score: 5, _id: 1 })),
+  ).toEqual([]);
+  expect(differences(state(one), state({ ...one, score: 6 }))).toHaveLength(1);
+  expect(differences(state(one), state({ ...one, score: new BSON.Double(5) }))).toHaveLength(1);
+  expect(differences(state(one), state({ ...one, score: BSON.Long.fromNumber(5) }))).toHaveLength(1);
+  expect(differences(state(one), state({ ...one, extra: null }))).toHaveLength(1);
+  expect(differences(state(one), state())).toEqual(['leads: 1 missing, such as 1']);
+  expect(differences(state(), state(one))).toEqual(['leads: 1 too many, such as 1']);
 });
 
 test('every declared route has an example to start from', () => {

@@ -1,10 +1,10 @@
 // What the read models hold, in a form in which two states can be compared: every document of every collection of a
-// database, all fields, written canonically.
+// database, all fields.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { BSON, MongoClient } from 'mongodb';
 
-/** By collection, then by `_id`: each document as canonical text. */
-export type StoredDocuments = Map<string, Map<string, string>>;
+/** By collection, then by `_id` as text: each document as BSON. */
+export type StoredDocuments = Map<string, Map<string, Uint8Array>>;
 
 /** @param except collections to leave out */
 export async function storedDocuments(
@@ -12,18 +12,18 @@ export async function storedDocuments(
   database: string,
   { except = [] }: { except?: readonly string[] } = {},
 ): Promise<StoredDocuments> {
-  const client = await MongoClient.connect(endpoints.mongodbUri, {
-    promoteLongs: false,
-    promoteValues: true,
-  });
+  const client = await MongoClient.connect(endpoints.mongodbUri);
   try {
     const db = client.db(database);
     const stored: StoredDocuments = new Map();
     for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
       if (name.startsWith('system.') || except.includes(name)) continue;
-      const documents = new Map<string, string>();
-      for await (const document of db.collection(name).find({}, { batchSize: 5_000 }))
-        documents.set(canonical(document._id), canonical(document));
+      const documents = new Map<string, Uint8Array>();
+      for await (const document of db.collection(name).find({}, { batchSize: 5_000, raw: true })) {
+        const bytes = document as unknown as Uint8Array;
+        // The batch's memory is one; a document of its own outlives it.
+        documents.set(canonical(BSON.deserialize(bytes)['_id']), Uint8Array.from(bytes));
+      }
       stored.set(name, documents);
     }
     return stored;
@@ -37,31 +37,44 @@ export function countOf(stored: StoredDocuments, collection: string): number {
   return stored.get(collection)?.size ?? 0;
 }
 
-/** Says where two states differ; nothing when they are the same. At most a few for each collection. */
+/**
+ * Says where two states differ; nothing when they are the same. At most a few for each collection. The order of a
+ * document's fields does not count, everything else does.
+ */
 export function differences(before: StoredDocuments, after: StoredDocuments): string[] {
   const found: string[] = [];
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [old, now] = [
-      before.get(name) ?? new Map<string, string>(),
-      after.get(name) ?? new Map<string, string>(),
+      before.get(name) ?? new Map<string, Uint8Array>(),
+      after.get(name) ?? new Map<string, Uint8Array>(),
     ];
     const gone = [...old.keys()].filter((key) => !now.has(key));
     const come = [...now.keys()].filter((key) => !old.has(key));
-    const changed = [...old].filter(([key, text]) => now.has(key) && now.get(key) !== text);
+    const changed = [...old].flatMap(([key, bytes]) => {
+      const later = now.get(key);
+      // Written anew a document mostly has the same bytes; only the others are worth the look into them.
+      if (!later || Buffer.compare(bytes, later) === 0) return [];
+      const [was, is] = [
+        canonical(BSON.deserialize(bytes, exact)),
+        canonical(BSON.deserialize(later, exact)),
+      ];
+      return was === is ? [] : [`${was} became ${is}`];
+    });
     if (gone.length > 0)
       found.push(`${name}: ${gone.length} missing, such as ${gone.slice(0, 3).join(', ')}`);
     if (come.length > 0)
       found.push(`${name}: ${come.length} too many, such as ${come.slice(0, 3).join(', ')}`);
-    for (const [key, text] of changed.slice(0, 3))
-      found.push(`${name}: ${text} became ${now.get(key) ?? ''}`);
+    for (const change of changed.slice(0, 3)) found.push(`${name}: ${change}`);
     if (changed.length > 3) found.push(`${name}: ${changed.length} changed in all`);
   }
   return found;
 }
 
-/** EJSON with every type kept and object keys in order: two documents that hold the same have the same text. */
+const exact = { promoteLongs: false, promoteBuffers: false, promoteValues: false };
+
+/** EJSON with every type kept and object keys in order: two values that are the same have the same text. */
 function canonical(value: unknown): string {
-  return JSON.stringify(sorted(BSON.EJSON.serialize({ value }, { relaxed: false }).value));
+  return JSON.stringify(sorted(BSON.EJSON.serialize({ value }, { relaxed: false })['value']));
 }
 
 function sorted(value: unknown): unknown {
