@@ -43,8 +43,8 @@ test('known credentials ingest, within a limit; others and commands with a key a
   expect((await rig.call('GET', '/readyz', { token: null })).status).toBe(503);
   expect((await rig.call('GET', '/healthz', { token: null })).status).toBe(200);
   proxy.restore();
-  await eventually(async () => (await rig.call('GET', '/readyz', { token: null })).status === 200, 30_000);
-}, 90_000);
+  await eventually(async () => (await rig.call('GET', '/readyz', { token: null })).status === 200, 90_000);
+}, 120_000);
 
 test('a credential that is not known while the database is away is 503, not 401', async () => {
   const { secretFrom } = await import('@lead-scoring/contracts');
@@ -54,5 +54,5 @@ test('a credential that is not known while the database is away is 503, not 401'
   expect(reply).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
   expect(reply.headers.get('retry-after')).toBeTruthy();
   proxy.restore();
-  await eventually(async () => (await rig.call('GET', '/leads', { token: unknown })).status === 401, 30_000);
-}, 60_000);
+  await eventually(async () => (await rig.call('GET', '/leads', { token: unknown })).status === 401, 90_000);
+}, 120_000);
