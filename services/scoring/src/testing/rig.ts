@@ -179,7 +179,7 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
       await readModel.patiently((db) => db.dropDatabase());
       await readModel.close();
       await log.close();
-      await removeTopics(brokers, namespace);
+      await removeNamespace(brokers, namespace);
     },
   };
   return rig;
@@ -233,13 +233,21 @@ export async function eventually(
   }
 }
 
-async function removeTopics(brokers: string[], namespace: string): Promise<void> {
+/** Removes what the namespace has left on the brokers and in the registry. */
+async function removeNamespace(brokers: string[], namespace: string): Promise<void> {
   const admin = new Kafka({ brokers, clientId: 'test', logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
   const there = new Set(await admin.listTopics());
   const own = topics.map(({ name }) => `${namespace}.${name}`).filter((name) => there.has(name));
   if (own.length > 0) await admin.deleteTopics({ topics: own });
+  await admin.deleteGroups([`${namespace}.${processorName}`]).catch(() => undefined);
   await admin.disconnect();
+  const subjects = `${required('SCHEMA_REGISTRY_URL')}/subjects`;
+  for (const subject of (await (await fetch(subjects)).json()) as string[]) {
+    if (!subject.startsWith(`${namespace}.`)) continue;
+    await fetch(`${subjects}/${encodeURIComponent(subject)}`, { method: 'DELETE' });
+    await fetch(`${subjects}/${encodeURIComponent(subject)}?permanent=true`, { method: 'DELETE' });
+  }
 }
 
 function required(name: string): string {
