@@ -58,6 +58,8 @@ try {
         '--selectProjects',
         ...projects,
         ...args,
+        // A handle that a test left open is reported, but must not keep the whole run from ending.
+        '--forceExit',
         '--json',
         `--outputFile=${report}`,
         ...process.argv.slice(2),

@@ -266,6 +266,42 @@ describe("another unit's things", () => {
       }
   }, 60_000);
 
+  test('while a credential’s active unit is switched to and fro, X-OU-Id decides, and without it the last switch', async () => {
+    const both = await send(
+      system,
+      'createToken',
+      { body: { name: 'Both', role: 'viewer', ou_ids: [a.ouId, b.ouId] } },
+      { headers: { 'x-ou-id': a.ouId } },
+    );
+    const { token } = both.body as { token: string };
+    const active = async (unit: Unit, other: Unit) => {
+      expect((await send(system, 'setActiveOrgUnit', { body: { ouId: unit.ouId } }, { token })).status).toBe(
+        200,
+      );
+      const seen = await send(system, 'listLeads', {}, { token });
+      expect(JSON.stringify(seen.body)).toContain(unit.mark);
+      expectNothingOf(other, seen);
+    };
+    let switching = true;
+    const reader = async (unit: Unit, other: Unit) => {
+      while (switching) {
+        const seen = await send(system, 'listLeads', {}, { token, headers: { 'x-ou-id': unit.ouId } });
+        expect(JSON.stringify(seen.body)).toContain(unit.mark);
+        expectNothingOf(other, seen);
+      }
+    };
+    const readers = [reader(a, b), reader(b, a)];
+    try {
+      for (let n = 0; n < 10; n += 1) {
+        await active(a, b);
+        await active(b, a);
+      }
+    } finally {
+      switching = false;
+      await Promise.all(readers);
+    }
+  }, 60_000);
+
   test('the same alias in two units is two leads, each with its own events and score', async () => {
     const event = { alias_kind: 'email', alias: a.alias, event_type: a.eventType };
     const sent = await send(system, 'ingest', { body: event }, { token: b.adminToken });
