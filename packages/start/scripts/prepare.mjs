@@ -12,9 +12,9 @@ function fail(message) {
   process.exit(1);
 }
 
-function run(title, command, args) {
+function run(title, command, args, progress) {
   const started = Date.now();
-  process.stdout.write(`${title} …\n`);
+  progress.write(`${title} …\n`);
   const result = spawnSync(command, args, {
     cwd: root,
     encoding: 'utf8',
@@ -24,11 +24,14 @@ function run(title, command, args) {
     process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`);
     fail(`${title}: failed. The command was: ${command} ${args.join(' ')}`);
   }
-  process.stdout.write(`${title}: done in ${((Date.now() - started) / 1000).toFixed(0)} s\n`);
+  progress.write(`${title}: done in ${((Date.now() - started) / 1000).toFixed(0)} s\n`);
 }
 
-/** Installs the dependencies when the lock file has changed since the last time, and builds what has changed. */
-export function prepare() {
+/**
+ * Installs the dependencies when the lock file has changed since the last time, and builds what has changed.
+ * @param progress where to say so
+ */
+export function prepare(progress = process.stdout) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19))
     fail(`Node ${process.versions.node} is too old: install Node 20.19 or newer, then try again.`);
@@ -37,15 +40,11 @@ export function prepare() {
     .digest('hex');
   const mark = join(root, 'node_modules/.installed-lock');
   if (!existsSync(mark) || readFileSync(mark, 'utf8') !== lock) {
-    run('Installing dependencies', 'npm', ['ci', '--no-audit', '--no-fund']);
+    run('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], progress);
     mkdirSync(join(root, 'node_modules'), { recursive: true });
     writeFileSync(mark, lock);
   }
-  run('Building', join(root, 'node_modules/.bin/turbo'), [
-    'run',
-    'build',
-    '--output-logs=errors-only',
-    '--no-update-notifier',
-  ]);
+  const turbo = join(root, 'node_modules/.bin/turbo');
+  run('Building', turbo, ['run', 'build', '--output-logs=errors-only', '--no-update-notifier'], progress);
   return root;
 }

@@ -106,6 +106,8 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
           command: process.execPath,
           args: [
             '--enable-source-maps',
+            // Batches are large and live as long as a transaction: a roomier nursery collects less often.
+            '--max-semi-space-size=64',
             '--import',
             join(options.root, 'packages/service/dist/telemetry.js'),
             join(options.root, 'services', name, 'dist/main.js'),

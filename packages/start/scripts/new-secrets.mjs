@@ -1,0 +1,15 @@
+// Prints the three secrets that docker-compose.yml asks for, as lines of an .env file.
+import { randomBytes } from 'node:crypto';
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { prepare } from './prepare.mjs';
+
+const root = prepare(process.stderr);
+const contracts = pathToFileURL(join(root, 'packages/contracts/dist/index.js')).href;
+const { secretFrom } = await import(contracts);
+
+const secret = () => randomBytes(32).toString('base64url');
+process.stdout.write(`INTERNAL_SECRET=${secret()}
+TOKEN_SECRET=${secret()}
+BOOTSTRAP_TOKEN=${secretFrom('lsp_', randomBytes(32))}
+`);
