@@ -176,7 +176,14 @@ describe('a temporary platform', () => {
           },
           { description: `MongoDB after the end of ${name}`, timeoutMs: 30_000 },
         );
-        expect(progress.join('\n')).toContain(`${name} ended unexpectedly (SIGKILL)`);
+        // The first answer may still be the killed one's last.
+        await waitUntil(
+          () =>
+            progress.join('\n').includes(`${name} ended unexpectedly (SIGKILL)`)
+              ? Promise.resolve()
+              : Promise.reject(new Error(progress.join('\n'))),
+          { description: `word of the end of ${name}`, timeoutMs: 30_000 },
+        );
       }
     },
     90_000,

@@ -300,9 +300,11 @@ function checkAlias(
 
 // eslint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/;
+/** A character that can be seen; U+0085 and the byte order mark are white space to some engines and not to others. */
+const visible = /[^\s\u0085\ufeff]/;
 
 function problemOfName(name: string): string | null {
-  if (name === '') return 'must not be empty';
+  if (!visible.test(name)) return 'must not be empty';
   if (name.length > 100) return 'must be at most 100 characters';
   if (control.test(name)) return 'must not hold control characters';
   return name.isWellFormed() ? null : 'must be well-formed Unicode';

@@ -107,6 +107,14 @@ test('an event is taken exactly when the declared schema takes it', () => {
   expect(taken).toBeGreaterThan(100);
 });
 
+test('a name that shows nothing is empty to both, whichever white space it is made of', () => {
+  for (let code = 0; code < 0x10000; code += 1) {
+    const sent = { alias_kind: 'email', alias: 'ada@example.com', event_type: String.fromCharCode(code) };
+    if ((validated([sent]).rejected.length === 0) !== ingestedEvent.safeParse(sent).success)
+      throw new Error(`U+${code.toString(16)} is judged differently`);
+  }
+});
+
 test('what is taken fits the record that carries it', () => {
   fc.assert(
     fc.property(fc.array(sentEvent, { minLength: 1, maxLength: 5 }), (sent) => {
