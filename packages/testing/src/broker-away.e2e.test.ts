@@ -1,7 +1,6 @@
 // The broker goes away under load and comes back: nobody is told 202 for what is not in the log, and nothing that was
 // acknowledged is lost.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startPlatform, type RunningPlatform } from '@lead-scoring/platform';
 import {
   auditUntilRight,
   createLedger,
@@ -11,28 +10,29 @@ import {
   untilVisible,
   type Ledger,
 } from './ledger.js';
+import { startOwnBrokers, type OwnBrokers } from './own-brokers.js';
 import { seededRandom } from './random.js';
-import { endpointsFromEnvironment, eventually, startTestSystem, type TestSystem } from './test-system.js';
+import { eventually, startTestSystem, type TestSystem } from './test-system.js';
 
 const awayMs = 20_000;
 
-let platform: RunningPlatform;
+let kafka: OwnBrokers;
 let system: TestSystem;
 let ledger: Ledger;
 
 beforeAll(async () => {
-  // A broker of its own, to be hurt; registry and database are those of the run.
-  platform = await startPlatform({ servers: ['kafka'], environment: { ...process.env, KAFKA_BROKERS: '' } });
-  system = await startTestSystem({
-    endpoints: { ...endpointsFromEnvironment(), kafkaBrokers: platform.endpoints.kafkaBrokers },
-  });
+  kafka = await startOwnBrokers(1);
+  system = await startTestSystem({ endpoints: kafka.endpoints });
   ledger = createLedger(system);
   await createRules(system);
 }, 240_000);
 
 afterAll(async () => {
-  await system.stop();
-  await platform.stop();
+  try {
+    await system.stop();
+  } finally {
+    await kafka.stop();
+  }
 }, 60_000);
 
 describe('the broker is killed under load and away for 20 s', () => {
@@ -41,11 +41,8 @@ describe('the broker is killed under load and away for 20 s', () => {
   let pids: (number | undefined)[] = [];
 
   test('while it is away every POST /ingest is refused with 503 and Retry-After, none with 202', async () => {
-    const [broker] = platform.brokers;
-    if (!broker)
-      throw new Error(
-        `This test needs a broker that it may kill; Kafka is provided by ${String(platform.providers.kafka)}.`,
-      );
+    const [broker] = kafka.brokers;
+    if (!broker) throw new Error('no broker');
     const random = seededRandom(7);
     const batches = traffic({ random, events: 40_000, leads: 500, repeats: 0.05, batch: [1, 60] });
     pids = system.system.services.map((service) => service.process.pid);

@@ -1,7 +1,6 @@
 // Partitions move from broker to broker under load, and a broker dies: the client library that the system stands on
 // is known to skip keyed records in exactly this moment without saying so. The system must not.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startPlatform, type RunningPlatform } from '@lead-scoring/platform';
 import { Kafka, logLevel } from 'kafkajs';
 import {
   auditUntilRight,
@@ -12,35 +11,32 @@ import {
   untilVisible,
   type Ledger,
 } from './ledger.js';
+import { startOwnBrokers, type OwnBrokers } from './own-brokers.js';
 import { seededRandom } from './random.js';
-import { endpointsFromEnvironment, eventually, startTestSystem, type TestSystem } from './test-system.js';
+import { eventually, startTestSystem, type TestSystem } from './test-system.js';
 
 // Another seed: other events, another broker.
 const seed = Number(process.env['SEED'] ?? 11);
 const moves = 8;
 const topicNames = ['ingest.commands', 'ingest.events', 'scoring.events'];
 
-let platform: RunningPlatform;
+let cluster: OwnBrokers;
 let system: TestSystem;
 let ledger: Ledger;
 
 beforeAll(async () => {
-  platform = await startPlatform({
-    brokers: 3,
-    servers: ['kafka'],
-    environment: { ...process.env, KAFKA_BROKERS: '' },
-  });
-  system = await startTestSystem({
-    endpoints: { ...endpointsFromEnvironment(), kafkaBrokers: platform.endpoints.kafkaBrokers },
-    replicationFactor: 3,
-  });
+  cluster = await startOwnBrokers(3);
+  system = await startTestSystem({ endpoints: cluster.endpoints, replicationFactor: 3 });
   ledger = createLedger(system);
   await createRules(system);
 }, 300_000);
 
 afterAll(async () => {
-  await system.stop();
-  await platform.stop();
+  try {
+    await system.stop();
+  } finally {
+    await cluster.stop();
+  }
 }, 90_000);
 
 describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
@@ -111,7 +107,7 @@ describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
     } finally {
       await admin.disconnect();
     }
-    const broker = random.pick(platform.brokers);
+    const broker = random.pick(cluster.brokers);
     await broker.stop('SIGKILL');
     await untilAcknowledged(ledger.positions.length + 10);
     await broker.start();
