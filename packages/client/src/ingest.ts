@@ -114,7 +114,8 @@ export async function sendEvents(
 interface Accepted {
   accepted: number;
   rejected?: RejectedEvent[];
-  position: string;
+  /** Absent when nothing was taken. */
+  position?: string;
 }
 
 async function sendBatch(
