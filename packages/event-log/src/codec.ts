@@ -31,8 +31,6 @@ export interface Codec {
   decode(topic: TopicName, partition: number, record: RawRecord): DecodedRecord | { problem: string };
 }
 
-
-
 export function createCodec(schemas: SchemaStore): Codec {
   return {
     encode(declaration, payload) {

@@ -385,9 +385,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       const batch: IncomingBatch = { records: [], raw: [], parked: [] };
       for (const record of segment.records) {
         const failed =
-          suspects.failures.size > 0
-            ? suspects.failures.get(suspectId(segment, record.offset))
-            : undefined;
+          suspects.failures.size > 0 ? suspects.failures.get(suspectId(segment, record.offset)) : undefined;
         const decoded =
           failed && failed.attempts >= attemptsUntilParked
             ? { problem: failed.reason }
@@ -402,10 +400,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     function deadLetter({ topic }: Segment, record: RawRecord, reason: string): EncodedRecord {
-      logger.warn(
-        { topic, offset: String(record.offset), reason },
-        'a record is parked as a dead letter',
-      );
+      logger.warn({ topic, offset: String(record.offset), reason }, 'a record is parked as a dead letter');
       return deadLetterMessage(wire(deadLetterTopic), topic, partition, record, reason, Date.now());
     }
 
@@ -481,7 +476,11 @@ async function openSession(context: SessionContext): Promise<Session> {
       return offsets;
     }
 
-    function folded(event: OutgoingRecord, encoded: EncodedDeclared | undefined, offset: bigint): FoldedRecord {
+    function folded(
+      event: OutgoingRecord,
+      encoded: EncodedDeclared | undefined,
+      offset: bigint,
+    ): FoldedRecord {
       if (!encoded) throw new Error('an event is folded that was not written');
       const { value, headers, timestamp } = encoded.message;
       const { declaration, key, payload } = event;

@@ -127,9 +127,7 @@ export async function insertMissing<Stored extends Document>(
   documents: readonly Stored[],
 ): Promise<number> {
   return withClassifiedErrors(async () => {
-    const taken = await inChunks(documents, insertChunk, (chunk) =>
-      insertChunkOf(collection, chunk),
-    );
+    const taken = await inChunks(documents, insertChunk, (chunk) => insertChunkOf(collection, chunk));
     return documents.length - taken.reduce((sum, chunk) => sum + chunk.length, 0);
   });
 }

@@ -21,7 +21,15 @@ import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service'
 import type { EventType } from '../event-types/fold.js';
 import { loadEventTypes } from '../event-types/queries.js';
 import { redirects } from '../intake/model.js';
-import { bytesOf, eventAtPlace, isPlaceOf, keysOfRecord, placesBetween, readRecordOffset, recordIdsOf } from './keys.js';
+import {
+  bytesOf,
+  eventAtPlace,
+  isPlaceOf,
+  keysOfRecord,
+  placesBetween,
+  readRecordOffset,
+  recordIdsOf,
+} from './keys.js';
 import { eventRecords, places, type EventRecordDocument, type PlaceDocument } from './model.js';
 
 interface ListQuery {
@@ -129,7 +137,9 @@ async function listLeads(
     const ranges: Filter<EventRecordDocument>[] = leads.map((lead) => ({ _id: recordIdsOf(lead) }));
     for await (const document of readModel
       .collection(eventRecords)
-      .find({ $and: [ranges.length === 1 ? (ranges[0] ?? {}) : { $or: ranges }, { ou: uuidToBinary(ouId) }] })) {
+      .find({
+        $and: [ranges.length === 1 ? (ranges[0] ?? {}) : { $or: ranges }, { ou: uuidToBinary(ouId) }],
+      })) {
       const payload = payloadOf(document);
       if (aliasSpellings && !aliasSpellings.includes(aliasOf(payload).alias)) continue;
       const { placeOf } = keysOfRecord(ouId, payload.lead_id, readRecordOffset(document._id));
@@ -219,7 +229,9 @@ async function isKnownLead(readModel: ReadModel, ouId: string, leadId: string): 
   const ou = uuidToBinary(ouId);
   return withClassifiedErrors(async () => {
     const [event, redirect] = await Promise.all([
-      readModel.collection(eventRecords).findOne({ _id: recordIdsOf(leadId), ou }, { projection: { _id: 1 } }),
+      readModel
+        .collection(eventRecords)
+        .findOne({ _id: recordIdsOf(leadId), ou }, { projection: { _id: 1 } }),
       readModel.collection(redirects).findOne({ _id: uuidToBinary(leadId), ou }, { projection: { _id: 1 } }),
     ]);
     return event !== null || redirect !== null;
