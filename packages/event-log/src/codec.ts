@@ -4,13 +4,9 @@
 // So both ways always check, also what this process made: it is the only guarantee that nothing invalid is published.
 import type { PayloadOf, RecordDeclaration, TopicName } from '@lead-scoring/contracts';
 import { asError, EventLogError } from './errors.js';
-import {
-  registeredPrefixBytes,
-  type RawRecord,
-  type RecordToWrite,
-  type RegisteredJson,
-} from './record-batch.js';
+import type { RawRecord, RecordToWrite } from './record-batch.js';
 import type { FoldedRecord, RecordHeaders } from './records.js';
+import { createValueWriter, registeredPrefixBytes } from './registered-json.js';
 import type { SchemaStore } from './schemas.js';
 
 /** The largest record that may be written, in bytes. */
@@ -24,7 +20,7 @@ export interface Codec {
   encode<Declaration extends RecordDeclaration>(
     declaration: Declaration,
     payload: PayloadOf<Declaration>,
-  ): RegisteredJson;
+  ): Buffer;
   /** Fetches the schemas of records that another version of the system wrote. Retriable when the registry is away. */
   loadSchemas(records: readonly RawRecord[]): Promise<void>;
   /** A record as it came, or the reason why it cannot be taken. Never throws. */
@@ -32,6 +28,7 @@ export interface Codec {
 }
 
 export function createCodec(schemas: SchemaStore): Codec {
+  const values = createValueWriter();
   return {
     encode(declaration, payload) {
       const { id, validate } = schemas.own(declaration);
@@ -54,15 +51,14 @@ export function createCodec(schemas: SchemaStore): Codec {
           },
         );
       }
-      const jsonBytes = Buffer.byteLength(json);
-      const bytes = registeredPrefixBytes + jsonBytes;
-      if (bytes > maxRecordBytes) {
+      const value = values.write(id, json);
+      if (value.length > maxRecordBytes) {
         throw new EventLogError(
           'record_too_large',
-          `a ${declaration.type} of ${bytes} bytes is above the limit of ${maxRecordBytes}: divide it`,
+          `a ${declaration.type} of ${value.length} bytes is above the limit of ${maxRecordBytes}: divide it`,
         );
       }
-      return { schemaId: id, json, jsonBytes };
+      return value;
     },
 
     async loadSchemas(records) {
@@ -83,8 +79,7 @@ export function createCodec(schemas: SchemaStore): Codec {
         if (id === undefined) return { problem: "it is not in the schema registry's wire format" };
         const schema = schemas.find(declaration, id);
         if (!schema) return { problem: `schema ${id} is not one of ${type} on ${topic}` };
-        const json = record.value.toString('utf8', registeredPrefixBytes);
-        const payload: unknown = JSON.parse(json);
+        const payload: unknown = JSON.parse(record.value.toString('utf8', registeredPrefixBytes));
         if (!schema.validate(payload)) {
           const [first] = schema.validate.errors ?? [];
           return {
@@ -92,7 +87,7 @@ export function createCodec(schemas: SchemaStore): Codec {
           };
         }
         const key = record.key === null ? null : record.key.toString();
-        return new DecodedRecord(declaration, topic, partition, key, payload, json, record);
+        return new DecodedRecord(declaration, topic, partition, key, payload, record.value, record);
       } catch (error) {
         return { problem: `it cannot be parsed: ${asError(error).message}` };
       }
@@ -119,11 +114,15 @@ export class DecodedRecord implements FoldedRecord {
     readonly partition: number,
     readonly key: string | null,
     readonly payload: unknown,
-    readonly json: string,
+    private readonly value: Buffer,
     private readonly raw: RawHeaders,
   ) {
     this.type = declaration.type;
     this.offset = raw.offset;
+  }
+
+  get json(): Buffer {
+    return this.value.subarray(registeredPrefixBytes);
   }
 
   get headers(): RecordHeaders {

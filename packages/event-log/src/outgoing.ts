@@ -2,7 +2,7 @@
 import { context, propagation } from '@opentelemetry/api';
 import { EventLogError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { recordBytes, type RecordToWrite, type RegisteredJson } from './record-batch.js';
+import { recordBytes, type RecordToWrite } from './record-batch.js';
 import type { OutgoingRecord } from './records.js';
 
 /** A record ready to be sent. */
@@ -18,7 +18,7 @@ export interface EncodedRecord {
 /** A record of a declared type, ready to be sent. */
 export interface EncodedDeclared extends EncodedRecord {
   message: RecordToWrite & {
-    value: RegisteredJson;
+    value: Buffer;
     headers: Readonly<Record<string, string>>;
     timestamp: number;
   };

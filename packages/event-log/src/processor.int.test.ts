@@ -20,7 +20,6 @@ import {
   testLog,
   type Faults,
   type Store,
-  valueBytes,
 } from './test-support.js';
 import { createTransactionalProducer } from './transactional-producer.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
@@ -334,7 +333,7 @@ describe('records that cannot be taken', () => {
     };
     const { codec } = log[internals];
     const { declaration, payload } = createRuleset();
-    const valid = valueBytes(codec.encode(declaration, payload));
+    const valid = codec.encode(declaration, payload);
     const deep = Buffer.concat([
       valid.subarray(0, 5),
       Buffer.from(`${'['.repeat(50_000)}${']'.repeat(50_000)}`),

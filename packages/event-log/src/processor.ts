@@ -484,7 +484,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       if (!encoded) throw new Error('an event is folded that was not written');
       const { value, headers, timestamp } = encoded.message;
       const { declaration, key, payload } = event;
-      return new DecodedRecord(declaration, options.output, partition, key, payload, value.json, {
+      return new DecodedRecord(declaration, options.output, partition, key, payload, value, {
         offset,
         timestamp,
         headers,

@@ -47,8 +47,8 @@ export interface IncomingRecord<Payload = unknown> {
 /** One of a processor's own events, with the offset that it has in the output topic. */
 export interface FoldedRecord<Payload = unknown> extends IncomingRecord<Payload> {
   declaration: RecordDeclaration;
-  /** The payload as it is recorded, for read models that keep it whole: the same text live and on every replay. */
-  json: string;
+  /** The payload as it is recorded, UTF-8, for read models that keep it whole: the same live and on every replay. */
+  readonly json: Buffer;
 }
 
 /** Makes an outgoing record whose payload is typed by its declaration. */

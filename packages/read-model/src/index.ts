@@ -73,6 +73,8 @@ export {
   numberToOffset,
   offsetToNumber,
   packJson,
+  readJson,
+  storedJson,
   unpackJson,
   uuidToBinary,
 } from './values.js';

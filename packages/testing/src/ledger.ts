@@ -1,7 +1,7 @@
 // The ledger that tests keep outside of the system: what was sent, and what was answered 202. An audit compares it
 // with everything that can be seen from outside: nothing lost, nothing doubled, nothing invented, every score right.
 import { leadIdOf, namedEventIdOf } from '@lead-scoring/contracts';
-import { MongoClient } from 'mongodb';
+import { MongoClient, type Binary } from 'mongodb';
 import { readTopic } from './public-topics.js';
 import type { Random } from './random.js';
 import { referenceScores, type ReferenceEvent, type ReferenceRule } from './reference.js';
@@ -364,8 +364,10 @@ async function storedCounts(system: TestSystem, taken: ReadonlyMap<string, Ledge
       found.push(`the event store holds ${places} places of events, right are ${taken.size}`);
     const grouped = new Map<string, number>();
     let documents = 0;
-    for await (const { json } of db.collection<{ json: string }>('event_records').find({}))
-      for (const { event_type } of (JSON.parse(json) as { events: { event_type: string }[] }).events) {
+    for await (const { json } of db.collection<{ json: Binary }>('event_records').find({}))
+      for (const { event_type } of (
+        JSON.parse(Buffer.from(json.value()).toString()) as { events: { event_type: string }[] }
+      ).events) {
         documents += 1;
         grouped.set(event_type, (grouped.get(event_type) ?? 0) + 1);
       }

@@ -234,7 +234,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
 interface Ingested {
   payload: records.EventsIngested;
   /** The payload's own text. */
-  json: string;
+  json: Buffer;
   offset: number;
 }
 

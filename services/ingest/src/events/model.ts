@@ -7,8 +7,8 @@ import { defineCollection } from '@lead-scoring/read-model';
 export interface EventRecordDocument {
   _id: Binary;
   ou: Binary;
-  /** The EventsIngested as JSON text. */
-  json: string;
+  /** The EventsIngested as JSON: storedJson. */
+  json: Binary;
   partition: number;
 }
 

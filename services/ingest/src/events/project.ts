@@ -1,6 +1,6 @@
 // From the recorded events to the stored ones: the same documents whenever and however often they are made.
 import { eventTypeKey, isNameBasedId, type records } from '@lead-scoring/contracts';
-import { uuidToBinary, type Binary } from '@lead-scoring/read-model';
+import { storedJson, uuidToBinary, type Binary } from '@lead-scoring/read-model';
 import { keysOfRecord, knownEventId } from './keys.js';
 import type { EventRecordDocument, KnownEventDocument, PlaceDocument } from './model.js';
 
@@ -19,12 +19,12 @@ export interface StoredEvents {
 export function addStoredEvents(
   to: StoredEvents,
   { ou_id, lead_id, events }: records.EventsIngested,
-  json: string,
+  json: Buffer,
   { partition, offset }: { partition: number; offset: number },
   memory: ProjectionMemory,
 ): void {
   const keys = keysOfRecord(ou_id, lead_id, offset);
-  to.records.push({ _id: keys.record, ou: memory.binaryOf(ou_id), json, partition });
+  to.records.push({ _id: keys.record, ou: memory.binaryOf(ou_id), json: storedJson(json), partition });
   events.forEach(({ id, event_type, timestamp }, index) => {
     to.places.push({
       _id: keys.placeOf(Date.parse(timestamp), index),

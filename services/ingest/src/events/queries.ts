@@ -11,7 +11,7 @@ import {
 import {
   Binary,
   InvalidCursor,
-  unpackJson,
+  readJson,
   uuidToBinary,
   withClassifiedErrors,
   type Filter,
@@ -135,11 +135,9 @@ async function listLeads(
   let total = 0;
   await withClassifiedErrors(async () => {
     const ranges: Filter<EventRecordDocument>[] = leads.map((lead) => ({ _id: recordIdsOf(lead) }));
-    for await (const document of readModel
-      .collection(eventRecords)
-      .find({
-        $and: [ranges.length === 1 ? (ranges[0] ?? {}) : { $or: ranges }, { ou: uuidToBinary(ouId) }],
-      })) {
+    for await (const document of readModel.collection(eventRecords).find({
+      $and: [ranges.length === 1 ? (ranges[0] ?? {}) : { $or: ranges }, { ou: uuidToBinary(ouId) }],
+    })) {
       const payload = payloadOf(document);
       if (aliasSpellings && !aliasSpellings.includes(aliasOf(payload).alias)) continue;
       const { placeOf } = keysOfRecord(ouId, payload.lead_id, readRecordOffset(document._id));
@@ -192,7 +190,7 @@ function toEvent(payload: records.EventsIngested, event: RecordedEvent): routeDe
 }
 
 function payloadOf({ json }: EventRecordDocument): records.EventsIngested {
-  return unpackJson(json) as unknown as records.EventsIngested;
+  return readJson(json) as unknown as records.EventsIngested;
 }
 
 /** The alias under which a record's events came: the contract says that there is one. */

@@ -3,6 +3,7 @@ import { nameBasedId, type Alias, type LeadFields, type records } from '@lead-sc
 import {
   defineCollection,
   packJson,
+  readJson,
   unpackJson,
   uuidToBinary,
   type Binary,
@@ -46,8 +47,8 @@ export interface AliasDocument {
 export interface TimelineDocument {
   _id: Binary;
   ou: Binary;
-  /** The LeadScored as JSON text. */
-  json: string;
+  /** The LeadScored as JSON: storedJson. */
+  json: Binary;
   partition: number;
 }
 
@@ -120,7 +121,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
 }
 
 export function decisionOf({ json }: TimelineDocument): records.LeadScored {
-  return unpackJson(json) as unknown as records.LeadScored;
+  return readJson(json) as unknown as records.LeadScored;
 }
 
 export function histogramId(ouId: string, partition: number): Binary {

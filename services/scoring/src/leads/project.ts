@@ -5,6 +5,7 @@ import {
   createGuardedWriter,
   createStateCache,
   inLockingOrder,
+  storedJson,
   insertMissing,
   uuidToBinary,
   withClassifiedErrors,
@@ -31,7 +32,7 @@ import type { Lead } from './state.js';
 export interface FoldedDecision {
   payload: records.LeadScored;
   /** The payload's own text. */
-  json: string;
+  json: Buffer;
   offset: number;
 }
 
@@ -146,7 +147,14 @@ export function createLeadProjection(
     const linked = [...changed].flatMap((name) => linkedAliases(after.get(name), before.get(name) ?? null));
     const entries = decisions.flatMap(({ payload, json, offset }) =>
       payload.scored_events.length > 0
-        ? [{ _id: recordKey(payload.lead_id, offset), ou: uuidToBinary(payload.ou_id), json, partition }]
+        ? [
+            {
+              _id: recordKey(payload.lead_id, offset),
+              ou: uuidToBinary(payload.ou_id),
+              json: storedJson(json),
+              partition,
+            },
+          ]
         : [],
     );
 
