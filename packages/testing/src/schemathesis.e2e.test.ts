@@ -36,6 +36,7 @@ beforeAll(async () => {
     'query.ruleset_id': unit.rulesetId,
     'body.ruleset_id': unit.rulesetId,
     'body.ouId': unit.ouId,
+    'body.url': unit.siteUrl,
     'header.X-OU-Id': unit.ouId,
   };
   config = join(folder, 'schemathesis.toml');

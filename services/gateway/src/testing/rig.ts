@@ -158,6 +158,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       TOKEN_SECRET: 'a secret of this test, forty characters long',
       INGEST_URL: ownerUrl,
       SCORING_URL: ownerUrl,
+      SITE_ANALYSIS_URL: ownerUrl,
       BOOTSTRAP_ORGANISATION: 'Example',
       BOOTSTRAP_OU: 'Main',
       BOOTSTRAP_TOKEN: token,
