@@ -1,4 +1,6 @@
 // Requests to addresses that users name: checked, pinned, bounded.
+import { context } from '@opentelemetry/api';
+import { suppressTracing } from '@opentelemetry/core';
 import { Agent, type Dispatcher } from 'undici';
 import { acceptedEncoding, readBody } from './body.js';
 import { createConnector } from './connect.js';
@@ -156,14 +158,17 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   function send({ url, method, headers, body }: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    return agent.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method,
-      headers,
-      body: body ?? null,
-      signal,
-    });
+    // Nobody else's server gets our trace ids, and no trace the addresses, which may hold secrets.
+    return context.with(suppressTracing(context.active()), () =>
+      agent.request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method,
+        headers,
+        body: body ?? null,
+        signal,
+      }),
+    );
   }
 }
 

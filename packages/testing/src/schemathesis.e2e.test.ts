@@ -95,6 +95,7 @@ test.each([
         ...['--config-file', config, 'run', `${system.url}/openapi.json`, '--no-color', ...select],
         ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),
       ],
+      folder,
       { SCHEMATHESIS_HOOKS: join(own, 'hooks.py'), KNOWN: JSON.stringify(known) },
     );
     const report = await readFile(file, 'utf8').catch(() => '');

@@ -13,6 +13,7 @@ import {
   runService,
 } from '@lead-scoring/service';
 import { analysisQueries } from './analyses/queries.js';
+import { agentName } from './analysis/robots.js';
 import { siteAnalysisConfiguration } from './configuration.js';
 import { openPartition, processorName, siteAnalysisCollections } from './partition-state.js';
 import { createAnalysisRunner } from './running/runner.js';
@@ -62,7 +63,7 @@ runService({
     const outbound = await scope.start(
       defineComponent('outbound', () => {
         const value = createOutbound({
-          userAgent: `LeadScoringSiteAnalysis/1.0 (+${configuration.SITE_ANALYSIS_CONTACT})`,
+          userAgent: `${agentName}/1.0 (+${configuration.SITE_ANALYSIS_CONTACT})`,
           allowedPrivateTargets: configuration.ALLOW_PRIVATE_TARGETS,
           allowedPorts: configuration.SITE_ANALYSIS_PORTS,
         });

@@ -41,7 +41,7 @@ export const siteCategory = z
       .array(z.string().min(1).max(2_048))
       .min(1)
       .max(maximumAnalysedPages)
-      .describe('Page paths on the site that matched.'),
+      .describe('Page paths on the site that matched: all whose path contains the pattern.'),
     suggested_weight: points.describe('Recommended points.'),
     icon,
   })

@@ -215,12 +215,18 @@ export interface CategorizedPath {
   segments: number[];
 }
 
+/** What is longer or deeper says nothing: bounds for addresses that nobody has written by hand. */
+const maximumSegments = 12;
+const maximumSegmentLength = 150;
+
 /** The category of highest intent that any segment of the path names; null when none does, as for homepages. */
 export function categorize(path: string): CategorizedPath | null {
   const segments = segmentsOf(path);
-  const named = segments.map((segment, at) =>
-    at < segments.length - 1 && containers.has(segment.toLowerCase()) ? null : categoryOfSegment(segment),
-  );
+  const named = segments
+    .slice(0, maximumSegments)
+    .map((segment, at) =>
+      at < segments.length - 1 && containers.has(segment.toLowerCase()) ? null : categoryOfSegment(segment),
+    );
   const category = intentCategory.options.find((name) => named.includes(name));
   if (category === undefined) return null;
   return { category, segments: named.flatMap((name, at) => (name === category ? [at] : [])) };
@@ -237,6 +243,7 @@ export function stemOf(segment: string): string {
 
 /** A whole segment names a category; what is inside of words does not count. */
 export function categoryOfSegment(segment: string): IntentCategory | null {
+  if (segment.length > maximumSegmentLength) return null;
   const words = wordsOf(segment);
   if (words.length === 0 || words.length > 6) return null;
   const significant = words.filter((word) => !fillers.has(word));

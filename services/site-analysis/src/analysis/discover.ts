@@ -32,9 +32,13 @@ const patientPlaces = 2;
 
 const maximumSitemaps = 50;
 const maximumNesting = 3;
-/** A sitemap may measure 50 MB. What comes first has the pages that matter, and two of these fit a memory. */
+/** What most sitemaps measure at most, packed or not. */
+const usualSitemapBytes = 512 * 1_024;
+/** A sitemap may measure 50 MB. What comes first has the pages that matter. */
 const maximumSitemapBytes = 12 * 1_024 * 1_024;
 const sitemapsAtOnce = 2;
+/** Of all analyses of the process together: large ones are what its memory is spent on. */
+const largeSitemaps = pLimit(4);
 const sitemapTimeoutMs = 6_000;
 
 /**
@@ -70,23 +74,34 @@ export async function discoverFromSitemaps(
     if (nesting < maximumNesting && fresh.length > 0) await read(nested.flat(), nesting + 1);
   }
 
-  /** The sitemaps that it names. */
+  /** The sitemaps that it names. A large one is asked for again in its turn; until then, and without it, its beginning counts. */
   async function readOne(url: URL): Promise<URL[]> {
+    const beginning = await readBytes(url, usualSitemapBytes);
+    if (!beginning.isBeginning) return beginning.nested;
+    const whole = await before(
+      signal,
+      largeSitemaps(() => (signal.aborted ? null : readBytes(url, maximumSitemapBytes))),
+    );
+    return whole === null || whole.nested.length === 0 ? beginning.nested : whole.nested;
+  }
+
+  async function readBytes(url: URL, maxBytes: number): Promise<{ nested: URL[]; isBeginning: boolean }> {
     const nested: URL[] = [];
     try {
       const {
         status,
         headers,
         body,
+        truncated,
         url: address,
       } = await visitor.visit(url, {
         accept: 'application/xml, text/xml, text/plain;q=0.9, */*;q=0.5',
-        maxBytes: maximumSitemapBytes,
+        maxBytes,
         timeoutMs: sitemapTimeoutMs,
         within: pages.site,
       });
-      if (status < 200 || status >= 300) return [];
-      await readSitemap(
+      if (status < 200 || status >= 300) return { nested, isBeginning: false };
+      const wantsMore = await readSitemap(
         { body, contentType: headers['content-type'], signal },
         {
           page: (location) => {
@@ -99,11 +114,26 @@ export async function discoverFromSitemaps(
           },
         },
       );
+      return { nested, isBeginning: truncated && wantsMore };
     } catch (error) {
       if (!isExpected(error)) throw error;
+      return { nested, isBeginning: false };
     }
-    return nested;
   }
+}
+
+/** What comes out of the work, or null when the signal aborts first. */
+function before<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value | null> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      resolve(null);
+    };
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', giveUp);
+    });
+  });
 }
 
 /** Pages of the navigation that are read. */

@@ -9,8 +9,8 @@ export interface Page extends PageLinks {
   url: URL;
 }
 
-/** Links stand at the beginning of a page as well as at its end; hardly any page is longer. */
-const maximumPageBytes = 2 * 1_024 * 1_024;
+/** Hardly any page is longer, and what navigates stands at its beginning. */
+const maximumPageBytes = 1_024 * 1_024;
 
 export const pageVisit: VisitOptions = {
   accept: 'text/html, application/xhtml+xml;q=0.9, */*;q=0.1',

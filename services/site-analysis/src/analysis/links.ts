@@ -14,8 +14,8 @@ export interface PageLinks {
   asksForPassword: boolean;
 }
 
-/** The parser's time and memory grow with these. Ten times what large pages have. */
-const maximumTags = 30_000;
+/** The parser's time and memory grow with these, and others wait while it works. Five times what large pages have. */
+const maximumTags = 15_000;
 const maximumLinks = 5_000;
 
 /** Reads however much of a page there is; no page is too broken. */

@@ -13,6 +13,9 @@ import { analyzeSite } from './analyze.js';
 /** What the resident memory of a process may grow by, at its highest, while it analyses any one of these sites. */
 const memoryBound = 100 * 1_024 * 1_024;
 
+/** Likewise while it analyses sixteen of the worst at once. */
+const togetherBound = 300 * 1_024 * 1_024;
+
 let served: Served | undefined;
 
 afterEach(async () => {
@@ -250,6 +253,26 @@ describe('an answer, with what could be read, for a site with', () => {
     const found = result?.categories.flatMap(({ urls }) => urls) ?? [];
     expect(found.filter((path) => !path.startsWith('/articles/'))).toEqual(pages);
     expect(grownBytes).toBeLessThan(memoryBound);
+  });
+
+  test('all of these at once: many analyses together stay bounded as well', async () => {
+    const hostile = [
+      misbehaving.encodedSitemap,
+      misbehaving.zippedSitemap,
+      misbehaving.zippedHomepage,
+      misbehaving.hugeHomepage(50e6, '<p><b>'),
+    ];
+    const sites = await Promise.all(Array.from({ length: 4 }, () => hostile.map(serve)).flat());
+    const analyses = sites.map(({ origin, outbound }) =>
+      analyzeSite(origin, { outbound, signal: AbortSignal.timeout(14_000) }),
+    );
+    const all = Promise.all(analyses);
+    const [first] = analyses;
+    if (first === undefined) throw new Error('there are some');
+    const { error, grownBytes } = await measured(all.then(() => first));
+    await Promise.all(sites.map((site) => site.close()));
+    expect(error).toBeUndefined();
+    expect(grownBytes).toBeLessThan(togetherBound);
   });
 
   test('an index that names itself is read a bounded number of times', async () => {

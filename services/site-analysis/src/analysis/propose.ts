@@ -1,15 +1,19 @@
 // Sorts pages into categories and proposes a rule for each. A rule can only ask whether a path contains a fragment, so
-// the fragment is chosen for being exact: it is in paths of its category and in no other path that was analysed. Pages
-// that such a fragment does not reach are not listed, and a category that none tells apart (`/plan` beside `/planet`)
-// is left out: a rule that scores the wrong pages is worse than none.
+// the best fragment is exact: it is in paths of its category and in no other path that was analysed. Where none is, the
+// one that finds most of its category and least of anything else is taken, and whatever it finds is listed: what the
+// filter matches and what is shown always agree.
 import { intentCategory, type SiteAnalysis } from '@lead-scoring/contracts';
 import { categories, categorize, categoryOfSegment, segmentsOf, stemOf } from './categories.js';
 
-/** Of pages beyond the cap, this many are looked at for fragments that would hit the wrong ones. */
+/** Of pages beyond the cap, this many are looked at for fragments that would hit the wrong ones, and as many characters. */
 const maximumSkippedConsidered = 10_000;
+const maximumSkippedCharacters = 1_000_000;
 
-/** Fragments that are compared by what they would do to pages beyond the cap. */
-const shortlistLength = 20;
+/** Fragments of a category that are held against every page, those that came from most pages first. */
+const maximumFragments = 60;
+
+/** Of these, as many are held against the pages beyond the cap. */
+const shortlistLength = 10;
 
 /** Segments that a fragment spans at most. */
 const maximumSpan = 3;
@@ -33,7 +37,7 @@ export function proposeRules(
   skipped: readonly string[] = [],
 ): Pick<SiteAnalysis, 'categories' | 'proposed_rules'> {
   const pages = analysed.map(sorted);
-  const beyond = skipped.slice(0, maximumSkippedConsidered).map(sorted);
+  const beyond = considered(skipped).map(sorted);
   const found = intentCategory.options.flatMap((category) => {
     const details = categories.get(category);
     const pattern = patternOf(category, pages, beyond);
@@ -58,23 +62,49 @@ function sorted(path: string): SortedPage {
   return { path, lower: path.toLowerCase(), category, segments };
 }
 
-/** The fragment that most pages of the category share and no other page has; null when there is none. */
+function considered(skipped: readonly string[]): string[] {
+  let characters = 0;
+  return skipped.slice(0, maximumSkippedConsidered).filter((path) => {
+    characters += path.length;
+    return characters <= maximumSkippedCharacters;
+  });
+}
+
+interface Candidate {
+  fragment: string;
+  /** Pages of the category that have it. */
+  reach: number;
+  /** Pages of none or of others that have it. */
+  astray: number;
+}
+
+/**
+ * The fragment for a category; null only when it has no pages. One that most of its pages share and that no other page
+ * has, else the one that finds the most of its pages after those that it should not find are taken off.
+ */
 function patternOf(
   category: string,
   pages: readonly SortedPage[],
   beyond: readonly SortedPage[],
 ): string | null {
   const own = pages.filter((page) => page.category === category);
-  const others = pages.filter((page) => page.category !== category);
-  const reach = (fragment: string) => own.filter(({ lower }) => lower.includes(fragment)).length;
-  const shortlist = [...fragmentsOf(category, own)]
-    .filter((fragment) => !others.some(({ lower }) => lower.includes(fragment)))
-    .map((fragment, at) => ({ fragment, at, reach: reach(fragment) }))
-    .sort((a, b) => b.reach - a.reach || untidiness(a.fragment) - untidiness(b.fragment) || a.at - b.at)
+  const candidates = fragmentsOf(category, own).map((fragment): Candidate => {
+    const found = pages.filter(({ lower }) => lower.includes(fragment));
+    const reach = found.filter((page) => page.category === category).length;
+    return { fragment, reach, astray: found.length - reach };
+  });
+  const exact = candidates.filter(({ reach, astray }) => astray === 0 && 2 * reach >= own.length);
+  const shortlist = (exact.length > 0 ? exact : candidates)
+    .sort(
+      (a, b) =>
+        b.reach - b.astray - (a.reach - a.astray) ||
+        b.reach - a.reach ||
+        untidiness(a.fragment) - untidiness(b.fragment),
+    )
     .slice(0, shortlistLength);
   let best: { fragment: string; worth: number } | null = null;
-  for (const { fragment, reach } of shortlist) {
-    let worth = reach;
+  for (const { fragment, reach, astray } of shortlist) {
+    let worth = reach - astray;
     for (const page of beyond)
       if (page.lower.includes(fragment)) worth += page.category === category ? 1 : -1;
     if (best === null || worth > best.worth) best = { fragment, worth };
@@ -89,12 +119,13 @@ function untidiness(fragment: string): number {
   return segments - 1 + (fragment.endsWith('/') ? 0.5 : /[_-]$/.test(fragment) ? 5 : 0);
 }
 
-/** What pages of a category might share, the plainest first. */
-function fragmentsOf(category: string, pages: readonly SortedPage[]): Set<string> {
-  const fragments = new Set<string>();
+/** What pages of a category might share: what came from most of them first, then the plainest. */
+function fragmentsOf(category: string, pages: readonly SortedPage[]): string[] {
+  const fragments = new Map<string, number>();
   const stems = new Set<string>();
-  const add = (fragment: string) => {
-    if (fragment.length > 2 && fragment.length <= maximumFragmentLength) fragments.add(fragment);
+  const add = (long: string) => {
+    const fragment = long.slice(0, maximumFragmentLength);
+    if (fragment.length > 2) fragments.set(fragment, (fragments.get(fragment) ?? 0) + 1);
   };
   for (const { lower, segments: matched } of pages) {
     const segments = segmentsOf(lower);
@@ -112,8 +143,12 @@ function fragmentsOf(category: string, pages: readonly SortedPage[]): Set<string
       for (const part of partsOf(stem, category)) add(part);
     }
   }
-  for (const start of sharedStarts([...stems])) add(`/${start}`);
-  return fragments;
+  const starts = sharedStarts([...stems]).map((start) => `/${start}`);
+  const likely = [...fragments]
+    .sort(([a, ofA], [b, ofB]) => ofB - ofA || untidiness(a) - untidiness(b))
+    .map(([fragment]) => fragment);
+  // What stems share comes from none of them alone.
+  return [...new Set([...starts.slice(0, maximumFragments / 4), ...likely])].slice(0, maximumFragments);
 }
 
 /** `demo` and `-demo` of `book-demo`: the first and the last word with their hyphen, and words that say it all alone. */

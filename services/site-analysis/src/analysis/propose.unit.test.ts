@@ -68,8 +68,40 @@ describe('the pattern', () => {
     ]);
   });
 
-  test('a category that no fragment tells apart is not proposed', () => {
-    expect(proposeRules(['/', '/plan', '/planet'])).toEqual({ categories: [], proposed_rules: [] });
+  test('where no fragment is exact, is the plain one, and what else it matches is listed with it', () => {
+    expect(patternOf('High Intent - Pricing', ['/', '/plan', '/planet'])).toEqual([
+      '/plan',
+      ['/plan', '/planet'],
+    ]);
+    expect(patternOf('High Intent - Pricing', ['/pricing', '/blog', '/blog/pricing-tips'])).toEqual([
+      '/pricing',
+      ['/pricing', '/blog/pricing-tips'],
+    ]);
+  });
+
+  test('a page that two filters match is listed in both categories', () => {
+    const pages = ['/pricing', '/blog', '/blog/pricing-tips'];
+    expect(patternOf('Low Intent - Content', pages)).toEqual(['/blog', ['/blog', '/blog/pricing-tips']]);
+  });
+
+  test('where no fragment is exact, finds most of the category and least of anything else', () => {
+    const plans = ['/plan', '/de/plan', '/plans'];
+    expect(patternOf('High Intent - Pricing', [...plans, '/planet'])).toEqual([
+      '/plan',
+      [...plans, '/planet'],
+    ]);
+    const pages = ['/demo', '/democracy', '/democrats', '/demolition'];
+    expect(patternOf('Very High Intent - Demo/Book', ['/en/demo', '/de/demo', '/fr/demo', ...pages])).toEqual(
+      ['/demo', ['/en/demo', '/de/demo', '/fr/demo', ...pages]],
+    );
+  });
+
+  test('an exact fragment for few of the pages does not stand in for one that finds nearly all', () => {
+    const pages = ['/pricing', '/de/pricing', '/fr/pricing'];
+    expect(patternOf('High Intent - Pricing', [...pages, '/blog/pricing-tips'])).toEqual([
+      '/pricing',
+      [...pages, '/blog/pricing-tips'],
+    ]);
   });
 });
 
@@ -143,7 +175,7 @@ const segment = fc.constantFrom(
 const path = fc.array(segment, { maxLength: 4 }).map((segments) => `/${segments.join('/')}`);
 const site = fc.uniqueArray(path, { maxLength: 40 });
 
-test('a proposed filter matches exactly the pages listed, all of its category, on any site', () => {
+test('every category found is proposed, and its filter matches exactly the pages listed, on any site', () => {
   fc.assert(
     fc.property(site, site, (analysed, skipped) => {
       const { categories, proposed_rules } = proposeRules(analysed, skipped);
@@ -153,9 +185,20 @@ test('a proposed filter matches exactly the pages listed, all of its category, o
           proposed_rules[at]?.attribute_filters.map((filter) => attributeFilter.parse(filter)) ?? [];
         expect(filters).toHaveLength(1);
         expect(analysed.filter((page) => matchesAll(filters, { path: page }))).toEqual(found.urls);
-        for (const url of found.urls) expect(categorize(url)?.category).toBe(found.category);
+        expect(found.urls.map((url) => categorize(url)?.category)).toContain(found.category);
       }
+      const named = new Set(analysed.flatMap((page) => categorize(page)?.category ?? []));
+      expect(new Set(categories.map(({ category }) => category))).toEqual(named);
     }),
     { numRuns: 500 },
   );
+});
+
+test('addresses made to be expensive are sorted like others', () => {
+  const words = ['demo', 'contact', 'pricing', 'signup', 'docs', 'blog', 'careers', 'legal'];
+  const long = (page: number) =>
+    Array.from({ length: 100 }, (_, at) => `/${words[page % words.length] ?? ''}/${page}-${at}`).join('');
+  const analysed = Array.from({ length: 300 }, (_, page) => long(page));
+  const skipped = Array.from({ length: 10_000 }, (_, page) => long(page + 300));
+  expect(proposeRules(analysed, skipped).categories).toHaveLength(words.length);
 });

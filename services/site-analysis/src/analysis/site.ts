@@ -1,7 +1,7 @@
 // What belongs to a site, and which of its addresses are the same page.
 
 /** Longer addresses are not those of pages that anybody scores. */
-const maximumUrlLength = 2_000;
+const maximumUrlLength = 1_000;
 
 /** The address that was meant: `https://` is added when no scheme is given. */
 export function siteUrl(text: string): string {
@@ -69,12 +69,14 @@ function sameEncoding(encoded: string): string {
   return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
 }
 
-/** Pages beyond these are not even counted: a server can name more than a memory holds. */
+/** Pages beyond these, and beyond so many characters of paths, are not even counted: a server can name more than a memory holds. */
 const maximumPages = 150_000;
+const maximumCharacters = 8_000_000;
 
 /** The pages of a site, each once, in the order in which they were found. */
 export class SitePages {
   readonly #paths = new Set<string>();
+  #characters = 0;
 
   constructor(readonly site: string) {}
 
@@ -90,7 +92,10 @@ export class SitePages {
   /** Addresses of other sites and of what is no page are left out. */
   add(url: URL): void {
     const path = this.pathOf(url);
-    if (path !== null && this.#paths.size < maximumPages) this.#paths.add(path);
+    if (path === null || this.#paths.has(path) || this.#paths.size >= maximumPages) return;
+    if (this.#characters + path.length > maximumCharacters) return;
+    this.#characters += path.length;
+    this.#paths.add(path);
   }
 
   remove(url: URL): void {

@@ -20,8 +20,8 @@ export interface SitemapFindings {
   sitemap(location: string): void;
 }
 
-/** What a sitemap may measure once unpacked, by its protocol. */
-const maximumUnpackedBytes = 50 * 1_024 * 1_024;
+/** Of what is unpacked. A sitemap may measure 50 MB; what comes first has the pages that matter. */
+const maximumUnpackedBytes = 16 * 1_024 * 1_024;
 
 /** Between two pieces, others have their turn. */
 const pieceBytes = 64 * 1_024;
@@ -32,26 +32,33 @@ const maximumAttributes = 100;
 const maximumErrors = 10_000;
 const maximumLocationLength = 4_096;
 
-/** Tells whoever listens what a sitemap names, up to where it breaks, ends, or the signal aborts. Never throws. */
-export async function readSitemap(source: SitemapSource, findings: SitemapFindings): Promise<void> {
+/**
+ * Tells whoever listens what a sitemap names, up to where it breaks, ends, or the signal aborts. Never throws. False
+ * when it has had enough before the end: more of the same document would change nothing.
+ */
+export async function readSitemap(source: SitemapSource, findings: SitemapFindings): Promise<boolean> {
   const { body, contentType, signal } = source;
   let reader: TextReader | undefined;
   let decoder: TextDecoder | undefined;
   let unpackedBytes = 0;
+  let isEnough = false;
   try {
     for await (const piece of isGzip(body) ? unpacked(body) : pieces(body)) {
       unpackedBytes += piece.length;
-      if (signal.aborted || unpackedBytes > maximumUnpackedBytes) break;
+      isEnough = signal.aborted || unpackedBytes > maximumUnpackedBytes;
+      if (isEnough) break;
       decoder ??= decoderFor(piece, contentType);
       const text = decoder.decode(piece, { stream: true });
       reader ??= /^\uFEFF?\s*</.test(text) ? xmlReader(findings) : lineReader(findings);
-      if (!reader.read(text)) break;
+      isEnough = !reader.read(text);
+      if (isEnough) break;
       await setImmediate();
     }
   } catch {
     // A gzip that breaks off: what came before it counts.
   }
   reader?.end();
+  return !isEnough;
 }
 
 /** Takes a document piece by piece; false when it wants no more. */
