@@ -10,7 +10,7 @@ import {
   type RecordToWrite,
   type RegisteredJson,
 } from './record-batch.js';
-import type { IncomingRecord, RecordHeaders } from './records.js';
+import type { FoldedRecord, RecordHeaders } from './records.js';
 import type { SchemaStore } from './schemas.js';
 
 /** The largest record that may be written, in bytes. */
@@ -28,7 +28,7 @@ export interface Codec {
   /** Fetches the schemas of records that another version of the system wrote. Retriable when the registry is away. */
   loadSchemas(records: readonly RawRecord[]): Promise<void>;
   /** A record as it came, or the reason why it cannot be taken. Never throws. */
-  decode(topic: TopicName, partition: number, record: RawRecord): IncomingRecord | { problem: string };
+  decode(topic: TopicName, partition: number, record: RawRecord): DecodedRecord | { problem: string };
 }
 
 export function createCodec(schemas: SchemaStore): Codec {
@@ -83,22 +83,16 @@ export function createCodec(schemas: SchemaStore): Codec {
         if (id === undefined) return { problem: "it is not in the schema registry's wire format" };
         const schema = schemas.find(declaration, id);
         if (!schema) return { problem: `schema ${id} is not one of ${type} on ${topic}` };
-        const payload: unknown = JSON.parse(record.value.toString('utf8', registeredPrefixBytes));
+        const json = record.value.toString('utf8', registeredPrefixBytes);
+        const payload: unknown = JSON.parse(json);
         if (!schema.validate(payload)) {
           const [first] = schema.validate.errors ?? [];
           return {
             problem: `it does not fit its schema: ${first?.instancePath ?? ''} ${first?.message ?? ''}`,
           };
         }
-        return {
-          type,
-          topic,
-          partition,
-          offset: record.offset,
-          key: record.key === null ? null : record.key.toString(),
-          payload,
-          headers: recordHeaders(topic, partition, record, type),
-        };
+        const key = record.key === null ? null : record.key.toString();
+        return new DecodedRecord(declaration, topic, partition, key, payload, json, record);
       } catch (error) {
         return { problem: `it cannot be parsed: ${asError(error).message}` };
       }
@@ -106,11 +100,42 @@ export function createCodec(schemas: SchemaStore): Codec {
   };
 }
 
+interface RawHeaders {
+  offset: bigint;
+  timestamp: number;
+  headers: Headers;
+}
+
+/** A record as services see it. A class, so that the headers, of which most records need none, are made when asked for. */
+export class DecodedRecord implements FoldedRecord {
+  readonly type: string;
+  readonly offset: bigint;
+  #headers: RecordHeaders | undefined;
+
+  /** @param raw its place and headers in the log */
+  constructor(
+    readonly declaration: RecordDeclaration,
+    readonly topic: TopicName,
+    readonly partition: number,
+    readonly key: string | null,
+    readonly payload: unknown,
+    readonly json: string,
+    private readonly raw: RawHeaders,
+  ) {
+    this.type = declaration.type;
+    this.offset = raw.offset;
+  }
+
+  get headers(): RecordHeaders {
+    return (this.#headers ??= recordHeaders(this.topic, this.partition, this.raw, this.type));
+  }
+}
+
 /** The headers of a record, with `id` and `time` from its place and timestamp where its sender gave none. */
 export function recordHeaders(
   topic: TopicName,
   partition: number,
-  record: { offset: bigint; timestamp: number; headers: Headers },
+  record: RawHeaders,
   type: string,
 ): RecordHeaders {
   const headers: RecordHeaders = { type, id: '', time: '' };

@@ -2,7 +2,7 @@
 import { context, propagation } from '@opentelemetry/api';
 import { EventLogError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { recordBytes, type RecordToWrite } from './record-batch.js';
+import { recordBytes, type RecordToWrite, type RegisteredJson } from './record-batch.js';
 import type { OutgoingRecord } from './records.js';
 
 /** A record ready to be sent. */
@@ -13,6 +13,15 @@ export interface EncodedRecord {
   message: RecordToWrite;
   /** About what it takes on the wire. */
   bytes: number;
+}
+
+/** A record of a declared type, ready to be sent. */
+export interface EncodedDeclared extends EncodedRecord {
+  message: RecordToWrite & {
+    value: RegisteredJson;
+    headers: Readonly<Record<string, string>>;
+    timestamp: number;
+  };
 }
 
 /** W3C trace headers of what is being done now; none when tracing is off. */
@@ -32,7 +41,7 @@ export function encodeRecord(
   record: OutgoingRecord,
   timestamp: number,
   trace: Readonly<Record<string, string>>,
-): EncodedRecord {
+): EncodedDeclared {
   const { declaration, key, payload, headers } = record;
   const partition = record.partition ?? log.partitionOf(key);
   if (!Number.isInteger(partition) || partition < 0 || partition >= log.config.partitions) {
@@ -41,7 +50,7 @@ export function encodeRecord(
       `a ${declaration.type} is for partition ${partition} of ${log.config.partitions}`,
     );
   }
-  const message: RecordToWrite = {
+  const message: EncodedDeclared['message'] = {
     key,
     value: log[internals].codec.encode(declaration, payload),
     headers: { type: declaration.type, ...headers, ...trace },

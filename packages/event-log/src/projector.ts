@@ -9,7 +9,8 @@ import { createLoops, startPartitionLoop, type Session } from './partition-loop.
 import type { RawRecord } from './partition-reader.js';
 import type { Checkpoint, ProcessorStatus } from './processor.js';
 import type { IncomingRecord } from './records.js';
-import { withinSpan } from './tracing.js';
+import { originOf, withinSpan } from './tracing.js';
+import { batchesAtOnce, createTurns } from './turns.js';
 
 /** A read model's state of one partition. `checkpoint.positions` says where to read on; `offset` is not used. */
 export interface ProjectionState {
@@ -45,6 +46,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
     async start() {
       const metrics = createProcessingMetrics(options.name);
       const resets = new Map<number, () => void>();
+      const turns = createTurns(batchesAtOnce);
       let fatal = false;
       const onFatal = (error: Error) => {
         if (fatal) return;
@@ -59,6 +61,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           inputs: options.inputs,
           membership: () => membership,
           metrics,
+          turns,
           maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
@@ -145,7 +148,7 @@ async function openProjection(
         );
         await withinSpan(
           `project ${topic}`,
-          incoming,
+          originOf(incoming),
           { 'messaging.destination.partition.id': partition },
           async () => {
             if (incoming.length > 0) await state.fold(incoming);

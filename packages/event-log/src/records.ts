@@ -40,12 +40,15 @@ export interface IncomingRecord<Payload = unknown> {
   offset: bigint;
   key: string | null;
   payload: Payload;
-  headers: RecordHeaders;
+  /** Made when asked for: most records are handled without. */
+  readonly headers: RecordHeaders;
 }
 
 /** One of a processor's own events, with the offset that it has in the output topic. */
 export interface FoldedRecord<Payload = unknown> extends IncomingRecord<Payload> {
   declaration: RecordDeclaration;
+  /** The payload as it is recorded, for read models that keep it whole: the same text live and on every replay. */
+  json: string;
 }
 
 /** Makes an outgoing record whose payload is typed by its declaration. */

@@ -68,6 +68,7 @@ export {
 export { createStateCache, type StateCache } from './state-cache.js';
 export {
   binaryToUuid,
+  inLockingOrder,
   keyOf,
   numberToOffset,
   offsetToNumber,
