@@ -3,6 +3,7 @@ import type { JsonValue } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
   defineCollection,
+  inLockingOrder,
   insertMissing,
   keyOf,
   packJson,
@@ -117,7 +118,9 @@ export function createAnalysisStore(readModel: ReadModel, partition: number): An
         chosen.map(({ ou_id, analysis_id }) => analysisKey(ou_id, analysis_id));
       await insertMissing(
         running,
-        keysOf(after.filter(({ status }) => status === 'running')).map((_id) => ({ _id, partition })),
+        inLockingOrder(
+          keysOf(after.filter(({ status }) => status === 'running')).map((_id) => ({ _id, partition })),
+        ),
       );
       const ended = keysOf(after.filter(({ status }) => status !== 'running'));
       if (ended.length > 0) await withClassifiedErrors(() => running.deleteMany({ _id: { $in: ended } }));

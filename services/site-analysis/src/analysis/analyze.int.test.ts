@@ -1,6 +1,6 @@
 // Analyses of whole sites, over real connections: what is found, how, and how politely.
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { attributeFilter, matchesAll, siteAnalysis, type SiteAnalysis } from '@lead-scoring/contracts';
+import { attributeFilter, compileFilters, siteAnalysis, type SiteAnalysis } from '@lead-scoring/contracts';
 import { links, serve, serveSite, sitemapOf, type Served, type SiteFiles } from '../testing/serve.js';
 import { agency } from '../testing/sites/agency.js';
 import { multiLanguage } from '../testing/sites/multi-language.js';
@@ -157,7 +157,7 @@ describe('the whole result', () => {
         const filters = (proposed_rules[at]?.attribute_filters ?? []).map((filter) =>
           attributeFilter.parse(filter),
         );
-        expect(all.filter((path) => matchesAll(filters, { path }))).toEqual(urls);
+        expect(all.filter((path) => compileFilters(filters)({ path }))).toEqual(urls);
       }
     },
   );

@@ -1,6 +1,6 @@
 // Proposed rules: the fragment that most pages of a category share, and that no other page has.
 import { describe, expect, test } from '@jest/globals';
-import { attributeFilter, matchesAll, siteCategory, type IntentCategory } from '@lead-scoring/contracts';
+import { attributeFilter, compileFilters, siteCategory, type IntentCategory } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { categorize } from './categories.js';
 import { proposeRules } from './propose.js';
@@ -184,7 +184,7 @@ test('every category found is proposed, and its filter matches exactly the pages
         const filters =
           proposed_rules[at]?.attribute_filters.map((filter) => attributeFilter.parse(filter)) ?? [];
         expect(filters).toHaveLength(1);
-        expect(analysed.filter((page) => matchesAll(filters, { path: page }))).toEqual(found.urls);
+        expect(analysed.filter((page) => compileFilters(filters)({ path: page }))).toEqual(found.urls);
         expect(found.urls.map((url) => categorize(url)?.category)).toContain(found.category);
       }
       const named = new Set(analysed.flatMap((page) => categorize(page)?.category ?? []));
