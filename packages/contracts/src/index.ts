@@ -8,6 +8,7 @@ export * from './domain/json.js';
 export * from './domain/lead-fields.js';
 export * from './domain/metadata.js';
 export * from './domain/position.js';
+export * from './domain/site-analysis.js';
 export * from './documents/asyncapi.js';
 export { incompatibilities } from './documents/compatibility.js';
 export { jsonSchemaOf, type JsonSchema } from './documents/json-schemas.js';

@@ -58,6 +58,11 @@ export interface PartitionState {
   /** Folds own events into the stored state with guarded, idempotent writes: live after the commit, and on catch-up. */
   fold(events: FoldedRecord[]): Promise<void>;
   store(checkpoint: Checkpoint): Promise<void>;
+  /**
+   * Called once after opening, when everything that the log has is folded and before anything is decided: the place to
+   * take up work that an earlier owner left.
+   */
+  caughtUp?(): Promise<void>;
   /** Drops this partition's documents and sets its checkpoint to offset 0. */
   reset(): Promise<void>;
   close?(): Promise<void>;
@@ -223,6 +228,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     const positions = await committedPositions(log, connection, groupId, options.inputs, partition);
     let opened = (state = await options.open(partition));
     let foldedUpTo = await catchUp(await opened.checkpoint());
+    await opened.caughtUp?.();
 
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now. */
     async function catchUp(from: Checkpoint): Promise<bigint> {
@@ -343,6 +349,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     async function rebuild(input: TopicName, segment: Segment): Promise<void> {
       logger.info('the read model is dropped and folded anew');
       foldedUpTo = await startOver();
+      await opened.caughtUp?.();
       await commit(input, segment.nextOffset, [], []);
       await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
       const [record] = segment.records;

@@ -185,6 +185,8 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
     'PARTITIONS',
     'RATE_LIMIT_PER_MINUTE',
     'RATE_LIMIT_BURST',
+    'ALLOW_PRIVATE_TARGETS',
+    'SITE_ANALYSIS_CONTACT',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
   ];
   return Object.fromEntries(

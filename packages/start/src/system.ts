@@ -157,6 +157,7 @@ function environmentOf(
       TOKEN_SECRET: options.secrets.tokenSecret,
       INGEST_URL: urlOf('ingest'),
       SCORING_URL: urlOf('scoring'),
+      SITE_ANALYSIS_URL: urlOf('site-analysis'),
       BOOTSTRAP_ORGANISATION: options.organisation.name,
       BOOTSTRAP_OU: options.organisation.unit,
       BOOTSTRAP_TOKEN: options.secrets.bootstrapToken,

@@ -22,6 +22,8 @@ export interface Unit {
   leadId: string;
   alias: string;
   eventType: string;
+  /** A website that may be analysed. */
+  siteUrl: string;
 }
 
 export interface RouteExample {
@@ -67,6 +69,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },
   }),
+  analyzeSite: ({ siteUrl }) => ({ body: { url: siteUrl } }),
+  listSiteAnalyses: () => ({ query: { limit: '5' } }),
   setActiveOrgUnit: ({ ouId }) => ({ body: { ouId } }),
   listOrgUnits: () => ({}),
   createOrgUnit: ({ mark }) => ({ body: { name: `Unit ${mark} ${randomUUID()}` } }),
@@ -170,6 +174,8 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     return true;
   }, 30_000);
+  const siteUrl = `${system.siteUrl}/?of=${mark}`;
+  await made('analyzeSite', { body: { url: siteUrl } }, unit);
   return {
     ouId: unit,
     mark,
@@ -184,6 +190,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     leadId,
     alias: event.alias,
     eventType,
+    siteUrl,
   };
 }
 

@@ -85,7 +85,11 @@ export async function openGateway(
   const recorder = await scope.start(createLastUseRecorder(requestReadModel, logger));
   const forwarder = await scope.start(
     createForwarder({
-      urls: { ingest: configuration.INGEST_URL, scoring: configuration.SCORING_URL },
+      urls: {
+        ingest: configuration.INGEST_URL,
+        scoring: configuration.SCORING_URL,
+        'site-analysis': configuration.SITE_ANALYSIS_URL,
+      },
       internalSecret: configuration.INTERNAL_SECRET,
     }),
   );

@@ -3,12 +3,14 @@ import { gatewayRecords } from './gateway.js';
 import { ingestRecords } from './ingest.js';
 import type { RecordDeclaration, TopicName } from './record.js';
 import { scoringRecords } from './scoring.js';
+import { siteAnalysisRecords } from './site-analysis.js';
 import { commandReplied, rebuildReadModels } from './system.js';
 
 export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
   ...ingestRecords,
   ...scoringRecords,
+  ...siteAnalysisRecords,
   commandReplied,
   ...rebuildReadModels,
 ];

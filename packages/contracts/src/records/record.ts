@@ -1,7 +1,7 @@
 // How a record type (a command or an event on the log) and a topic are declared: once, here and nowhere else.
 import type { z } from 'zod';
 
-export const serviceNames = ['gateway', 'ingest', 'scoring'] as const;
+export const serviceNames = ['gateway', 'ingest', 'scoring', 'site-analysis'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 export type TopicName =

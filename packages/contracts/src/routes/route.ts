@@ -28,7 +28,14 @@ export interface RouteDeclaration {
     | { credential: false }
     | { credential: true; role: Role; scope: Scope; organisationUnit: 'active' | 'path' | 'none' };
   tag:
-    'Events' | 'Leads' | 'Scoring configuration' | 'Bulk rule updates' | 'Session' | 'Admin' | 'Description';
+    | 'Events'
+    | 'Leads'
+    | 'Scoring configuration'
+    | 'Bulk rule updates'
+    | 'Site analysis'
+    | 'Session'
+    | 'Admin'
+    | 'Description';
   summary: string;
   description?: string;
   parameters?: z.ZodObject;
@@ -41,6 +48,8 @@ export interface RouteDeclaration {
   problems: readonly number[];
   /** True when the 2xx answer shows a secret once: it is not stored for Idempotency-Key but derived again. */
   showsSecret?: boolean;
+  /** Commands: milliseconds that the gateway waits for the reply at least, where its work takes long by nature. */
+  replyTimeoutMs?: number;
 }
 
 export function defineRoute<const Route extends RouteDeclaration>(route: Route): Route {

@@ -30,7 +30,7 @@ export interface CommandDependencies {
   readModel: ReadModel;
   gate: DatabaseGate;
   tokenSecret: string;
-  /** Until a command without a reply is answered with 504. */
+  /** Until a command without a reply is answered with 504, where its route does not allow more. */
   replyTimeoutMs: number;
   /** Called when the gateway's own state has changed. */
   identityChanged(): void;
@@ -45,7 +45,8 @@ export function createCommandHandler(
   build: (input: CommandInput<never>) => BuiltCommand,
   dependencies: CommandDependencies,
 ): (req: Request, ouId: string | undefined) => Promise<Answer> {
-  const { requester, tokenSecret, replyTimeoutMs } = dependencies;
+  const { requester, tokenSecret } = dependencies;
+  const timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
   const [status, declared] = successOf(route);
   return async (req, ouId) => {
     const caller = callerOf(req);
@@ -81,11 +82,9 @@ export function createCommandHandler(
         'correlation-id': `${requestIdOf(req)}:${commandId}`,
         ...(ouId !== undefined && { ou: ouId }),
       };
-      const reply = await requester
-        .request({ ...record, headers }, { timeoutMs: replyTimeoutMs })
-        .catch((error: unknown) => {
-          throw asLogProblem(error, commandId);
-        });
+      const reply = await requester.request({ ...record, headers }, { timeoutMs }).catch((error: unknown) => {
+        throw asLogProblem(error, commandId);
+      });
       if (route.owner === 'gateway') dependencies.identityChanged();
       if (reply.outcome === 'rejected') throw refused(reply);
       if (!declared) return { status };

@@ -53,6 +53,7 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
     const pools: Record<Owner, Pool> = {
       ingest: poolOf(options.urls.ingest, timeoutMs),
       scoring: poolOf(options.urls.scoring, timeoutMs),
+      'site-analysis': poolOf(options.urls['site-analysis'], timeoutMs),
     };
     return Promise.resolve({
       value: { forward: (...parameters) => forward(pools, options.internalSecret, ...parameters) },
