@@ -131,7 +131,8 @@ function postToReadableSection(results: PostToReadableResult[]): string[] {
     '16 connections send all events as fast as they are taken; the time ends when the last one can be read, and counts ' +
       'only when every lead, event and point is there. The naive wiring: the bare handler, a kafkajs consumer, and for ' +
       'each batch insertMany of the events and a bulkWrite of one guarded updateOne a lead, with one index on each ' +
-      'collection; its points are fixed by event type. The system authenticates, validates, drops repeats, asks 50 ' +
+      'collection; its points are fixed by event type. The system (gateway, ingest and ' +
+      'scoring: what is between an event and its score) authenticates, validates, drops repeats, asks 50 ' +
       'rules with filters, records every decision so that it can be explained, and keeps all its read models.',
     '',
     ...table(

@@ -1,5 +1,6 @@
 // The system itself, as processes of their own, with 50 rules where scores matter.
 import { createClient } from '@lead-scoring/client';
+import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startTestSystem, type TestSystem } from '@lead-scoring/testing';
 import { workloadRules } from '../workload.js';
@@ -13,9 +14,15 @@ import { cpuSecondsOf } from './processor-time.js';
  */
 export const gatewayAlone: Contender = {
   name: 'gateway, nothing consuming',
-  start: async (endpoints) =>
-    running(await startTestSystem({ endpoints, instances: { ingest: 0, scoring: 0 } })),
+  start: async (endpoints) => running(await startTestSystem({ endpoints, instances: only('gateway') })),
 };
+
+function only(...wanted: ServiceName[]): Record<ServiceName, number> {
+  return Object.fromEntries(serviceNames.map((name) => [name, wanted.includes(name) ? 1 : 0])) as Record<
+    ServiceName,
+    number
+  >;
+}
 
 /** Accepting, while ingest and scoring handle on the same machine what was accepted. */
 export const systemAccepting: Contender = {
@@ -33,10 +40,11 @@ export const wholeSystem: ScoringContender = {
   start: startWholeSystem,
 };
 
+/** The services between an event and its readable score; the others have machines of their own where load is high. */
 export async function startWholeSystem(
   endpoints: PlatformEndpoints,
 ): Promise<RunningScoringContender & { ouId: string }> {
-  const system = await startTestSystem({ endpoints });
+  const system = await startTestSystem({ endpoints, instances: only('gateway', 'ingest', 'scoring') });
   await createRules(system);
   const contender = running(system);
   return {
