@@ -47,6 +47,29 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
   }
 }
 
+/** The next offset that will be written to each of these partitions of a topic. */
+export async function endOffsets(
+  log: EventLog,
+  topic: TopicName,
+  partitions: readonly number[],
+): Promise<{ partition: number; offset: bigint }[]> {
+  const { connect, wire } = log[internals];
+  const connection = connect();
+  try {
+    await connection.open([wire(topic)]);
+    return await Promise.all(
+      partitions.map(async (partition) => ({
+        partition,
+        offset: await connection.offset(wire(topic), partition, 'latest'),
+      })),
+    );
+  } catch (error) {
+    throw new EventLogUnavailable(`the end of ${topic} cannot be read`, error);
+  } finally {
+    connection.close();
+  }
+}
+
 const tailBytes = 256 * 1024;
 
 /** A record of a tailed topic; `error` says why its payload could not be decoded. */

@@ -13,7 +13,7 @@ import { pause, unlessAborted } from './timing.js';
 export interface Session {
   /** Where to read each input topic from. */
   readonly positions: ReadonlyMap<TopicName, bigint>;
-  /** Takes records of one topic; `nextOffset` is where to read on after them. */
+  /** Takes records of one topic, or none; `nextOffset` is where to read on after them. */
   handle(topic: TopicName, records: RawRecord[], nextOffset: bigint): Promise<void>;
   close(): Promise<void>;
 }
@@ -160,7 +160,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           const { records, nextOffset, highWatermark } = fetched;
           touch();
           metrics.lag(topic, partition, Number(highWatermark - nextOffset));
-          if (records.length > 0) {
+          // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
+          if (records.length > 0 || nextOffset > position) {
             const mine = turn.then(async () => {
               if (ending.signal.aborted) return;
               await session.handle(topic, records, nextOffset);

@@ -1,13 +1,13 @@
 // The projector: folds topics into a read model, at least once, with its offsets in the read model's own checkpoint.
-import type { TopicName } from '@lead-scoring/contracts';
+import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
 import { internals, type EventLog } from './event-log.js';
 import { joinGroup } from './membership.js';
 import { createProcessingMetrics } from './metrics.js';
-import { createLoops, startPartitionLoop, type Session } from './partition-loop.js';
+import { createLoops, OpenAnew, startPartitionLoop, type Session } from './partition-loop.js';
 import type { RawRecord } from './partition-reader.js';
-import type { Checkpoint, ProcessorStatus } from './processor.js';
+import { rebuildType, type Checkpoint, type ProcessorStatus } from './processor.js';
 import type { IncomingRecord } from './records.js';
 import { withinSpan } from './tracing.js';
 
@@ -26,6 +26,8 @@ export interface ProjectorOptions {
   /** Durable name: the consumer group is `<namespace>.<name>`. */
   name: string;
   inputs: readonly TopicName[];
+  /** The service whose RebuildReadModel is obeyed: its read models are then dropped and folded anew together. */
+  rebuildsWith?: ServiceName;
   open(partition: number): Promise<ProjectionState>;
   logger: Logger;
   onFatal(error: Error): void;
@@ -44,6 +46,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
     name: `projector ${options.name}`,
     async start() {
       const metrics = createProcessingMetrics(options.name);
+      const inputs = inputsOf(options);
       const resets = new Map<number, () => void>();
       let fatal = false;
       const onFatal = (error: Error) => {
@@ -56,7 +59,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
         startPartitionLoop({
           log,
           partition,
-          inputs: options.inputs,
+          inputs,
           membership: () => membership,
           metrics,
           maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
@@ -72,7 +75,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
       );
       const membership = await joinGroup(log, {
         groupId: `${log.config.namespace}.${options.name}`,
-        topics: options.inputs,
+        topics: inputs,
         onFatal,
         onAssigned(partitions) {
           assigned = partitions;
@@ -102,6 +105,10 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
   };
 }
 
+function inputsOf({ inputs, rebuildsWith }: ProjectorOptions): readonly TopicName[] {
+  return rebuildsWith === undefined ? inputs : [...inputs, `${rebuildsWith}.commands`];
+}
+
 async function openProjection(
   log: EventLog,
   options: ProjectorOptions,
@@ -110,6 +117,7 @@ async function openProjection(
 ): Promise<Session> {
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
+  const inputs = inputsOf(options);
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
   let state = await options.open(partition);
   if (afresh) {
@@ -121,8 +129,8 @@ async function openProjection(
   const positions = new Map<TopicName, bigint>();
   const connection = connect();
   try {
-    await connection.open(options.inputs.map(wire));
-    for (const topic of options.inputs) {
+    await connection.open(inputs.map(wire));
+    for (const topic of inputs) {
       positions.set(
         topic,
         stored.positions[topic] ?? (await connection.offset(wire(topic), partition, 'earliest')),
@@ -135,6 +143,17 @@ async function openProjection(
   return {
     positions,
     async handle(topic, records, nextOffset) {
+      if (!options.inputs.includes(topic)) {
+        if (records.some(({ headers }) => headers.type?.toString() === rebuildType))
+          await startOver(topic, nextOffset);
+        positions.set(topic, nextOffset);
+        await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
+        return;
+      }
+      if (records.length === 0) {
+        positions.set(topic, nextOffset);
+        await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
+      }
       for (let at = 0; at < records.length; at += maxRecordsPerBatch) {
         const chunk = records.slice(at, at + maxRecordsPerBatch);
         const incoming = await decode(topic, chunk);
@@ -158,6 +177,16 @@ async function openProjection(
       await state.close?.();
     },
   };
+
+  /** Drops what is folded, remembers that the command is obeyed, and has everything read again. */
+  async function startOver(commands: TopicName, nextOffset: bigint): Promise<never> {
+    logger.info('the read model is dropped and folded anew');
+    await state.reset();
+    await state.close?.();
+    state = await options.open(partition);
+    await state.store({ offset: 0n, positions: { [commands]: nextOffset } });
+    throw new OpenAnew('the read model is folded anew');
+  }
 
   async function decode(topic: TopicName, records: RawRecord[]): Promise<IncomingRecord[]> {
     await codec.loadSchemas(records);

@@ -85,7 +85,11 @@ export async function openGateway(
   const recorder = await scope.start(createLastUseRecorder(requestReadModel, logger));
   const forwarder = await scope.start(
     createForwarder({
-      urls: { ingest: configuration.INGEST_URL, scoring: configuration.SCORING_URL },
+      urls: {
+        ingest: configuration.INGEST_URL,
+        scoring: configuration.SCORING_URL,
+        share: configuration.SHARE_URL,
+      },
       internalSecret: configuration.INTERNAL_SECRET,
     }),
   );
@@ -146,6 +150,7 @@ export async function openGateway(
     readModel: requestReadModel,
     gate,
     tokenSecret: configuration.TOKEN_SECRET,
+    appUrl: configuration.APP_URL,
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
     identityChanged,
     checkAnswers: process.env.NODE_ENV === 'test',

@@ -3,12 +3,14 @@ import { gatewayRecords } from './gateway.js';
 import { ingestRecords } from './ingest.js';
 import type { RecordDeclaration, TopicName } from './record.js';
 import { scoringRecords } from './scoring.js';
+import { shareRecords } from './share.js';
 import { commandReplied, rebuildReadModels } from './system.js';
 
 export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
   ...ingestRecords,
   ...scoringRecords,
+  ...shareRecords,
   commandReplied,
   ...rebuildReadModels,
 ];

@@ -1,7 +1,7 @@
 // How a record type (a command or an event on the log) and a topic are declared: once, here and nowhere else.
 import type { z } from 'zod';
 
-export const serviceNames = ['gateway', 'ingest', 'scoring'] as const;
+export const serviceNames = ['gateway', 'ingest', 'scoring', 'share'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 export type TopicName =
@@ -21,7 +21,7 @@ export interface RecordDeclaration<Type extends string = string, Schema extends 
   type: Type;
   topic: TopicName;
   /** What the record's key names; all records of one key are in one partition, in order. */
-  key: 'lead_id' | 'ou_id' | 'organisation_id' | 'gateway_instance';
+  key: 'lead_id' | 'ou_id' | 'organisation_id' | 'share_id' | 'gateway_instance';
   description: string;
   schema: Schema;
 }

@@ -6,3 +6,4 @@ export * from './intake.js';
 export * from './internal.js';
 export * from './leads.js';
 export * from './scoring-configuration.js';
+export * from './shares.js';

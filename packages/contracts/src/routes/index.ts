@@ -6,6 +6,7 @@ import * as intake from './intake.js';
 import * as leads from './leads.js';
 import type { RouteDeclaration } from './route.js';
 import * as configuration from './scoring-configuration.js';
+import * as shares from './shares.js';
 
 export const routes = {
   ingest: intake.ingest,
@@ -18,6 +19,13 @@ export const routes = {
   searchLeads: leads.searchLeads,
   getScore: leads.getScore,
   explainScore: leads.explainScore,
+  createShare: shares.createShare,
+  listShares: shares.listShares,
+  revokeShare: shares.revokeShare,
+  readShare: shares.readShare,
+  shareCsv: shares.shareCsv,
+  sharePreview: shares.sharePreview,
+  sharePage: shares.sharePage,
   createRuleset: configuration.createRuleset,
   updateRuleset: configuration.updateRuleset,
   listRulesets: configuration.listRulesets,

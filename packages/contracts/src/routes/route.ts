@@ -28,7 +28,14 @@ export interface RouteDeclaration {
     | { credential: false }
     | { credential: true; role: Role; scope: Scope; organisationUnit: 'active' | 'path' | 'none' };
   tag:
-    'Events' | 'Leads' | 'Scoring configuration' | 'Bulk rule updates' | 'Session' | 'Admin' | 'Description';
+    | 'Events'
+    | 'Leads'
+    | 'Share links'
+    | 'Scoring configuration'
+    | 'Bulk rule updates'
+    | 'Session'
+    | 'Admin'
+    | 'Description';
   summary: string;
   description?: string;
   parameters?: z.ZodObject;
@@ -79,6 +86,11 @@ export function problemsOf(route: RouteDeclaration): number[] {
   if (route.kind === 'command') all.add(504);
   if (route.kind === 'query') all.add(504);
   return [...all].sort((a, b) => a - b);
+}
+
+/** Whether the route is a page for people: what goes wrong with it is then told on a page as well. */
+export function isPage(route: Pick<RouteDeclaration, 'kind' | 'responses'>): boolean {
+  return route.kind === 'query' && route.responses[200]?.contentType === 'text/html';
 }
 
 /** Express form of the path: `/leads/:id`. */
