@@ -1,7 +1,7 @@
 // Preparation, writing, requests, projections and the operator's look at the log, against real servers.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { defineRecord, records as declarations } from '@lead-scoring/contracts';
+import { projectorNames, defineRecord, records as declarations } from '@lead-scoring/contracts';
 import kafkajs from 'kafkajs';
 import { z } from 'zod';
 import { ReplyTimeout } from './errors.js';
@@ -381,6 +381,40 @@ describe('a projector', () => {
     expect(resets).toBe(3);
     await stop();
   }, 40_000);
+
+  test('its lag is seen with that of its service, whose rebuild waits for it', async () => {
+    const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
+    const [name] = projectorNames.share;
+    const { stop } = await createProjector(log, {
+      name,
+      inputs: ['scoring.commands'],
+      rebuildsWith: 'share',
+      open: (partition) => Promise.resolve(projection(tables, partition)),
+      logger,
+      onFatal: (error) => {
+        throw error;
+      },
+    }).start();
+    const [written] = await writer.write([createRuleset({ partition: 2 })]);
+    const seen = async () =>
+      (await listLag(log, 'share')).find(
+        ({ reader, topic, partition }) => reader === name && topic === 'scoring.commands' && partition === 2,
+      );
+    await eventually('the record is seen to be read', async () => {
+      const lag = await seen();
+      return lag !== undefined && lag.lag === 0n && lag.position > (written?.offset ?? 0n);
+    });
+    const { positions } = await requestRebuild(log, 'share');
+    expect(await waitUntilConsumed(log, 'share', 'share.commands', positions, { timeoutMs: 20_000 })).toBe(
+      true,
+    );
+    await eventually('all is seen to be read again', async () => (await seen())?.lag === 0n);
+    expect(tables.get(2)?.rows.size).toBeGreaterThan(0);
+    await stop();
+    const after = await seen();
+    await writer.write([createRuleset({ partition: 2 })]);
+    expect(await seen()).toMatchObject({ position: after?.position, lag: 1n });
+  }, 60_000);
 
   test('its positions reach the end of a topic, also where that ends with a commit marker', async () => {
     const processor = await startProcessor(log, createStores());

@@ -3,7 +3,7 @@ import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
 import { internals, type EventLog } from './event-log.js';
-import { joinGroup } from './membership.js';
+import { joinGroup, type Membership } from './membership.js';
 import { createProcessingMetrics } from './metrics.js';
 import { createLoops, OpenAnew, startPartitionLoop, type Session } from './partition-loop.js';
 import type { RawRecord } from './partition-reader.js';
@@ -66,7 +66,15 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
           async open() {
-            const session = await openProjection(log, options, partition, resets.has(partition));
+            const session = await openProjection(
+              log,
+              options,
+              partition,
+              resets.has(partition),
+              (positions) => {
+                notes.note(partition, positions);
+              },
+            );
             resets.get(partition)?.();
             resets.delete(partition);
             return session;
@@ -82,6 +90,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           loops.assign(partitions);
         },
       });
+      const notes = createNotes(membership, (partition) => assigned.includes(partition), options.logger);
       return {
         value: {
           partitions: () => loops.all().map((loop) => ({ partition: loop.partition, ...loop.state() })),
@@ -98,9 +107,50 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
         },
         async stop() {
           await loops.stop();
+          await notes.stop();
           await membership.stop();
         },
       };
+    },
+  };
+}
+
+const noteEveryMs = 500;
+
+/**
+ * Keeps the group told where the partitions are, so that operators see the lag where they see that of processors. What is
+ * said of a partition is always said of all its topics: whoever sees that a rebuild's command is obeyed sees, too, where
+ * the folding begins anew.
+ */
+function createNotes(membership: Membership, isMine: (partition: number) => boolean, logger: Logger) {
+  const latest = new Map<number, ReadonlyMap<TopicName, bigint>>();
+  let writing: Promise<void> = Promise.resolve();
+
+  function write(): void {
+    const noted = [...latest].filter(([partition]) => isMine(partition));
+    latest.clear();
+    if (noted.length === 0) return;
+    const positions = noted.flatMap(([partition, topics]) =>
+      [...topics].map(([topic, offset]) => ({ topic, partition, offset })),
+    );
+    writing = writing
+      .then(() => membership.note(positions))
+      .catch((error: unknown) => {
+        logger.debug({ err: error }, 'the positions could not be noted; they are noted again');
+        for (const [partition, topics] of noted) if (!latest.has(partition)) latest.set(partition, topics);
+      });
+  }
+
+  const timer = setInterval(write, noteEveryMs);
+  timer.unref();
+  return {
+    note(partition: number, positions: ReadonlyMap<TopicName, bigint>): void {
+      latest.set(partition, new Map(positions));
+    },
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      write();
+      await writing;
     },
   };
 }
@@ -114,6 +164,7 @@ async function openProjection(
   options: ProjectorOptions,
   partition: number,
   afresh: boolean,
+  note: (positions: ReadonlyMap<TopicName, bigint>) => void,
 ): Promise<Session> {
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
@@ -139,6 +190,7 @@ async function openProjection(
   } finally {
     connection.close();
   }
+  note(positions);
 
   return {
     positions,
@@ -146,29 +198,22 @@ async function openProjection(
       if (!options.inputs.includes(topic)) {
         if (records.some(({ headers }) => headers.type?.toString() === rebuildType))
           await startOver(topic, nextOffset);
-        positions.set(topic, nextOffset);
-        await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
+        await advance(topic, nextOffset);
         return;
       }
-      if (records.length === 0) {
-        positions.set(topic, nextOffset);
-        await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
-      }
+      if (records.length === 0) await advance(topic, nextOffset);
       for (let at = 0; at < records.length; at += maxRecordsPerBatch) {
         const chunk = records.slice(at, at + maxRecordsPerBatch);
         const incoming = await decode(topic, chunk);
         const last = chunk.at(-1);
-        positions.set(
-          topic,
-          at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n,
-        );
+        const after = at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n;
         await withinSpan(
           `project ${topic}`,
           incoming,
           { 'messaging.destination.partition.id': partition },
           async () => {
             if (incoming.length > 0) await state.fold(incoming);
-            await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
+            await advance(topic, after);
           },
         );
       }
@@ -177,6 +222,12 @@ async function openProjection(
       await state.close?.();
     },
   };
+
+  async function advance(topic: TopicName, to: bigint): Promise<void> {
+    positions.set(topic, to);
+    await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
+    note(positions);
+  }
 
   /** Drops what is folded, remembers that the command is obeyed, and has everything read again. */
   async function startOver(commands: TopicName, nextOffset: bigint): Promise<never> {

@@ -12,6 +12,7 @@ import {
   runService,
   setting,
 } from '@lead-scoring/service';
+import { createPreviewPainter } from '@lead-scoring/share-page/preview';
 import { shareCollections } from './collections.js';
 import { createFindLeads } from './explanation/find-leads.js';
 import { openExplanationPartition, projectorName } from './explanation/project.js';
@@ -85,11 +86,22 @@ runService({
         onFatal,
       }),
     );
+    const painter = await scope.start(
+      defineComponent('preview painter', () => {
+        const value = createPreviewPainter();
+        return Promise.resolve({ value, stop: () => value.stop() });
+      }),
+    );
     return scope.start(
       createQueryServer({
         host: configuration.HOST,
         port: configuration.PORT,
-        routes: shareQueries({ readModel, appUrl: configuration.APP_URL, now: () => new Date() }),
+        routes: shareQueries({
+          readModel,
+          appUrl: configuration.APP_URL,
+          now: () => new Date(),
+          paintPreview: (shared) => painter.paint(shared),
+        }),
         healthChecks: {
           'read model': () => readModel.ping(),
           partitions: () =>

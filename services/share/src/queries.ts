@@ -17,16 +17,20 @@ import {
   wantsPage,
   type BoundQuery,
 } from '@lead-scoring/service';
+import {
+  pageHeaders,
+  renderCsv,
+  renderExpiredPage,
+  renderSharePage,
+  renderUnavailablePage,
+  renderUnknownPage,
+  type SharedExplanation,
+} from '@lead-scoring/share-page';
+import { PainterBusy, type PreviewPainter } from '@lead-scoring/share-page/preview';
 import { leadKey, sharedLeads } from './explanation/model.js';
 import { readExplanation } from './explanation/read.js';
 import { shares, toShare, type ShareDocument } from './links/model.js';
 import { statusOf, type Share } from './links/state.js';
-import { pageHeaders } from './page/headers.js';
-import { renderCsv } from './page/render-csv.js';
-import { renderExpiredPage, renderUnavailablePage, renderUnknownPage } from './page/render-notice-pages.js';
-import { renderPreviewImage } from './page/render-preview-image.js';
-import { renderSharePage } from './page/render-share-page.js';
-import type { SharedExplanation } from './page/shared-explanation.js';
 import { isRebuilding } from './rebuilds.js';
 
 export interface ShareQueryDependencies {
@@ -35,6 +39,7 @@ export interface ShareQueryDependencies {
   appUrl: string;
   /** The time: a link lasts seven days by it. */
   now: () => Date;
+  paintPreview: PreviewPainter['paint'];
 }
 
 export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[] {
@@ -61,7 +66,7 @@ export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[]
     }),
     bindInternalQuery(routes.sharePreview, async ({ params }) => {
       const { shared } = await open(params.token);
-      return new RenderedAnswer('image/png', await renderPreviewImage(shared));
+      return new RenderedAnswer('image/png', await paintedPreview(dependencies, shared));
     }),
     {
       route: routes.sharePage,
@@ -131,6 +136,24 @@ async function openShare({ readModel, now }: ShareQueryDependencies, token: stri
         },
       };
     }
+  }
+}
+
+/** @throws ProblemError 503 when too many pictures wait */
+async function paintedPreview(
+  { paintPreview }: ShareQueryDependencies,
+  shared: SharedExplanation,
+): Promise<Uint8Array> {
+  try {
+    return await paintPreview(shared);
+  } catch (error) {
+    if (!(error instanceof PainterBusy)) throw error;
+    throw new ProblemError(
+      503,
+      'service_unavailable',
+      'Too many pictures are asked for now. Try again in a moment.',
+      { cause: error, headers: { 'Retry-After': '5' } },
+    );
   }
 }
 

@@ -4,6 +4,17 @@ import type { z } from 'zod';
 export const serviceNames = ['gateway', 'ingest', 'scoring', 'share'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
+/** Projectors, beside the processor that has the service's name; names of consumer groups, so never renamed. */
+export const projectorNames = { share: ['share-explanations'] } as const satisfies Partial<
+  Record<ServiceName, readonly string[]>
+>;
+
+/** All that reads topics for a service, its processor first. */
+export function readersOf(service: ServiceName): readonly string[] {
+  const projectors: Partial<Record<ServiceName, readonly string[]>> = projectorNames;
+  return [service, ...(projectors[service] ?? [])];
+}
+
 export type TopicName =
   `${ServiceName}.commands` | `${ServiceName}.events` | `${ServiceName}.dead-letters` | 'replies';
 

@@ -105,6 +105,22 @@ describe('the course of the score', () => {
     );
   });
 
+  test('has points where what gave them happened, also when it was taken in later', () => {
+    const taken = leadScored('ada', { rule: 'view', points: 5 }, { decided_at: now });
+    const decision = {
+      ...taken,
+      scored_events: taken.scored_events.map((event) => ({
+        ...event,
+        timestamp: '2026-01-30T12:00:00.000Z',
+      })),
+    };
+    expect(scoreHistory(5, [decision], { at: now, range_hours: 24 })).toEqual([
+      { at: '2026-01-30T00:00:00.000Z', score: 0 },
+      { at: '2026-01-30T12:00:00.000Z', score: 5 },
+      { at: now, score: 5 },
+    ]);
+  });
+
   test('of a lead without points is a line', () => {
     expect(scoreHistory(0, [], { at: now, range_hours: 24 })).toEqual([
       { at: '2026-01-30T00:00:00.000Z', score: 0 },

@@ -1,4 +1,5 @@
-// The course of a lead's score over a range, ready to plot. Pure.
+// The course of a lead's score over a range, ready to plot: points count from when what gave them happened, as drivers do,
+// also when it was taken in later. Pure.
 import type { ExplainedDecision } from '@lead-scoring/contracts';
 
 export interface HistoryPoint {
@@ -22,7 +23,8 @@ export function scoreHistory(
   const end = Date.parse(at);
   const start = end - range_hours * 3_600_000;
   const changes = decisions
-    .map((decision) => ({ time: Date.parse(decision.decided_at), points: pointsOf(decision) }))
+    .flatMap(({ scored_events }) => scored_events)
+    .map((event) => ({ time: Math.min(Date.parse(event.timestamp), end), points: pointsOf(event) }))
     .filter(({ time, points }) => time > start && points !== 0)
     .sort((a, b) => a.time - b.time);
   let current = score - changes.reduce((sum, { points }) => sum + points, 0);
@@ -31,7 +33,7 @@ export function scoreHistory(
   let step = -1;
   for (const { time, points } of changes) {
     current += points;
-    const point = { at: new Date(Math.min(time, end)).toISOString(), score: current };
+    const point = { at: new Date(time).toISOString(), score: current };
     const own = Math.floor((time - start) / stepMs);
     if (own === step) history[history.length - 1] = point;
     else history.push(point);
@@ -41,8 +43,6 @@ export function scoreHistory(
   return history;
 }
 
-function pointsOf({ scored_events }: ExplainedDecision): number {
-  let points = 0;
-  for (const { matches } of scored_events) for (const match of matches) points += match.points;
-  return points;
+function pointsOf({ matches }: ExplainedDecision['scored_events'][number]): number {
+  return matches.reduce((sum, { points }) => sum + points, 0);
 }

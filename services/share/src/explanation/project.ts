@@ -2,6 +2,7 @@
 import {
   emptyConfiguration,
   evolveConfiguration,
+  projectorNames,
   records,
   type ConfigurationEvent,
   type ScoringConfiguration,
@@ -34,7 +35,7 @@ import {
 } from './model.js';
 import type { SharedLead } from './state.js';
 
-export const projectorName = 'share-explanations';
+export const [projectorName] = projectorNames.share;
 
 /** Ids looked up in one call. */
 const chunkSize = 1_000;

@@ -29,6 +29,7 @@ import {
   internalAuthorizationHeader,
   signInternal,
 } from '@lead-scoring/service';
+import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { Kafka, logLevel } from 'kafkajs';
 import { shareCollections } from '../collections.js';
 import { createFindLeads } from '../explanation/find-leads.js';
@@ -109,7 +110,12 @@ export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } =
   const server = await createQueryServer({
     host: '127.0.0.1',
     port: 0,
-    routes: shareQueries({ readModel, appUrl: 'https://app.example.com', now: () => clock.now }),
+    routes: shareQueries({
+      readModel,
+      appUrl: 'https://app.example.com',
+      now: () => clock.now,
+      paintPreview: renderPreviewImage,
+    }),
     healthChecks: {},
     internalSecret,
     logger,

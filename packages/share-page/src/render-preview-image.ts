@@ -52,7 +52,7 @@ function picture(shared: SharedExplanation, fonts: Fonts): Html {
     </g>
     <text x="${left + 46}" y="92" font-size="25" font-weight="600">Lead score</text>
     <text x="${right}" y="92" font-size="25" fill="${dim}" text-anchor="end">
-      ${rangeInWords(shared.range_hours)}
+      ${rangeInWords(shared.range_hours).replace(/^t/, 'T')}
     </text>
     ${textAt(name, { x: left, y: 208, width: nameWidth, size: nameSize, weight: 600, fill: ink }, fonts)}
     <text
@@ -99,7 +99,8 @@ function driverBars(drivers: readonly SharedDriver[], fonts: Fonts): Child {
   const perPoint = (right - widestTotal - 28 - bars.left) / (gives + takes || 1);
   const zero = bars.left + takes * perPoint;
   return shown.map(({ event_type, total }, index) => {
-    const y = bars.top + index * bars.step;
+    // A few bars stand in the middle of where many would.
+    const y = bars.top + ((shownDrivers - shown.length) / 2 + index) * bars.step;
     const length = total === 0 ? 0 : Math.max(3, Math.abs(total) * perPoint);
     const tone = total < 0 ? loss : gain;
     const label = isDrawable(event_type) ? event_type : 'Activity';

@@ -1,6 +1,6 @@
 // The preview picture is a PNG of the size that messengers ask for, whatever it has to show.
 import { expect, test } from '@jest/globals';
-import { cases, sharedExplanation } from '../testing/shared-explanations.js';
+import { cases, sharedExplanation } from './testing/shared-explanations.js';
 import { renderPreviewImage } from './render-preview-image.js';
 
 const sizeOf = (png: Buffer) => {

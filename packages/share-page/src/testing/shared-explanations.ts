@@ -1,5 +1,5 @@
 // Shared explanations for the tests of the page: one that is like real ones, and those that are hard to show.
-import type { SharedDriver, SharedExplanation, ShareLinks } from '../page/shared-explanation.js';
+import type { SharedDriver, SharedExplanation, ShareLinks } from '../shared-explanation.js';
 
 const computedAt = Date.UTC(2026, 10, 21, 14, 5);
 const hour = 3_600_000;

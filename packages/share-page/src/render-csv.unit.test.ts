@@ -1,7 +1,7 @@
 // The table for spreadsheets: everything is in it, and nothing in it is run.
 import { expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { driver, sharedExplanation } from '../testing/shared-explanations.js';
+import { driver, sharedExplanation } from './testing/shared-explanations.js';
 import { renderCsv } from './render-csv.js';
 
 const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });

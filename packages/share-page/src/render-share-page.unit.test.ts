@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { cases, driver, hostileName, links, sharedExplanation } from '../testing/shared-explanations.js';
+import { cases, driver, hostileName, links, sharedExplanation } from './testing/shared-explanations.js';
 import { pageHeaders } from './headers.js';
 import {
   renderExpiredPage,

@@ -1,5 +1,6 @@
 // The pages in a real Chromium, served with their real headers: nothing runs, nothing overflows, nothing is
-// inaccessible, and everything fits on one sheet of paper. KEEP_SCREENSHOTS=1 renews docs/screenshots.
+// inaccessible, and everything fits on one sheet of paper. KEEP_SCREENSHOTS=1 renews docs/screenshots,
+// which `pngquant --force --ext .png docs/screenshots/*.png` then makes small.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,8 +8,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { startChromium } from '../testing/chromium.js';
-import { cases, hostileName, links, script } from '../testing/shared-explanations.js';
+import { startChromium } from './testing/chromium.js';
+import { cases, hostileName, links, script } from './testing/shared-explanations.js';
 import { pageHeaders } from './headers.js';
 import {
   renderExpiredPage,
@@ -19,7 +20,7 @@ import {
 import { renderPreviewImage } from './render-preview-image.js';
 import { renderSharePage } from './render-share-page.js';
 
-const screenshots = join(import.meta.dirname, '../../../../docs/screenshots');
+const screenshots = join(import.meta.dirname, '../../../docs/screenshots');
 const keep = process.env['KEEP_SCREENSHOTS'] === '1';
 
 const notices: Record<string, string> = {
@@ -114,9 +115,7 @@ async function keepPicture(name: string, picture: () => Promise<Buffer>): Promis
 
 const shown = [...Object.keys(shares), ...Object.keys(notices)];
 const kept = new Set([
-  ...['usual', 'many-drivers', 'no-drivers', 'negative-score', 'right-to-left', 'markup', 'expired'].map(
-    (name) => `${name} desktop`,
-  ),
+  ...['usual', 'many-drivers', 'negative-score', 'right-to-left', 'expired'].map((name) => `${name} desktop`),
   'usual dark',
   'usual phone',
   'unknown phone',
