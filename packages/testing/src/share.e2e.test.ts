@@ -184,12 +184,12 @@ test('10,000 guesses are all 404, and a guess that is nearly right is answered l
     const at = 4 + (n % 40);
     return token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
   };
+  const ofTheMoment = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
   /** All that a guesser learns, but for what differs between any two answers. */
   const answerTo = async (guess: string) => {
     const { status, headers, body } = await read(guess);
-    for (const name of ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset'])
-      headers.delete(name);
-    return JSON.stringify([status, [...headers].sort(), { ...body, request_id: '' }]);
+    const kept = [...headers].filter(([name]) => !ofTheMoment.includes(name));
+    return JSON.stringify([status, kept, { ...body, request_id: '' }]);
   };
   const answers = new Map<string, number>();
   let next = 0;
