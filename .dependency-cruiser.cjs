@@ -50,6 +50,25 @@ module.exports = {
       to: { path: 'node_modules/mongodb/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'outbound-only-where-users-name-addresses',
+      comment: 'Who makes requests for users; the domain is not among them (domain-is-pure).',
+      severity: 'error',
+      from: {
+        path: '^(packages|services)/',
+        pathNot: ['^packages/(outbound|testing)/', '^services/(site-analysis|notification)/', test],
+      },
+      to: { path: '^packages/outbound/' },
+    },
+    {
+      name: 'http-clients-only-in-outbound-and-gateway',
+      severity: 'error',
+      from: {
+        path: '^(packages|services)/',
+        pathNot: ['^packages/(outbound|testing|benchmarks)/', '^services/gateway/', test],
+      },
+      to: { path: 'node_modules/(undici|axios|got|node-fetch)/' },
+    },
+    {
       name: 'express-only-at-the-edge',
       severity: 'error',
       from: {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { eventTypeKey, matchesAll, routeDeclarations, type JsonObject } from '@lead-scoring/contracts';
+import { compileFilters, eventTypeKey, routeDeclarations, type JsonObject } from '@lead-scoring/contracts';
 import {
   createWorkload,
   eventBytes,
@@ -32,7 +32,7 @@ const eventsOf = (bodies: Buffer[]) => bodies.flatMap((body) => JSON.parse(body.
 const rulePoints = (event: Sent) =>
   workloadRules
     .filter(({ form }) => eventTypeKey(form.event_type) === eventTypeKey(event.event_type))
-    .filter(({ form }) => matchesAll(form.attribute_filters, event.metadata))
+    .filter(({ form }) => compileFilters(form.attribute_filters)(event.metadata))
     .reduce((points, { form }) => points + form.weight, 0);
 
 describe('a workload', () => {
@@ -102,7 +102,7 @@ describe('the rules', () => {
       workloadRules.filter(
         ({ form }) =>
           eventTypeKey(form.event_type) === eventTypeKey(event.event_type) &&
-          matchesAll(form.attribute_filters, event.metadata),
+          compileFilters(form.attribute_filters)(event.metadata),
       ),
     ).length;
     expect(matches / events.length).toBeGreaterThan(1);

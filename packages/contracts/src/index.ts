@@ -11,6 +11,7 @@ export * from './domain/metadata.js';
 export * from './domain/position.js';
 export * from './domain/scoring-configuration.js';
 export * from './domain/share-tokens.js';
+export * from './domain/site-analysis.js';
 export * from './documents/asyncapi.js';
 export { incompatibilities } from './documents/compatibility.js';
 export { jsonSchemaOf, type JsonSchema } from './documents/json-schemas.js';

@@ -4,13 +4,9 @@
 // So both ways always check, also what this process made: it is the only guarantee that nothing invalid is published.
 import type { PayloadOf, RecordDeclaration, TopicName } from '@lead-scoring/contracts';
 import { asError, EventLogError } from './errors.js';
-import {
-  registeredPrefixBytes,
-  type RawRecord,
-  type RecordToWrite,
-  type RegisteredJson,
-} from './record-batch.js';
-import type { IncomingRecord, RecordHeaders } from './records.js';
+import type { RawRecord, RecordToWrite } from './record-batch.js';
+import type { FoldedRecord, RecordHeaders } from './records.js';
+import { createValueWriter, registeredPrefixBytes } from './registered-json.js';
 import type { SchemaStore } from './schemas.js';
 
 /** The largest record that may be written, in bytes. */
@@ -24,14 +20,15 @@ export interface Codec {
   encode<Declaration extends RecordDeclaration>(
     declaration: Declaration,
     payload: PayloadOf<Declaration>,
-  ): RegisteredJson;
+  ): Buffer;
   /** Fetches the schemas of records that another version of the system wrote. Retriable when the registry is away. */
   loadSchemas(records: readonly RawRecord[]): Promise<void>;
   /** A record as it came, or the reason why it cannot be taken. Never throws. */
-  decode(topic: TopicName, partition: number, record: RawRecord): IncomingRecord | { problem: string };
+  decode(topic: TopicName, partition: number, record: RawRecord): DecodedRecord | { problem: string };
 }
 
 export function createCodec(schemas: SchemaStore): Codec {
+  const values = createValueWriter();
   return {
     encode(declaration, payload) {
       const { id, validate } = schemas.own(declaration);
@@ -54,15 +51,14 @@ export function createCodec(schemas: SchemaStore): Codec {
           },
         );
       }
-      const jsonBytes = Buffer.byteLength(json);
-      const bytes = registeredPrefixBytes + jsonBytes;
-      if (bytes > maxRecordBytes) {
+      const value = values.write(id, json);
+      if (value.length > maxRecordBytes) {
         throw new EventLogError(
           'record_too_large',
-          `a ${declaration.type} of ${bytes} bytes is above the limit of ${maxRecordBytes}: divide it`,
+          `a ${declaration.type} of ${value.length} bytes is above the limit of ${maxRecordBytes}: divide it`,
         );
       }
-      return { schemaId: id, json, jsonBytes };
+      return value;
     },
 
     async loadSchemas(records) {
@@ -90,15 +86,8 @@ export function createCodec(schemas: SchemaStore): Codec {
             problem: `it does not fit its schema: ${first?.instancePath ?? ''} ${first?.message ?? ''}`,
           };
         }
-        return {
-          type,
-          topic,
-          partition,
-          offset: record.offset,
-          key: record.key === null ? null : record.key.toString(),
-          payload,
-          headers: recordHeaders(topic, partition, record, type),
-        };
+        const key = record.key === null ? null : record.key.toString();
+        return new DecodedRecord(declaration, topic, partition, key, payload, record.value, record);
       } catch (error) {
         return { problem: `it cannot be parsed: ${asError(error).message}` };
       }
@@ -106,11 +95,46 @@ export function createCodec(schemas: SchemaStore): Codec {
   };
 }
 
+interface RawHeaders {
+  offset: bigint;
+  timestamp: number;
+  headers: Headers;
+}
+
+/** A record as services see it. A class, so that the headers, of which most records need none, are made when asked for. */
+export class DecodedRecord implements FoldedRecord {
+  readonly type: string;
+  readonly offset: bigint;
+  #headers: RecordHeaders | undefined;
+
+  /** @param raw its place and headers in the log */
+  constructor(
+    readonly declaration: RecordDeclaration,
+    readonly topic: TopicName,
+    readonly partition: number,
+    readonly key: string | null,
+    readonly payload: unknown,
+    private readonly value: Buffer,
+    private readonly raw: RawHeaders,
+  ) {
+    this.type = declaration.type;
+    this.offset = raw.offset;
+  }
+
+  get json(): Buffer {
+    return this.value.subarray(registeredPrefixBytes);
+  }
+
+  get headers(): RecordHeaders {
+    return (this.#headers ??= recordHeaders(this.topic, this.partition, this.raw, this.type));
+  }
+}
+
 /** The headers of a record, with `id` and `time` from its place and timestamp where its sender gave none. */
 export function recordHeaders(
   topic: TopicName,
   partition: number,
-  record: { offset: bigint; timestamp: number; headers: Headers },
+  record: RawHeaders,
   type: string,
 ): RecordHeaders {
   const headers: RecordHeaders = { type, id: '', time: '' };

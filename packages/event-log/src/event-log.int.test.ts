@@ -28,7 +28,6 @@ import {
   removeNamespace,
   startProcessor,
   testLog,
-  valueBytes,
 } from './test-support.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
 
@@ -129,7 +128,7 @@ describe('preparation', () => {
       },
     );
     const { id } = (await response.json()) as { id: number };
-    const value = valueBytes(codec.encode(declaration, payload));
+    const value = codec.encode(declaration, payload);
     value.writeInt32BE(id, 1);
     const record = {
       offset: 0n,

@@ -28,8 +28,7 @@ export interface FakeCluster {
 }
 
 function textOf(value: RecordToWrite['value']): string {
-  if (value === null) return 'null';
-  return typeof value === 'object' && 'json' in value ? value.json : value.toString();
+  return value === null ? 'null' : value.toString();
 }
 
 export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeCluster {

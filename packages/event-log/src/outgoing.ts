@@ -15,6 +15,15 @@ export interface EncodedRecord {
   bytes: number;
 }
 
+/** A record of a declared type, ready to be sent. */
+export interface EncodedDeclared extends EncodedRecord {
+  message: RecordToWrite & {
+    value: Buffer;
+    headers: Readonly<Record<string, string>>;
+    timestamp: number;
+  };
+}
+
 /** W3C trace headers of what is being done now; none when tracing is off. */
 export function traceHeaders(): Record<string, string> {
   const carrier: Record<string, string> = {};
@@ -32,7 +41,7 @@ export function encodeRecord(
   record: OutgoingRecord,
   timestamp: number,
   trace: Readonly<Record<string, string>>,
-): EncodedRecord {
+): EncodedDeclared {
   const { declaration, key, payload, headers } = record;
   const partition = record.partition ?? log.partitionOf(key);
   if (!Number.isInteger(partition) || partition < 0 || partition >= log.config.partitions) {
@@ -41,7 +50,7 @@ export function encodeRecord(
       `a ${declaration.type} is for partition ${partition} of ${log.config.partitions}`,
     );
   }
-  const message: RecordToWrite = {
+  const message: EncodedDeclared['message'] = {
     key,
     value: log[internals].codec.encode(declaration, payload),
     headers: { type: declaration.type, ...headers, ...trace },

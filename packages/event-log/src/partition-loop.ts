@@ -8,6 +8,7 @@ import type { Membership } from './membership.js';
 import type { ProcessingMetrics } from './metrics.js';
 import { createPartitionReader, type RawRecord } from './partition-reader.js';
 import { pause, unlessAborted } from './timing.js';
+import type { Turns } from './turns.js';
 
 /** One attempt at working on a partition. Its methods are called one at a time. */
 export interface Session {
@@ -28,6 +29,8 @@ export interface PartitionLoopOptions {
   membership: () => Membership;
   metrics: ProcessingMetrics;
   maxBytesPerBatch: number;
+  /** Shared by the partitions of a process. */
+  turns: Turns;
   /** Opens a session. `touch` is to be called now and then while that takes long. */
   open(signal: AbortSignal, touch: () => void): Promise<Session>;
   isRetriable(error: unknown): boolean;
@@ -152,26 +155,40 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         });
         let position = session.positions.get(topic) ?? 0n;
         while (!ending.signal.aborted) {
-          const fetched = await unlessAborted(
+          let fetched = await unlessAborted(
             reader.fetch(position, { maxBytes: options.maxBytesPerBatch, maxWaitMs }),
             ending.signal,
           );
           if (!fetched) break;
-          const { records, nextOffset, highWatermark } = fetched;
           touch();
-          metrics.lag(topic, partition, Number(highWatermark - nextOffset));
           // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
-          if (records.length > 0 || nextOffset > position) {
+          if (fetched.records.length > 0 || fetched.nextOffset > position) {
+            const first = fetched;
             const mine = turn.then(async () => {
-              if (ending.signal.aborted) return;
-              await session.handle(topic, records, nextOffset);
-              touch();
-              succeeded();
+              const { end, waited } = await options.turns.take(touch);
+              try {
+                if (ending.signal.aborted) return first;
+                // What came in the meantime is handled along with it.
+                const again = waited
+                  ? await reader.fetch(position, { maxBytes: options.maxBytesPerBatch, maxWaitMs: 0 })
+                  : first;
+                const all = again.records.length > first.records.length ? again : first;
+                await session.handle(topic, all.records, all.nextOffset);
+                touch();
+                succeeded();
+                return all;
+              } finally {
+                end();
+              }
             });
-            turn = mine.catch(() => undefined);
-            await mine;
+            turn = mine.then(
+              () => undefined,
+              () => undefined,
+            );
+            fetched = await mine;
           }
-          position = nextOffset;
+          metrics.lag(topic, partition, Number(fetched.highWatermark - fetched.nextOffset));
+          position = fetched.nextOffset;
         }
       } finally {
         connection.close();

@@ -20,7 +20,6 @@ import {
   testLog,
   type Faults,
   type Store,
-  valueBytes,
 } from './test-support.js';
 import { createTransactionalProducer } from './transactional-producer.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
@@ -247,6 +246,39 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 40_000);
 
+  test('a state hears when it has caught up: after all folds of the log, before it decides, and again after a rebuild', async () => {
+    const own = createStores();
+    const steps: string[] = [];
+    await start(own, {
+      open: (partition) => {
+        const state = rulesetState(own, partition, {
+          decide: () => {
+            if (partition === 1) steps.push('decide');
+          },
+          fold: () => {
+            if (partition === 1) steps.push('fold');
+          },
+        });
+        return Promise.resolve({
+          ...state,
+          caughtUp: () => {
+            if (partition === 1) steps.push(`caught up with ${String(storeOf(own, 1).rulesets.size > 0)}`);
+            return Promise.resolve();
+          },
+        });
+      },
+    });
+    await command(1, { partition: 1 });
+    await eventually('decided', () => steps.includes('decide'));
+    const { positions } = await requestRebuild(log, 'scoring');
+    expect(
+      await waitUntilConsumed(log, 'scoring', 'scoring.commands', positions, { timeoutMs: 20_000 }),
+    ).toBe(true);
+    await stopAll();
+    const inOrder = steps.filter((step, index) => step !== steps[index - 1]);
+    expect(inOrder).toEqual(['fold', 'caught up with true', 'decide', 'fold', 'caught up with true']);
+  }, 40_000);
+
   test('a state that reflects more than there is on the log is folded anew', async () => {
     storeOf(stores, 1).checkpoint = { offset: 1_000_000n, positions: {} };
     storeOf(stores, 1).rulesets.set(randomUUID(), { count: 1, offset: 999_999n });
@@ -334,7 +366,7 @@ describe('records that cannot be taken', () => {
     };
     const { codec } = log[internals];
     const { declaration, payload } = createRuleset();
-    const valid = valueBytes(codec.encode(declaration, payload));
+    const valid = codec.encode(declaration, payload);
     const deep = Buffer.concat([
       valid.subarray(0, 5),
       Buffer.from(`${'['.repeat(50_000)}${']'.repeat(50_000)}`),

@@ -8,7 +8,7 @@ import { internals, type EventLog } from './event-log.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import { joinGroup } from './membership.js';
 import { createProcessingMetrics, type ProcessingMetrics } from './metrics.js';
-import { encodeRecord, traceHeaders, type EncodedRecord } from './outgoing.js';
+import { encodeRecord, traceHeaders, type EncodedDeclared, type EncodedRecord } from './outgoing.js';
 import {
   committedPositions,
   createLoops,
@@ -17,10 +17,11 @@ import {
   type Session,
 } from './partition-loop.js';
 import { createPartitionReader, type RawRecord } from './partition-reader.js';
-import { recordHeaders } from './codec.js';
+import { DecodedRecord } from './codec.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
-import { withinSpan } from './tracing.js';
+import { originOf, withinSpan } from './tracing.js';
 import { createTransactionalProducer, toBatches } from './transactional-producer.js';
+import { batchesAtOnce, createTurns } from './turns.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
 
 /** How far a stored state reflects the log. */
@@ -57,6 +58,11 @@ export interface PartitionState {
   /** Folds own events into the stored state with guarded, idempotent writes: live after the commit, and on catch-up. */
   fold(events: FoldedRecord[]): Promise<void>;
   store(checkpoint: Checkpoint): Promise<void>;
+  /**
+   * Called once after opening, when everything that the log has is folded and before anything is decided: the place to
+   * take up work that an earlier owner left.
+   */
+  caughtUp?(): Promise<void>;
   /** Drops this partition's documents and sets its checkpoint to offset 0. */
   reset(): Promise<void>;
   close?(): Promise<void>;
@@ -103,6 +109,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
       const metrics = createProcessingMetrics(options.name);
       const replies = await createRecordWriter(log).start();
       const groupId = `${log.config.namespace}.${options.name}`;
+      const turns = createTurns(batchesAtOnce);
       let fatal = false;
       const onFatal = (error: Error) => {
         if (fatal) return;
@@ -117,6 +124,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           inputs: options.inputs,
           membership: () => membership,
           metrics,
+          turns,
           maxBytesPerBatch: options.maxBytesPerBatch ?? defaultBytesPerBatch,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
@@ -185,6 +193,19 @@ interface Segment {
   nextOffset: bigint;
 }
 
+/** A segment decoded. */
+interface IncomingBatch {
+  records: IncomingRecord[];
+  /** The same records as they came. */
+  raw: RawRecord[];
+  /** Dead letters. */
+  parked: EncodedRecord[];
+}
+
+function suspectId({ topic }: Segment, offset: bigint): string {
+  return `${topic}:${offset}`;
+}
+
 async function openSession(context: SessionContext): Promise<Session> {
   const { log, options, partition, groupId, metrics, suspects, signal, touch } = context;
   const { codec, connect, wire } = log[internals];
@@ -207,6 +228,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     const positions = await committedPositions(log, connection, groupId, options.inputs, partition);
     let opened = (state = await options.open(partition));
     let foldedUpTo = await catchUp(await opened.checkpoint());
+    await opened.caughtUp?.();
 
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now. */
     async function catchUp(from: Checkpoint): Promise<bigint> {
@@ -263,18 +285,14 @@ async function openSession(context: SessionContext): Promise<Session> {
       await codec.loadSchemas(records);
       return records.flatMap((record): FoldedRecord[] => {
         const decoded = codec.decode(options.output, partition, record);
-        const declaration =
-          'problem' in decoded
-            ? undefined
-            : log[internals].schemas.declarationOf(options.output, decoded.type);
-        if ('problem' in decoded || !declaration) {
+        if ('problem' in decoded) {
           logger.error(
             { offset: String(record.offset), problem: decoded },
             'a record of the own topic is passed over',
           );
           return [];
         }
-        return [{ ...decoded, declaration }];
+        return [decoded];
       });
     }
 
@@ -331,6 +349,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     async function rebuild(input: TopicName, segment: Segment): Promise<void> {
       logger.info('the read model is dropped and folded anew');
       foldedUpTo = await startOver();
+      await opened.caughtUp?.();
       await commit(input, segment.nextOffset, [], []);
       await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
       const [record] = segment.records;
@@ -343,60 +362,63 @@ async function openSession(context: SessionContext): Promise<Session> {
       // Opened ahead, to overlap with loading and deciding.
       producer.begin().catch(() => undefined);
       await codec.loadSchemas(segment.records);
-      const raw = new Map<IncomingRecord, RawRecord>();
-      const parked: EncodedRecord[] = [];
-      const park = (record: RawRecord, reason: string) => {
-        logger.warn(
-          { topic: segment.topic, offset: String(record.offset), reason },
-          'a record is parked as a dead letter',
-        );
-        parked.push(
-          deadLetterMessage(wire(deadLetterTopic), segment.topic, partition, record, reason, Date.now()),
-        );
-      };
+      // What was decoded is let go once it is decided: committing and folding take most of a batch's time, and a
+      // collector that finds a whole batch alive copies all of it.
+      let incoming: IncomingBatch | undefined = decode(segment);
+      const origin = originOf(incoming.records);
+      const within = { 'messaging.destination.partition.id': partition };
+      await withinSpan(`process ${segment.topic}`, origin, within, async () => {
+        if (!incoming) throw new Error('a batch is decided once');
+        const { parked } = incoming;
+        const { decision, events, commands } = await decide(input, segment, incoming);
+        incoming = undefined;
+        const offsets = await commit(input, segment.nextOffset, [...events, ...commands], parked);
+        if (parked.length > 0) metrics.deadLetters(segment.topic, parked.length);
+        if (suspects.failures.size > 0)
+          for (const { offset } of segment.records) suspects.failures.delete(suspectId(segment, offset));
+        if (decision.events.length > 0) {
+          await fold(decision.events.map((event, at) => folded(event, events[at], offsets[at] ?? -1n)));
+          foldedUpTo = (offsets[events.length - 1] ?? foldedUpTo - 1n) + 1n;
+        }
+        const replies =
+          typeof decision.replies === 'function' ? await decision.replies() : (decision.replies ?? []);
+        reply(replies);
+        await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
+      });
+    }
+
+    /** What can be decoded of a segment; the rest is parked, and so is what made deciding fail on every try. */
+    function decode(segment: Segment): IncomingBatch {
+      const batch: IncomingBatch = { records: [], raw: [], parked: [] };
       for (const record of segment.records) {
-        const failed = suspects.failures.get(`${segment.topic}:${record.offset}`);
+        const failed =
+          suspects.failures.size > 0 ? suspects.failures.get(suspectId(segment, record.offset)) : undefined;
         const decoded =
           failed && failed.attempts >= attemptsUntilParked
             ? { problem: failed.reason }
             : codec.decode(segment.topic, partition, record);
-        if ('problem' in decoded) park(record, decoded.problem);
-        else raw.set(decoded, record);
+        if ('problem' in decoded) batch.parked.push(deadLetter(segment, record, decoded.problem));
+        else {
+          batch.records.push(decoded);
+          batch.raw.push(record);
+        }
       }
-      const incoming = [...raw.keys()];
-      await withinSpan(
-        `process ${segment.topic}`,
-        incoming,
-        { 'messaging.destination.partition.id': partition },
-        async () => {
-          const { decision, events, commands } = await decide(input, segment, incoming);
-          for (const { record, reason } of decision.deadLetters ?? []) {
-            const original = raw.get(record);
-            if (original) park(original, reason);
-          }
-          const offsets = await commit(input, segment.nextOffset, [...events, ...commands], parked);
-          if (parked.length > 0) metrics.deadLetters(segment.topic, parked.length);
-          for (const record of segment.records) suspects.failures.delete(`${segment.topic}:${record.offset}`);
-          if (decision.events.length > 0) {
-            await fold(decision.events.map((event, at) => folded(event, events[at], offsets[at] ?? -1n)));
-            foldedUpTo = (offsets[events.length - 1] ?? foldedUpTo - 1n) + 1n;
-          }
-          const replies =
-            typeof decision.replies === 'function' ? await decision.replies() : (decision.replies ?? []);
-          reply(replies);
-          await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
-        },
-      );
+      return batch;
+    }
+
+    function deadLetter({ topic }: Segment, record: RawRecord, reason: string): EncodedRecord {
+      logger.warn({ topic, offset: String(record.offset), reason }, 'a record is parked as a dead letter');
+      return deadLetterMessage(wire(deadLetterTopic), topic, partition, record, reason, Date.now());
     }
 
     /** Decides, and encodes what was decided; a failure of either is the records' fault unless it says otherwise. */
     async function decide(
       input: TopicName,
       segment: Segment,
-      incoming: IncomingRecord[],
-    ): Promise<{ decision: Decision; events: EncodedRecord[]; commands: EncodedRecord[] }> {
+      { records, raw, parked }: IncomingBatch,
+    ): Promise<{ decision: Decision; events: EncodedDeclared[]; commands: EncodedRecord[] }> {
       try {
-        const decision: Decision = incoming.length > 0 ? await opened.decide(incoming) : { events: [] };
+        const decision: Decision = records.length > 0 ? await opened.decide(records) : { events: [] };
         const now = Date.now();
         const trace = traceHeaders();
         const events = decision.events.map((event) => {
@@ -409,6 +431,10 @@ async function openSession(context: SessionContext): Promise<Session> {
           return encodeRecord(log, { ...event, partition }, now, trace);
         });
         const commands = (decision.commands ?? []).map((command) => encodeRecord(log, command, now, trace));
+        for (const { record, reason } of decision.deadLetters ?? []) {
+          const original = raw[records.indexOf(record)];
+          if (original) parked.push(deadLetter(segment, original, reason));
+        }
         return { decision, events, commands };
       } catch (error) {
         if (
@@ -426,7 +452,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         );
         const [only, ...others] = segment.records;
         if (only && others.length === 0) {
-          const id = `${segment.topic}:${only.offset}`;
+          const id = suspectId(segment, only.offset);
           const attempts = (suspects.failures.get(id)?.attempts ?? 0) + 1;
           suspects.failures.set(id, { attempts, reason: `deciding has failed: ${message}` });
         } else {
@@ -457,20 +483,19 @@ async function openSession(context: SessionContext): Promise<Session> {
       return offsets;
     }
 
-    function folded(event: OutgoingRecord, encoded: EncodedRecord | undefined, offset: bigint): FoldedRecord {
-      const headers = encoded?.message.headers ?? {};
-      const timestamp = encoded?.message.timestamp ?? 0;
+    function folded(
+      event: OutgoingRecord,
+      encoded: EncodedDeclared | undefined,
+      offset: bigint,
+    ): FoldedRecord {
+      if (!encoded) throw new Error('an event is folded that was not written');
+      const { value, headers, timestamp } = encoded.message;
       const { declaration, key, payload } = event;
-      return {
-        type: declaration.type,
-        declaration,
-        topic: options.output,
-        partition,
+      return new DecodedRecord(declaration, options.output, partition, key, payload, value, {
         offset,
-        key,
-        payload,
-        headers: recordHeaders(options.output, partition, { offset, timestamp, headers }, declaration.type),
-      };
+        timestamp,
+        headers,
+      });
     }
 
     /** Replies are not waited for: when they cannot be written, who waits for one runs into its own time limit. */

@@ -8,14 +8,15 @@ import { createProcessingMetrics } from './metrics.js';
 import { createLoops, OpenAnew, startPartitionLoop, type Session } from './partition-loop.js';
 import type { RawRecord } from './partition-reader.js';
 import { rebuildType, type Checkpoint, type ProcessorStatus } from './processor.js';
-import type { IncomingRecord } from './records.js';
-import { withinSpan } from './tracing.js';
+import type { FoldedRecord } from './records.js';
+import { originOf, withinSpan } from './tracing.js';
+import { batchesAtOnce, createTurns } from './turns.js';
 
 /** A read model's state of one partition. `checkpoint.positions` says where to read on; `offset` is not used. */
 export interface ProjectionState {
   checkpoint(): Promise<Checkpoint>;
   /** Folds records with guarded, idempotent writes: some may come again. */
-  fold(records: IncomingRecord[]): Promise<void>;
+  fold(records: FoldedRecord[]): Promise<void>;
   store(checkpoint: Checkpoint): Promise<void>;
   /** Drops this partition's documents and its checkpoint; the projector then reads from the beginning. */
   reset(): Promise<void>;
@@ -48,6 +49,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
       const metrics = createProcessingMetrics(options.name);
       const inputs = inputsOf(options);
       const resets = new Map<number, () => void>();
+      const turns = createTurns(batchesAtOnce);
       let fatal = false;
       const onFatal = (error: Error) => {
         if (fatal) return;
@@ -62,6 +64,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           inputs,
           membership: () => membership,
           metrics,
+          turns,
           maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
@@ -209,7 +212,7 @@ async function openProjection(
         const after = at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n;
         await withinSpan(
           `project ${topic}`,
-          incoming,
+          originOf(incoming),
           { 'messaging.destination.partition.id': partition },
           async () => {
             if (incoming.length > 0) await state.fold(incoming);
@@ -239,7 +242,7 @@ async function openProjection(
     throw new OpenAnew('the read model is folded anew');
   }
 
-  async function decode(topic: TopicName, records: RawRecord[]): Promise<IncomingRecord[]> {
+  async function decode(topic: TopicName, records: RawRecord[]): Promise<FoldedRecord[]> {
     await codec.loadSchemas(records);
     return records.flatMap((record) => {
       const decoded = codec.decode(topic, partition, record);

@@ -3,23 +3,12 @@
 import { unzipSync } from 'node:zlib';
 import { crc32c } from './crc32c.js';
 
-/** JSON in the schema registry's wire format, kept as text until it is written into its batch. */
-export interface RegisteredJson {
-  schemaId: number;
-  json: string;
-  /** Of the text in UTF-8. */
-  jsonBytes: number;
-}
-
-/** What stands in front of the JSON: a zero byte and the schema's id. */
-export const registeredPrefixBytes = 5;
-
 type HeaderToWrite = string | Buffer | null | undefined;
 
 /** A record to be written. */
 export interface RecordToWrite {
   key?: string | Buffer | null;
-  value: string | Buffer | RegisteredJson | null;
+  value: string | Buffer | null;
   /** A list is the same header several times; undefined is none. */
   headers?: Readonly<Record<string, HeaderToWrite | readonly HeaderToWrite[]>>;
   /** Milliseconds since 1970. Default: the first given one in the batch, or now. */
@@ -87,13 +76,12 @@ function varintBytes(value: number): number {
   return bytes;
 }
 
-function lengthOf(value: string | Buffer | RegisteredJson): number {
-  if (typeof value === 'string') return textBytes(value);
-  return 'json' in value ? registeredPrefixBytes + value.jsonBytes : value.length;
+function lengthOf(value: string | Buffer): number {
+  return typeof value === 'string' ? textBytes(value) : value.length;
 }
 
 /** Bytes of a nullable field with its length in front. */
-function fieldBytes(value: string | Buffer | RegisteredJson | null | undefined): number {
+function fieldBytes(value: string | Buffer | null | undefined): number {
   if (value === null || value === undefined) return 1;
   const length = lengthOf(value);
   return varintBytes(length) + length;
@@ -199,29 +187,16 @@ function writeVarint(buffer: Buffer, start: number, value: number): number {
   return at;
 }
 
-function writeField(
-  buffer: Buffer,
-  start: number,
-  value: string | Buffer | RegisteredJson | null | undefined,
-): number {
+function writeField(buffer: Buffer, start: number, value: string | Buffer | null | undefined): number {
   if (value === null || value === undefined) {
     // Length -1.
     buffer[start] = 1;
     return start + 1;
   }
   const length = lengthOf(value);
-  let at = writeVarint(buffer, start, length);
-  if (typeof value === 'string') {
-    writeText(buffer, at, value, length);
-  } else if ('json' in value) {
-    buffer[at] = 0;
-    buffer.writeInt32BE(value.schemaId, at + 1);
-    at += registeredPrefixBytes;
-    writeText(buffer, at, value.json, value.jsonBytes);
-    return at + value.jsonBytes;
-  } else {
-    buffer.set(value, at);
-  }
+  const at = writeVarint(buffer, start, length);
+  if (typeof value === 'string') writeText(buffer, at, value, length);
+  else buffer.set(value, at);
   return at + length;
 }
 

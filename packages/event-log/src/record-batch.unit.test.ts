@@ -59,7 +59,7 @@ const headers = fc
 const time = fc.oneof(fc.constant(1_780_000_000_000), fc.integer({ min: 0, max: 4_102_444_800_000 }));
 const record = fc.record({
   key: fc.option(field),
-  value: fc.option(fc.oneof(field, fc.record({ schemaId: fc.nat({ max: 2 ** 31 - 1 }), json: text }))),
+  value: fc.option(field),
   headers,
   timestamp: time,
 });
@@ -75,19 +75,10 @@ const toWrite = ({ key, value, headers, timestamp }: Sample): RecordToWrite => (
   key,
   headers,
   timestamp,
-  value:
-    value !== null && typeof value === 'object' && 'json' in value
-      ? { schemaId: value.schemaId, json: value.json, jsonBytes: Buffer.byteLength(value.json) }
-      : value,
+  value,
 });
 const asBytes = (value: string | Buffer) => (typeof value === 'string' ? Buffer.from(value) : value);
-const expectedValue = (value: Sample['value']) => {
-  if (value === null || typeof value === 'string' || Buffer.isBuffer(value))
-    return value === null ? null : asBytes(value);
-  const prefix = Buffer.alloc(5);
-  prefix.writeInt32BE(value.schemaId, 1);
-  return Buffer.concat([prefix, asBytes(value.json)]);
-};
+const expectedValue = (value: Sample['value']) => (value === null ? null : asBytes(value));
 /** Bytes as a text, which is quick to compare; what is none as it is. */
 const plain = (value: Buffer | null | undefined) => value?.toString('latin1') ?? value;
 /** In the form that both decoders answer: one value as it is, several as a list. */

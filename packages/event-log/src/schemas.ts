@@ -58,7 +58,9 @@ export function createSchemaStore(options: {
   const url = options.url.replace(/\/+$/, '');
   const declarations = options.declarations ?? declaredRecords();
   // Formats are stated for readers of the schema; the patterns beside them are what is checked.
-  const ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
+  // Lengths count as they do everywhere else in JavaScript, which is also what the declarations mean: ajv's own way, by
+  // code points, walks every text.
+  const ajv = new Ajv({ strict: false, validateFormats: false, unicode: false, logger: false });
   const registry = new SchemaRegistry(
     { host: url, clientId: options.clientId, retry: { retries: 3, maxRetryTimeInSecs: 1 } },
     { [SchemaType.JSON]: { ajvInstance: ajv as never } },

@@ -4,7 +4,6 @@ import { records as declarations, topics, type TopicName } from '@lead-scoring/c
 import { pino } from 'pino';
 import { createEventLog, internals, type EventLog } from './event-log.js';
 import type { TailedRecord } from './operations.js';
-import type { RegisteredJson } from './record-batch.js';
 import type { Checkpoint, Decision, PartitionState, ProcessorOptions, ProcessorStatus } from './processor.js';
 import { createProcessor } from './processor.js';
 import {
@@ -16,13 +15,6 @@ import {
 } from './records.js';
 import { declaredRecords, subjectOf } from './schemas.js';
 import { pause } from './timing.js';
-
-/** The bytes of a value as they are written into a batch. */
-export function valueBytes({ schemaId, json }: RegisteredJson): Buffer {
-  const prefix = Buffer.alloc(5);
-  prefix.writeInt32BE(schemaId, 1);
-  return Buffer.concat([prefix, Buffer.from(json)]);
-}
 
 export const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
 

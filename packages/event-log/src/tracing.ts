@@ -6,30 +6,43 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  type Context,
   type Link,
 } from '@opentelemetry/api';
 import type { IncomingRecord } from './records.js';
 
 const maxLinks = 32;
 
-/**
- * Runs the handling of a batch within a span that continues the trace of its first record and links to the others'.
- * Costs next to nothing when tracing is off.
- */
+/** The traces that a batch belongs to. */
+export interface Origin {
+  parent: Context;
+  links: Link[];
+}
+
+/** The trace of the batch's first traced record, and links to some of the others'. */
+export function originOf(records: readonly IncomingRecord[]): Origin {
+  const origin: Origin = { parent: ROOT_CONTEXT, links: [] };
+  for (const { headers } of records) {
+    if (headers.traceparent === undefined) continue;
+    const found = propagation.extract(ROOT_CONTEXT, headers);
+    if (origin.parent === ROOT_CONTEXT) origin.parent = found;
+    else {
+      const spanContext = trace.getSpanContext(found);
+      if (spanContext) origin.links.push({ context: spanContext });
+    }
+    if (origin.links.length >= maxLinks) break;
+  }
+  return origin;
+}
+
+/** Runs the handling of a batch within a span that continues its origin. Costs next to nothing when tracing is off. */
 export async function withinSpan<Value>(
   operation: string,
-  records: readonly IncomingRecord[],
+  { parent, links }: Origin,
   attributes: Record<string, string | number>,
   run: () => Promise<Value>,
 ): Promise<Value> {
   const tracer = trace.getTracer('@lead-scoring/event-log');
-  const traced = records.filter(({ headers }) => headers.traceparent !== undefined);
-  const [first, ...others] = traced;
-  const parent = first ? propagation.extract(ROOT_CONTEXT, first.headers) : ROOT_CONTEXT;
-  const links = others.slice(0, maxLinks).flatMap((record): Link[] => {
-    const spanContext = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, record.headers));
-    return spanContext ? [{ context: spanContext }] : [];
-  });
   const span = tracer.startSpan(operation, { kind: SpanKind.CONSUMER, attributes, links }, parent);
   try {
     return await context.with(trace.setSpan(parent, span), run);

@@ -9,7 +9,7 @@ import {
   type GuardedStore,
   type GuardedWriteResult,
 } from './guarded-settling.js';
-import { inLockingOrder, keyOf } from './values.js';
+import { keyOf } from './values.js';
 import { strategyFor, type WriteStrategy } from './write-strategies.js';
 
 export interface GuardedWriteOptions<Stored> {
@@ -118,6 +118,7 @@ async function inChunks<Item, Result>(
 /**
  * Inserts documents whose content follows from their id alone (recorded events, timeline entries): one that is
  * there already is left as it is.
+ * @param documents in one order for all writers: that of the log, or `inLockingOrder`
  * @returns how many were not there before
  * @throws ReadModelError; the same call again is right
  */
@@ -126,9 +127,7 @@ export async function insertMissing<Stored extends Document>(
   documents: readonly Stored[],
 ): Promise<number> {
   return withClassifiedErrors(async () => {
-    const taken = await inChunks(inLockingOrder(documents), insertChunk, (chunk) =>
-      insertChunkOf(collection, chunk),
-    );
+    const taken = await inChunks(documents, insertChunk, (chunk) => insertChunkOf(collection, chunk));
     return documents.length - taken.reduce((sum, chunk) => sum + chunk.length, 0);
   });
 }

@@ -68,10 +68,13 @@ export {
 export { createStateCache, type StateCache } from './state-cache.js';
 export {
   binaryToUuid,
+  inLockingOrder,
   keyOf,
   numberToOffset,
   offsetToNumber,
   packJson,
+  readJson,
+  storedJson,
   unpackJson,
   uuidToBinary,
 } from './values.js';

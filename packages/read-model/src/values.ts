@@ -55,6 +55,17 @@ export function unpackJson(text: string): JsonValue {
   return JSON.parse(text) as JsonValue;
 }
 
+/** JSON that is text already, as stored: its bytes. Comes back from `readJson`. */
+export function storedJson(utf8: Uint8Array): Binary {
+  return new Binary(utf8, 0);
+}
+
+/** The JSON that `storedJson` stored. */
+export function readJson(stored: Binary): JsonValue {
+  const { buffer, byteOffset } = stored.buffer;
+  return JSON.parse(Buffer.from(buffer, byteOffset, stored.position).toString()) as JsonValue;
+}
+
 /** A map key for an `_id` of any kind that read models use. */
 export function keyOf(documentId: unknown): string {
   if (typeof documentId === 'string') return `s${documentId}`;

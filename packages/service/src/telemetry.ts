@@ -2,7 +2,8 @@
 // somewhere to send them. It must come first, because modules are patched while they are being loaded.
 import { register } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { metrics, type Span } from '@opentelemetry/api';
+import { context, metrics, type Span } from '@opentelemetry/api';
+import { isTracingSuppressed } from '@opentelemetry/core';
 import type { Instrumentation } from '@opentelemetry/instrumentation';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
@@ -36,6 +37,8 @@ const instrumentations: Instrumentation[] = [
     },
   }),
   new UndiciInstrumentation({
+    // Requests to other people's servers carry no ids of ours, and their addresses are in no span and no metric.
+    ignoreRequestHook: () => isTracingSuppressed(context.active()),
     requestHook: (span, { path }) => {
       hideSecret(span, path);
     },

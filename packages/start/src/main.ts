@@ -186,6 +186,8 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
     'APP_URL',
     'RATE_LIMIT_PER_MINUTE',
     'RATE_LIMIT_BURST',
+    'ALLOW_PRIVATE_TARGETS',
+    'SITE_ANALYSIS_CONTACT',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
   ];
   return Object.fromEntries(

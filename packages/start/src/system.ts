@@ -158,6 +158,7 @@ function environmentOf(
       INGEST_URL: urlOf('ingest'),
       SCORING_URL: urlOf('scoring'),
       SHARE_URL: urlOf('share'),
+      SITE_ANALYSIS_URL: urlOf('site-analysis'),
       BOOTSTRAP_ORGANISATION: options.organisation.name,
       BOOTSTRAP_OU: options.organisation.unit,
       BOOTSTRAP_TOKEN: options.secrets.bootstrapToken,

@@ -85,6 +85,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
       body: { rule_ids: [ruleId], updates: { active: false } },
     })),
   ],
+  analyzeSite: [nothing],
+  listSiteAnalyses: [nothing],
   setActiveOrgUnit: [missing(({ ouId }) => ({ body: { ouId } }))],
   listOrgUnits: [nothing],
   createOrgUnit: [nothing],

@@ -1,7 +1,7 @@
 // The ledger that tests keep outside of the system: what was sent, and what was answered 202. An audit compares it
 // with everything that can be seen from outside: nothing lost, nothing doubled, nothing invented, every score right.
 import { leadIdOf, namedEventIdOf } from '@lead-scoring/contracts';
-import { MongoClient } from 'mongodb';
+import { MongoClient, type Binary } from 'mongodb';
 import { readTopic } from './public-topics.js';
 import type { Random } from './random.js';
 import { referenceScores, type ReferenceEvent, type ReferenceRule } from './reference.js';
@@ -359,17 +359,24 @@ async function storedCounts(system: TestSystem, taken: ReadonlyMap<string, Ledge
   try {
     const db = client.db(`${system.namespace}_ingest`);
     const found: string[] = [];
-    const documents = await db.collection('events').countDocuments({});
+    const places = await db.collection('event_places').countDocuments({});
+    if (places !== taken.size)
+      found.push(`the event store holds ${places} places of events, right are ${taken.size}`);
+    const grouped = new Map<string, number>();
+    let documents = 0;
+    for await (const { json } of db.collection<{ json: Binary }>('event_records').find({}))
+      for (const { event_type } of (
+        JSON.parse(Buffer.from(json.value()).toString()) as { events: { event_type: string }[] }
+      ).events) {
+        documents += 1;
+        grouped.set(event_type, (grouped.get(event_type) ?? 0) + 1);
+      }
     if (documents !== taken.size)
-      found.push(`the event store holds ${documents} documents, right are ${taken.size}`);
+      found.push(`the event store holds ${documents} events, right are ${taken.size}`);
     const right = new Map<string, number>();
     for (const { event_type } of taken.values()) right.set(event_type, (right.get(event_type) ?? 0) + 1);
-    const grouped = await db
-      .collection('events')
-      .aggregate<{ _id: string; count: number }>([{ $group: { _id: '$event_type', count: { $sum: 1 } } }])
-      .toArray();
     for (const [type, count] of right) {
-      const stored = grouped.find(({ _id }) => _id === type)?.count ?? 0;
+      const stored = grouped.get(type) ?? 0;
       if (stored !== count)
         found.push(`the event store holds ${stored} events of type ${type}, right are ${count}`);
     }

@@ -26,6 +26,8 @@ export interface Unit {
   shareToken: string;
   /** A link that nobody opens. */
   idleShareId: string;
+  /** A website that may be analysed. */
+  siteUrl: string;
 }
 
 export interface RouteExample {
@@ -78,6 +80,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },
   }),
+  analyzeSite: ({ siteUrl }) => ({ body: { url: siteUrl } }),
+  listSiteAnalyses: () => ({ query: { limit: '5' } }),
   setActiveOrgUnit: ({ ouId }) => ({ body: { ouId } }),
   listOrgUnits: () => ({}),
   createOrgUnit: ({ mark }) => ({ body: { name: `Unit ${mark} ${randomUUID()}` } }),
@@ -185,6 +189,8 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
   await share();
   const listed = await made<{ data: { id: string }[] }>('listShares', { parameters: { id: leadId } }, unit);
   const { token: shareToken } = await share();
+  const siteUrl = `${system.siteUrl}/?of=${mark}`;
+  await made('analyzeSite', { body: { url: siteUrl } }, unit);
   return {
     ouId: unit,
     mark,
@@ -201,6 +207,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     eventType,
     shareToken,
     idleShareId: listed.data[0]?.id ?? '',
+    siteUrl,
   };
 }
 

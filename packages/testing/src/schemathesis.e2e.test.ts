@@ -37,6 +37,7 @@ beforeAll(async () => {
     'query.ruleset_id': unit.rulesetId,
     'body.ruleset_id': unit.rulesetId,
     'body.ouId': unit.ouId,
+    'body.url': unit.siteUrl,
     'header.X-OU-Id': unit.ouId,
   };
   config = join(folder, 'schemathesis.toml');
@@ -95,6 +96,7 @@ test.each([
         ...['--config-file', config, 'run', `${system.url}/openapi.json`, '--no-color', ...select],
         ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),
       ],
+      folder,
       { SCHEMATHESIS_HOOKS: join(own, 'hooks.py'), KNOWN: JSON.stringify(known) },
     );
     const report = await readFile(file, 'utf8').catch(() => '');

@@ -9,9 +9,10 @@ import { join } from 'node:path';
 const requirements = join(import.meta.dirname, '../schemathesis/requirements.txt');
 
 export interface Schemathesis {
-  /** Runs `st` with these arguments. */
+  /** Runs `st` with these arguments, in a folder where it may leave things behind. */
   run(
     args: readonly string[],
+    folder: string,
     environment?: Record<string, string>,
   ): Promise<{ code: number; output: string }>;
 }
@@ -28,11 +29,12 @@ export async function schemathesis(): Promise<Schemathesis> {
   if (!existsSync(home)) await install(cache, home);
   // Not the `st` script: it holds the path of the folder in which it was made.
   return {
-    run: (args, environment) =>
+    run: (args, folder, environment) =>
       run(
         join(home, 'bin/python'),
         ['-c', 'from schemathesis.cli import schemathesis; schemathesis()', ...args],
         environment,
+        folder,
       ),
   };
 }
@@ -79,10 +81,12 @@ function run(
   command: string,
   args: readonly string[],
   environment: Record<string, string> = {},
+  folder?: string,
 ): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       env: { ...process.env, ...environment },
+      ...(folder !== undefined && { cwd: folder }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';

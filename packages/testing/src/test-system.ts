@@ -9,6 +9,7 @@ import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startSystem, type RunningService, type RunningSystem } from '@lead-scoring/start';
 import { Kafka, logLevel } from 'kafkajs';
 import { MongoClient } from 'mongodb';
+import { sitemapSite, startExampleSite } from './example-site.js';
 
 export interface Answer<Body = unknown> {
   status: number;
@@ -33,6 +34,8 @@ export interface TestSystem {
   /** The administrator's token. */
   token: string;
   ouId: string;
+  /** A website that the system may analyse. */
+  siteUrl: string;
   request<Body = unknown>(path: string, options?: RequestOptions): Promise<Answer<Body>>;
   /** One process of a service. */
   service(name: ServiceName, instance?: number): RunningService;
@@ -69,6 +72,8 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   const namespace = `test-${randomBytes(5).toString('hex')}`;
   const logDirectory = await mkdtemp(join(tmpdir(), 'lead-scoring-test-'));
   const token = secretFrom('lsp_', randomBytes(32));
+  const site = await startExampleSite(sitemapSite(['/pricing', '/about', '/blog']));
+  const allowed = [site.target, options.environment?.ALLOW_PRIVATE_TARGETS ?? ''].filter((one) => one !== '');
   const system = await startSystem({
     root: checkout,
     endpoints,
@@ -87,6 +92,9 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       RATE_LIMIT_BURST: '1000000',
       LOG_LEVEL: 'info',
       ...options.environment,
+      ALLOW_PRIVATE_TARGETS: allowed.join(','),
+      // Where no name server answers, that is soon found out.
+      RES_OPTIONS: 'timeout:1 attempts:1',
     },
   });
   const request: TestSystem['request'] = async (
@@ -125,6 +133,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       url: system.gatewayUrl,
       token,
       ouId,
+      siteUrl: site.url,
       request,
       service: (name, instance = 0) => {
         const found = system.services.find(
@@ -135,12 +144,14 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       },
       stop: async () => {
         await system.stop();
+        await site.stop();
         await removeNamespace(endpoints, namespace);
         await rm(logDirectory, { recursive: true, force: true });
       },
     };
   } catch (error) {
     await system.stop();
+    await site.stop();
     throw error;
   }
 }

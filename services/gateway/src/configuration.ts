@@ -16,6 +16,7 @@ export const gatewayConfiguration = commonConfiguration
     SHARE_URL: httpUrl,
     /** Where browsers open share links: the gateway, as its callers see it. */
     APP_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')),
+    SITE_ANALYSIS_URL: httpUrl,
     /** The first organisation, its OU, and its administrator's token: made at start-up unless they exist. */
     BOOTSTRAP_ORGANISATION: label.optional(),
     BOOTSTRAP_OU: label.default('Main'),
@@ -31,7 +32,7 @@ export const gatewayConfiguration = commonConfiguration
     RATE_LIMIT_BURST: whole(1, 1_000_000).default(200),
     /** Bytes of bodies of events that are being taken at one time; beyond, 503. */
     INTAKE_MAXIMUM_BYTES: whole(10_000_000, 10_000_000_000).default(128_000_000),
-    /** Until a command without a reply is 504, in milliseconds. */
+    /** Until a command without a reply is 504, in milliseconds; a route whose work takes longer says so itself. */
     REPLY_TIMEOUT_MS: whole(100, 60_000).default(10_000),
     /** Where health and Prometheus metrics are served, for operators; absent: nowhere. 0: any free port. */
     INTERNAL_PORT: whole(0, 65_535).optional(),

@@ -89,6 +89,7 @@ export async function openGateway(
         ingest: configuration.INGEST_URL,
         scoring: configuration.SCORING_URL,
         share: configuration.SHARE_URL,
+        'site-analysis': configuration.SITE_ANALYSIS_URL,
       },
       internalSecret: configuration.INTERNAL_SECRET,
     }),

@@ -56,7 +56,7 @@ runService({
         output: 'ingest.events',
         open: (partition) => openPartition(readModel, partition),
         // What a lead sent while the batch before was under way becomes one record: large batches cost least an event.
-        maxBytesPerBatch: 4 * 1024 * 1024,
+        maxBytesPerBatch: 8 * 1024 * 1024,
         logger,
         onFatal: (error) => {
           scope.fatal(error);

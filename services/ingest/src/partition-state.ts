@@ -21,14 +21,9 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { readStoredEventId, storedEventId } from './events/keys.js';
-import {
-  events as eventCollection,
-  places as placeCollection,
-  type EventDocument,
-  type PlaceDocument,
-} from './events/model.js';
-import { createProjectionMemory, storedEventsOf } from './events/project.js';
+import { knownEventId, readKnownEventId } from './events/keys.js';
+import { eventRecords, knownEvents, places } from './events/model.js';
+import { addStoredEvents, createProjectionMemory, type StoredEvents } from './events/project.js';
 import { EventTypeFold } from './event-types/fold.js';
 import { eventTypeDocumentId, eventTypes, toDocument, toShare } from './event-types/model.js';
 import { decideIntake, possibleRepeats } from './intake/decide.js';
@@ -44,7 +39,7 @@ import {
 import { claimKey, emptyAliasState, eventKey } from './intake/state.js';
 
 export const processorName = 'ingest';
-export const ingestCollections = [eventCollection, placeCollection, eventTypes, redirects, claims];
+export const ingestCollections = [eventRecords, places, knownEvents, eventTypes, redirects, claims];
 
 /** Event type statistics that a partition has in hand. */
 const maximumOpenTypes = 5_000;
@@ -59,8 +54,9 @@ interface OpenType {
 }
 
 export async function openPartition(readModel: ReadModel, partition: number): Promise<PartitionState> {
-  const storedEvents = readModel.collection(eventCollection);
-  const storedPlaces = readModel.collection(placeCollection);
+  const storedRecords = readModel.collection(eventRecords);
+  const storedPlaces = readModel.collection(places);
+  const storedKnown = readModel.collection(knownEvents);
   const storedTypes = readModel.collection(eventTypes);
   const storedRedirects = readModel.collection(redirects);
   const storedClaims = readModel.collection(claims);
@@ -86,11 +82,11 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       chunks.push(candidates.slice(from, from + lookUpChunk));
     await withClassifiedErrors(async () => {
       for (const chunk of chunks) {
-        const ids = chunk.map(({ lead_id, id }) => storedEventId(lead_id, id));
-        for (const { _id } of await storedEvents
+        const ids = chunk.map(({ lead_id, id }) => knownEventId(lead_id, id));
+        for (const { _id } of await storedKnown
           .find({ _id: { $in: ids } }, { projection: { _id: 1 } })
           .toArray()) {
-          const { lead_id, id } = readStoredEventId(_id);
+          const { lead_id, id } = readKnownEventId(_id);
           found.add(eventKey(lead_id, id));
         }
       }
@@ -99,15 +95,14 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   }
 
   async function foldEvents(ingested: readonly Ingested[]): Promise<void> {
-    const documents: EventDocument[] = [];
-    const places: PlaceDocument[] = [];
-    for (const { payload, offset } of ingested) {
-      for (const { event, place } of storedEventsOf(payload, { partition, offset }, memory)) {
-        documents.push(event);
-        places.push(place);
-      }
-    }
-    await Promise.all([insertMissing(storedEvents, documents), insertMissing(storedPlaces, places)]);
+    const stored: StoredEvents = { records: [], places: [], known: [] };
+    for (const { payload, json, offset } of ingested)
+      addStoredEvents(stored, payload, json, { partition, offset }, memory);
+    await Promise.all([
+      insertMissing(storedRecords, stored.records),
+      insertMissing(storedPlaces, stored.places),
+      insertMissing(storedKnown, stored.known),
+    ]);
   }
 
   async function foldTypes(ingested: readonly Ingested[]): Promise<void> {
@@ -199,7 +194,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     fold: async (folded: FoldedRecord[]): Promise<void> => {
       const ingested = folded.flatMap((record) =>
         isRecord(record, records.eventsIngested)
-          ? [{ payload: record.payload, offset: offsetToNumber(record.offset) }]
+          ? [{ payload: record.payload, json: record.json, offset: offsetToNumber(record.offset) }]
           : [],
       );
       try {
@@ -222,8 +217,9 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     reset: async () => {
       await checkpoints.reset(processorName, partition);
       // One after the other: each may be a long deletion.
-      await deletePartition(readModel, eventCollection, partition);
-      await deletePartition(readModel, placeCollection, partition);
+      await deletePartition(readModel, eventRecords, partition);
+      await deletePartition(readModel, places, partition);
+      await deletePartition(readModel, knownEvents, partition);
       await deletePartition(readModel, eventTypes, partition);
       await deletePartition(readModel, redirects, partition);
       await deletePartition(readModel, claims, partition);
@@ -237,6 +233,8 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
 
 interface Ingested {
   payload: records.EventsIngested;
+  /** The payload's own text. */
+  json: Buffer;
   offset: number;
 }
 

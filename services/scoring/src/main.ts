@@ -71,8 +71,8 @@ runService({
           scope.fatal(error);
         },
         // A record holds the few events of one lead: large batches are what makes folding cheap.
-        maxRecordsPerBatch: 8_000,
-        maxBytesPerBatch: 4 * 1024 * 1024,
+        maxRecordsPerBatch: 16_000,
+        maxBytesPerBatch: 8 * 1024 * 1024,
       }),
     );
     return scope.start(

@@ -209,7 +209,8 @@ export function openPartition(
       const changes: { event: ConfigurationEvent; offset: number }[] = [];
       for (const record of events) {
         const offset = offsetToNumber(record.offset);
-        if (isRecord(record, records.leadScored)) decisions.push({ payload: record.payload, offset });
+        if (isRecord(record, records.leadScored))
+          decisions.push({ payload: record.payload, json: record.json, offset });
         else {
           const event = configurationEvent(record);
           if (event) changes.push({ event, offset });

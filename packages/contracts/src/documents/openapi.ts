@@ -70,6 +70,7 @@ const tags: Record<RouteDeclaration['tag'], string> = {
   'Share links': 'Explanations of scores behind links that need no credential and last seven days.',
   'Scoring configuration': 'Rulesets and rules: what gives how many points.',
   'Bulk rule updates': 'Many rules in one call, all or nothing.',
+  'Site analysis': 'A website becomes proposed rules for views of its pages.',
   Session: 'Organizational units and the one that a credential works in.',
   Admin: 'Credentials.',
   Description: 'What the system says about itself; no credential needed.',

@@ -51,10 +51,18 @@ export const attributeFilter = z
 export type AttributeFilter = z.infer<typeof attributeFilter>;
 type Operand = z.infer<typeof operand>;
 
-/** Whether the metadata satisfies every filter. */
-export function matchesAll(filters: readonly AttributeFilter[], metadata: JsonObject): boolean {
-  for (const filter of filters) if (!matches(filter, metadata)) return false;
-  return true;
+/** Whether an event's metadata satisfies what was compiled. */
+export type MetadataTest = (metadata: JsonObject) => boolean;
+
+/** Makes filters ready for asking often: what follows from a filter alone is computed once. All must hold. */
+export function compileFilters(filters: readonly AttributeFilter[]): MetadataTest {
+  const tests = filters.map(compileFilter);
+  const [only] = tests;
+  if (only && tests.length === 1) return only;
+  return (metadata) => {
+    for (const test of tests) if (!test(metadata)) return false;
+    return true;
+  };
 }
 
 /**
@@ -63,46 +71,84 @@ export function matchesAll(filters: readonly AttributeFilter[], metadata: JsonOb
  * Objects and nulls have no value to compare.
  */
 export function matches(filter: AttributeFilter, metadata: JsonObject): boolean {
-  const found = valueAt(metadata, filter.field);
-  const missing = found === undefined || found === null;
+  return compileFilter(filter)(metadata);
+}
+
+function compileFilter(filter: AttributeFilter): MetadataTest {
+  const find = finderOf(filter.field);
   switch (filter.operator) {
     case 'exists':
-      return !missing;
+      return (metadata) => isPresent(find(metadata));
     case 'not_exists':
-      return missing;
+      return (metadata) => !isPresent(find(metadata));
     case 'equals':
-      return !missing && some(found, (value) => equals(value, filter.value));
+      return whereSome(find, equalTo(filter.value));
     case 'not_equals':
-      return missing ? filter.match_missing === true : !some(found, (value) => equals(value, filter.value));
+      return whereNone(find, equalTo(filter.value), filter.match_missing);
     case 'in':
-      return !missing && some(found, (value) => filter.value.some((option) => equals(value, option)));
+      return whereSome(find, equalToAny(filter.value));
     case 'not_in':
-      return missing
-        ? filter.match_missing === true
-        : !some(found, (value) => filter.value.some((option) => equals(value, option)));
+      return whereNone(find, equalToAny(filter.value), filter.match_missing);
     case 'contains':
-      return !missing && some(found, (value) => text(value).includes(text(filter.value)));
+      return whereSome(find, containing(filter.value));
     case 'not_contains':
-      return missing
-        ? filter.match_missing === true
-        : !some(found, (value) => text(value).includes(text(filter.value)));
-    case 'starts_with':
-      return !missing && some(found, (value) => text(value).startsWith(text(filter.value)));
-    case 'ends_with':
-      return !missing && some(found, (value) => text(value).endsWith(text(filter.value)));
-    case 'gt':
-      return !missing && some(found, (value) => order(value, filter.value) > 0);
-    case 'gte':
-      return !missing && some(found, (value) => order(value, filter.value) >= 0);
-    case 'lt':
-      return !missing && some(found, (value) => order(value, filter.value) < 0);
-    case 'lte':
-      return !missing && some(found, (value) => order(value, filter.value) <= 0);
+      return whereNone(find, containing(filter.value), filter.match_missing);
+    case 'starts_with': {
+      const start = text(filter.value);
+      return whereSome(find, (value) => text(value).startsWith(start));
+    }
+    case 'ends_with': {
+      const end = text(filter.value);
+      return whereSome(find, (value) => text(value).endsWith(end));
+    }
+    case 'gt': {
+      const order = orderedBy(filter.value);
+      return whereSome(find, (value) => order(value) > 0);
+    }
+    case 'gte': {
+      const order = orderedBy(filter.value);
+      return whereSome(find, (value) => order(value) >= 0);
+    }
+    case 'lt': {
+      const order = orderedBy(filter.value);
+      return whereSome(find, (value) => order(value) < 0);
+    }
+    case 'lte': {
+      const order = orderedBy(filter.value);
+      return whereSome(find, (value) => order(value) <= 0);
+    }
     case 'between': {
-      const [low, high] = filter.value;
-      return !missing && some(found, (value) => order(value, low) >= 0 && order(value, high) <= 0);
+      const [low, high] = [orderedBy(filter.value[0]), orderedBy(filter.value[1])];
+      return whereSome(find, (value) => low(value) >= 0 && high(value) <= 0);
     }
   }
+}
+
+type Finder = (metadata: JsonObject) => JsonValue | undefined;
+type Comparison = (value: Operand) => boolean;
+
+function whereSome(find: Finder, holds: Comparison): MetadataTest {
+  return (metadata) => {
+    const found = find(metadata);
+    return isPresent(found) && some(found, holds);
+  };
+}
+
+function whereNone(find: Finder, holds: Comparison, matchMissing: boolean | undefined): MetadataTest {
+  return (metadata) => {
+    const found = find(metadata);
+    return isPresent(found) ? !some(found, holds) : matchMissing === true;
+  };
+}
+
+function equalToAny(operands: readonly Operand[]): Comparison {
+  const options = operands.map(equalTo);
+  return (value) => options.some((isEqual) => isEqual(value));
+}
+
+function containing(operand: Operand): Comparison {
+  const part = text(operand);
+  return (value) => text(value).includes(part);
 }
 
 /** The sentence a person would say: `path contains "/pricing" and country is one of "DE", "AT"`; undefined without filters. */
@@ -149,15 +195,21 @@ function quoted(value: Operand): string {
 }
 
 /**
- * The value that a field names. A key that holds the whole dotted name wins over the path that the dots spell; a path
- * through an array gives the array of what its elements hold there. `metadata.` in front may be left out.
+ * Finds the value that a field names. A key that holds the whole dotted name wins over the path that the dots spell; a
+ * path through an array gives the array of what its elements hold there. `metadata.` in front may be left out.
  */
-function valueAt(metadata: JsonObject, path: string): JsonValue | undefined {
-  if (Object.hasOwn(metadata, path)) return metadata[path];
-  if (!path.includes('.')) return undefined;
+function finderOf(path: string): Finder {
+  if (!path.includes('.')) return (metadata) => (Object.hasOwn(metadata, path) ? metadata[path] : undefined);
   const steps = path.split('.');
-  if (steps[0] === 'metadata' && !Object.hasOwn(metadata, 'metadata')) steps.shift();
-  return valueBelow(metadata, steps, 0);
+  const withoutPrefix = steps[0] === 'metadata' ? steps.slice(1) : steps;
+  return (metadata) => {
+    if (Object.hasOwn(metadata, path)) return metadata[path];
+    return valueBelow(metadata, Object.hasOwn(metadata, 'metadata') ? steps : withoutPrefix, 0);
+  };
+}
+
+function isPresent(value: JsonValue | undefined): value is JsonValue {
+  return value !== undefined && value !== null;
 }
 
 function valueBelow(
@@ -176,13 +228,22 @@ function valueBelow(
   return found.length === 0 ? undefined : found;
 }
 
-function some(value: JsonValue, holds: (value: Operand) => boolean): boolean {
+function some(value: JsonValue, holds: Comparison): boolean {
   if (Array.isArray(value)) return value.some((element) => some(element, holds));
   return value !== null && typeof value !== 'object' && holds(value);
 }
 
+// Many rules ask for the same field of one event: the text that was asked for last is kept.
+let lastText = '';
+let lastLowered = '';
+
 function text(value: Operand): string {
-  return (typeof value === 'string' ? value : String(value)).toLowerCase();
+  if (typeof value !== 'string') return String(value).toLowerCase();
+  if (value !== lastText) {
+    lastText = value;
+    lastLowered = value.toLowerCase();
+  }
+  return lastLowered;
 }
 
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
@@ -194,17 +255,24 @@ function numeric(value: Operand): number | null {
   return decimal.test(trimmed) ? Number(trimmed) : null;
 }
 
-function equals(value: Operand, operand: Operand): boolean {
-  const a = numeric(value);
-  const b = a === null ? null : numeric(operand);
-  return a !== null && b !== null ? a === b : text(value) === text(operand);
+function equalTo(operand: Operand): Comparison {
+  const number = numeric(operand);
+  const lowered = text(operand);
+  if (number === null) return (value) => text(value) === lowered;
+  return (value) => {
+    const found = numeric(value);
+    return found === null ? text(value) === lowered : found === number;
+  };
 }
 
-/** Below, at or above 0 as the value is less than, equal to or more than the operand. */
-function order(value: Operand, operand: Operand): number {
-  const a = numeric(value);
-  const b = a === null ? null : numeric(operand);
-  if (a !== null && b !== null) return a - b;
-  const [left, right] = [text(value), text(operand)];
-  return left < right ? -1 : left > right ? 1 : 0;
+/** Below, at or above 0 as a value is less than, equal to or more than the operand. */
+function orderedBy(operand: Operand): (value: Operand) => number {
+  const number = numeric(operand);
+  const lowered = text(operand);
+  return (value) => {
+    const found = number === null ? null : numeric(value);
+    if (found !== null && number !== null) return found - number;
+    const own = text(value);
+    return own < lowered ? -1 : own > lowered ? 1 : 0;
+  };
 }

@@ -94,6 +94,11 @@ export function nameBasedId(namespace: string, name: string): string {
   return nameBasedIds(namespace)(name);
 }
 
+/** Whether an id was made from a name (a UUID of version 5) and so may be made again, rather than drawn once. */
+export function isNameBasedId(id: string): boolean {
+  return id.charCodeAt(14) === 0x35;
+}
+
 /** A lead's id: name-based on its OU and normalised alias, so a first event needs no "create". */
 export function leadIdOf(ouId: string, kind: string, normalisedAlias: string): string {
   return nameBasedId(ouId, leadName(kind, normalisedAlias));

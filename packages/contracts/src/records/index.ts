@@ -4,6 +4,7 @@ import { ingestRecords } from './ingest.js';
 import type { RecordDeclaration, TopicName } from './record.js';
 import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
+import { siteAnalysisRecords } from './site-analysis.js';
 import { commandReplied, rebuildReadModels } from './system.js';
 
 export const recordDeclarations: readonly RecordDeclaration[] = [
@@ -11,6 +12,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...ingestRecords,
   ...scoringRecords,
   ...shareRecords,
+  ...siteAnalysisRecords,
   commandReplied,
   ...rebuildReadModels,
 ];

@@ -1,7 +1,7 @@
 // How a record type (a command or an event on the log) and a topic are declared: once, here and nowhere else.
 import type { z } from 'zod';
 
-export const serviceNames = ['gateway', 'ingest', 'scoring', 'share'] as const;
+export const serviceNames = ['gateway', 'ingest', 'scoring', 'share', 'site-analysis'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 /** Projectors, beside the processor that has the service's name; names of consumer groups, so never renamed. */

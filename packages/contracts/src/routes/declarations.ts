@@ -7,3 +7,4 @@ export * from './internal.js';
 export * from './leads.js';
 export * from './scoring-configuration.js';
 export * from './shares.js';
+export * from './site-analysis.js';

@@ -7,6 +7,7 @@ import * as leads from './leads.js';
 import type { RouteDeclaration } from './route.js';
 import * as configuration from './scoring-configuration.js';
 import * as shares from './shares.js';
+import * as sites from './site-analysis.js';
 
 export const routes = {
   ingest: intake.ingest,
@@ -33,6 +34,8 @@ export const routes = {
   createEngagementRule: configuration.createEngagementRule,
   listRules: configuration.listRules,
   setRulesActive: configuration.setRulesActive,
+  analyzeSite: sites.analyzeSite,
+  listSiteAnalyses: sites.listSiteAnalyses,
   setActiveOrgUnit: administration.setActiveOrgUnit,
   listOrgUnits: administration.listOrgUnits,
   createOrgUnit: administration.createOrgUnit,

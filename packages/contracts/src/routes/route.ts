@@ -33,6 +33,7 @@ export interface RouteDeclaration {
     | 'Share links'
     | 'Scoring configuration'
     | 'Bulk rule updates'
+    | 'Site analysis'
     | 'Session'
     | 'Admin'
     | 'Description';
@@ -48,6 +49,8 @@ export interface RouteDeclaration {
   problems: readonly number[];
   /** True when the 2xx answer shows a secret once: it is not stored for Idempotency-Key but derived again. */
   showsSecret?: boolean;
+  /** Commands: milliseconds that the gateway waits for the reply at least, where its work takes long by nature. */
+  replyTimeoutMs?: number;
 }
 
 export function defineRoute<const Route extends RouteDeclaration>(route: Route): Route {

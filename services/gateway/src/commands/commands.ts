@@ -109,6 +109,13 @@ export const commandBuilders: CommandBuilders = {
     });
   },
 
+  analyzeSite: (input) =>
+    command(records.analyzeSite, ouOf(input), {
+      ...inUnit(input),
+      analysis_id: input.commandId,
+      url: input.body.url,
+    }),
+
   setActiveOrgUnit: (input) =>
     command(records.setActiveOrgUnit, input.organisationId, {
       ...inOrganisation(input),

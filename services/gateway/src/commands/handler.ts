@@ -32,7 +32,7 @@ export interface CommandDependencies {
   tokenSecret: string;
   /** Where browsers open share links. */
   appUrl: string;
-  /** Until a command without a reply is answered with 504. */
+  /** Until a command without a reply is answered with 504, where its route does not allow more. */
   replyTimeoutMs: number;
   /** Called when the gateway's own state has changed. */
   identityChanged(): void;
@@ -47,7 +47,8 @@ export function createCommandHandler(
   build: (input: CommandInput<never>) => BuiltCommand,
   dependencies: CommandDependencies,
 ): (req: Request, ouId: string | undefined) => Promise<Answer> {
-  const { requester, tokenSecret, appUrl, replyTimeoutMs } = dependencies;
+  const { requester, tokenSecret, appUrl } = dependencies;
+  const timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
   const [status, declared] = successOf(route);
   return async (req, ouId) => {
     const caller = callerOf(req);
@@ -84,11 +85,9 @@ export function createCommandHandler(
         'correlation-id': `${requestIdOf(req)}:${commandId}`,
         ...(ouId !== undefined && { ou: ouId }),
       };
-      const reply = await requester
-        .request({ ...record, headers }, { timeoutMs: replyTimeoutMs })
-        .catch((error: unknown) => {
-          throw asLogProblem(error, commandId);
-        });
+      const reply = await requester.request({ ...record, headers }, { timeoutMs }).catch((error: unknown) => {
+        throw asLogProblem(error, commandId);
+      });
       if (route.owner === 'gateway') dependencies.identityChanged();
       if (reply.outcome === 'rejected') throw refused(reply);
       if (!declared) return { status };

@@ -58,6 +58,7 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
       ingest: poolOf(options.urls.ingest, timeoutMs),
       scoring: poolOf(options.urls.scoring, timeoutMs),
       share: poolOf(options.urls.share, timeoutMs),
+      'site-analysis': poolOf(options.urls['site-analysis'], timeoutMs),
     };
     return Promise.resolve({
       value: { forward: (...parameters) => forward(pools, options.internalSecret, ...parameters) },

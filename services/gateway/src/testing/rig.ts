@@ -49,7 +49,9 @@ export interface ForwardedRequest {
 }
 
 export type OwnerAnswer = (req: ForwardedRequest, res: ServerResponse) => void;
-export type CommandAnswer = (command: IncomingRecord) => records.CommandReplied | null;
+export type CommandAnswer = (
+  command: IncomingRecord,
+) => records.CommandReplied | null | Promise<records.CommandReplied>;
 
 export interface Rig {
   urls: string[];
@@ -66,6 +68,8 @@ export interface Rig {
   ownerAnswers(answer: OwnerAnswer): void;
   /** What scoring replies from now on; null: nothing. */
   scoringReplies(answer: CommandAnswer): void;
+  /** What site-analysis replies from now on. */
+  siteAnalysisReplies(answer: CommandAnswer): void;
   ingested(): Promise<IncomingRecord<records.IngestEvents>[]>;
   /** Everything that the gateway folded, by collection. */
   identityDocuments(): Promise<Record<string, unknown[]>>;
@@ -89,7 +93,10 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     res.setHeader('Content-Type', 'application/json');
     res.end('[]');
   };
-  let commandAnswer: CommandAnswer = () => ({ outcome: 'done', result: {} });
+  const answers: Record<'scoring' | 'site-analysis', CommandAnswer> = {
+    scoring: () => ({ outcome: 'done', result: {} }),
+    'site-analysis': () => ({ outcome: 'done', result: {} }),
+  };
 
   const owner = createServer((req, res) => {
     const header = req.headers[internalAuthorizationHeader];
@@ -122,29 +129,33 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const fail = (error: unknown): void => {
     logger.fatal({ err: error }, 'fatal');
   };
-  const scoring = await createProcessor(log, {
-    name: 'scoring',
-    inputs: ['scoring.commands'],
-    output: 'scoring.events',
-    logger,
-    onFatal: fail,
-    open: () =>
-      Promise.resolve({
-        checkpoint: () => Promise.resolve({ offset: 0n, positions: {} }),
-        store: () => Promise.resolve(),
-        fold: () => Promise.resolve(),
-        reset: () => Promise.resolve(),
-        decide: (incoming) =>
+  const owners: { stop(): Promise<void> }[] = [];
+  for (const name of ['scoring', 'site-analysis'] as const)
+    owners.push(
+      await createProcessor(log, {
+        name,
+        inputs: [`${name}.commands`],
+        output: `${name}.events`,
+        logger,
+        onFatal: fail,
+        open: () =>
           Promise.resolve({
-            events: [],
-            replies: incoming.flatMap((record) => {
-              commands.push(record);
-              const reply = commandAnswer(record);
-              return reply ? [{ to: record, reply }] : [];
-            }),
+            checkpoint: () => Promise.resolve({ offset: 0n, positions: {} }),
+            store: () => Promise.resolve(),
+            fold: () => Promise.resolve(),
+            reset: () => Promise.resolve(),
+            decide: async (incoming) => {
+              const replies = [];
+              for (const record of incoming) {
+                commands.push(record);
+                const reply = await answers[name](record);
+                if (reply) replies.push({ to: record, reply });
+              }
+              return { events: [], replies };
+            },
           }),
-      }),
-  }).start();
+      }).start(),
+    );
 
   const gateways: Started<ListeningServer>[] = [];
   for (let index = 0; index < (options.gateways ?? 1); index += 1) {
@@ -160,6 +171,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       SCORING_URL: ownerUrl,
       SHARE_URL: ownerUrl,
       APP_URL: 'https://app.example.com/',
+      SITE_ANALYSIS_URL: ownerUrl,
       BOOTSTRAP_ORGANISATION: 'Example',
       BOOTSTRAP_OU: 'Main',
       BOOTSTRAP_TOKEN: token,
@@ -204,7 +216,10 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       ownerAnswer = answer;
     },
     scoringReplies: (answer) => {
-      commandAnswer = answer;
+      answers.scoring = answer;
+    },
+    siteAnalysisReplies: (answer) => {
+      answers['site-analysis'] = answer;
     },
     ingested: async () => {
       const found: IncomingRecord<records.IngestEvents>[] = [];
@@ -223,7 +238,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     },
     stop: async () => {
       for (const gateway of gateways) await gateway.stop();
-      await scoring.stop();
+      for (const owner of owners) await owner.stop();
       await log.close();
       owner.closeAllConnections();
       await new Promise((resolve) => owner.close(resolve));

@@ -4,56 +4,78 @@ import { Binary } from '@lead-scoring/read-model';
 
 const uuidBytes = 16;
 const timeBytes = 8;
+const offsetBytes = 8;
+const indexBytes = 2;
+const recordBytes = uuidBytes + offsetBytes;
+const recordAt = uuidBytes + timeBytes;
+const placeBytes = recordAt + recordBytes + indexBytes;
 /** Added to a time so that it is never negative: event times go back to the year 0. */
 const timeBias = 2 ** 48;
 
-/** An event within its lead: the lead's events are one range, and a repeat of the event has the same key. */
-export function storedEventId(leadId: string, eventId: string): Binary {
+interface Range {
+  $gte: Binary;
+  $lte: Binary;
+}
+
+/** A record of events under its lead: lead, offset in the partition of the lead. */
+export function recordId(leadId: string, offset: number): Binary {
+  const bytes = Buffer.allocUnsafe(recordBytes);
+  writeUuid(bytes, 0, leadId);
+  writeOffset(bytes, uuidBytes, offset);
+  return new Binary(bytes, 0);
+}
+
+/** The offset in a recordId. */
+export function readRecordOffset(id: Binary): number {
+  const bytes = bytesOf(id);
+  return bytes.readUInt32BE(uuidBytes) * 2 ** 32 + bytes.readUInt32BE(uuidBytes + 4);
+}
+
+/** The ids of all records of a lead. */
+export function recordIdsOf(leadId: string): Range {
+  const [low, high] = [Buffer.alloc(recordBytes), Buffer.alloc(recordBytes, 0xff)];
+  writeUuid(low, 0, leadId);
+  writeUuid(high, 0, leadId);
+  return { $gte: new Binary(low, 0), $lte: new Binary(high, 0) };
+}
+
+/** An event within its lead: a repeat of the event has the same key. */
+export function knownEventId(leadId: string, eventId: string): Binary {
   const bytes = Buffer.allocUnsafe(2 * uuidBytes);
   writeUuid(bytes, 0, leadId);
   writeUuid(bytes, uuidBytes, eventId);
   return new Binary(bytes, 0);
 }
 
-/** The ids of all events of a lead. */
-export function storedEventIdsOf(leadId: string): { $gte: Binary; $lte: Binary } {
-  const [low, high] = [Buffer.alloc(2 * uuidBytes), Buffer.alloc(2 * uuidBytes, 0xff)];
-  writeUuid(low, 0, leadId);
-  writeUuid(high, 0, leadId);
-  return { $gte: new Binary(low, 0), $lte: new Binary(high, 0) };
-}
-
-export function readStoredEventId(id: Binary): { lead_id: string; id: string } {
+export function readKnownEventId(id: Binary): { lead_id: string; id: string } {
   const bytes = bytesOf(id);
   return { lead_id: readUuid(bytes, 0), id: readUuid(bytes, uuidBytes) };
 }
 
-/** An event's place in its OU's order of time: OU, time, lead, event. */
-export function placeId(ouId: string, timestampMs: number, eventId: Binary): Binary {
-  const bytes = Buffer.allocUnsafe(3 * uuidBytes + timeBytes);
-  writeUuid(bytes, 0, ouId);
-  writeTime(bytes, uuidBytes, timestampMs);
-  bytes.set(eventId.buffer, uuidBytes + timeBytes);
-  return new Binary(bytes, 0);
-}
-
-/** `storedEventId` and `placeId` of many events of one lead: the ids that they share are written once. */
-export function keysOfLead(
+/**
+ * The keys of a record and of the places of its events in their OU's order of time: OU, time, record, index in the
+ * record. What they share is written once.
+ */
+export function keysOfRecord(
   ouId: string,
   leadId: string,
-): (eventId: string, timestampMs: number) => { event: Binary; place: Binary } {
-  const shared = Buffer.allocUnsafe(2 * uuidBytes);
+  offset: number,
+): { record: Binary; placeOf: (timestampMs: number, index: number) => Binary } {
+  const shared = Buffer.allocUnsafe(uuidBytes + recordBytes);
   writeUuid(shared, 0, ouId);
   writeUuid(shared, uuidBytes, leadId);
-  const leadAt = uuidBytes + timeBytes;
-  return (eventId, timestampMs) => {
-    const place = Buffer.allocUnsafe(3 * uuidBytes + timeBytes);
-    shared.copy(place, 0, 0, uuidBytes);
-    writeTime(place, uuidBytes, timestampMs);
-    shared.copy(place, leadAt, uuidBytes);
-    writeUuid(place, leadAt + uuidBytes, eventId);
-    // The event's key is the end of its place; the two may share their bytes, for nobody writes into them.
-    return { event: new Binary(place.subarray(leadAt), 0), place: new Binary(place, 0) };
+  writeOffset(shared, 2 * uuidBytes, offset);
+  return {
+    // Nobody writes into a key, so the bytes may be shared.
+    record: new Binary(shared.subarray(uuidBytes), 0),
+    placeOf: (timestampMs, index) => {
+      const place = Buffer.allocUnsafe(placeBytes);
+      shared.copy(place, 0, 0, uuidBytes);
+      writeTime(place, uuidBytes, timestampMs);
+      shared.copy(place, recordAt, uuidBytes);
+      place.writeUInt16BE(index, recordAt + recordBytes);
+      return new Binary(place, 0);
+    },
   };
 }
 
@@ -64,7 +86,7 @@ export function placesBetween(
   toMs: number | null,
 ): { $gte: Binary; $lt: Binary } {
   const edge = (timeMs: number | null, open: number) => {
-    const bytes = Buffer.alloc(3 * uuidBytes + timeBytes, open);
+    const bytes = Buffer.alloc(placeBytes, open);
     writeUuid(bytes, 0, ouId);
     if (timeMs !== null) {
       bytes.fill(0, uuidBytes);
@@ -75,21 +97,20 @@ export function placesBetween(
   return { $gte: edge(fromMs, 0), $lt: edge(toMs, 0xff) };
 }
 
-/** The id of the event that has this place. */
-export function eventAtPlace(place: Binary): Binary {
-  return new Binary(Buffer.from(bytesOf(place).subarray(uuidBytes + timeBytes)), 0);
-}
-
-/** The event time of a place. */
-export function timeAtPlace(place: Binary): Date {
+/** The record that holds the event of a place, and the event's index in it. */
+export function eventAtPlace(place: Binary): { record: Binary; index: number } {
   const bytes = bytesOf(place);
-  return new Date(bytes.readUInt32BE(uuidBytes) * 2 ** 32 + bytes.readUInt32BE(uuidBytes + 4) - timeBias);
+  const end = recordAt + recordBytes;
+  return {
+    record: new Binary(Buffer.from(bytes.subarray(recordAt, end)), 0),
+    index: bytes.readUInt16BE(end),
+  };
 }
 
 /** Whether a place that came in from outside is one of the OU. */
 export function isPlaceOf(ouId: string, place: Binary): boolean {
   const bytes = bytesOf(place);
-  return bytes.length === 3 * uuidBytes + timeBytes && readUuid(bytes, 0) === ouId.toLowerCase();
+  return bytes.length === placeBytes && readUuid(bytes, 0) === ouId.toLowerCase();
 }
 
 export function bytesOf(binary: Binary): Buffer {
@@ -120,7 +141,11 @@ function readUuid(bytes: Buffer, at: number): string {
 }
 
 function writeTime(bytes: Buffer, at: number, timeMs: number): void {
-  const biased = timeMs + timeBias;
-  bytes.writeUInt32BE(Math.floor(biased / 2 ** 32), at);
-  bytes.writeUInt32BE(biased % 2 ** 32, at + 4);
+  writeOffset(bytes, at, timeMs + timeBias);
+}
+
+/** Any whole number from 0 to 2^53 - 1. */
+function writeOffset(bytes: Buffer, at: number, offset: number): void {
+  bytes.writeUInt32BE(Math.floor(offset / 2 ** 32), at);
+  bytes.writeUInt32BE(offset % 2 ** 32, at + 4);
 }

@@ -6,16 +6,18 @@ import {
   bytesOf,
   eventAtPlace,
   isPlaceOf,
-  keysOfLead,
-  placeId,
+  keysOfRecord,
+  knownEventId,
   placesBetween,
-  readStoredEventId,
-  storedEventId,
-  storedEventIdsOf,
-  timeAtPlace,
+  readKnownEventId,
+  readRecordOffset,
+  recordId,
+  recordIdsOf,
 } from './keys.js';
 
 const uuid = fc.uuid();
+const offset = fc.maxSafeNat();
+const index = fc.nat(4_999);
 const time = fc.integer({
   min: Date.UTC(0, 0, 1) - 62_135_596_800_000 - 86_400_000,
   max: Date.UTC(9999, 11, 31),
@@ -23,45 +25,46 @@ const time = fc.integer({
 const order = (a: Binary, b: Binary) => Buffer.compare(bytesOf(a), bytesOf(b));
 
 describe('keys', () => {
-  test('an event key reads back, and lies in the range of its lead alone', () => {
+  test('a record key reads back, is in order of offsets, and lies in the range of its lead alone', () => {
     fc.assert(
-      fc.property(uuid, uuid, uuid, (lead, other, event) => {
-        const key = storedEventId(lead, event);
-        expect(readStoredEventId(key)).toEqual({ lead_id: lead, id: event });
-        const { $gte, $lte } = storedEventIdsOf(lead);
+      fc.property(uuid, uuid, offset, offset, (lead, other, at, later) => {
+        const key = recordId(lead, at);
+        expect(readRecordOffset(key)).toBe(at);
+        expect(Math.sign(order(key, recordId(lead, later)))).toBe(Math.sign(at - later));
+        const { $gte, $lte } = recordIdsOf(lead);
         expect(order($gte, key) <= 0 && order(key, $lte) <= 0).toBe(true);
         if (other === lead) return;
-        const range = storedEventIdsOf(other);
+        const range = recordIdsOf(other);
         expect(order(range.$gte, key) <= 0 && order(key, range.$lte) <= 0).toBe(false);
       }),
     );
   });
 
-  test('places are in order of time, years before 1970 and far ahead included', () => {
+  test('the key of an event that may come again reads back', () => {
     fc.assert(
-      fc.property(uuid, uuid, uuid, time, time, (ou, lead, event, a, b) => {
-        const id = storedEventId(lead, event);
-        expect(Math.sign(order(placeId(ou, a, id), placeId(ou, b, id)))).toBe(Math.sign(a - b));
-        expect(timeAtPlace(placeId(ou, a, id)).getTime()).toBe(a);
-        expect(order(eventAtPlace(placeId(ou, a, id)), id)).toBe(0);
+      fc.property(uuid, uuid, (lead, event) => {
+        expect(readKnownEventId(knownEventId(lead, event))).toEqual({ lead_id: lead, id: event });
       }),
     );
   });
 
-  test('keys of many events of a lead are as keys of each', () => {
+  test('places are in order of time, years before 1970 and far ahead included, and lead to their event', () => {
     fc.assert(
-      fc.property(uuid, uuid, uuid, time, (ou, lead, event, at) => {
-        const { event: key, place } = keysOfLead(ou, lead)(event, at);
-        expect(order(key, storedEventId(lead, event))).toBe(0);
-        expect(order(place, placeId(ou, at, key))).toBe(0);
+      fc.property(uuid, uuid, offset, index, time, time, (ou, lead, at, of, a, b) => {
+        const { record, placeOf } = keysOfRecord(ou, lead, at);
+        expect(order(record, recordId(lead, at))).toBe(0);
+        expect(Math.sign(order(placeOf(a, of), placeOf(b, of)))).toBe(Math.sign(a - b));
+        const found = eventAtPlace(placeOf(a, of));
+        expect(order(found.record, record)).toBe(0);
+        expect(found.index).toBe(of);
       }),
     );
   });
 
   test('a range of places holds the times from its start up to, not including, its end', () => {
     fc.assert(
-      fc.property(uuid, uuid, uuid, time, time, time, (ou, lead, event, at, a, b) => {
-        const place = placeId(ou, at, storedEventId(lead, event));
+      fc.property(uuid, uuid, offset, time, time, time, (ou, lead, of, at, a, b) => {
+        const place = keysOfRecord(ou, lead, of).placeOf(at, 0);
         const within = (from: number | null, to: number | null) => {
           const { $gte, $lt } = placesBetween(ou, from, to);
           return order($gte, place) <= 0 && order(place, $lt) < 0;
@@ -77,7 +80,7 @@ describe('keys', () => {
   test('a cursor of another OU, or of anything else, is not taken for a place', () => {
     fc.assert(
       fc.property(uuid, uuid, fc.uint8Array({ maxLength: 80 }), (ou, other, bytes) => {
-        const place = placeId(ou, 0, storedEventId(ou, ou));
+        const place = keysOfRecord(ou, ou, 0).placeOf(0, 0);
         expect(isPlaceOf(ou, place)).toBe(true);
         expect(isPlaceOf(other, place)).toBe(other === ou);
         expect(isPlaceOf(ou, new Binary(Buffer.from(bytes), 0))).toBe(false);

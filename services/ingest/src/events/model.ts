@@ -1,25 +1,15 @@
-// The event store as it is kept for reading: the events by lead, and their places in the order of time.
+// The event store as it is kept for reading: what was recorded by lead, the events' places in the order of time, and
+// the ids by which a repeat is known.
 import type { Binary } from '@lead-scoring/read-model';
 import { defineCollection } from '@lead-scoring/read-model';
 
-/** `_id` is storedEventId: lead and event. */
-export interface EventDocument {
+/** A record of the log as it is there, the events of a lead that were taken together. `_id` is recordId. */
+export interface EventRecordDocument {
   _id: Binary;
   ou: Binary;
-  event_type: string;
-  event_type_key: string;
-  timestamp: Date;
-  received_at: Date;
-  source: 'ingest' | 'import';
-  alias_kind: string;
-  alias: string;
-  /** The sender's own id. */
-  event_id?: string;
-  batch_id: Binary;
-  /** JSON text. */
-  metadata: string;
+  /** The EventsIngested as JSON: storedJson. */
+  json: Binary;
   partition: number;
-  offset: number;
 }
 
 /** `_id` is placeId; a small document so that the newest events of an OU are a few index entries away. */
@@ -29,5 +19,12 @@ export interface PlaceDocument {
   partition: number;
 }
 
-export const events = defineCollection<EventDocument>({ name: 'events', indexes: [] });
+/** `_id` is knownEventId; only of events whose id may come again. */
+export interface KnownEventDocument {
+  _id: Binary;
+  partition: number;
+}
+
+export const eventRecords = defineCollection<EventRecordDocument>({ name: 'event_records', indexes: [] });
 export const places = defineCollection<PlaceDocument>({ name: 'event_places', indexes: [] });
+export const knownEvents = defineCollection<KnownEventDocument>({ name: 'known_events', indexes: [] });

@@ -4,14 +4,14 @@ import {
   leadIdOf,
   normaliseAlias,
   routes,
-  type JsonObject,
+  type Alias,
+  type records,
   type routeDeclarations,
 } from '@lead-scoring/contracts';
 import {
   Binary,
-  binaryToUuid,
   InvalidCursor,
-  unpackJson,
+  readJson,
   uuidToBinary,
   withClassifiedErrors,
   type Filter,
@@ -25,13 +25,12 @@ import {
   bytesOf,
   eventAtPlace,
   isPlaceOf,
-  placeId,
+  keysOfRecord,
   placesBetween,
-  readStoredEventId,
-  storedEventIdsOf,
-  timeAtPlace,
+  readRecordOffset,
+  recordIdsOf,
 } from './keys.js';
-import { events, places, type EventDocument, type PlaceDocument } from './model.js';
+import { eventRecords, places, type EventRecordDocument, type PlaceDocument } from './model.js';
 
 interface ListQuery {
   event_type?: string | undefined;
@@ -90,19 +89,32 @@ async function listUnit(readModel: ReadModel, ouId: string, query: ListQuery): P
         : readModel.collection(places).countDocuments(inRange),
     ]);
     const shown = found.slice(0, query.limit);
-    const ids = shown.map(({ _id }) => eventAtPlace(_id));
+    const wanted = shown.map(({ _id }) => eventAtPlace(_id));
     const documents = await readModel
-      .collection(events)
-      .find({ _id: { $in: ids }, ou: uuidToBinary(ouId) })
+      .collection(eventRecords)
+      .find({ _id: { $in: wanted.map(({ record }) => record) }, ou: uuidToBinary(ouId) })
       .toArray();
-    const byId = new Map(documents.map((document) => [bytesOf(document._id).toString('hex'), document]));
-    // A place is there a moment before its event: that one is not shown yet.
-    const data = ids.flatMap((id) => byId.get(bytesOf(id).toString('hex')) ?? []);
+    const byId = new Map(documents.map((document) => [hexOf(document._id), payloadOf(document)]));
+    const data = wanted.flatMap(({ record, index }) => {
+      const payload = byId.get(hexOf(record));
+      const event = payload?.events[index];
+      // A place is there a moment before its event: that one is not shown yet.
+      return payload && event ? [toEvent(payload, event)] : [];
+    });
     return answer(data, total, query, found.length > query.limit ? shown.at(-1)?._id : undefined);
   });
 }
 
-/** Events of few leads, most often of one. */
+interface FoundEvent {
+  place: Buffer;
+  payload: records.EventsIngested;
+  event: RecordedEvent;
+}
+
+/** Found events that may be more than are wanted before the surplus is let go. */
+const maximumSurplus = 1_000;
+
+/** Events of few leads, most often of one: all that is recorded of them is looked through, and what is shown is kept. */
 async function listLeads(
   readModel: ReadModel,
   ouId: string,
@@ -110,69 +122,84 @@ async function listLeads(
   query: ListQuery,
   aliasSpellings?: readonly string[],
 ): Promise<EventPage> {
-  const [first, ...others] = leads;
-  if (first === undefined) return answer([], 0, query, undefined);
-  const collection = readModel.collection(events);
-  const conditions: Filter<EventDocument>[] = [
-    others.length === 0
-      ? { _id: storedEventIdsOf(first) }
-      : { $or: leads.map((lead) => ({ _id: storedEventIdsOf(lead) })) },
-    { ou: uuidToBinary(ouId) },
-  ];
-  if (query.event_type !== undefined) conditions.push({ event_type_key: eventTypeKey(query.event_type) });
-  if (query.from !== undefined) conditions.push({ timestamp: { $gte: new Date(query.from) } });
-  if (query.to !== undefined) conditions.push({ timestamp: { $lt: new Date(query.to) } });
-  if (aliasSpellings) conditions.push({ alias: { $in: [...aliasSpellings] } });
-  const all: Filter<EventDocument> = { $and: conditions };
-  const after = query.cursor === undefined ? null : placeFrom(query.cursor, ouId);
-  return withClassifiedErrors(async () => {
-    const [found, total] = await Promise.all([
-      collection
-        .find(after ? { $and: [...conditions, olderThan(after)] } : all)
-        .sort({ timestamp: -1, _id: -1 })
-        .skip(after ? 0 : (query.page - 1) * query.limit)
-        .limit(query.limit + 1)
-        .toArray(),
-      collection.countDocuments(all),
-    ]);
-    const shown = found.slice(0, query.limit);
-    const last = shown.at(-1);
-    return answer(
-      shown,
-      total,
-      query,
-      last && found.length > query.limit ? placeId(ouId, last.timestamp.getTime(), last._id) : undefined,
-    );
+  if (leads.length === 0) return answer([], 0, query, undefined);
+  const typeKey = query.event_type === undefined ? null : eventTypeKey(query.event_type);
+  const [from, to] = [timeOf(query.from) ?? -Infinity, timeOf(query.to) ?? Infinity];
+  const after = query.cursor === undefined ? null : bytesOf(placeFrom(query.cursor, ouId));
+  const skipped = after ? 0 : (query.page - 1) * query.limit;
+  const wanted = skipped + query.limit + 1;
+  let newest: FoundEvent[] = [];
+  const keepNewest = () => {
+    newest = newest.sort((a, b) => Buffer.compare(b.place, a.place)).slice(0, wanted);
+  };
+  let total = 0;
+  await withClassifiedErrors(async () => {
+    const ranges: Filter<EventRecordDocument>[] = leads.map((lead) => ({ _id: recordIdsOf(lead) }));
+    for await (const document of readModel.collection(eventRecords).find({
+      $and: [ranges.length === 1 ? (ranges[0] ?? {}) : { $or: ranges }, { ou: uuidToBinary(ouId) }],
+    })) {
+      const payload = payloadOf(document);
+      if (aliasSpellings && !aliasSpellings.includes(aliasOf(payload).alias)) continue;
+      const { placeOf } = keysOfRecord(ouId, payload.lead_id, readRecordOffset(document._id));
+      payload.events.forEach((event, index) => {
+        const timestamp = Date.parse(event.timestamp);
+        if (timestamp < from || timestamp >= to) return;
+        if (typeKey !== null && eventTypeKey(event.event_type) !== typeKey) return;
+        total += 1;
+        const place = bytesOf(placeOf(timestamp, index));
+        if (!after || Buffer.compare(place, after) < 0) newest.push({ place, payload, event });
+      });
+      if (newest.length > wanted + maximumSurplus) keepNewest();
+    }
   });
+  keepNewest();
+  const shown = newest.slice(skipped, skipped + query.limit);
+  const last = shown.at(-1);
+  return answer(
+    shown.map(({ payload, event }) => toEvent(payload, event)),
+    total,
+    query,
+    last && newest.length === wanted ? new Binary(last.place, 0) : undefined,
+  );
 }
 
 function answer(
-  data: readonly EventDocument[],
+  data: routeDeclarations.StoredEvent[],
   total: number,
   { page, limit }: ListQuery,
   next: Binary | undefined,
 ): EventPage {
+  return { data, total, page, limit, ...(next && { next_cursor: bytesOf(next).toString('base64url') }) };
+}
+
+type RecordedEvent = records.EventsIngested['events'][number];
+
+function toEvent(payload: records.EventsIngested, event: RecordedEvent): routeDeclarations.StoredEvent {
   return {
-    data: data.map(toEvent),
-    total,
-    page,
-    limit,
-    ...(next && { next_cursor: bytesOf(next).toString('base64url') }),
+    lead_id: payload.lead_id,
+    id: event.id,
+    ...(event.event_id !== undefined && { event_id: event.event_id }),
+    alias: aliasOf(payload),
+    event_type: event.event_type,
+    timestamp: event.timestamp,
+    received_at: event.received_at ?? payload.received_at,
+    source: payload.source,
+    batch_id: event.batch_id ?? payload.batch_id,
+    metadata: event.metadata ?? {},
   };
 }
 
-function toEvent(stored: EventDocument): routeDeclarations.StoredEvent {
-  return {
-    ...readStoredEventId(stored._id),
-    ...(stored.event_id !== undefined && { event_id: stored.event_id }),
-    alias: { alias_kind: stored.alias_kind, alias: stored.alias },
-    event_type: stored.event_type,
-    timestamp: stored.timestamp.toISOString(),
-    received_at: stored.received_at.toISOString(),
-    source: stored.source,
-    batch_id: binaryToUuid(stored.batch_id),
-    metadata: unpackJson(stored.metadata) as JsonObject,
-  };
+function payloadOf({ json }: EventRecordDocument): records.EventsIngested {
+  return readJson(json) as unknown as records.EventsIngested;
+}
+
+/** The alias under which a record's events came: the contract says that there is one. */
+function aliasOf({ aliases: [first] }: records.EventsIngested): Alias {
+  return first ?? { alias_kind: 'unknown', alias: '' };
+}
+
+function hexOf(id: Binary): string {
+  return bytesOf(id).toString('hex');
 }
 
 function countOf(types: ReadonlyMap<string, EventType>, typeKey: string | null): number {
@@ -195,18 +222,14 @@ function lesser(a: Binary, b: Binary): Binary {
   return Buffer.compare(bytesOf(a), bytesOf(b)) < 0 ? a : b;
 }
 
-function olderThan(place: Binary): Filter<EventDocument> {
-  const id = eventAtPlace(place);
-  const timestamp = timeAtPlace(place);
-  return { $or: [{ timestamp: { $lt: timestamp } }, { timestamp, _id: { $lt: id } }] };
-}
-
 /** Whether there is anything of the lead here: an event, or a redirect to another lead. */
 async function isKnownLead(readModel: ReadModel, ouId: string, leadId: string): Promise<boolean> {
   const ou = uuidToBinary(ouId);
   return withClassifiedErrors(async () => {
     const [event, redirect] = await Promise.all([
-      readModel.collection(events).findOne({ _id: storedEventIdsOf(leadId), ou }, { projection: { _id: 1 } }),
+      readModel
+        .collection(eventRecords)
+        .findOne({ _id: recordIdsOf(leadId), ou }, { projection: { _id: 1 } }),
       readModel.collection(redirects).findOne({ _id: uuidToBinary(leadId), ou }, { projection: { _id: 1 } }),
     ]);
     return event !== null || redirect !== null;
@@ -239,8 +262,8 @@ async function leadsOfAlias(
     Promise.all(
       [...leads].map(async (lead) => {
         const found = await readModel
-          .collection(events)
-          .findOne({ _id: storedEventIdsOf(lead) }, { projection: { _id: 1 } });
+          .collection(eventRecords)
+          .findOne({ _id: recordIdsOf(lead) }, { projection: { _id: 1 } });
         return found ? [lead] : [];
       }),
     ),

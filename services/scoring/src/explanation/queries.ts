@@ -5,7 +5,7 @@ import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import { configurationAt, type ConfigurationReader } from '../configuration/store.js';
 import { leadOfKey, recordKeysUpTo } from '../keys.js';
-import { scoredEventsOf, timeline } from '../leads/model.js';
+import { decisionOf, timeline } from '../leads/model.js';
 import { findLead } from '../leads/queries.js';
 import type { AwaitPositions } from '../visibility.js';
 
@@ -28,7 +28,7 @@ export function explanationQueries({
       await awaitPositions(context);
       // The lead first: entries are stored before the lead that counts them, so up to its offset none is missing.
       const lead = await findLead(readModel, ouId, params.leadID);
-      const [decisions, current] = await Promise.all([
+      const [recorded, current] = await Promise.all([
         withClassifiedErrors(() =>
           readModel
             .collection(timeline)
@@ -39,6 +39,7 @@ export function explanationQueries({
         loadOne(configurations, ouId),
       ]);
       const then = query.at === undefined ? current : await configurationAt(readModel, ouId, query.at);
+      const decisions = recorded.map(decisionOf);
       // Without a moment everything counts that is decided, whatever the clocks of other machines say.
       const latest = decisions.reduce(
         (time, { decided_at }) => (decided_at > time ? decided_at : time),
@@ -46,11 +47,7 @@ export function explanationQueries({
       );
       return explainScore(
         { id: leadOfKey(lead._id), name: lead.name, score: lead.score },
-        decisions.map((document) => ({
-          decided_at: document.decided_at,
-          configuration_version: document.configuration_version,
-          scored_events: scoredEventsOf(document),
-        })),
+        decisions,
         current,
         then,
         { at: query.at ?? latest, range_hours: query.range_hours },

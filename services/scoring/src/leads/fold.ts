@@ -37,9 +37,13 @@ function withAliases(known: readonly Alias[], named: readonly Alias[]): readonly
 
 function withPoints(known: Lead['rulesets'], scored: records.LeadScored['scored_events']): Lead['rulesets'] {
   if (scored.length === 0) return known;
-  const scores = new Map(known.map(({ ruleset_id, score }) => [ruleset_id, score]));
+  // Few rulesets: looking through them costs less than a map.
+  const rulesets = known.map(({ ruleset_id, score }) => ({ ruleset_id, score }));
   for (const { matches } of scored)
-    for (const { ruleset_id, points } of matches)
-      scores.set(ruleset_id, (scores.get(ruleset_id) ?? 0) + points);
-  return [...scores].map(([ruleset_id, score]) => ({ ruleset_id, score }));
+    for (const { ruleset_id, points } of matches) {
+      const ruleset = rulesets.find((one) => one.ruleset_id === ruleset_id);
+      if (ruleset) ruleset.score += points;
+      else rulesets.push({ ruleset_id, score: points });
+    }
+  return rulesets;
 }

@@ -3,12 +3,13 @@ import { nameBasedId, type Alias, type LeadFields, type records } from '@lead-sc
 import {
   defineCollection,
   packJson,
+  readJson,
   unpackJson,
   uuidToBinary,
   type Binary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import { leadKey, leadOfKey, recordKey } from '../keys.js';
+import { leadKey, leadOfKey } from '../keys.js';
 import type { Histogram } from './histogram-fold.js';
 import { nameOf, searchTextOf, type Lead } from './state.js';
 
@@ -42,15 +43,12 @@ export interface AliasDocument {
   partition: number;
 }
 
-/** One decision that gave points; `_id` is recordKey of lead and offset. */
+/** One decision that gave points, as it is recorded; `_id` is recordKey of lead and offset. */
 export interface TimelineDocument {
   _id: Binary;
   ou: Binary;
-  decided_at: string;
-  points: number;
-  configuration_version: number;
-  /** JSON text of the decision's scored_events. */
-  scored_events: string;
+  /** The LeadScored as JSON: storedJson. */
+  json: Binary;
   partition: number;
 }
 
@@ -122,25 +120,8 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
   };
 }
 
-export function toTimelineDocument(
-  { ou_id, lead_id, decided_at, configuration_version, scored_events }: records.LeadScored,
-  at: { partition: number; offset: number },
-): TimelineDocument {
-  let points = 0;
-  for (const { matches } of scored_events) for (const match of matches) points += match.points;
-  return {
-    _id: recordKey(lead_id, at.offset),
-    ou: uuidToBinary(ou_id),
-    decided_at,
-    points,
-    configuration_version,
-    scored_events: packJson(scored_events),
-    partition: at.partition,
-  };
-}
-
-export function scoredEventsOf(document: TimelineDocument): records.ScoredEvent[] {
-  return unpackJson(document.scored_events) as unknown as records.ScoredEvent[];
+export function decisionOf({ json }: TimelineDocument): records.LeadScored {
+  return readJson(json) as unknown as records.LeadScored;
 }
 
 export function histogramId(ouId: string, partition: number): Binary {

@@ -4,12 +4,14 @@ import { leadIdOf, type records } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
   createStateCache,
+  inLockingOrder,
+  storedJson,
   insertMissing,
   uuidToBinary,
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { aliasKey, hexOf, leadKey, rankKey } from '../keys.js';
+import { aliasKey, hexOf, leadKey, rankKey, recordKey } from '../keys.js';
 import { foldLead } from './fold.js';
 import { moveLead } from './histogram-fold.js';
 import {
@@ -22,7 +24,6 @@ import {
   timeline as timelineCollection,
   toLead,
   toLeadDocument,
-  toTimelineDocument,
   unpackHistogram,
   type AliasDocument,
 } from './model.js';
@@ -30,6 +31,8 @@ import type { Lead } from './state.js';
 
 export interface FoldedDecision {
   payload: records.LeadScored;
+  /** The payload's own text. */
+  json: Buffer;
   offset: number;
 }
 
@@ -142,15 +145,24 @@ export function createLeadProjection(
       for (const score of scores) if (score !== lead.score) leaving.push(rankKey(lead.ou_id, score, lead.id));
     }
     const linked = [...changed].flatMap((name) => linkedAliases(after.get(name), before.get(name) ?? null));
-    const entries = decisions.flatMap(({ payload, offset }) =>
-      payload.scored_events.length > 0 ? [toTimelineDocument(payload, { partition, offset })] : [],
+    const entries = decisions.flatMap(({ payload, json, offset }) =>
+      payload.scored_events.length > 0
+        ? [
+            {
+              _id: recordKey(payload.lead_id, offset),
+              ou: uuidToBinary(payload.ou_id),
+              json: storedJson(json),
+              partition,
+            },
+          ]
+        : [],
     );
 
     // Before the leads: whoever sees a lead's score finds the entries that explain it and the place that it has.
     await Promise.all([
       insertMissing(storedTimeline, entries),
-      insertMissing(storedRanks, arriving),
-      insertMissing(storedAliases, linked),
+      insertMissing(storedRanks, inLockingOrder(arriving)),
+      insertMissing(storedAliases, inLockingOrder(linked)),
     ]);
     const fresh = new Set<object>();
     const documents = [...changed].flatMap((name) => {

@@ -48,8 +48,9 @@ function scoreEvent(
   rules: CompiledRules,
 ): records.ScoredEvent | null {
   let matches: records.ScoredEvent['matches'] | null = null;
-  for (const rule of rules.of(event_type)) {
-    if (!ruleMatches(rule, timestamp, metadata)) continue;
+  for (const compiled of rules.of(event_type)) {
+    if (!ruleMatches(compiled, timestamp, metadata)) continue;
+    const { rule } = compiled;
     (matches ??= []).push({
       rule_id: rule.id,
       rule_version: rule.version,

@@ -1,33 +1,40 @@
 // A configuration made ready for evaluating: active rules by event type, so that an event meets only the rules of
 // its own type. Made once per version of a configuration.
 import {
+  compileFilters,
   eventTypeKey,
-  matchesAll,
   type JsonObject,
+  type MetadataTest,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import type { Rule } from '../configuration/state.js';
 
+export interface CompiledRule {
+  readonly rule: Rule;
+  readonly filters: MetadataTest;
+}
+
 export interface CompiledRules {
   readonly version: number;
   /** Active rules of active rulesets for events of this type, in the order in which they were made. */
-  of(eventType: string): readonly Rule[];
+  of(eventType: string): readonly CompiledRule[];
 }
 
-const none: readonly Rule[] = [];
+const none: readonly CompiledRule[] = [];
 /** Spellings of types whose rules are remembered. */
 const maximumSpellings = 10_000;
 
 export function compileRules(configuration: ScoringConfiguration): CompiledRules {
-  const byKey = new Map<string, Rule[]>();
+  const byKey = new Map<string, CompiledRule[]>();
   for (const rule of configuration.rules.values()) {
     if (!rule.active || configuration.rulesets.get(rule.ruleset_id)?.active !== true) continue;
     const key = eventTypeKey(rule.event_type);
     const others = byKey.get(key);
-    if (others) others.push(rule);
-    else byKey.set(key, [rule]);
+    const compiled = { rule, filters: compileFilters(rule.attribute_filters) };
+    if (others) others.push(compiled);
+    else byKey.set(key, [compiled]);
   }
-  const bySpelling = new Map<string, readonly Rule[]>();
+  const bySpelling = new Map<string, readonly CompiledRule[]>();
   return {
     version: configuration.version,
     of: (eventType) => {
@@ -45,8 +52,12 @@ export function compileRules(configuration: ScoringConfiguration): CompiledRules
 const noMetadata: JsonObject = {};
 
 /** Whether an event gets the rule's points: `starts_at` inclusive, `ends_at` exclusive, by the event's own time. */
-export function ruleMatches(rule: Rule, timestamp: string, metadata: JsonObject | undefined): boolean {
+export function ruleMatches(
+  { rule, filters }: CompiledRule,
+  timestamp: string,
+  metadata: JsonObject | undefined,
+): boolean {
   if (rule.starts_at !== undefined && timestamp < rule.starts_at) return false;
   if (rule.ends_at !== undefined && timestamp >= rule.ends_at) return false;
-  return matchesAll(rule.attribute_filters, metadata ?? noMetadata);
+  return filters(metadata ?? noMetadata);
 }

@@ -1,0 +1,53 @@
+// Who may work now: a process handles few batches at a time, whoever's they are. What comes while a batch waits for its
+// turn is handled with it, and what many batches would hold in memory at once is never there.
+
+/**
+ * Batches that a processor or projector handles at a time. Two keep a processor core busy, the one computing while the
+ * other waits for a server; each more costs memory and makes every batch smaller.
+ */
+export const batchesAtOnce = 2;
+
+export interface Turns {
+  /**
+   * Resolves when it is the caller's turn, first come first served.
+   * @param onProgress called while waiting, whenever somebody else has finished
+   * @returns ends the turn; `waited` says whether there was a queue
+   */
+  take(onProgress: () => void): Promise<{ end: () => void; waited: boolean }>;
+}
+
+/** @param count turns that may be taken at the same time */
+export function createTurns(count: number): Turns {
+  const queue: { begin: () => void; onProgress: () => void }[] = [];
+  let free = count;
+  const end = () => {
+    const next = queue.shift();
+    for (const { onProgress } of queue) onProgress();
+    if (next) next.begin();
+    else free += 1;
+  };
+  const once = () => {
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      end();
+    };
+  };
+  return {
+    take(onProgress) {
+      if (free > 0) {
+        free -= 1;
+        return Promise.resolve({ end: once(), waited: false });
+      }
+      return new Promise((resolve) => {
+        queue.push({
+          onProgress,
+          begin: () => {
+            resolve({ end: once(), waited: true });
+          },
+        });
+      });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+// The exceptions: private addresses that a deployment names, so that requests may reach them.
+import { isIP } from 'node:net';
+import { canonicalHost, isDomainName } from './addresses.js';
+
+/** A host, as URLs name it or as it is connected to, with the ports that may be reached on it. */
+export interface PrivateTarget {
+  host: string;
+  fromPort: number;
+  toPort: number;
+}
+
+const item = /^(\[[^\]]+\]|[^\s:/[\]]+):(\d{1,5})(?:-(\d{1,5}))?$/;
+
+/**
+ * A list of `host:port` and `host:from-to`, separated by commas: `127.0.0.1:8080, [::1]:9000-9099, mock:80`. An empty
+ * text is an empty list.
+ * @throws RangeError that names the item that is wrong
+ */
+export function parsePrivateTargets(text: string): PrivateTarget[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map(parsePrivateTarget);
+}
+
+function parsePrivateTarget(text: string): PrivateTarget {
+  const [, written = '', from = '', to = from] = item.exec(text) ?? [];
+  const host = canonicalHost(written);
+  const [fromPort, toPort] = [Number(from), Number(to)];
+  const isHost = written.startsWith('[')
+    ? isIP(host) === 6
+    : isIP(host) === 4 || (isDomainName(host) && !/^[\d.]+$/.test(host));
+  if (!isHost || fromPort < 1 || toPort < fromPort || toPort > 65_535)
+    throw new RangeError(
+      `"${text}" is not host:port or host:from-to, such as 127.0.0.1:8080, [::1]:9000-9099 or receiver.internal:80`,
+    );
+  return { host, fromPort, toPort };
+}
+
+/** Whether a host or an address (canonical) was named with this port. */
+export function isPrivateTarget(targets: readonly PrivateTarget[], host: string, port: number): boolean {
+  return targets.some((target) => target.host === host && target.fromPort <= port && port <= target.toPort);
+}

@@ -1,0 +1,18 @@
+// Folds an analysis's events, purely: each says all that there is to know after it, whatever was before.
+import type { AnalysisEvent } from './events.js';
+import type { Analysis } from './state.js';
+
+export function evolveAnalysis(event: AnalysisEvent): Analysis {
+  const { ou_id, analysis_id, url, requested_at } = event.payload;
+  const requested = { ou_id, analysis_id, url, requested_at };
+  switch (event.type) {
+    case 'SiteAnalysisRequested':
+      return { status: 'running', ...requested, caller: event.caller };
+    case 'SiteAnalyzed':
+      return { status: 'analyzed', ...requested, at: event.payload.at, result: event.payload.result };
+    case 'SiteAnalysisFailed': {
+      const { at, code, message } = event.payload;
+      return { status: 'failed', ...requested, at, code, message };
+    }
+  }
+}

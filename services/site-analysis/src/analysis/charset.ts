@@ -1,0 +1,50 @@
+// Bytes to text, as browsers decide it: the byte order mark, else the header, else what the document says of itself.
+import { TextDecoder } from 'node:util';
+
+/** Where a document says it; browsers look no further either. */
+const declarationBytes = 1_024;
+
+const declarations = [
+  /<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?([\w:.-]{1,40})/i,
+  /<\?xml[^>]{0,200}?encoding\s{0,10}=\s{0,10}["']([\w:.-]{1,40})/i,
+];
+
+/** A decoder for a document that starts with these bytes. What cannot be decoded becomes U+FFFD, never an error. */
+export function decoderFor(start: Uint8Array, contentType: string | undefined): TextDecoder {
+  return (
+    known(byteOrderMark(start)) ??
+    known(/charset\s{0,10}=\s{0,10}["']?([\w:.-]{1,40})/i.exec(contentType ?? '')?.[1]) ??
+    known(declared(start)) ??
+    new TextDecoder('utf-8')
+  );
+}
+
+export function decodeText(body: Uint8Array, contentType: string | undefined): string {
+  return decoderFor(body, contentType).decode(body);
+}
+
+function byteOrderMark(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  return undefined;
+}
+
+/** A document whose declaration can be read as ASCII is not UTF-16, whatever it says. */
+function declared(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, declarationBytes)).toString('latin1');
+  for (const declaration of declarations) {
+    const label = declaration.exec(start)?.[1];
+    if (label !== undefined) return /^utf-?16/i.test(label) ? 'utf-8' : label;
+  }
+  return undefined;
+}
+
+function known(label: string | undefined): TextDecoder | undefined {
+  if (label === undefined) return undefined;
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,156 @@
+// What a page links to, which of its links are its navigation, and what it says about its own address.
+import { parse, type HTMLElement, type Node, NodeType } from 'node-html-parser';
+import { linkedUrl } from './site.js';
+
+export interface PageLinks {
+  /** In the order of the page. */
+  links: URL[];
+  /** Those of the menus at the top of the page, where they can be told. */
+  navigation: URL[];
+  /** The address that the page says it has. */
+  canonical: URL | null;
+  /** Sitemaps that the page names. */
+  sitemaps: URL[];
+  asksForPassword: boolean;
+}
+
+/** The parser's time and memory grow with these, and others wait while it works. Five times what large pages have. */
+const maximumTags = 15_000;
+const maximumLinks = 5_000;
+
+/** Reads however much of a page there is; no page is too broken. */
+export function readLinks(html: string, address: URL): PageLinks {
+  const root = parse(bounded(withoutHidden(html)), { parseNoneClosedTags: true, blockTextElements: {} });
+  const page: PageLinks = {
+    links: [],
+    navigation: [],
+    canonical: null,
+    sitemaps: [],
+    asksForPassword: false,
+  };
+  let base = address;
+  let hasBase = false;
+  // Iterative: a page may be nested deeper than a stack is.
+  const stack: { node: Node; menu: boolean; footer: boolean }[] = [
+    { node: root, menu: false, footer: false },
+  ];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (!isElement(next.node)) continue;
+    const element = next.node;
+    const name = (element.rawTagName as string | null)?.toLowerCase() ?? '';
+    const footer = next.footer || isFooter(element, name);
+    const menu = !footer && (next.menu || isMenu(element, name));
+    switch (name) {
+      case 'a':
+      case 'area':
+        follow(element.getAttribute('href'), menu);
+        break;
+      case 'base': {
+        const href = element.getAttribute('href');
+        if (href !== undefined && !hasBase) base = linkedUrl(href, address) ?? base;
+        hasBase ||= href !== undefined;
+        break;
+      }
+      case 'link': {
+        const relations = (element.getAttribute('rel') ?? '').toLowerCase().split(/\s+/);
+        const url = linkedUrl(element.getAttribute('href') ?? '', base);
+        if (url && relations.includes('canonical')) page.canonical ??= url;
+        if (url && relations.includes('sitemap') && page.sitemaps.length < 5) page.sitemaps.push(url);
+        break;
+      }
+      case 'meta':
+        if (element.getAttribute('http-equiv')?.toLowerCase() === 'refresh')
+          follow(
+            /url\s{0,10}=\s{0,10}["']?([^"']{1,2000})/i.exec(element.getAttribute('content') ?? '')?.[1],
+            true,
+          );
+        break;
+      case 'input':
+        page.asksForPassword ||= element.getAttribute('type')?.toLowerCase() === 'password';
+        break;
+    }
+    for (let at = element.childNodes.length - 1; at >= 0; at -= 1) {
+      const node = element.childNodes[at];
+      if (node) stack.push({ node, menu, footer });
+    }
+  }
+  return page;
+
+  function follow(href: string | undefined, menu: boolean): void {
+    if (href === undefined || page.links.length >= maximumLinks) return;
+    const url = linkedUrl(href, base);
+    if (!url) return;
+    page.links.push(url);
+    if (menu) page.navigation.push(url);
+  }
+}
+
+function isElement(node: Node): node is HTMLElement {
+  return node.nodeType === NodeType.ELEMENT_NODE;
+}
+
+const menuRoles = new Set(['navigation', 'banner', 'menubar', 'menu']);
+const menuWords = new Set(
+  'nav navbar navigation mainnav topnav sitenav mainmenu menu menubar topbar header masthead'.split(' '),
+);
+
+function isMenu(element: HTMLElement, name: string): boolean {
+  if (name === 'nav' || name === 'header' || name === 'menu') return true;
+  if (name === 'body' || name === 'html' || name === 'main') return false;
+  if (menuRoles.has(element.getAttribute('role')?.toLowerCase() ?? '')) return true;
+  return wordsOf(element).some((word) => menuWords.has(word));
+}
+
+function isFooter(element: HTMLElement, name: string): boolean {
+  if (name === 'footer') return true;
+  if (name === 'body' || name === 'html' || name === 'main') return false;
+  return element.getAttribute('role')?.toLowerCase() === 'contentinfo' || wordsOf(element).includes('footer');
+}
+
+/** The words of an element's class and id: `main-nav`, `navMain` and `nav_main` all have `nav`. */
+function wordsOf(element: HTMLElement): string[] {
+  const names = `${element.getAttribute('class') ?? ''} ${element.getAttribute('id') ?? ''}`.slice(0, 500);
+  return names
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/);
+}
+
+const hidden = /<!--|<!\[cdata\[|<(script|style|svg|template)(?=[\s/>])/gi;
+const endings = {
+  comment: /-->/g,
+  script: /<\/script[^>]*>/gi,
+  style: /<\/style[^>]*>/gi,
+  svg: /<\/svg[^>]*>/gi,
+  template: /<\/template[^>]*>/gi,
+};
+
+/** The page without its comments, scripts and styles, whose text may look like markup. What never ends ends the page. */
+function withoutHidden(html: string): string {
+  const kept: string[] = [];
+  let from = 0;
+  hidden.lastIndex = 0;
+  for (let start = hidden.exec(html); start !== null; start = hidden.exec(html)) {
+    kept.push(html.slice(from, start.index));
+    from = hidden.lastIndex;
+    const name = start[1]?.toLowerCase() as keyof typeof endings | undefined;
+    if (name !== undefined || start[0] === '<!--') {
+      const ending = endings[name ?? 'comment'];
+      ending.lastIndex = from;
+      if (!ending.test(html)) return kept.join('');
+      from = ending.lastIndex;
+    }
+    hidden.lastIndex = from;
+  }
+  kept.push(html.slice(from));
+  return kept.join('');
+}
+
+function bounded(html: string): string {
+  let at = -1;
+  for (let tags = 0; tags <= maximumTags; tags += 1) {
+    at = html.indexOf('<', at + 1);
+    if (at < 0) return html;
+  }
+  return html.slice(0, at);
+}

@@ -1,0 +1,115 @@
+// What belongs to a site, and which of its addresses are the same page.
+
+/** Longer addresses are not those of pages that anybody scores. */
+const maximumUrlLength = 1_000;
+
+/** The address that was meant: `https://` is added when no scheme is given. */
+export function siteUrl(text: string): string {
+  const trimmed = text.trim();
+  if (/^[a-z][a-z0-9+.-]*:[\\/]{2}/i.test(trimmed)) return trimmed;
+  return `https://${trimmed.replace(/^[\\/]{2}/, '')}`;
+}
+
+/**
+ * The name of the site that an address belongs to: two addresses are of one site when the names are equal. `www` and
+ * the apex, http and https are the same site; other hosts and other ports are others.
+ */
+export function siteOf(url: URL): string {
+  return url.port === '' ? domainOf(url) : `${domainOf(url)}:${url.port}`;
+}
+
+/** The host without `www.`. */
+export function domainOf(url: URL): string {
+  const host = url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;
+  return host.startsWith('www.') && host.length > 4 ? host.slice(4) : host;
+}
+
+/** The address that a link leads to; null for what is none of http or https, or too long for a page. */
+export function linkedUrl(href: string, base: URL): URL | null {
+  const trimmed = href.trim();
+  if (trimmed.length > maximumUrlLength || !URL.canParse(trimmed, base.href)) return null;
+  const url = new URL(trimmed, base);
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  return isWeb && url.href.length <= maximumUrlLength ? url : null;
+}
+
+const assets = new Set(
+  (
+    'css js mjs cjs map json jsonld xml xsl rss atom txt csv ico png jpg jpeg gif webp avif svg bmp tif tiff heic ' +
+    'woff woff2 ttf otf eot mp3 m4a ogg wav flac mp4 m4v mov avi mkv webm mpg mpeg pdf doc docx xls xlsx ppt pptx ' +
+    'odt ods epub zip gz tgz bz2 xz 7z rar tar dmg pkg exe msi apk iso bin wasm webmanifest ics vcf eps ai psd swf'
+  ).split(' '),
+);
+
+/** What sites serve to machines below their pages' host. */
+const machinery = /^\/(?:cdn-cgi|wp-json|wp-admin|wp-content|wp-includes|xmlrpc\.php)(?:\/|$)/i;
+
+const indexFile = /\/(?:index\.(?:html?|xhtml|shtml|php|aspx?|jsp|cfm)|default\.aspx?)$/i;
+
+/**
+ * The path that stands for the page at this address: no query, fragment, session, trailing slash or index file, one
+ * spelling of what is percent-encoded. Null for what is no page (images, downloads, feeds).
+ */
+export function pagePath(url: URL): string | null {
+  const path = url.pathname
+    .replace(/;[^/]*/g, '')
+    .replace(/\/{2,}/g, '/')
+    .replace(/%[0-9a-f]{2}/gi, sameEncoding)
+    .replace(indexFile, '/');
+  const page = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  const file = page.slice(page.lastIndexOf('/') + 1);
+  const dot = file.lastIndexOf('.');
+  if (dot >= 0 && assets.has(file.slice(dot + 1).toLowerCase())) return null;
+  return machinery.test(page) ? null : page;
+}
+
+/** Letters, digits and `-._~` need no encoding; the rest is written in capitals. */
+function sameEncoding(encoded: string): string {
+  const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+  return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+}
+
+/** Pages beyond these, and beyond so many characters of paths, are not even counted: a server can name more than a memory holds. */
+const maximumPages = 150_000;
+const maximumCharacters = 8_000_000;
+
+/** The pages of a site, each once, in the order in which they were found. */
+export class SitePages {
+  readonly #paths = new Set<string>();
+  #characters = 0;
+
+  constructor(readonly site: string) {}
+
+  get size(): number {
+    return this.#paths.size;
+  }
+
+  /** Whether an address is that of a page of the site; its path then. */
+  pathOf(url: URL): string | null {
+    return siteOf(url) === this.site ? pagePath(url) : null;
+  }
+
+  /** Addresses of other sites and of what is no page are left out. */
+  add(url: URL): void {
+    const path = this.pathOf(url);
+    if (path === null || this.#paths.has(path) || this.#paths.size >= maximumPages) return;
+    if (this.#characters + path.length > maximumCharacters) return;
+    this.#characters += path.length;
+    this.#paths.add(path);
+  }
+
+  remove(url: URL): void {
+    const path = this.pathOf(url);
+    if (path !== null) this.#paths.delete(path);
+  }
+
+  /** The pages nearest to the homepage first: those are the ones that a site is made of, whatever its archive holds. */
+  nearestFirst(): string[] {
+    const byDepth: string[][] = [];
+    for (const path of this.#paths) {
+      const depth = path === '/' ? 0 : path.split('/').length - 1;
+      (byDepth[depth] ??= []).push(path);
+    }
+    return byDepth.flat();
+  }
+}

@@ -1,0 +1,114 @@
+// The site-analysis service: its processor of requests, the analyses that run beside it, and the query port over what it
+// has folded.
+import { routes } from '@lead-scoring/contracts';
+import { createEventLog, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
+import { createOutbound } from '@lead-scoring/outbound';
+import { connectReadModel, databaseName, ensureCollections } from '@lead-scoring/read-model';
+import {
+  createLogger,
+  createQueryServer,
+  defineComponent,
+  loadConfiguration,
+  NotReady,
+  runService,
+} from '@lead-scoring/service';
+import { analysisQueries } from './analyses/queries.js';
+import { agentName } from './analysis/robots.js';
+import { siteAnalysisConfiguration } from './configuration.js';
+import { openPartition, processorName, siteAnalysisCollections } from './partition-state.js';
+import { createAnalysisRunner } from './running/runner.js';
+import { createSites } from './running/sites.js';
+
+const configuration = loadConfiguration(siteAnalysisConfiguration);
+const logger = createLogger({ name: processorName, level: configuration.LOG_LEVEL });
+
+/** Of the 15 seconds that a caller is promised, what an analysis gets: the rest is for the way there and back. */
+const budgetMs = 14_000;
+/** A second before the gateway stops waiting. */
+const wantedForMs = routes.analyzeSite.replyTimeoutMs - 1_000;
+
+runService({
+  name: processorName,
+  logger,
+  shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
+  readyFile: configuration.READY_FILE,
+  open: async (scope) => {
+    const readModel = await scope.start(
+      defineComponent('read model', async () => {
+        const value = await connectReadModel(
+          { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, processorName) },
+          { logger },
+        );
+        await ensureCollections(value, siteAnalysisCollections);
+        return { value, stop: () => value.close() };
+      }),
+    );
+    const log = await scope.start(
+      defineComponent('event log', async () => {
+        const value = createEventLog(
+          {
+            brokers: configuration.KAFKA_BROKERS,
+            schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
+            namespace: configuration.NAMESPACE,
+            clientId: processorName,
+            partitions: configuration.PARTITIONS,
+            replicationFactor: configuration.REPLICATION_FACTOR,
+          },
+          { logger },
+        );
+        await value.prepare();
+        return { value, stop: () => value.close() };
+      }),
+    );
+    const outbound = await scope.start(
+      defineComponent('outbound', () => {
+        const value = createOutbound({
+          userAgent: `${agentName}/1.0 (+${configuration.SITE_ANALYSIS_CONTACT})`,
+          allowedPrivateTargets: configuration.ALLOW_PRIVATE_TARGETS,
+          allowedPorts: configuration.SITE_ANALYSIS_PORTS,
+        });
+        return Promise.resolve({ value, stop: () => value.close() });
+      }),
+    );
+    const writer = await scope.start(createRecordWriter(log));
+    const sites = createSites(outbound);
+    const now = () => new Date();
+    const runner = await scope.start(
+      createAnalysisRunner(
+        { analyze: sites.analyze, failureOf: sites.failureOf, writer, now, logger },
+        { maximumAtOnce: configuration.MAXIMUM_ANALYSES, budgetMs },
+      ),
+    );
+    const processor = await scope.start(
+      createProcessor(log, {
+        name: processorName,
+        inputs: ['site-analysis.commands'],
+        output: 'site-analysis.events',
+        open: (partition) =>
+          Promise.resolve(
+            openPartition(readModel, partition, { runner, refusalOf: sites.refusalOf, wantedForMs, now }),
+          ),
+        logger,
+        onFatal: (error) => {
+          scope.fatal(error);
+        },
+      }),
+    );
+    return scope.start(
+      createQueryServer({
+        host: configuration.HOST,
+        port: configuration.PORT,
+        routes: analysisQueries(readModel),
+        healthChecks: {
+          'read model': () => readModel.ping(),
+          partitions: () =>
+            processor.ready()
+              ? Promise.resolve()
+              : Promise.reject(new NotReady('not every partition is caught up yet')),
+        },
+        internalSecret: configuration.INTERNAL_SECRET,
+        logger,
+      }),
+    );
+  },
+});
