@@ -24,6 +24,8 @@ const configuration = loadConfiguration(
   commonConfiguration.extend({
     /** Where browsers open share links: the gateway, as its callers see it. */
     APP_URL: setting.httpUrl.transform((url) => url.replace(/\/+$/, '')),
+    /** Leads that each partition keeps in memory; about 0.5 KB each. */
+    CACHED_LEADS: setting.whole(100, 10_000_000).default(50_000),
   }),
 );
 const logger = createLogger({ name: 'share', level: configuration.LOG_LEVEL });
@@ -70,9 +72,18 @@ runService({
         name: projectorName,
         inputs: ['scoring.events'],
         rebuildsWith: 'share',
-        open: (partition) => Promise.resolve(openExplanationPartition(readModel, partition, { endOf })),
+        open: (partition) =>
+          Promise.resolve(
+            openExplanationPartition(readModel, partition, {
+              endOf,
+              cachedLeads: configuration.CACHED_LEADS,
+            }),
+          ),
         logger,
         onFatal,
+        // As scoring has it: a lead is written once for each batch, so large batches are what makes folding cheap.
+        maxRecordsPerBatch: 16_000,
+        maxBytesPerBatch: 8 * 1024 * 1024,
       }),
     );
     const findLeads = createFindLeads(readModel, log, { timeoutMs: 5_000 });

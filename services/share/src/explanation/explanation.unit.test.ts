@@ -41,6 +41,18 @@ describe('the lead', () => {
     );
   });
 
+  test('stays as it is when a decision changes nothing that can be shown', () => {
+    const name = named('Ada', at);
+    const lead = fold([leadScored('ada', { rule: 'view', points: 1 }, name)]);
+    const nothing = { rule: 'view', points: 1, times: 0, previous: 1 };
+    expect(fold([leadScored('ada', nothing, name)], lead, 1)).toBe(lead);
+    expect(fold([leadScored('ada', { ...nothing, previous: 2 })], lead, 1)).toMatchObject({ offset: 1 });
+    expect(fold([leadScored('ada', { rule: 'view', points: 0, previous: 1 })], lead, 1)).toMatchObject({
+      offset: 1,
+      score: 1,
+    });
+  });
+
   const decision = fc.record({
     points: fc.integer({ min: -50, max: 50 }),
     name: fc.option(fc.constantFrom('Ada', 'Augusta', 'Byron')),

@@ -1,10 +1,18 @@
 // What explains scores, as stored: leads, the decisions that gave them points, and the OUs' rules.
-import type { JsonValue, records, routeDeclarations, ScoringConfiguration } from '@lead-scoring/contracts';
+import type {
+  ExplainedDecision,
+  JsonValue,
+  records,
+  routeDeclarations,
+  ScoringConfiguration,
+} from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   Binary,
   defineCollection,
   packJson,
+  readJson,
+  storedJson,
   unpackJson,
   uuidToBinary,
   type GuardedDocument,
@@ -14,20 +22,16 @@ import type { SharedLead } from './state.js';
 /** `_id` is leadKey. */
 export interface SharedLeadDocument extends GuardedDocument {
   _id: Binary;
-  lead: Binary;
-  ou: Binary;
   given_name: { value: string; at: string } | null;
   first_alias: string | null;
   score: number;
 }
 
-/** A decision that gave points; `_id` is decisionKey. */
+/** A decision that gave points, as it is recorded; `_id` is decisionKey. */
 export interface DecisionDocument {
   _id: Binary;
-  decided_at: string;
-  configuration_version: number;
-  /** JSON text of the decision's scored_events. */
-  scored_events: string;
+  /** The LeadScored as JSON: storedJson. */
+  json: Binary;
   partition: number;
 }
 
@@ -48,14 +52,12 @@ export const configurations = defineCollection<ConfigurationDocument>({
 
 /** A lead within its OU. */
 export function leadKey(ouId: string, leadId: string): Binary {
-  return new Binary(Buffer.concat([bytesOf(ouId), bytesOf(leadId)]), 0);
+  return new Binary(Buffer.from(digitsOf(ouId + leadId), 'hex'), 0);
 }
 
 /** The decisions on a lead, in the order of the log. */
 function decisionKey(ouId: string, leadId: string, offset: number): Binary {
-  const place = Buffer.alloc(8);
-  place.writeBigUInt64BE(BigInt(offset));
-  return new Binary(Buffer.concat([bytesOf(ouId), bytesOf(leadId), place]), 0);
+  return new Binary(Buffer.from(digitsOf(ouId + leadId) + offset.toString(16).padStart(16, '0'), 'hex'), 0);
 }
 
 /** The keys of the decisions on a lead up to an offset. */
@@ -65,41 +67,32 @@ export function decisionKeysUpTo(ouId: string, leadId: string, offset: number) {
 
 export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadDocument {
   const { given_name, first_alias, score, offset } = lead;
-  return {
-    _id: leadKey(lead.ou_id, lead.id),
-    lead: uuidToBinary(lead.id),
-    ou: uuidToBinary(lead.ou_id),
-    given_name,
-    first_alias,
-    score,
-    offset,
-    partition,
-  };
+  return { _id: leadKey(lead.ou_id, lead.id), given_name, first_alias, score, offset, partition };
 }
 
-export function toLead({ lead, ou, given_name, first_alias, score, offset }: SharedLeadDocument): SharedLead {
-  return { id: binaryToUuid(lead), ou_id: binaryToUuid(ou), given_name, first_alias, score, offset };
+/** The ids are those that the document's key is made of, as the caller has them. */
+export function toLead(
+  { given_name, first_alias, score, offset }: SharedLeadDocument,
+  { ou_id, lead_id }: { ou_id: string; lead_id: string },
+): SharedLead {
+  return { id: lead_id, ou_id, given_name, first_alias, score, offset };
 }
 
+/** @param json the decision's own text */
 export function toDecisionDocument(
-  { ou_id, lead_id, decided_at, configuration_version, scored_events }: records.LeadScored,
+  { ou_id, lead_id }: records.LeadScored,
+  json: Buffer,
   at: { partition: number; offset: number },
 ): DecisionDocument {
-  return {
-    _id: decisionKey(ou_id, lead_id, at.offset),
-    decided_at,
-    configuration_version,
-    scored_events: packJson(scored_events),
-    partition: at.partition,
-  };
+  return { _id: decisionKey(ou_id, lead_id, at.offset), json: storedJson(json), partition: at.partition };
 }
 
-export function toDecision({ decided_at, configuration_version, scored_events }: DecisionDocument) {
-  return {
-    decided_at,
-    configuration_version,
-    scored_events: unpackJson(scored_events) as unknown as records.ScoredEvent[],
-  };
+/** What an explanation needs of a decision, and nothing else that the decision says of its lead. */
+export function toDecision({ json }: DecisionDocument): ExplainedDecision {
+  const { decided_at, configuration_version, scored_events } = readJson(
+    json,
+  ) as unknown as records.LeadScored;
+  return { decided_at, configuration_version, scored_events };
 }
 
 export function toConfigurationDocument(
@@ -130,6 +123,6 @@ export function toConfiguration({ _id, version, content }: ConfigurationDocument
   };
 }
 
-function bytesOf(uuid: string): Buffer {
-  return Buffer.from(uuid.replaceAll('-', ''), 'hex');
+function digitsOf(uuids: string): string {
+  return uuids.replaceAll('-', '');
 }

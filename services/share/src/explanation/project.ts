@@ -7,17 +7,17 @@ import {
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
-import { isRecord, type IncomingRecord, type ProjectionState } from '@lead-scoring/event-log';
+import { isRecord, type FoldedRecord, type ProjectionState } from '@lead-scoring/event-log';
 import {
   createCheckpoints,
   createGuardedWriter,
+  createStateCache,
   deletePartition,
   insertMissing,
   keyOf,
   offsetToNumber,
   uuidToBinary,
   withClassifiedErrors,
-  type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { beginRebuild, type EndOf } from '../rebuilds.js';
@@ -40,59 +40,94 @@ export const [projectorName] = projectorNames.share;
 /** Ids looked up in one call. */
 const chunkSize = 1_000;
 
+interface FoldedDecision {
+  payload: records.LeadScored;
+  /** The payload's own text. */
+  json: Buffer;
+  offset: number;
+}
+
+export interface ExplanationPartitionOptions {
+  endOf: EndOf;
+  /** Leads that a partition keeps in hand. */
+  cachedLeads: number;
+}
+
 export function openExplanationPartition(
   readModel: ReadModel,
   partition: number,
-  { endOf }: { endOf: EndOf },
+  { endOf, cachedLeads }: ExplanationPartitionOptions,
 ): ProjectionState {
   const storedLeads = readModel.collection(sharedLeads);
   const storedDecisions = readModel.collection(decisions);
   const storedConfigurations = readModel.collection(configurations);
   const checkpoints = createCheckpoints(readModel);
   const writer = createGuardedWriter(readModel);
+  const cache = createStateCache<SharedLead>({ maximumEntries: cachedLeads });
 
-  async function foldLeads(
-    scored: readonly { payload: records.LeadScored; offset: number }[],
-  ): Promise<void> {
+  async function foldLeads(scored: readonly FoldedDecision[]): Promise<void> {
     if (scored.length === 0) return;
-    const keys = new Map<string, Binary>();
-    for (const { payload } of scored) {
-      const key = leadKey(payload.ou_id, payload.lead_id);
-      keys.set(keyOf(key), key);
+    try {
+      await foldLoaded(scored, await loadLeads(scored));
+    } catch (error) {
+      // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
+      cache.clear();
+      throw error;
     }
-    const before = await loadLeads([...keys.values()]);
-    const after = new Map(before);
+  }
+
+  async function foldLoaded(
+    scored: readonly FoldedDecision[],
+    before: ReadonlyMap<string, SharedLead | null>,
+  ): Promise<void> {
+    const changed = new Map<string, SharedLead>();
     for (const { payload, offset } of scored) {
-      const key = keyOf(leadKey(payload.ou_id, payload.lead_id));
-      after.set(key, foldLead(after.get(key) ?? null, payload, offset));
+      const name = leadName(payload);
+      const lead = changed.get(name) ?? before.get(name) ?? null;
+      const folded = foldLead(lead, payload, offset);
+      if (folded !== lead) changed.set(name, folded);
     }
     // Before the leads: whoever sees a lead's score finds the decisions that led to it.
     await insertMissing(
       storedDecisions,
-      scored.flatMap(({ payload, offset }) =>
-        payload.scored_events.length > 0 ? [toDecisionDocument(payload, { partition, offset })] : [],
+      scored.flatMap(({ payload, json, offset }) =>
+        payload.scored_events.length > 0 ? [toDecisionDocument(payload, json, { partition, offset })] : [],
       ),
     );
     const fresh = new Set<object>();
-    const documents = [...after].flatMap(([key, lead]) => {
-      const known = before.get(key);
-      if (known === lead) return [];
+    const documents = [...changed].map(([name, lead]) => {
       const document = toLeadDocument(lead, partition);
-      if (!known) fresh.add(document);
-      return [document];
+      if (!before.get(name)) fresh.add(document);
+      return document;
     });
     await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
+    for (const [name, lead] of changed) cache.put(name, lead);
   }
 
-  async function loadLeads(keys: Binary[]): Promise<Map<string, SharedLead>> {
-    const found = new Map<string, SharedLead>();
-    for (let from = 0; from < keys.length; from += chunkSize)
-      await withClassifiedErrors(async () => {
-        const chunk = keys.slice(from, from + chunkSize);
-        for (const document of await storedLeads.find({ _id: { $in: chunk } }).toArray())
-          found.set(keyOf(document._id), toLead(document));
+  async function loadLeads(
+    scored: readonly FoldedDecision[],
+  ): Promise<ReadonlyMap<string, SharedLead | null>> {
+    const owners = new Map(scored.map(({ payload }) => [leadName(payload), payload]));
+    return cache.load(owners.keys(), async (missing) => {
+      const byKey = new Map<string, { name: string; owner: records.LeadScored }>();
+      const keys = missing.flatMap((name) => {
+        const owner = owners.get(name);
+        if (!owner) return [];
+        const key = leadKey(owner.ou_id, owner.lead_id);
+        byKey.set(keyOf(key), { name, owner });
+        return [key];
       });
-    return found;
+      const found: [string, SharedLead][] = [];
+      for (let from = 0; from < keys.length; from += chunkSize)
+        await withClassifiedErrors(async () => {
+          const chunk = keys.slice(from, from + chunkSize);
+          for (const document of await storedLeads.find({ _id: { $in: chunk } }).toArray()) {
+            const wanted = byKey.get(keyOf(document._id));
+            if (wanted) found.push([wanted.name, toLead(document, wanted.owner)]);
+          }
+        });
+      return found;
+    });
   }
 
   async function foldConfigurations(
@@ -127,12 +162,13 @@ export function openExplanationPartition(
   return {
     checkpoint: () => checkpoints.load(projectorName, partition),
     store: (checkpoint) => checkpoints.store(projectorName, partition, checkpoint),
-    fold: async (incoming: IncomingRecord[]): Promise<void> => {
-      const scored: { payload: records.LeadScored; offset: number }[] = [];
+    fold: async (incoming: FoldedRecord[]): Promise<void> => {
+      const scored: FoldedDecision[] = [];
       const changes: { event: ConfigurationEvent; offset: number }[] = [];
       for (const record of incoming) {
         const offset = offsetToNumber(record.offset);
-        if (isRecord(record, records.leadScored)) scored.push({ payload: record.payload, offset });
+        if (isRecord(record, records.leadScored))
+          scored.push({ payload: record.payload, json: record.json, offset });
         else {
           const event = configurationEvent(record);
           if (event) changes.push({ event, offset });
@@ -147,11 +183,17 @@ export function openExplanationPartition(
       await deletePartition(readModel, sharedLeads, partition);
       await deletePartition(readModel, decisions, partition);
       await deletePartition(readModel, configurations, partition);
+      cache.clear();
     },
   };
 }
 
-function configurationEvent(record: IncomingRecord): ConfigurationEvent | null {
+/** A lead's name among those in hand. */
+function leadName({ ou_id, lead_id }: records.LeadScored): string {
+  return `${ou_id}/${lead_id}`;
+}
+
+function configurationEvent(record: FoldedRecord): ConfigurationEvent | null {
   if (isRecord(record, records.rulesetCreated)) return { type: 'RulesetCreated', payload: record.payload };
   if (isRecord(record, records.rulesetUpdated)) return { type: 'RulesetUpdated', payload: record.payload };
   if (isRecord(record, records.ruleCreated)) return { type: 'RuleCreated', payload: record.payload };

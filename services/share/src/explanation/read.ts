@@ -38,7 +38,7 @@ export async function readExplanation(
     // The lead first: decisions are stored before the lead that counts them, so up to its offset none is missing.
     const found = await readModel.collection(sharedLeads).findOne({ _id: leadKey(ou_id, lead_id) });
     if (!found) return null;
-    const lead = toLead(found);
+    const lead = toLead(found, { ou_id, lead_id });
     const [led, rules] = await Promise.all([
       readModel
         .collection(decisions)

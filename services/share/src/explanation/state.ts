@@ -7,7 +7,7 @@ export interface SharedLead {
   readonly given_name: { readonly value: string; readonly at: string } | null;
   readonly first_alias: string | null;
   readonly score: number;
-  /** Offset of the last decision folded. */
+  /** Offset of the last decision that changed what can be shown. */
   readonly offset: number;
 }
 

@@ -132,7 +132,8 @@ export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } =
       name: projectorName,
       inputs: ['scoring.events'],
       rebuildsWith: 'share',
-      open: (partition) => Promise.resolve(openExplanationPartition(readModel, partition, { endOf })),
+      open: (partition) =>
+        Promise.resolve(openExplanationPartition(readModel, partition, { endOf, cachedLeads: 100 })),
       logger,
       onFatal,
     }).start();
