@@ -17,6 +17,8 @@ interface Finding {
 
 interface Lag {
   service: ServiceName;
+  /** The service's processor, which has its name, or one of its projectors. */
+  reader: string;
   topic: string;
   partitions: { partition: number; position: number; end: number; lag: number }[];
 }
@@ -55,7 +57,7 @@ function report(findings: Finding[], lags: Lag[], output: Output): void {
     const count = Math.max(...lags.map(({ partitions }) => partitions.length));
     output.write(
       `\nRecords behind, by partition (a commit marker counts as one):\n${table(lags, [
-        { title: 'SERVICE', value: ({ service }) => service },
+        { title: 'READER', value: ({ reader }) => reader },
         { title: 'TOPIC', value: ({ topic }) => topic },
         ...Array.from({ length: count }, (_, index) => ({
           title: String(index),
@@ -154,7 +156,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
       for (const service of serviceNames) {
         const found = await listLag(log, service);
         lags.push(...grouped(service, found));
-        findings.push(...lagFindings(service, found));
+        findings.push(...lagFindings(found));
         let waiting = 0;
         for await (const letter of listDeadLetters(log, service)) waiting += letter.retried ? 0 : 1;
         if (waiting > 0)
@@ -176,11 +178,11 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
   return { lags, findings };
 }
 
-function lagFindings(service: ServiceName, found: PartitionLag[]): Finding[] {
+function lagFindings(found: PartitionLag[]): Finding[] {
   return found
     .filter(({ lag }) => lag > behind)
-    .map(({ topic, partition, lag }) => ({
-      what: `${service} is behind`,
+    .map(({ reader, topic, partition, lag }) => ({
+      what: `${reader} is behind`,
       state: 'warning',
       detail: `${lag} records of ${topic}, partition ${partition}`,
       remedy: 'if it does not shrink, see docs/runbooks',
@@ -188,18 +190,16 @@ function lagFindings(service: ServiceName, found: PartitionLag[]): Finding[] {
 }
 
 function grouped(service: ServiceName, found: PartitionLag[]): Lag[] {
-  return [...new Set(found.map(({ topic }) => topic))].map((topic) => ({
-    service,
-    topic,
-    partitions: found
-      .filter((one) => one.topic === topic)
-      .map(({ partition, position, end, lag }) => ({
-        partition,
-        position: Number(position),
-        end: Number(end),
-        lag: Number(lag),
-      })),
-  }));
+  const lags: Lag[] = [];
+  for (const { reader, topic, partition, position, end, lag } of found) {
+    let known = lags.find((one) => one.reader === reader && one.topic === topic);
+    if (!known) {
+      known = { service, reader, topic, partitions: [] };
+      lags.push(known);
+    }
+    known.partitions.push({ partition, position: Number(position), end: Number(end), lag: Number(lag) });
+  }
+  return lags;
 }
 
 async function readinessOf(url: string): Promise<{ ok: boolean; detail: string } | null> {

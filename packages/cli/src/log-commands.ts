@@ -9,6 +9,7 @@ import {
   tail as tailTopic,
   type DeadLetter,
   type EventLog,
+  type PartitionLag,
   type TailedRecord,
 } from '@lead-scoring/event-log';
 import { pino } from 'pino';
@@ -126,16 +127,14 @@ export async function rebuild(
       output.note(
         `Rebuilding ${service}: each of ${positions.length} partitions drops its read models and folds them anew …\n`,
       );
-    const topic: TopicName = `${service}.commands`;
+    const begun = await listLag(log, service);
     const bar = progressBar(output, positions.length, `of ${positions.length} partitions`);
     const deadline = Date.now() + seconds * 1_000;
     const done = new Set<number>();
     for (;;) {
       const lags = await listLag(log, service);
-      for (const { partition, offset } of positions) {
-        const found = lags.find((lag) => lag.topic === topic && lag.partition === partition);
-        if (found && found.position > offset) done.add(partition);
-      }
+      for (const { partition, offset } of positions)
+        if (isRebuilt(service, partition, offset, lags, begun)) done.add(partition);
       bar.update(done.size, done.size);
       if (done.size === positions.length) break;
       if (Date.now() > deadline) {
@@ -155,6 +154,33 @@ export async function rebuild(
     );
     return exitCodes.done;
   });
+}
+
+/**
+ * A processor consumes the command when its read models are folded. A projector consumes it first: its read models are
+ * whole again when it has read again what its topics held when the rebuild began.
+ */
+function isRebuilt(
+  service: ServiceName,
+  partition: number,
+  command: bigint,
+  lags: readonly PartitionLag[],
+  begun: readonly PartitionLag[],
+): boolean {
+  const commands: TopicName = `${service}.commands`;
+  const mine = lags.filter((lag) => lag.partition === partition);
+  const obeyed = mine.filter(({ topic }) => topic === commands);
+  return (
+    obeyed.length > 0 &&
+    obeyed.every(({ position }) => position > command) &&
+    mine.every(({ reader, topic, position }) => {
+      if (reader === service || topic === commands) return true;
+      const before = begun.find(
+        (lag) => lag.reader === reader && lag.topic === topic && lag.partition === partition,
+      );
+      return before === undefined || position >= before.end;
+    })
+  );
 }
 
 /** @returns the exit code */

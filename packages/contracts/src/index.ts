@@ -2,12 +2,15 @@
 export * from './common.js';
 export * from './domain/credential-secrets.js';
 export * from './domain/event-types.js';
+export * from './domain/explanation.js';
 export * from './domain/filters.js';
 export * from './domain/identity.js';
 export * from './domain/json.js';
 export * from './domain/lead-fields.js';
 export * from './domain/metadata.js';
 export * from './domain/position.js';
+export * from './domain/scoring-configuration.js';
+export * from './domain/share-tokens.js';
 export * from './domain/site-analysis.js';
 export * from './documents/asyncapi.js';
 export { incompatibilities } from './documents/compatibility.js';

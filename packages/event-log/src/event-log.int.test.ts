@@ -1,12 +1,19 @@
 // Preparation, writing, requests, projections and the operator's look at the log, against real servers.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { defineRecord, records as declarations } from '@lead-scoring/contracts';
+import { projectorNames, defineRecord, records as declarations } from '@lead-scoring/contracts';
 import kafkajs from 'kafkajs';
 import { z } from 'zod';
 import { ReplyTimeout } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { listLag, tail, waitUntilConsumed, type TailedRecord } from './operations.js';
+import {
+  endOffsets,
+  listLag,
+  requestRebuild,
+  tail,
+  waitUntilConsumed,
+  type TailedRecord,
+} from './operations.js';
 import type { Checkpoint } from './processor.js';
 import { createProjector, type ProjectionState } from './projector.js';
 import { isRecord } from './records.js';
@@ -324,12 +331,116 @@ describe('a projector', () => {
     const rows = () => [...tables.values()].flatMap((table) => [...table.rows]);
     await eventually('all folded', () => all.every(({ key }) => rows().some(([id]) => id === key)));
     await eventually('ready', () => value.ready());
-    expect(failures).toBeLessThan(0);
+    await eventually('the database is back', () => failures < 0);
     expect(new Set(rows().map(([, { applied }]) => applied))).toEqual(new Set([1]));
     const before = new Map(rows());
     await value.rebuild();
     await eventually('the same again', () => rows().length === before.size);
     expect(new Map(rows())).toEqual(before);
+    await stop();
+  }, 40_000);
+
+  test('obeys the rebuild of the service that it goes with, once for each command', async () => {
+    const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
+    let resets = 0;
+    const { value, stop } = await createProjector(log, {
+      name: `rulesets-${randomUUID().slice(0, 8)}`,
+      inputs: ['scoring.commands'],
+      rebuildsWith: 'ingest',
+      open: (partition) => {
+        const state = projection(tables, partition);
+        return Promise.resolve({
+          ...state,
+          reset: () => {
+            resets += 1;
+            return state.reset();
+          },
+        });
+      },
+      logger,
+      onFatal: (error) => {
+        throw error;
+      },
+    }).start();
+    const all = Array.from({ length: 30 }, () => createRuleset());
+    await writer.write(all);
+    const rows = () => [...tables.values()].flatMap((table) => [...table.rows]);
+    await eventually('all folded', () => all.every(({ key }) => rows().some(([id]) => id === key)));
+    const before = new Map(rows());
+    const { positions } = await requestRebuild(log, 'ingest');
+    await eventually('the commands are obeyed', () =>
+      positions.every(
+        ({ partition, offset }) =>
+          (tables.get(partition)?.checkpoint.positions['ingest.commands'] ?? 0n) > offset,
+      ),
+    );
+    await eventually('the same again', () => rows().length === before.size);
+    expect(new Map(rows())).toEqual(before);
+    await eventually('ready', () => value.ready());
+    expect(resets).toBe(3);
+    await stop();
+  }, 40_000);
+
+  test('its lag is seen with that of its service, whose rebuild waits for it', async () => {
+    const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
+    const [name] = projectorNames.share;
+    const { stop } = await createProjector(log, {
+      name,
+      inputs: ['scoring.commands'],
+      rebuildsWith: 'share',
+      open: (partition) => Promise.resolve(projection(tables, partition)),
+      logger,
+      onFatal: (error) => {
+        throw error;
+      },
+    }).start();
+    const [written] = await writer.write([createRuleset({ partition: 2 })]);
+    const seen = async () =>
+      (await listLag(log, 'share')).find(
+        ({ reader, topic, partition }) => reader === name && topic === 'scoring.commands' && partition === 2,
+      );
+    await eventually('the record is seen to be read', async () => {
+      const lag = await seen();
+      return lag !== undefined && lag.lag === 0n && lag.position > (written?.offset ?? 0n);
+    });
+    const { positions } = await requestRebuild(log, 'share');
+    expect(await waitUntilConsumed(log, 'share', 'share.commands', positions, { timeoutMs: 20_000 })).toBe(
+      true,
+    );
+    await eventually('all is seen to be read again', async () => (await seen())?.lag === 0n);
+    expect(tables.get(2)?.rows.size).toBeGreaterThan(0);
+    await stop();
+    const after = await seen();
+    await writer.write([createRuleset({ partition: 2 })]);
+    expect(await seen()).toMatchObject({ position: after?.position, lag: 1n });
+  }, 60_000);
+
+  test('its positions reach the end of a topic, also where that ends with a commit marker', async () => {
+    const processor = await startProcessor(log, createStores());
+    const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
+    const { stop } = await createProjector(log, {
+      name: `markers-${randomUUID().slice(0, 8)}`,
+      inputs: ['scoring.events'],
+      open: (partition) => Promise.resolve(projection(tables, partition)),
+      logger,
+      onFatal: (error) => {
+        throw error;
+      },
+      maxBytesPerBatch: 1,
+    }).start();
+    await writer.write(Array.from({ length: 9 }, () => createRuleset()));
+    await eventually('the events are written', async () => {
+      const ends = await endOffsets(log, 'scoring.events', [0, 1, 2]);
+      return ends.some(({ offset }) => offset > 0n);
+    });
+    await processor.stop();
+    const ends = await endOffsets(log, 'scoring.events', [0, 1, 2]);
+    await eventually('the ends are reached', () =>
+      ends.every(
+        ({ partition, offset }) =>
+          (tables.get(partition)?.checkpoint.positions['scoring.events'] ?? 0n) >= offset,
+      ),
+    );
     await stop();
   }, 40_000);
 });

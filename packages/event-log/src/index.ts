@@ -5,7 +5,15 @@ export * from './errors.js';
 export type { EventLogConfig } from './config.js';
 export { createEventLog, type EventLog } from './event-log.js';
 export * from './operations.js';
-export * from './processor.js';
+export {
+  createProcessor,
+  type Checkpoint,
+  type Decision,
+  type PartitionState,
+  type ProcessorOptions,
+  type ProcessorStatus,
+  type Reply,
+} from './processor.js';
 export * from './projector.js';
 export * from './records.js';
 export * from './requester.js';

@@ -15,7 +15,15 @@ export interface Membership {
    */
   confirmedSince(since: number, signal: AbortSignal): Promise<void>;
   joined(): boolean;
+  /** Writes down in the group where this member is, for operators: nothing is read on from there. */
+  note(positions: readonly NotedPosition[]): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface NotedPosition {
+  topic: TopicName;
+  partition: number;
+  offset: bigint;
 }
 
 export interface MembershipOptions {
@@ -103,6 +111,15 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
 
   return {
     joined: () => member,
+    async note(positions) {
+      await consumer.commitOffsets(
+        positions.map(({ topic, partition, offset }) => ({
+          topic: wire(topic),
+          partition,
+          offset: String(offset),
+        })),
+      );
+    },
     async confirmedSince(since, signal) {
       while (confirmedAt < since && !signal.aborted) {
         await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), pause(1_000, signal)]);

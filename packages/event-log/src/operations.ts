@@ -1,6 +1,6 @@
 // What operators ask of the log: lag, tailing a topic, rebuilding a read model.
 import { randomUUID } from 'node:crypto';
-import { recordsOf, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
+import { readersOf, recordsOf, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
 import { headerText, recordHeaders } from './codec.js';
 import { EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
@@ -10,9 +10,11 @@ import { pause, unlessAborted } from './timing.js';
 import { createRecordWriter } from './writer.js';
 
 export interface PartitionLag {
+  /** Who reads: the service's processor, which has its name, or one of its projectors. */
+  reader: string;
   topic: TopicName;
   partition: number;
-  /** Next offset that the service will read. */
+  /** Next offset that will be read. */
   position: bigint;
   /** Next offset that will be written. */
   end: bigint;
@@ -20,23 +22,26 @@ export interface PartitionLag {
   lag: bigint;
 }
 
-/** How far a service is behind, for each partition of each topic that it has read from. */
+/** How far a service is behind, for each partition of each topic that its processor and its projectors have read from. */
 export async function listLag(log: EventLog, service: ServiceName): Promise<PartitionLag[]> {
   const { kafka, wire } = log[internals];
   const admin = kafka.admin();
   try {
     await admin.connect();
-    const committed = await admin.fetchOffsets({ groupId: `${log.config.namespace}.${service}` });
     const lags: PartitionLag[] = [];
-    for (const { name } of topics) {
-      const found = committed.find(({ topic }) => topic === wire(name));
-      if (!found?.partitions.some(({ offset }) => Number(offset) >= 0)) continue;
-      const ends = await admin.fetchTopicOffsets(wire(name));
-      for (const { partition, high, low } of ends.sort((a, b) => a.partition - b.partition)) {
-        const offset = BigInt(found.partitions.find((one) => one.partition === partition)?.offset ?? -1);
-        const position = offset < 0n ? BigInt(low) : offset;
-        const end = BigInt(high);
-        lags.push({ topic: name, partition, position, end, lag: end > position ? end - position : 0n });
+    for (const reader of readersOf(service)) {
+      const committed = await admin.fetchOffsets({ groupId: `${log.config.namespace}.${reader}` });
+      for (const { name } of topics) {
+        const found = committed.find(({ topic }) => topic === wire(name));
+        if (!found?.partitions.some(({ offset }) => Number(offset) >= 0)) continue;
+        const ends = await admin.fetchTopicOffsets(wire(name));
+        for (const { partition, high, low } of ends.sort((a, b) => a.partition - b.partition)) {
+          const offset = BigInt(found.partitions.find((one) => one.partition === partition)?.offset ?? -1);
+          const position = offset < 0n ? BigInt(low) : offset;
+          const end = BigInt(high);
+          const lag = end > position ? end - position : 0n;
+          lags.push({ reader, topic: name, partition, position, end, lag });
+        }
       }
     }
     return lags;
@@ -44,6 +49,29 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
     throw new EventLogUnavailable(`the lag of ${service} cannot be read`, error);
   } finally {
     admin.disconnect().catch(() => undefined);
+  }
+}
+
+/** The next offset that will be written to each of these partitions of a topic. */
+export async function endOffsets(
+  log: EventLog,
+  topic: TopicName,
+  partitions: readonly number[],
+): Promise<{ partition: number; offset: bigint }[]> {
+  const { connect, wire } = log[internals];
+  const connection = connect();
+  try {
+    await connection.open([wire(topic)]);
+    return await Promise.all(
+      partitions.map(async (partition) => ({
+        partition,
+        offset: await connection.offset(wire(topic), partition, 'latest'),
+      })),
+    );
+  } catch (error) {
+    throw new EventLogUnavailable(`the end of ${topic} cannot be read`, error);
+  } finally {
+    connection.close();
   }
 }
 
@@ -164,7 +192,10 @@ function tailed(log: EventLog, topic: TopicName, partition: number, record: RawR
   };
 }
 
-/** Asks each partition of a service to drop its read models and fold them anew; resolves once the commands are written. */
+/**
+ * Asks each partition of a service to drop its read models and fold them anew; resolves once the commands are written.
+ * A processor has consumed its command when it has folded all; a projector consumes it first, and folds then.
+ */
 export async function requestRebuild(
   log: EventLog,
   service: ServiceName,
@@ -203,8 +234,8 @@ export async function waitUntilConsumed(
   for (;;) {
     const lags = await listLag(log, service);
     const done = positions.every(({ partition, offset }) => {
-      const found = lags.find((lag) => lag.topic === topic && lag.partition === partition);
-      return found !== undefined && found.position > offset;
+      const found = lags.filter((lag) => lag.topic === topic && lag.partition === partition);
+      return found.length > 0 && found.every(({ position }) => position > offset);
     });
     if (done) return true;
     if (Date.now() > giveUpAt) return false;

@@ -14,7 +14,7 @@ import type { Turns } from './turns.js';
 export interface Session {
   /** Where to read each input topic from. */
   readonly positions: ReadonlyMap<TopicName, bigint>;
-  /** Takes records of one topic; `nextOffset` is where to read on after them. */
+  /** Takes records of one topic, or none; `nextOffset` is where to read on after them. */
   handle(topic: TopicName, records: RawRecord[], nextOffset: bigint): Promise<void>;
   close(): Promise<void>;
 }
@@ -161,7 +161,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           );
           if (!fetched) break;
           touch();
-          if (fetched.records.length > 0) {
+          // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
+          if (fetched.records.length > 0 || fetched.nextOffset > position) {
             const first = fetched;
             const mine = turn.then(async () => {
               const { end, waited } = await options.turns.take(touch);

@@ -97,7 +97,7 @@ const maxBatchBytes = 6 * 1024 * 1024;
 const defaultBytesPerBatch = 2 * 1024 * 1024;
 /** How often a record that makes the decision fail is tried, alone, before it is parked. */
 const attemptsUntilParked = 3;
-const rebuildType = 'RebuildReadModel';
+export const rebuildType = 'RebuildReadModel';
 
 const topicNames = new Set<string>(topics.map(({ name }) => name));
 const isTopic = (name: string): name is TopicName => topicNames.has(name);

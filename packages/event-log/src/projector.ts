@@ -1,14 +1,14 @@
 // The projector: folds topics into a read model, at least once, with its offsets in the read model's own checkpoint.
-import type { TopicName } from '@lead-scoring/contracts';
+import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
 import { internals, type EventLog } from './event-log.js';
-import { joinGroup } from './membership.js';
+import { joinGroup, type Membership } from './membership.js';
 import { createProcessingMetrics } from './metrics.js';
-import { createLoops, startPartitionLoop, type Session } from './partition-loop.js';
+import { createLoops, OpenAnew, startPartitionLoop, type Session } from './partition-loop.js';
 import type { RawRecord } from './partition-reader.js';
-import type { Checkpoint, ProcessorStatus } from './processor.js';
-import type { IncomingRecord } from './records.js';
+import { rebuildType, type Checkpoint, type ProcessorStatus } from './processor.js';
+import type { FoldedRecord } from './records.js';
 import { originOf, withinSpan } from './tracing.js';
 import { batchesAtOnce, createTurns } from './turns.js';
 
@@ -16,7 +16,7 @@ import { batchesAtOnce, createTurns } from './turns.js';
 export interface ProjectionState {
   checkpoint(): Promise<Checkpoint>;
   /** Folds records with guarded, idempotent writes: some may come again. */
-  fold(records: IncomingRecord[]): Promise<void>;
+  fold(records: FoldedRecord[]): Promise<void>;
   store(checkpoint: Checkpoint): Promise<void>;
   /** Drops this partition's documents and its checkpoint; the projector then reads from the beginning. */
   reset(): Promise<void>;
@@ -27,6 +27,8 @@ export interface ProjectorOptions {
   /** Durable name: the consumer group is `<namespace>.<name>`. */
   name: string;
   inputs: readonly TopicName[];
+  /** The service whose RebuildReadModel is obeyed: its read models are then dropped and folded anew together. */
+  rebuildsWith?: ServiceName;
   open(partition: number): Promise<ProjectionState>;
   logger: Logger;
   onFatal(error: Error): void;
@@ -45,6 +47,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
     name: `projector ${options.name}`,
     async start() {
       const metrics = createProcessingMetrics(options.name);
+      const inputs = inputsOf(options);
       const resets = new Map<number, () => void>();
       const turns = createTurns(batchesAtOnce);
       let fatal = false;
@@ -58,7 +61,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
         startPartitionLoop({
           log,
           partition,
-          inputs: options.inputs,
+          inputs,
           membership: () => membership,
           metrics,
           turns,
@@ -66,7 +69,15 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
           async open() {
-            const session = await openProjection(log, options, partition, resets.has(partition));
+            const session = await openProjection(
+              log,
+              options,
+              partition,
+              resets.has(partition),
+              (positions) => {
+                notes.note(partition, positions);
+              },
+            );
             resets.get(partition)?.();
             resets.delete(partition);
             return session;
@@ -75,13 +86,14 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
       );
       const membership = await joinGroup(log, {
         groupId: `${log.config.namespace}.${options.name}`,
-        topics: options.inputs,
+        topics: inputs,
         onFatal,
         onAssigned(partitions) {
           assigned = partitions;
           loops.assign(partitions);
         },
       });
+      const notes = createNotes(membership, (partition) => assigned.includes(partition), options.logger);
       return {
         value: {
           partitions: () => loops.all().map((loop) => ({ partition: loop.partition, ...loop.state() })),
@@ -98,6 +110,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
         },
         async stop() {
           await loops.stop();
+          await notes.stop();
           await membership.stop();
         },
       };
@@ -105,14 +118,60 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
   };
 }
 
+const noteEveryMs = 500;
+
+/**
+ * Keeps the group told where the partitions are, so that operators see the lag where they see that of processors. What is
+ * said of a partition is always said of all its topics: whoever sees that a rebuild's command is obeyed sees, too, where
+ * the folding begins anew.
+ */
+function createNotes(membership: Membership, isMine: (partition: number) => boolean, logger: Logger) {
+  const latest = new Map<number, ReadonlyMap<TopicName, bigint>>();
+  let writing: Promise<void> = Promise.resolve();
+
+  function write(): void {
+    const noted = [...latest].filter(([partition]) => isMine(partition));
+    latest.clear();
+    if (noted.length === 0) return;
+    const positions = noted.flatMap(([partition, topics]) =>
+      [...topics].map(([topic, offset]) => ({ topic, partition, offset })),
+    );
+    writing = writing
+      .then(() => membership.note(positions))
+      .catch((error: unknown) => {
+        logger.debug({ err: error }, 'the positions could not be noted; they are noted again');
+        for (const [partition, topics] of noted) if (!latest.has(partition)) latest.set(partition, topics);
+      });
+  }
+
+  const timer = setInterval(write, noteEveryMs);
+  timer.unref();
+  return {
+    note(partition: number, positions: ReadonlyMap<TopicName, bigint>): void {
+      latest.set(partition, new Map(positions));
+    },
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      write();
+      await writing;
+    },
+  };
+}
+
+function inputsOf({ inputs, rebuildsWith }: ProjectorOptions): readonly TopicName[] {
+  return rebuildsWith === undefined ? inputs : [...inputs, `${rebuildsWith}.commands`];
+}
+
 async function openProjection(
   log: EventLog,
   options: ProjectorOptions,
   partition: number,
   afresh: boolean,
+  note: (positions: ReadonlyMap<TopicName, bigint>) => void,
 ): Promise<Session> {
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
+  const inputs = inputsOf(options);
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
   let state = await options.open(partition);
   if (afresh) {
@@ -124,8 +183,8 @@ async function openProjection(
   const positions = new Map<TopicName, bigint>();
   const connection = connect();
   try {
-    await connection.open(options.inputs.map(wire));
-    for (const topic of options.inputs) {
+    await connection.open(inputs.map(wire));
+    for (const topic of inputs) {
       positions.set(
         topic,
         stored.positions[topic] ?? (await connection.offset(wire(topic), partition, 'earliest')),
@@ -134,25 +193,30 @@ async function openProjection(
   } finally {
     connection.close();
   }
+  note(positions);
 
   return {
     positions,
     async handle(topic, records, nextOffset) {
+      if (!options.inputs.includes(topic)) {
+        if (records.some(({ headers }) => headers.type?.toString() === rebuildType))
+          await startOver(topic, nextOffset);
+        await advance(topic, nextOffset);
+        return;
+      }
+      if (records.length === 0) await advance(topic, nextOffset);
       for (let at = 0; at < records.length; at += maxRecordsPerBatch) {
         const chunk = records.slice(at, at + maxRecordsPerBatch);
         const incoming = await decode(topic, chunk);
         const last = chunk.at(-1);
-        positions.set(
-          topic,
-          at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n,
-        );
+        const after = at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n;
         await withinSpan(
           `project ${topic}`,
           originOf(incoming),
           { 'messaging.destination.partition.id': partition },
           async () => {
             if (incoming.length > 0) await state.fold(incoming);
-            await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
+            await advance(topic, after);
           },
         );
       }
@@ -162,7 +226,23 @@ async function openProjection(
     },
   };
 
-  async function decode(topic: TopicName, records: RawRecord[]): Promise<IncomingRecord[]> {
+  async function advance(topic: TopicName, to: bigint): Promise<void> {
+    positions.set(topic, to);
+    await state.store({ offset: 0n, positions: Object.fromEntries(positions) });
+    note(positions);
+  }
+
+  /** Drops what is folded, remembers that the command is obeyed, and has everything read again. */
+  async function startOver(commands: TopicName, nextOffset: bigint): Promise<never> {
+    logger.info('the read model is dropped and folded anew');
+    await state.reset();
+    await state.close?.();
+    state = await options.open(partition);
+    await state.store({ offset: 0n, positions: { [commands]: nextOffset } });
+    throw new OpenAnew('the read model is folded anew');
+  }
+
+  async function decode(topic: TopicName, records: RawRecord[]): Promise<FoldedRecord[]> {
     await codec.loadSchemas(records);
     return records.flatMap((record) => {
       const decoded = codec.decode(topic, partition, record);

@@ -44,7 +44,7 @@ export interface IncomingRecord<Payload = unknown> {
   readonly headers: RecordHeaders;
 }
 
-/** One of a processor's own events, with the offset that it has in the output topic. */
+/** A record that is folded: one of a processor's own events, as the output topic has it, or what a projector reads. */
 export interface FoldedRecord<Payload = unknown> extends IncomingRecord<Payload> {
   declaration: RecordDeclaration;
   /** The payload as it is recorded, UTF-8, for read models that keep it whole: the same live and on every replay. */

@@ -55,6 +55,7 @@ export {
   problemHandler,
   requestIdOf,
   sendProblem,
+  wantsPage,
   type FieldError,
   type ProblemOptions,
 } from './problems.js';
@@ -63,6 +64,7 @@ export {
   bindQuery,
   createQueryApplication,
   createQueryServer,
+  RenderedAnswer,
   type BoundQuery,
   type QueryContext,
   type QueryInput,
@@ -71,5 +73,6 @@ export {
   type QueryServerOptions,
 } from './query-server.js';
 export { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './routing.js';
+export { loggedPath } from './secret-paths.js';
 export { runService, type ProcessControl, type ServiceOptions, type ServiceScope } from './run-service.js';
 export { fieldErrorsOf, parseOrProblem, type Part } from './validation.js';

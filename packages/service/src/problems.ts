@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemTypeOf, type Problem } from '@lead-scoring/contracts';
-import type { ErrorRequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 
 export interface FieldError {
@@ -82,7 +82,8 @@ export function sendProblem(req: IncomingMessage, res: ServerResponse, error: Pr
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.statusCode = error.status;
   res.setHeader('X-Request-Id', requestId);
-  res.setHeader('Cache-Control', 'no-store');
+  // A route that shows something private has said more than this already.
+  if (!res.hasHeader('Cache-Control')) res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Content-Type-Options', 'nosniff');
   const named = (req.headers.accept ?? '').toLowerCase().includes('application/problem+json');
   res.setHeader('Content-Type', `${named ? 'application/problem+json' : 'application/json'}; charset=utf-8`);
@@ -162,8 +163,23 @@ function malformedPath(cause: unknown): ProblemError {
   );
 }
 
-/** Express's last middleware: every error becomes a problem; those of ours (5xx) are logged with their cause. */
-export function problemHandler(logger: Pick<Logger, 'error' | 'debug' | 'warn'>): ErrorRequestHandler {
+/**
+ * Whether what goes wrong with a page is told on a page: to everybody but programs that ask for JSON.
+ * @param accept the request's header
+ */
+export function wantsPage(accept: string | undefined): boolean {
+  const types = (accept ?? '').toLowerCase();
+  return types.includes('text/html') || !types.includes('json');
+}
+
+/**
+ * Express's last middleware: every error becomes a problem; those of ours (5xx) are logged with their cause.
+ * @param send writes the answer
+ */
+export function problemHandler(
+  logger: Pick<Logger, 'error' | 'debug' | 'warn'>,
+  send: (req: Request, res: Response, problem: ProblemError) => void = sendProblem,
+): ErrorRequestHandler {
   // Express tells error middleware by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, req, res, _next) => {
@@ -177,6 +193,6 @@ export function problemHandler(logger: Pick<Logger, 'error' | 'debug' | 'warn'>)
       );
     } else
       logger.debug({ request_id: requestId, code: problem.code, status: problem.status }, 'request refused');
-    sendProblem(req, res, problem);
+    send(req, res, problem);
   };
 }

@@ -51,6 +51,15 @@ export type QueryResult<Route extends QueryRoute> = Route['responses'] extends {
   ? OutputOf<Schema, unknown>
   : unknown;
 
+/** An answer that is not JSON, such as a page or an image; a handler gives it in place of values. */
+export class RenderedAnswer {
+  constructor(
+    readonly contentType: string,
+    readonly body: string | Uint8Array,
+    readonly options: { status?: number; headers?: Readonly<Record<string, string>> } = {},
+  ) {}
+}
+
 /** A route with its handler, ready to be mounted. */
 export interface BoundQuery {
   route: QueryRoute;
@@ -185,6 +194,16 @@ function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean)
   return async (req, res) => {
     const claims = await verifyInternal(req.get(internalAuthorizationHeader), internalSecret);
     const answer = await bound.handle(req, claims);
+    if (answer instanceof RenderedAnswer) {
+      res
+        .status(answer.options.status ?? 200)
+        .set('X-Request-Id', requestIdOf(req))
+        .set('Cache-Control', 'no-store')
+        .set({ ...answer.options.headers })
+        .type(answer.contentType)
+        .send(Buffer.from(answer.body));
+      return;
+    }
     if (checkAnswers && declared) {
       const checked = declared.safeParse(answer);
       if (!checked.success)

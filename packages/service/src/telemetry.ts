@@ -2,7 +2,7 @@
 // somewhere to send them. It must come first, because modules are patched while they are being loaded.
 import { register } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { context, metrics } from '@opentelemetry/api';
+import { context, metrics, type Span } from '@opentelemetry/api';
 import { isTracingSuppressed } from '@opentelemetry/core';
 import type { Instrumentation } from '@opentelemetry/instrumentation';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
@@ -11,6 +11,7 @@ import { KafkaJsInstrumentation } from '@opentelemetry/instrumentation-kafkajs';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
 import { provideTelemetry } from './metrics.js';
+import { loggedPath } from './secret-paths.js';
 
 // Without this hook kafkajs and node:http stay unpatched when they are imported by ES modules. Only what is patched
 // goes through the hook: every module that does costs start-up time.
@@ -29,9 +30,19 @@ const disabled = new Set(
   (process.env.OTEL_NODE_DISABLED_INSTRUMENTATIONS ?? '').split(',').map((name) => name.trim()),
 );
 const instrumentations: Instrumentation[] = [
-  new HttpInstrumentation({ ignoreIncomingRequestHook: ({ url }) => quiet.has(url ?? '') }),
-  // Requests to other people's servers carry no ids of ours, and their addresses are in no span and no metric.
-  new UndiciInstrumentation({ ignoreRequestHook: () => isTracingSuppressed(context.active()) }),
+  new HttpInstrumentation({
+    ignoreIncomingRequestHook: ({ url }) => quiet.has(url ?? ''),
+    requestHook: (span, request) => {
+      hideSecret(span, 'path' in request ? request.path : (request.url ?? ''));
+    },
+  }),
+  new UndiciInstrumentation({
+    // Requests to other people's servers carry no ids of ours, and their addresses are in no span and no metric.
+    ignoreRequestHook: () => isTracingSuppressed(context.active()),
+    requestHook: (span, { path }) => {
+      hideSecret(span, path);
+    },
+  }),
 ];
 // Its spans cost 9 us for each record produced and 15 us for each consumed, also when nothing is sampled, which is
 // as much as the record itself (README). Worth it only to somebody who looks at them; the records' own traceparent
@@ -56,6 +67,20 @@ sdk.start();
 observeProcess();
 
 provideTelemetry({ exporter, shutdown: () => sdk.shutdown() });
+
+/** A span tells where a request went, and must not tell a secret that its path holds. */
+function hideSecret(span: Span, path: string): void {
+  const logged = loggedPath(path);
+  if (logged === path) return;
+  const [pathname = ''] = logged.split('?');
+  // By the old and by the stable conventions: which of them are in use is the operator's choice.
+  span.setAttributes({
+    'http.target': logged,
+    'http.url': logged,
+    'url.full': logged,
+    'url.path': pathname,
+  });
+}
 
 /** `services/gateway/dist/main.js` is the gateway. */
 function serviceName(script: string): string {

@@ -183,6 +183,7 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
   const names = [
     'LOG_LEVEL',
     'PARTITIONS',
+    'APP_URL',
     'RATE_LIMIT_PER_MINUTE',
     'RATE_LIMIT_BURST',
     'ALLOW_PRIVATE_TARGETS',
@@ -215,7 +216,7 @@ function startFileOf(
 ): StartFile {
   return {
     api_url: system.gatewayUrl,
-    app_url: system.gatewayUrl,
+    app_url: process.env.APP_URL ?? system.gatewayUrl,
     token: secrets.bootstrapToken,
     ou_id: ouId,
     kafka_brokers: endpoints.kafkaBrokers.join(','),

@@ -157,11 +157,13 @@ function environmentOf(
       TOKEN_SECRET: options.secrets.tokenSecret,
       INGEST_URL: urlOf('ingest'),
       SCORING_URL: urlOf('scoring'),
+      SHARE_URL: urlOf('share'),
       SITE_ANALYSIS_URL: urlOf('site-analysis'),
       BOOTSTRAP_ORGANISATION: options.organisation.name,
       BOOTSTRAP_OU: options.organisation.unit,
       BOOTSTRAP_TOKEN: options.secrets.bootstrapToken,
     }),
+    ...((name === 'gateway' || name === 'share') && { APP_URL: urlOf('gateway') }),
     ...options.environment,
   };
 }

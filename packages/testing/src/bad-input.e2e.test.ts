@@ -1,7 +1,7 @@
 // Whatever is sent, the system answers with a sentence that helps, never with 5xx; what it takes it gives back as it
 // was; and it lives on.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { problem, type RouteName } from '@lead-scoring/contracts';
+import { isPage, problem, type RouteName } from '@lead-scoring/contracts';
 import { badBodies, badFields, badPaths, badQueries, type BadRequest } from './bad-requests.js';
 import { rawRequest } from './raw-request.js';
 import { furnish, routeExamples, routeNamed, routeNames, send, type Unit } from './route-examples.js';
@@ -225,7 +225,12 @@ async function attempt(name: RouteName, bad: BadRequest): Promise<Answer> {
   return rawRequest(system.url, {
     method: routeNamed(name).method,
     path: bad.path,
-    headers: { authorization: `Bearer ${unit.adminToken}`, ...bad.headers },
+    headers: {
+      authorization: `Bearer ${unit.adminToken}`,
+      // Of a page people are told what is wrong on a page; programs get the problem as everywhere.
+      ...(isPage(routeNamed(name)) && { accept: 'application/json' }),
+      ...bad.headers,
+    },
     ...(bad.body !== undefined && { body: bad.body }),
   });
 }

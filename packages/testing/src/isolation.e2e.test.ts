@@ -49,6 +49,17 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
   getScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   explainScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  createShare: [missing(({ leadId }) => ({ parameters: { id: leadId } }))],
+  listShares: [missing(({ leadId }) => ({ parameters: { id: leadId } }))],
+  revokeShare: [
+    missing(({ idleShareId }) => ({ parameters: { token: idleShareId } })),
+    missing(({ shareToken }) => ({ parameters: { token: shareToken } })),
+  ],
+  // Whoever has the token may read, and nobody else can name it.
+  readShare: [nothing],
+  shareCsv: [nothing],
+  sharePreview: [nothing],
+  sharePage: [nothing],
   createRuleset: [nothing],
   updateRuleset: [
     missing(({ rulesetId }) => ({
@@ -350,6 +361,9 @@ describe("another unit's things", () => {
       authorization: `Basic ${Buffer.from(`${a.clientId}:${a.clientSecret}`).toString('base64')}`,
     };
     expect((await send(system, 'listLeads', {}, { token: null, headers: basic })).status).toBe(200);
+    const shared = await send(system, 'readShare', routeExamples.readShare(a), { token: null });
+    expect(shared.status).toBe(200);
+    expectNothingOf(b, shared);
   });
 });
 
@@ -411,6 +425,8 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     adminToken,
     viewerToken,
     clientSecret,
+    shareToken,
+    idleShareId,
     adminTokenId,
     idleTokenId,
     clientId,
@@ -421,7 +437,18 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     ouId,
   } = unit;
   const secrets = { adminToken, viewerToken, clientSecret };
-  const things = { adminTokenId, idleTokenId, clientId, rulesetId, ruleId, leadId, mark, ouId };
+  const things = {
+    shareToken,
+    idleShareId,
+    adminTokenId,
+    idleTokenId,
+    clientId,
+    rulesetId,
+    ruleId,
+    leadId,
+    mark,
+    ouId,
+  };
   const shown = [
     ...Object.entries(secrets).filter(([, value]) => text.includes(value)),
     ...Object.entries(things).filter(([, value]) => text.includes(value) && !named.includes(value)),

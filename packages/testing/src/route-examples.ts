@@ -22,6 +22,10 @@ export interface Unit {
   leadId: string;
   alias: string;
   eventType: string;
+  /** Of a link to the explanation of the lead's score. */
+  shareToken: string;
+  /** A link that nobody opens. */
+  idleShareId: string;
   /** A website that may be analysed. */
   siteUrl: string;
 }
@@ -46,6 +50,13 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   searchLeads: ({ mark }) => ({ query: { q: mark } }),
   getScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   explainScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  createShare: ({ leadId }) => ({ parameters: { id: leadId } }),
+  listShares: ({ leadId }) => ({ parameters: { id: leadId } }),
+  revokeShare: ({ idleShareId }) => ({ parameters: { token: idleShareId } }),
+  readShare: ({ shareToken }) => ({ parameters: { token: shareToken } }),
+  shareCsv: ({ shareToken }) => ({ parameters: { token: shareToken } }),
+  sharePreview: ({ shareToken }) => ({ parameters: { token: shareToken } }),
+  sharePage: ({ shareToken }) => ({ parameters: { token: shareToken } }),
   createRuleset: ({ mark }) => ({
     body: { name: `Another ${mark}`, score_type: 'engagement', active: false },
   }),
@@ -174,6 +185,10 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     return true;
   }, 30_000);
+  const share = () => made<{ token: string }>('createShare', { parameters: { id: leadId } }, unit);
+  await share();
+  const listed = await made<{ data: { id: string }[] }>('listShares', { parameters: { id: leadId } }, unit);
+  const { token: shareToken } = await share();
   const siteUrl = `${system.siteUrl}/?of=${mark}`;
   await made('analyzeSite', { body: { url: siteUrl } }, unit);
   return {
@@ -190,6 +205,8 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     leadId,
     alias: event.alias,
     eventType,
+    shareToken,
+    idleShareId: listed.data[0]?.id ?? '',
     siteUrl,
   };
 }

@@ -31,6 +31,7 @@ beforeAll(async () => {
     'path.leadID': unit.leadId,
     'path.ouId': unit.ouId,
     'path.id': unit.rulesetId,
+    'path.token': unit.shareToken,
     'path.eventType': unit.eventType,
     'query.lead_id': unit.leadId,
     'query.ruleset_id': unit.rulesetId,

@@ -1,7 +1,15 @@
 // The gateway's express application: few steps before a route, problems for everything that goes wrong.
-import { checkPath, notFound, problemHandler, requestIdOf, type Logger } from '@lead-scoring/service';
+import {
+  checkPath,
+  loggedPath,
+  notFound,
+  problemHandler,
+  requestIdOf,
+  type Logger,
+} from '@lead-scoring/service';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Router } from 'express';
+import { sendProblemOrPage } from './edge/problem-page.js';
 
 export interface ApplicationOptions {
   router: Router;
@@ -29,7 +37,7 @@ export function createApplication({
   app.use(checkPath);
   app.use(router);
   app.use(limitAddress, notFound);
-  app.use(problemHandler(logger));
+  app.use(problemHandler(logger, sendProblemOrPage));
   return app;
 }
 
@@ -46,12 +54,12 @@ function everyAnswer(logger: Logger): RequestHandler {
     if (logged) {
       const startedAt = performance.now();
       res.once('finish', () => {
-        // Without the query: it may hold names of people.
+        // Without the query, which may hold names of people, and without the tokens of links.
         logger.debug(
           {
             request_id,
             method: req.method,
-            path: req.path,
+            path: loggedPath(req.path),
             status: res.statusCode,
             ms: Math.round(performance.now() - startedAt),
           },

@@ -13,6 +13,9 @@ export const gatewayConfiguration = commonConfiguration
     /** Query ports of the owners. */
     INGEST_URL: httpUrl,
     SCORING_URL: httpUrl,
+    SHARE_URL: httpUrl,
+    /** Where browsers open share links: the gateway, as its callers see it. */
+    APP_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')),
     SITE_ANALYSIS_URL: httpUrl,
     /** The first organisation, its OU, and its administrator's token: made at start-up unless they exist. */
     BOOTSTRAP_ORGANISATION: label.optional(),

@@ -88,6 +88,7 @@ export async function openGateway(
       urls: {
         ingest: configuration.INGEST_URL,
         scoring: configuration.SCORING_URL,
+        share: configuration.SHARE_URL,
         'site-analysis': configuration.SITE_ANALYSIS_URL,
       },
       internalSecret: configuration.INTERNAL_SECRET,
@@ -150,6 +151,7 @@ export async function openGateway(
     readModel: requestReadModel,
     gate,
     tokenSecret: configuration.TOKEN_SECRET,
+    appUrl: configuration.APP_URL,
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
     identityChanged,
     checkAnswers: process.env.NODE_ENV === 'test',

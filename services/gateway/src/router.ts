@@ -1,9 +1,10 @@
 // The router, made from the contracts' routes: what is declared is served, what is served is declared.
-import { expressPath, routes, type RouteDeclaration } from '@lead-scoring/contracts';
-import { methodNotAllowed } from '@lead-scoring/service';
+import { expressPath, isPage, routes, type RouteDeclaration } from '@lead-scoring/contracts';
+import { methodNotAllowed, wantsPage } from '@lead-scoring/service';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { checkAccess, type Authenticator } from './credentials/authenticate.js';
 import type { LastUseRecorder } from './credentials/last-use.js';
+import { problemsOnPage } from './edge/problem-page.js';
 import { callerOf, headerOf, type GatewayRequest } from './edge/request.js';
 import type { Answer } from './idempotency/answers.js';
 
@@ -57,7 +58,8 @@ function stepsOf(
     const serve: RequestHandler = async (req, res) => {
       await handler(req, res, undefined);
     };
-    return unlimited.includes(route.name) ? [serve] : [limitAddress, serve];
+    if (unlimited.includes(route.name)) return [serve];
+    return route.kind === 'query' ? [keptPrivate(route), limitAddress, serve] : [limitAddress, serve];
   }
   const authenticate: RequestHandler = async (req: GatewayRequest, res, next) => {
     try {
@@ -87,6 +89,16 @@ function stepsOf(
     if (answer) send(res, answer);
   };
   return [authenticate, limitCaller, serve];
+}
+
+/** What is shown to whoever has a link is for nobody else: not for caches, search engines, or other sites. */
+function keptPrivate(route: RouteDeclaration): RequestHandler {
+  return (req, res, next) => {
+    res.setHeader('Cache-Control', 'private, no-store');
+    res.setHeader('X-Robots-Tag', 'noindex, nofollow');
+    if (isPage(route) && wantsPage(req.headers.accept)) problemsOnPage(res);
+    next();
+  };
 }
 
 function send(res: Response, { status, body, repeated }: Answer & { repeated?: boolean }): void {

@@ -1,6 +1,13 @@
 // What the scoring service knows of one partition: decides on configurations and scores with it, and folds its own
 // events into it.
-import { records, type JsonValue } from '@lead-scoring/contracts';
+import {
+  emptyConfiguration,
+  evolveConfiguration,
+  records,
+  type ConfigurationEvent,
+  type JsonValue,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
 import {
   isRecord,
   outgoing,
@@ -24,9 +31,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { decideConfiguration, resultOf } from './configuration/decide.js';
-import type { ConfigurationCommand, ConfigurationEvent } from './configuration/events.js';
-import { evolveConfiguration } from './configuration/evolve.js';
-import { emptyConfiguration, type Configuration } from './configuration/state.js';
+import type { ConfigurationCommand } from './configuration/events.js';
 import {
   configurationChanges,
   configurations,
@@ -83,7 +88,7 @@ export function openPartition(
   const writer = createGuardedWriter(readModel);
   const projection = createLeadProjection(readModel, { partition, cachedLeads: options.cachedLeads });
   /** Configurations of the OUs that this partition owns, as folded. */
-  const folded = new Map<string, { configuration: Configuration; offset: number }>();
+  const folded = new Map<string, { configuration: ScoringConfiguration; offset: number }>();
   const compiled = new Map<string, CompiledRules>();
 
   async function loadFolded(ouIds: Iterable<string>): Promise<void> {
@@ -107,7 +112,7 @@ export function openPartition(
     await loadFolded(commands.map(({ command }) => command.payload.ou_id));
     const events: OutgoingRecord[] = [];
     const replies: Reply[] = [];
-    const current = new Map<string, Configuration>();
+    const current = new Map<string, ScoringConfiguration>();
     for (const { record, command } of commands) {
       const ouId = command.payload.ou_id;
       let configuration = current.get(ouId) ?? folded.get(ouId)?.configuration ?? emptyConfiguration(ouId);

@@ -4,7 +4,7 @@ import { problem } from '../common.js';
 import { problemCodesOf, problemTypes } from '../rejections.js';
 import { routes } from '../routes/index.js';
 import { intakeLimits } from '../routes/intake.js';
-import { problemsOf, type RouteDeclaration, type RouteResponse } from '../routes/route.js';
+import { isPage, problemsOf, type RouteDeclaration, type RouteResponse } from '../routes/route.js';
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './json-schemas.js';
 import { sampleOf } from './sample.js';
 
@@ -67,6 +67,7 @@ export interface OpenApiDocument {
 const tags: Record<RouteDeclaration['tag'], string> = {
   Events: 'Send events and read them again.',
   Leads: 'Leads, their scores, and the reasons for them.',
+  'Share links': 'Explanations of scores behind links that need no credential and last seven days.',
   'Scoring configuration': 'Rulesets and rules: what gives how many points.',
   'Bulk rule updates': 'Many rules in one call, all or nothing.',
   'Site analysis': 'A website becomes proposed rules for views of its pages.',
@@ -196,6 +197,10 @@ function operationOf(
   for (const status of problemsOf(route)) {
     // A route that says itself what it answers with a status (readiness: 503) knows better.
     if (responses[status]) continue;
+    if (isPage(route)) {
+      responses[status] = withPage(problemResponse(status, collector.schemaOf(problem, 'output')));
+      continue;
+    }
     statuses.add(status);
     responses[status] = { $ref: `#/components/responses/Problem${String(status)}` };
   }
@@ -324,6 +329,11 @@ function problemResponse(status: number, schema: JsonSchema): OpenApiResponse {
     ]),
     content: { 'application/json': { schema, example }, 'application/problem+json': { schema, example } },
   };
+}
+
+/** What goes wrong with a page is told on a page, or as a problem to whom asks for JSON. */
+function withPage(response: OpenApiResponse): OpenApiResponse {
+  return { ...response, content: { 'text/html': { schema: { type: 'string' } }, ...response.content } };
 }
 
 function headerReferences(names: string[]): Record<string, JsonSchema> {

@@ -14,14 +14,24 @@ const form = /^(lsp_|lss_)([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
  * @param entropy at least 30 uniformly random bytes
  */
 export function secretFrom(prefix: SecretPrefix, entropy: Uint8Array): string {
-  if (entropy.length < 30) throw new Error('a secret needs 30 bytes of entropy');
+  const body = lettersAndDigits(entropy, 30);
+  return `${prefix}${body}${checksum(prefix + body)}`;
+}
+
+/**
+ * Writes so many letters and digits, each as likely as any other.
+ * @param entropy uniformly random, at least as many bytes as letters, or 32 for up to 40
+ */
+export function lettersAndDigits(entropy: Uint8Array, length: number): string {
+  const needed = Math.min(length, 32);
+  if (entropy.length < needed) throw new Error(`a secret needs ${String(needed)} bytes of entropy`);
   let number = entropy.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
-  let body = '';
-  for (let place = 0; place < 30; place += 1) {
-    body += alphabet.charAt(Number(number % 62n));
+  let text = '';
+  for (let place = 0; place < length; place += 1) {
+    text += alphabet.charAt(Number(number % 62n));
     number /= 62n;
   }
-  return `${prefix}${body}${checksum(prefix + body)}`;
+  return text;
 }
 
 /** Whether the text has the form and the checksum of a secret of this kind. */

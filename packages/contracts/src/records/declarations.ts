@@ -2,5 +2,6 @@
 export * from './gateway.js';
 export * from './ingest.js';
 export * from './scoring.js';
+export * from './share.js';
 export * from './site-analysis.js';
 export * from './system.js';

@@ -21,11 +21,11 @@ export const rateLimit = z
   })
   .describe('Default: 100 a minute, 200 at once.');
 
-const secretHash = z
+export const secretHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
   .describe('SHA-256 of the secret.');
-const lastFour = z.string().length(4);
+export const lastFour = z.string().length(4);
 
 const organisation = { organisation_id: id };
 

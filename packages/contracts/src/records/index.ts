@@ -3,6 +3,7 @@ import { gatewayRecords } from './gateway.js';
 import { ingestRecords } from './ingest.js';
 import type { RecordDeclaration, TopicName } from './record.js';
 import { scoringRecords } from './scoring.js';
+import { shareRecords } from './share.js';
 import { siteAnalysisRecords } from './site-analysis.js';
 import { commandReplied, rebuildReadModels } from './system.js';
 
@@ -10,6 +11,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
   ...ingestRecords,
   ...scoringRecords,
+  ...shareRecords,
   ...siteAnalysisRecords,
   commandReplied,
   ...rebuildReadModels,

@@ -6,4 +6,5 @@ export * from './intake.js';
 export * from './internal.js';
 export * from './leads.js';
 export * from './scoring-configuration.js';
+export * from './shares.js';
 export * from './site-analysis.js';

@@ -6,6 +6,7 @@ import * as intake from './intake.js';
 import * as leads from './leads.js';
 import type { RouteDeclaration } from './route.js';
 import * as configuration from './scoring-configuration.js';
+import * as shares from './shares.js';
 import * as sites from './site-analysis.js';
 
 export const routes = {
@@ -19,6 +20,13 @@ export const routes = {
   searchLeads: leads.searchLeads,
   getScore: leads.getScore,
   explainScore: leads.explainScore,
+  createShare: shares.createShare,
+  listShares: shares.listShares,
+  revokeShare: shares.revokeShare,
+  readShare: shares.readShare,
+  shareCsv: shares.shareCsv,
+  sharePreview: shares.sharePreview,
+  sharePage: shares.sharePage,
   createRuleset: configuration.createRuleset,
   updateRuleset: configuration.updateRuleset,
   listRulesets: configuration.listRulesets,

@@ -30,6 +30,7 @@ export interface RouteDeclaration {
   tag:
     | 'Events'
     | 'Leads'
+    | 'Share links'
     | 'Scoring configuration'
     | 'Bulk rule updates'
     | 'Site analysis'
@@ -88,6 +89,11 @@ export function problemsOf(route: RouteDeclaration): number[] {
   if (route.kind === 'command') all.add(504);
   if (route.kind === 'query') all.add(504);
   return [...all].sort((a, b) => a - b);
+}
+
+/** Whether the route is a page for people: what goes wrong with it is then told on a page as well. */
+export function isPage(route: Pick<RouteDeclaration, 'kind' | 'responses'>): boolean {
+  return route.kind === 'query' && route.responses[200]?.contentType === 'text/html';
 }
 
 /** Express form of the path: `/leads/:id`. */

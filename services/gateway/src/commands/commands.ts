@@ -2,6 +2,8 @@
 import {
   records,
   routes,
+  secretHashOf,
+  shareIdOf,
   type JsonObject,
   type PayloadOf,
   type RecordDeclaration,
@@ -10,7 +12,7 @@ import {
 } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { z } from 'zod';
-import { deriveSecret } from '../credentials/derived-secrets.js';
+import { deriveSecret, deriveShareToken } from '../credentials/derived-secrets.js';
 import { problem } from '../problem.js';
 
 export type CommandRouteName = {
@@ -33,6 +35,8 @@ interface CommandContext {
   /** ISO 8601 UTC with milliseconds. */
   requestedAt: string;
   tokenSecret: string;
+  /** Where browsers open share links. */
+  appUrl: string;
 }
 
 export interface CommandInput<Route = RouteDeclaration> extends CommandContext {
@@ -78,6 +82,30 @@ export const commandBuilders: CommandBuilders = {
       ...inUnit(input),
       rule_ids,
       ...(updates.active !== undefined && { active: updates.active }),
+    });
+  },
+
+  createShare: (input) => {
+    const { secret, hash, lastFour } = deriveShareToken(input.commandId, input.tokenSecret);
+    const shareId = shareIdOf(hash);
+    const built = command(records.createShare, shareId, {
+      ...inUnit(input),
+      share_id: shareId,
+      lead_id: input.parameters.id.toLowerCase(),
+      token_hash: hash,
+      last_four: lastFour,
+      created_by: input.credentialId,
+    });
+    return { ...built, shown: { token: secret, share_url: `${input.appUrl}/share/${secret}` } };
+  },
+
+  revokeShare: (input) => {
+    const { token } = input.parameters;
+    const shareId = uuidForm.test(token) ? token.toLowerCase() : shareIdOf(secretHashOf(token));
+    return command(records.revokeShare, shareId, {
+      ...inUnit(input),
+      share_id: shareId,
+      requested_by: input.credentialId,
     });
   },
 
@@ -164,6 +192,8 @@ export const commandBuilders: CommandBuilders = {
       client_id: input.parameters.id.toLowerCase(),
     }),
 };
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 function command<Declaration extends RecordDeclaration>(
   declaration: Declaration,

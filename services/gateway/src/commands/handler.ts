@@ -30,6 +30,8 @@ export interface CommandDependencies {
   readModel: ReadModel;
   gate: DatabaseGate;
   tokenSecret: string;
+  /** Where browsers open share links. */
+  appUrl: string;
   /** Until a command without a reply is answered with 504, where its route does not allow more. */
   replyTimeoutMs: number;
   /** Called when the gateway's own state has changed. */
@@ -45,7 +47,7 @@ export function createCommandHandler(
   build: (input: CommandInput<never>) => BuiltCommand,
   dependencies: CommandDependencies,
 ): (req: Request, ouId: string | undefined) => Promise<Answer> {
-  const { requester, tokenSecret } = dependencies;
+  const { requester, tokenSecret, appUrl } = dependencies;
   const timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
   const [status, declared] = successOf(route);
   return async (req, ouId) => {
@@ -72,6 +74,7 @@ export function createCommandHandler(
         ouId,
         requestedAt: new Date().toISOString(),
         tokenSecret,
+        appUrl,
       };
       const { record, shown } = build(input as unknown as CommandInput<never>);
       const headers = {

@@ -1,7 +1,7 @@
 // Secrets that are shown once. They are derived from the command's id, so that repeating the command with its
 // Idempotency-Key shows the same one although only its hash is stored.
 import { createHmac } from 'node:crypto';
-import { secretFrom, secretHashOf, type SecretPrefix } from '@lead-scoring/contracts';
+import { secretFrom, secretHashOf, shareTokenFrom, type SecretPrefix } from '@lead-scoring/contracts';
 
 export interface DerivedSecret {
   secret: string;
@@ -12,11 +12,20 @@ export interface DerivedSecret {
 
 /** HMAC-SHA256 of the command's id: nobody without TOKEN_SECRET can compute it, whatever ids they know. */
 export function deriveSecret(prefix: SecretPrefix, commandId: string, tokenSecret: string): DerivedSecret {
-  const secret = secretFrom(
-    prefix,
-    createHmac('sha256', tokenSecret)
-      .update(prefix + commandId)
-      .digest(),
-  );
+  return shownOnce(secretFrom(prefix, derivedBytes(prefix, commandId, tokenSecret)));
+}
+
+/** The token of a share link, derived in the same way. */
+export function deriveShareToken(commandId: string, tokenSecret: string): DerivedSecret {
+  return shownOnce(shareTokenFrom(derivedBytes('lsh_', commandId, tokenSecret)));
+}
+
+function derivedBytes(purpose: string, commandId: string, tokenSecret: string): Uint8Array {
+  return createHmac('sha256', tokenSecret)
+    .update(purpose + commandId)
+    .digest();
+}
+
+function shownOnce(secret: string): DerivedSecret {
   return { secret, hash: secretHashOf(secret), lastFour: secret.slice(-4) };
 }

@@ -21,7 +21,7 @@ import {
 import type { Request, Response } from 'express';
 import { errors, Pool, type Dispatcher } from 'undici';
 import { roleOf } from '../credentials/authenticate.js';
-import { callerOf } from '../edge/request.js';
+import type { GatewayRequest } from '../edge/request.js';
 import { problem, tryAgain } from '../problem.js';
 
 export type Owner = Exclude<ServiceName, 'gateway'>;
@@ -45,6 +45,10 @@ const passedOn = [
   'retry-after',
   'allow',
   'link',
+  'content-security-policy',
+  'x-frame-options',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
 ] as const;
 
 export function createForwarder(options: ForwarderOptions): Component<Forwarder> {
@@ -53,6 +57,7 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
     const pools: Record<Owner, Pool> = {
       ingest: poolOf(options.urls.ingest, timeoutMs),
       scoring: poolOf(options.urls.scoring, timeoutMs),
+      share: poolOf(options.urls.share, timeoutMs),
       'site-analysis': poolOf(options.urls['site-analysis'], timeoutMs),
     };
     return Promise.resolve({
@@ -86,15 +91,7 @@ async function forward(
   if (route.parameters) parseOrProblem(route.parameters, req.params, 'parameters');
   const query = parseQuery(req.url);
   if (route.query) parseOrProblem(route.query, query, 'query');
-  const caller = callerOf(req);
-  const claims: InternalClaims = {
-    ...(ouId !== undefined && { ou_id: ouId }),
-    organisation_id: caller.organisationId,
-    credential_id: caller.credentialId,
-    actor: caller.actor,
-    role: roleOf(caller),
-    request_id: requestIdOf(req),
-  };
+  const claims = claimsOf(req, ouId);
   const headers: Record<string, string> = {
     [internalAuthorizationHeader]: await signInternal(claims, internalSecret),
     'x-request-id': claims.request_id,
@@ -122,6 +119,22 @@ async function forward(
     if (gone.signal.aborted) return;
     throw error;
   }
+}
+
+/** Stands for the organisation and the credential of who has shown none. */
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** Who asks. Of a route that needs no credential the owner learns only that the gateway lets the request in. */
+function claimsOf(req: GatewayRequest, ouId: string | undefined): InternalClaims {
+  const { caller } = req;
+  return {
+    ...(ouId !== undefined && { ou_id: ouId }),
+    organisation_id: caller?.organisationId ?? nobody,
+    credential_id: caller?.credentialId ?? nobody,
+    actor: caller?.actor ?? 'public',
+    role: caller ? roleOf(caller) : 'viewer',
+    request_id: requestIdOf(req),
+  };
 }
 
 /** What a position of ingest.commands became in ingest.events, once it is visible there; or the owner's refusal. */

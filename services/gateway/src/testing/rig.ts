@@ -169,6 +169,8 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       TOKEN_SECRET: 'a secret of this test, forty characters long',
       INGEST_URL: ownerUrl,
       SCORING_URL: ownerUrl,
+      SHARE_URL: ownerUrl,
+      APP_URL: 'https://app.example.com/',
       SITE_ANALYSIS_URL: ownerUrl,
       BOOTSTRAP_ORGANISATION: 'Example',
       BOOTSTRAP_OU: 'Main',

@@ -1,12 +1,12 @@
 // Decides on changes of an OU's rulesets and rules: pure; time and ids come with the command.
-import { nameBasedId, type records } from '@lead-scoring/contracts';
-import type {
-  CommandResult,
-  ConfigurationCommand,
-  ConfigurationDecision,
-  ConfigurationEvent,
-} from './events.js';
-import { defaultRulesetOf, type Configuration, type Ruleset } from './state.js';
+import {
+  nameBasedId,
+  type ConfigurationEvent,
+  type records,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
+import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './events.js';
+import { defaultRulesetOf, type Ruleset } from './state.js';
 
 export const configurationLimits = {
   rules: 1_000,
@@ -18,7 +18,7 @@ export const configurationLimits = {
 /** A command that took effect before gives no event again, and resultOf then gives the same answer. */
 export function decideConfiguration(
   command: ConfigurationCommand,
-  configuration: Configuration,
+  configuration: ScoringConfiguration,
 ): ConfigurationDecision {
   switch (command.type) {
     case 'CreateRuleset':
@@ -33,7 +33,7 @@ export function decideConfiguration(
 }
 
 /** What the command's route answers with, once its events are folded. */
-export function resultOf(command: ConfigurationCommand, configuration: Configuration): CommandResult {
+export function resultOf(command: ConfigurationCommand, configuration: ScoringConfiguration): CommandResult {
   switch (command.type) {
     case 'CreateRuleset':
     case 'UpdateRuleset':
@@ -52,7 +52,10 @@ export function defaultRulesetIdOf(ouId: string): string {
   return nameBasedId(ouId, 'ruleset:default');
 }
 
-function createRuleset(command: records.CreateRuleset, configuration: Configuration): ConfigurationDecision {
+function createRuleset(
+  command: records.CreateRuleset,
+  configuration: ScoringConfiguration,
+): ConfigurationDecision {
   if (configuration.rulesets.has(command.ruleset_id)) return done();
   if (isNameTaken(configuration, command.name)) return duplicateName(command.name);
   if (configuration.rulesets.size >= configurationLimits.rulesets) return tooManyRulesets();
@@ -63,7 +66,10 @@ function createRuleset(command: records.CreateRuleset, configuration: Configurat
   });
 }
 
-function updateRuleset(command: records.UpdateRuleset, configuration: Configuration): ConfigurationDecision {
+function updateRuleset(
+  command: records.UpdateRuleset,
+  configuration: ScoringConfiguration,
+): ConfigurationDecision {
   const known = configuration.rulesets.get(command.ruleset_id);
   if (!known) return rulesetNotFound();
   const name = command.name ?? known.name;
@@ -83,7 +89,7 @@ function updateRuleset(command: records.UpdateRuleset, configuration: Configurat
   });
 }
 
-function createRule(command: records.CreateRule, configuration: Configuration): ConfigurationDecision {
+function createRule(command: records.CreateRule, configuration: ScoringConfiguration): ConfigurationDecision {
   if (configuration.rules.has(command.rule_id)) return done();
   if (command.ruleset_id !== undefined && !configuration.rulesets.has(command.ruleset_id))
     return rulesetNotFound();
@@ -131,7 +137,7 @@ function createRule(command: records.CreateRule, configuration: Configuration): 
 
 function defaultRuleset(
   { ou_id, requested_at }: records.CreateRule,
-  configuration: Configuration,
+  configuration: ScoringConfiguration,
 ): Extract<ConfigurationEvent, { type: 'RulesetCreated' }> {
   let name = 'Default';
   for (let number = 2; isNameTaken(configuration, name); number += 1) name = `Default ${String(number)}`;
@@ -153,7 +159,7 @@ function defaultRuleset(
 /** All of the rules or none (SPEC.md, Bulk rule updates). */
 function setRulesActive(
   command: records.SetRulesActive,
-  configuration: Configuration,
+  configuration: ScoringConfiguration,
 ): ConfigurationDecision {
   const unknown = command.rule_ids.flatMap((id, index) =>
     configuration.rules.has(id.toLowerCase())
@@ -180,14 +186,14 @@ function setRulesActive(
   });
 }
 
-function isNameTaken(configuration: Configuration, name: string, besides?: Ruleset): boolean {
+function isNameTaken(configuration: ScoringConfiguration, name: string, besides?: Ruleset): boolean {
   const wanted = name.toLowerCase();
   for (const ruleset of configuration.rulesets.values())
     if (ruleset !== besides && ruleset.name.toLowerCase() === wanted) return true;
   return false;
 }
 
-function bytesOf(configuration: Configuration): number {
+function bytesOf(configuration: ScoringConfiguration): number {
   return JSON.stringify([...configuration.rules.values()]).length;
 }
 

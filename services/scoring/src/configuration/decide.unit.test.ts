@@ -1,6 +1,15 @@
 // Given a configuration, when a command comes, then it changes so, or is refused with a reason.
 import { describe, expect, test } from '@jest/globals';
-import { problemTypeOf, records, routeDeclarations, type RecordDeclaration } from '@lead-scoring/contracts';
+import {
+  emptyConfiguration,
+  evolveConfiguration,
+  problemTypeOf,
+  records,
+  routeDeclarations,
+  type ConfigurationEvent,
+  type RecordDeclaration,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import {
   at,
@@ -12,11 +21,9 @@ import {
   updateRuleset,
 } from '../testing/builders.js';
 import { configurationLimits, decideConfiguration, defaultRulesetIdOf, resultOf } from './decide.js';
-import type { ConfigurationCommand, ConfigurationEvent } from './events.js';
-import { evolveConfiguration } from './evolve.js';
-import { emptyConfiguration, type Configuration } from './state.js';
+import type { ConfigurationCommand } from './events.js';
 
-function given(...commands: ConfigurationCommand[]): Configuration {
+function given(...commands: ConfigurationCommand[]): ScoringConfiguration {
   return commands.reduce((configuration, command) => {
     const decision = decideConfiguration(command, configuration);
     if (decision.outcome === 'rejected') throw new Error(decision.message);
@@ -24,7 +31,7 @@ function given(...commands: ConfigurationCommand[]): Configuration {
   }, emptyConfiguration(ouId));
 }
 
-function when(command: ConfigurationCommand, configuration: Configuration) {
+function when(command: ConfigurationCommand, configuration: ScoringConfiguration) {
   const decision = decideConfiguration(command, configuration);
   if (decision.outcome === 'rejected')
     return { ...decision, status: problemTypeOf(decision.code).status, events: [] };

@@ -1,11 +1,5 @@
-// What changes a configuration, and what asks for it.
-import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
-
-export type ConfigurationEvent =
-  | { type: 'RulesetCreated'; payload: records.RulesetCreated }
-  | { type: 'RulesetUpdated'; payload: records.RulesetUpdated }
-  | { type: 'RuleCreated'; payload: records.RuleCreated }
-  | { type: 'RulesActivationChanged'; payload: records.RulesActivationChanged };
+// What asks for a change of a configuration, and what comes of it.
+import type { ConfigurationEvent, JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
 
 export type ConfigurationCommand =
   | { type: 'CreateRuleset'; payload: records.CreateRuleset }

@@ -1,7 +1,6 @@
 // Rulesets and rules as they are in force.
-import { eventTypeKey, routes } from '@lead-scoring/contracts';
+import { emptyConfiguration, eventTypeKey, routes, type ScoringConfiguration } from '@lead-scoring/contracts';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
-import { emptyConfiguration, type Configuration } from './state.js';
 import type { ConfigurationReader } from './store.js';
 
 export function configurationQueries(configurations: ConfigurationReader): BoundQuery[] {
@@ -25,7 +24,10 @@ export function configurationQueries(configurations: ConfigurationReader): Bound
   ];
 }
 
-export async function loadOne(configurations: ConfigurationReader, ouId: string): Promise<Configuration> {
+export async function loadOne(
+  configurations: ConfigurationReader,
+  ouId: string,
+): Promise<ScoringConfiguration> {
   return (await configurations.load([ouId])).get(ouId) ?? emptyConfiguration(ouId);
 }
 

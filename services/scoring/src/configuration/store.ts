@@ -1,6 +1,12 @@
 // Configurations as stored. Each OU's is folded by the partition that owns the OU, and published whole for the
 // partitions that score its leads: what is published never goes back, also while the fold is being rebuilt.
-import type { JsonValue } from '@lead-scoring/contracts';
+import {
+  emptyConfiguration,
+  evolveConfiguration,
+  type ConfigurationEvent,
+  type JsonValue,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   defineCollection,
@@ -14,9 +20,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { recordKeysUpTo } from '../keys.js';
-import type { ConfigurationEvent } from './events.js';
-import { evolveConfiguration } from './evolve.js';
-import { emptyConfiguration, type Configuration, type Rule, type Ruleset } from './state.js';
+import type { Rule, Ruleset } from './state.js';
 
 /** The fold's own document. */
 export interface ConfigurationDocument extends GuardedDocument {
@@ -55,7 +59,7 @@ export const configurationChanges = defineCollection<ConfigurationChange>({
 });
 
 export function toDocument(
-  configuration: Configuration,
+  configuration: ScoringConfiguration,
   at: { partition: number; offset: number },
 ): ConfigurationDocument {
   return {
@@ -73,7 +77,7 @@ export function toConfiguration({
   _id,
   version,
   content,
-}: Pick<ConfigurationDocument, '_id' | 'version' | 'content'>): Configuration {
+}: Pick<ConfigurationDocument, '_id' | 'version' | 'content'>): ScoringConfiguration {
   const { rulesets, rules } = unpackJson(content) as unknown as { rulesets: Ruleset[]; rules: Rule[] };
   return {
     ou_id: binaryToUuid(_id),
@@ -102,7 +106,7 @@ export async function publish(
 
 /** Reads published configurations; one that has not changed costs a look at its version. */
 export interface ConfigurationReader {
-  load(ouIds: Iterable<string>): Promise<Map<string, Configuration>>;
+  load(ouIds: Iterable<string>): Promise<Map<string, ScoringConfiguration>>;
 }
 
 /** Configurations kept in a process. */
@@ -110,11 +114,11 @@ const maximumKept = 2_000;
 
 export function createConfigurationReader(readModel: ReadModel): ConfigurationReader {
   const collection = readModel.collection(publishedConfigurations);
-  const kept = new Map<string, Configuration>();
+  const kept = new Map<string, ScoringConfiguration>();
   return {
     load: async (ouIds) => {
       const wanted = [...new Set(ouIds)];
-      const loaded = new Map<string, Configuration>();
+      const loaded = new Map<string, ScoringConfiguration>();
       await withClassifiedErrors(async () => {
         const found = await collection
           .find({ _id: { $in: wanted.map(uuidToBinary) } }, { projection: { version: 1 } })
@@ -142,7 +146,7 @@ export async function configurationAt(
   readModel: ReadModel,
   ouId: string,
   at: string,
-): Promise<Configuration> {
+): Promise<ScoringConfiguration> {
   const changes = await withClassifiedErrors(() =>
     readModel
       .collection(configurationChanges)

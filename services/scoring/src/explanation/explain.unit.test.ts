@@ -1,13 +1,16 @@
 // The explanation of a score is true: what it lists adds up to it, now and at any past moment.
 import { describe, expect, test } from '@jest/globals';
-import { routeDeclarations } from '@lead-scoring/contracts';
+import {
+  emptyConfiguration,
+  evolveConfiguration,
+  explainScore,
+  routeDeclarations,
+  type ExplainedDecision,
+} from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/events.js';
-import { evolveConfiguration } from '../configuration/evolve.js';
-import { emptyConfiguration } from '../configuration/state.js';
 import { createRule, createRuleset, idOf, ouId, setRulesActive } from '../testing/builders.js';
-import { explain, type ExplainedDecision } from './explain-model.js';
 
 const configuration = (...commands: ConfigurationCommand[]) =>
   commands.reduce((state, command) => {
@@ -55,7 +58,7 @@ const lead = (decisions: ExplainedDecision[]) => ({
 });
 
 const explained = (decisions: ExplainedDecision[], at = hour(100), range_hours = 720, then = rules) => {
-  const explanation = explain(lead(decisions), decisions, rules, then, { at, range_hours });
+  const explanation = explainScore(lead(decisions), decisions, rules, then, { at, range_hours });
   expect(routeDeclarations.scoreExplanation.safeParse(explanation).error).toBeUndefined();
   return explanation;
 };
@@ -136,7 +139,7 @@ describe('an explanation', () => {
   });
 
   test('tells when a score has points that nothing explains', () => {
-    const explanation = explain(
+    const explanation = explainScore(
       { ...lead(decisions), score: lead(decisions).score + 7 },
       decisions,
       rules,

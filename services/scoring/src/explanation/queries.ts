@@ -1,5 +1,5 @@
 // The explanation of a lead's score, now or at a past moment.
-import { routes } from '@lead-scoring/contracts';
+import { explainScore, routes } from '@lead-scoring/contracts';
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
@@ -8,7 +8,6 @@ import { leadOfKey, recordKeysUpTo } from '../keys.js';
 import { decisionOf, timeline } from '../leads/model.js';
 import { findLead } from '../leads/queries.js';
 import type { AwaitPositions } from '../visibility.js';
-import { explain } from './explain-model.js';
 
 export interface ExplanationDependencies {
   readModel: ReadModel;
@@ -46,7 +45,7 @@ export function explanationQueries({
         (time, { decided_at }) => (decided_at > time ? decided_at : time),
         now().toISOString(),
       );
-      return explain(
+      return explainScore(
         { id: leadOfKey(lead._id), name: lead.name, score: lead.score },
         decisions,
         current,

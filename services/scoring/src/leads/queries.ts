@@ -1,5 +1,11 @@
 // Leads by score, by text, and one by one.
-import { leadIdOf, normaliseAlias, routes, type routeDeclarations } from '@lead-scoring/contracts';
+import {
+  leadIdOf,
+  normaliseAlias,
+  routes,
+  type routeDeclarations,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
 import {
   containsText,
   InvalidCursor,
@@ -11,7 +17,6 @@ import {
 } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery, type QueryInput } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
-import type { Configuration } from '../configuration/state.js';
 import type { ConfigurationReader } from '../configuration/store.js';
 import {
   aliasKeysOf,
@@ -108,7 +113,7 @@ export async function findLead(readModel: ReadModel, ouId: string, leadId: strin
 function answer(
   { documents, total, next_cursor }: LeadPage,
   { page, limit }: ListQuery | SearchQuery,
-  configuration: Configuration,
+  configuration: ScoringConfiguration,
 ) {
   return {
     data: documents.map((document) => toAnswer(document, configuration)),
@@ -119,7 +124,7 @@ function answer(
   };
 }
 
-function toAnswer(document: LeadDocument, configuration: Configuration): routeDeclarations.Lead {
+function toAnswer(document: LeadDocument, configuration: ScoringConfiguration): routeDeclarations.Lead {
   const { name, fields, aliases, score, rulesets, event_count, last_activity_at, first_activity_at } =
     document;
   return {

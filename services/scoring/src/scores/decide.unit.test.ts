@@ -1,11 +1,14 @@
 // Given rules and a lead's score, when events come, then these points follow, and why.
 import { describe, expect, test } from '@jest/globals';
-import { records, type AttributeFilter } from '@lead-scoring/contracts';
+import {
+  emptyConfiguration,
+  evolveConfiguration,
+  records,
+  type AttributeFilter,
+} from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/events.js';
-import { evolveConfiguration } from '../configuration/evolve.js';
-import { emptyConfiguration } from '../configuration/state.js';
 import {
   at,
   createRule,

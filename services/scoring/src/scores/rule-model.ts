@@ -1,7 +1,13 @@
 // A configuration made ready for evaluating: active rules by event type, so that an event meets only the rules of
 // its own type. Made once per version of a configuration.
-import { compileFilters, eventTypeKey, type JsonObject, type MetadataTest } from '@lead-scoring/contracts';
-import type { Configuration, Rule } from '../configuration/state.js';
+import {
+  compileFilters,
+  eventTypeKey,
+  type JsonObject,
+  type MetadataTest,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
+import type { Rule } from '../configuration/state.js';
 
 export interface CompiledRule {
   readonly rule: Rule;
@@ -18,7 +24,7 @@ const none: readonly CompiledRule[] = [];
 /** Spellings of types whose rules are remembered. */
 const maximumSpellings = 10_000;
 
-export function compileRules(configuration: Configuration): CompiledRules {
+export function compileRules(configuration: ScoringConfiguration): CompiledRules {
   const byKey = new Map<string, CompiledRule[]>();
   for (const rule of configuration.rules.values()) {
     if (!rule.active || configuration.rulesets.get(rule.ruleset_id)?.active !== true) continue;

@@ -1,9 +1,37 @@
-// Folds configuration events, purely: the state before is left as it was.
-import { filterLabel, type records } from '@lead-scoring/contracts';
-import type { ConfigurationEvent } from './events.js';
-import type { Configuration, Rule } from './state.js';
+// An OU's scoring configuration, as its events make it: scoring decides with it, share explains with it.
+import type {
+  RuleCreated,
+  RulesActivationChanged,
+  RulesetCreated,
+  RulesetUpdated,
+} from '../records/scoring.js';
+import type { Rule, Ruleset } from '../routes/scoring-configuration.js';
+import { filterLabel } from './filters.js';
 
-export function evolveConfiguration(configuration: Configuration, event: ConfigurationEvent): Configuration {
+export type ConfigurationEvent =
+  | { type: 'RulesetCreated'; payload: RulesetCreated }
+  | { type: 'RulesetUpdated'; payload: RulesetUpdated }
+  | { type: 'RuleCreated'; payload: RuleCreated }
+  | { type: 'RulesActivationChanged'; payload: RulesActivationChanged };
+
+/** Rulesets and rules in the order in which they were made. */
+export interface ScoringConfiguration {
+  readonly ou_id: string;
+  /** Grows with every change; 0 before the first. */
+  readonly version: number;
+  readonly rulesets: ReadonlyMap<string, Ruleset>;
+  readonly rules: ReadonlyMap<string, Rule>;
+}
+
+export function emptyConfiguration(ouId: string): ScoringConfiguration {
+  return { ou_id: ouId, version: 0, rulesets: new Map(), rules: new Map() };
+}
+
+/** Folds a configuration event, purely: the state before is left as it was. */
+export function evolveConfiguration(
+  configuration: ScoringConfiguration,
+  event: ConfigurationEvent,
+): ScoringConfiguration {
   const version = configuration.version + 1;
   switch (event.type) {
     case 'RulesetCreated': {
@@ -48,7 +76,7 @@ export function evolveConfiguration(configuration: Configuration, event: Configu
   }
 }
 
-function createdRule(payload: records.RuleCreated): Rule {
+function createdRule(payload: RuleCreated): Rule {
   const { rule_id, ruleset_id, event_type, weight, label, icon, starts_at, ends_at } = payload;
   const filter_label = shortened(filterLabel(payload.attribute_filters));
   return {

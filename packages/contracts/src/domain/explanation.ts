@@ -1,12 +1,14 @@
 // Why a lead has its score: put together from the decisions on its events. Pure.
-import type { records, routeDeclarations } from '@lead-scoring/contracts';
-import type { Configuration } from '../configuration/state.js';
+import type { ScoredEvent } from '../records/scoring.js';
+import type { PublicScoreExplanation } from '../routes/shares.js';
+import type { ScoreExplanation } from '../routes/leads.js';
+import type { ScoringConfiguration } from './scoring-configuration.js';
 
 /** A decision that gave points. */
 export interface ExplainedDecision {
   decided_at: string;
   configuration_version: number;
-  scored_events: readonly records.ScoredEvent[];
+  scored_events: readonly ScoredEvent[];
 }
 
 export interface ExplainedLead {
@@ -24,8 +26,8 @@ export interface ExplanationRequest {
 
 const shownEntries = 1_000;
 
-type Entry = routeDeclarations.ScoreExplanation['entries'][number];
-type Driver = routeDeclarations.ScoreExplanation['top_drivers'][number];
+type Entry = ScoreExplanation['entries'][number];
+type Driver = ScoreExplanation['top_drivers'][number];
 
 /**
  * The explanation as of a moment: a decision counts from its decided_at on. Drivers and entries cover event times
@@ -34,13 +36,13 @@ type Driver = routeDeclarations.ScoreExplanation['top_drivers'][number];
  * @param current the configuration now: says what the rules are that gave the points
  * @param then the configuration that was in force at the moment
  */
-export function explain(
+export function explainScore(
   lead: ExplainedLead,
   decisions: readonly ExplainedDecision[],
-  current: Configuration,
-  then: Configuration,
+  current: ScoringConfiguration,
+  then: ScoringConfiguration,
   { at, range_hours }: ExplanationRequest,
-): routeDeclarations.ScoreExplanation {
+): ScoreExplanation {
   const from = new Date(
     Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
   ).toISOString();
@@ -98,7 +100,7 @@ export function explain(
 }
 
 /** What each rule gave, the largest contribution of either sign first. */
-function driversOf(entries: readonly Entry[], configuration: Configuration): Driver[] {
+function driversOf(entries: readonly Entry[], configuration: ScoringConfiguration): Driver[] {
   const drivers = new Map<string, Driver>();
   for (const { rule_id, rule_version, points, event_type } of entries) {
     const known = drivers.get(rule_id);
@@ -123,4 +125,24 @@ function driversOf(entries: readonly Entry[], configuration: Configuration): Dri
   return [...drivers.values()].sort(
     (a, b) => Math.abs(b.total) - Math.abs(a.total) || b.count - a.count || (a.rule_id < b.rule_id ? -1 : 1),
   );
+}
+
+/** What of an explanation anybody may see who has a link (SPEC.md, Score explanation, public form). */
+export function publicExplanation(explanation: ScoreExplanation): PublicScoreExplanation {
+  const { lead_name, score, top_drivers, snapshot, decay_applied, range_hours } = explanation;
+  return {
+    lead_name,
+    score,
+    top_drivers: top_drivers.map(({ rule_id, event_type, count, weight, total, filter_label }) => ({
+      rule_id,
+      event_type,
+      count,
+      weight,
+      total,
+      ...(filter_label !== undefined && { filter_label }),
+    })),
+    snapshot,
+    decay_applied,
+    range_hours,
+  };
 }

@@ -1,0 +1,52 @@
+// Commands and events of the share service: links that show the explanation of a lead's score to whoever has them.
+import { z } from 'zod';
+import { id, time } from '../common.js';
+import { lastFour, secretHash } from './gateway.js';
+import { defineRecord, type PayloadOf } from './record.js';
+
+const shareFields = {
+  share_id: id.describe("Made from the token's hash."),
+  ou_id: id,
+  lead_id: id,
+  token_hash: secretHash,
+  last_four: lastFour,
+  created_by: id,
+};
+
+export const createShare = defineRecord({
+  type: 'CreateShare',
+  topic: 'share.commands',
+  key: 'share_id',
+  description: "Share the explanation of a lead's score.",
+  schema: z.strictObject({ ...shareFields, requested_at: time }),
+});
+export type CreateShare = PayloadOf<typeof createShare>;
+
+export const revokeShare = defineRecord({
+  type: 'RevokeShare',
+  topic: 'share.commands',
+  key: 'share_id',
+  description: 'End a share link.',
+  schema: z.strictObject({ share_id: id, ou_id: id, requested_by: id, requested_at: time }),
+});
+export type RevokeShare = PayloadOf<typeof revokeShare>;
+
+export const shareCreated = defineRecord({
+  type: 'ShareCreated',
+  topic: 'share.events',
+  key: 'share_id',
+  description: "The explanation of a lead's score is shared. The token itself is on no topic.",
+  schema: z.strictObject({ ...shareFields, created_at: time, expires_at: time }),
+});
+export type ShareCreated = PayloadOf<typeof shareCreated>;
+
+export const shareRevoked = defineRecord({
+  type: 'ShareRevoked',
+  topic: 'share.events',
+  key: 'share_id',
+  description: 'A share link was ended before its time.',
+  schema: z.strictObject({ share_id: id, ou_id: id, lead_id: id, revoked_by: id, at: time }),
+});
+export type ShareRevoked = PayloadOf<typeof shareRevoked>;
+
+export const shareRecords = [createShare, revokeShare, shareCreated, shareRevoked] as const;

@@ -1,0 +1,148 @@
+// Share links: who has one sees why a lead has its score, without a credential, for seven days.
+import { z } from 'zod';
+import { id, page, pageParameters, score, time } from '../common.js';
+import { defineRoute, editor, viewer } from './route.js';
+import { scoreExplanation } from './leads.js';
+
+const tag = 'Share links';
+const token = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe('The token of the answer to POST /leads/{id}/share-explain.');
+
+const { rule_id, event_type, count, weight, total, filter_label } =
+  scoreExplanation.shape.top_drivers.element.shape;
+
+/** The public form of SPEC.md. */
+export const publicScoreExplanation = z
+  .strictObject({
+    lead_name: scoreExplanation.shape.lead_name.describe('Display name of the lead.'),
+    score: score.describe('Current total score of the lead.'),
+    top_drivers: z
+      .array(
+        z
+          .strictObject({ rule_id, event_type, count, weight, total, filter_label })
+          .meta({ id: 'PublicDriver' }),
+      )
+      .max(1_000)
+      .describe('Rules that contributed most, sorted by absolute contribution.'),
+    snapshot: scoreExplanation.shape.snapshot,
+    decay_applied: scoreExplanation.shape.decay_applied.describe('Points lost by decay: 0 or less.'),
+    range_hours: scoreExplanation.shape.range_hours.describe('Hours of event time that drivers cover.'),
+  })
+  .meta({ id: 'PublicScoreExplanation' });
+export type PublicScoreExplanation = z.infer<typeof publicScoreExplanation>;
+
+export const createShare = defineRoute({
+  name: 'createShare',
+  method: 'POST',
+  path: '/leads/{id}/share-explain',
+  owner: 'share',
+  kind: 'command',
+  access: editor,
+  tag,
+  summary: "Share the explanation of a lead's score behind a link",
+  description:
+    'The link needs no login and lasts seven days. What it shows is computed when it is read. The answer shows `token` this once.',
+  parameters: z.strictObject({ id }),
+  responses: {
+    201: {
+      description: 'Created',
+      schema: z
+        .strictObject({
+          token: z.string().max(100).describe('Identifies the share.'),
+          expires_at: time.describe('Seven days after the creation.'),
+          share_url: z.string().max(3_000).describe('The page, for a browser.'),
+        })
+        .meta({ id: 'NewShare' }),
+    },
+  },
+  problems: [404],
+  showsSecret: true,
+});
+
+export const share = z
+  .strictObject({
+    id,
+    last_four: z.string().length(4).describe('The end of the token.'),
+    status: z.enum(['valid', 'expired', 'revoked']),
+    created_at: time,
+    expires_at: time,
+    created_by: id.describe('The credential.'),
+  })
+  .meta({ id: 'Share' });
+export type Share = z.infer<typeof share>;
+
+export const listShares = defineRoute({
+  name: 'listShares',
+  method: 'GET',
+  path: '/leads/{id}/shares',
+  owner: 'share',
+  kind: 'query',
+  access: viewer,
+  tag,
+  summary: 'Share links of a lead, newest first',
+  parameters: z.strictObject({ id }),
+  query: z.strictObject(pageParameters),
+  responses: { 200: { description: 'Share links, without their tokens', schema: page(share) } },
+  problems: [404],
+});
+
+export const revokeShare = defineRoute({
+  name: 'revokeShare',
+  method: 'DELETE',
+  path: '/shares/{token}',
+  owner: 'share',
+  kind: 'command',
+  access: editor,
+  tag,
+  summary: 'End a share link',
+  description: 'By its token, or by the id that the list shows. From then on the link is 404.',
+  parameters: z.strictObject({ token: token.describe("The link's token or id.") }),
+  responses: { 204: { description: 'Ended' } },
+  problems: [404],
+});
+
+const open = {
+  method: 'GET',
+  owner: 'share',
+  kind: 'query',
+  access: { credential: false },
+  tag,
+  parameters: z.strictObject({ token }),
+  problems: [404, 410, 503],
+} as const;
+
+export const readShare = defineRoute({
+  ...open,
+  name: 'readShare',
+  path: '/public/score-explain/{token}',
+  summary: 'The shared explanation; no credential needed',
+  description: '404 for a link that is unknown or was ended, 410 for one older than seven days.',
+  responses: { 200: { description: 'Explanation', schema: publicScoreExplanation } },
+});
+
+export const shareCsv = defineRoute({
+  ...open,
+  name: 'shareCsv',
+  path: '/public/score-explain/{token}/csv',
+  summary: 'The shared explanation as CSV',
+  responses: { 200: { description: 'Drivers, a line each', contentType: 'text/csv' } },
+});
+
+export const sharePreview = defineRoute({
+  ...open,
+  name: 'sharePreview',
+  path: '/public/score-explain/{token}/preview.png',
+  summary: 'The image that a preview of the link shows',
+  responses: { 200: { description: 'PNG of 1200 by 630', contentType: 'image/png' } },
+});
+
+export const sharePage = defineRoute({
+  ...open,
+  name: 'sharePage',
+  path: '/share/{token}',
+  summary: 'The shared explanation as a page, for whoever has the link',
+  responses: { 200: { description: 'Page', contentType: 'text/html' } },
+});

@@ -1,0 +1,171 @@
+// How a score moved: a small plot, and the same in a sentence and in a table.
+import { html, type Html } from './html.js';
+import type { SharedExplanation } from './shared-explanation.js';
+import { counted, numberInWords, shortMoment, signed } from './words.js';
+
+type Point = SharedExplanation['history'][number];
+
+const tableRows = 10;
+/** A plot keeps the first, lowest, highest and last score of each of so many slices of time. */
+const slices = 96;
+const [width, height] = [1_000, 100];
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** The sentence that the plot shows. */
+export function courseInWords(history: readonly Point[], range: string): string {
+  const first = history[0]?.score ?? 0;
+  const last = history.at(-1)?.score ?? first;
+  const scores = history.map(({ score }) => score);
+  const [lowest, highest] = extremes(scores);
+  if (lowest === highest) return `The score stayed at ${numberInWords(last)} throughout ${range}.`;
+  const change =
+    last === first
+      ? `The score began and ended ${range} at ${numberInWords(last)}`
+      : `Over ${range} the score ${last > first ? 'rose' : 'fell'} from ${numberInWords(first)} to ${numberInWords(last)} (${signed(last - first)})`;
+  const between = [
+    highest > Math.max(first, last) ? `as high as ${numberInWords(highest)}` : '',
+    lowest < Math.min(first, last) ? `as low as ${numberInWords(lowest)}` : '',
+  ].filter((part) => part !== '');
+  return between.length === 0 ? `${change}.` : `${change}, and was ${between.join(' and ')} in between.`;
+}
+
+/** Whether there is anything to draw. */
+export function hasCourse(history: readonly Point[]): boolean {
+  return history.some(({ score }) => score !== history[0]?.score);
+}
+
+/** The plot with its table; for a history that has a course. */
+export function coursePlot(history: readonly Point[], rangeHours: number): Html {
+  const scores = history.map(({ score }) => score);
+  const [lowest, highest] = extremes([0, ...scores]);
+  const [top, bottom] = lowest === highest ? [1, 0] : [highest, lowest];
+  const y = (score: number) => (100 * (top - score)) / (top - bottom);
+  const start = Date.parse(history[0]?.at ?? '');
+  const end = Date.parse(history.at(-1)?.at ?? '');
+  const x = ({ at }: Point) =>
+    end > start ? Math.round((width * (Date.parse(at) - start)) / (end - start)) : 0;
+  const withTime = rangeHours <= 72;
+  const steps = stepsOf(thinned(history, x), x, (score) => Math.round(y(score) * 10) / 10);
+  const labels = [...new Set([top, 0, bottom])];
+  return html`<figure class="course">
+    <svg class="plot" aria-hidden="true" focusable="false">
+      ${labels.map(
+        (score) =>
+          html`<line${score === 0 && html` class="zero"`}
+              x2="100%"
+              y1="${percent(y(score))}"
+              y2="${percent(y(score))}"
+            />${
+              (score === 0 || Math.abs(y(score) - y(0)) > 9) &&
+              html`<text x="-2.9rem" y="${percent(y(score))}" dy=".32em"
+                >${compact.format(score).replace('-', '\u2212')}</text
+              >`
+            }`,
+      )}<svg
+        viewBox="0 0 ${width} ${height}"
+        preserveAspectRatio="none"
+        width="100%"
+        height="100%"
+        overflow="visible"
+      >
+        <path class="area" d="M0 ${y(0)}V${steps}V${y(0)}z" />
+        <path class="path" d="M0 ${steps}" />
+      </svg>
+      <circle cx="100%" cy="${percent(y(scores.at(-1) ?? 0))}" r="6" />
+    </svg>
+    <p class="dates" aria-hidden="true">
+      <span>${shortMoment(history[0]?.at ?? '', withTime)}</span
+      ><span>${shortMoment(history.at(-1)?.at ?? '', withTime)}</span>
+    </p>
+    <details>
+      <summary>The same as a table</summary>
+      <table>
+        <caption class="vh">
+          The score at ${counted(Math.min(history.length, tableRows), 'moment')}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">When (UTC)</th>
+            <th scope="col">Score</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${momentsOf(history).map(
+            ({ at, score }) =>
+              html`<tr>
+                <td><time datetime="${at}">${shortMoment(at, true)}</time></td>
+                <td>${numberInWords(score)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </details>
+  </figure>`;
+}
+
+/** `y H x V y …`: a score stays what it is until something happens. */
+function stepsOf(
+  history: readonly Point[],
+  x: (point: Point) => number,
+  y: (score: number) => number,
+): string {
+  let path = '';
+  let lastY: number | undefined;
+  for (const point of history) {
+    const level = y(point.score);
+    if (lastY === undefined) path = String(level);
+    else if (level !== lastY) path += `H${String(x(point))}V${String(level)}`;
+    lastY = level;
+  }
+  return `${path}H${String(width)}`;
+}
+
+function thinned(history: readonly Point[], x: (point: Point) => number): Point[] {
+  if (history.length <= 4 * slices) return [...history];
+  const kept: Point[] = [];
+  let slice: Point[] = [];
+  const close = () => {
+    const [lowest, highest] = extremes(slice.map(({ score }) => score));
+    const wanted = new Set([
+      0,
+      slice.findIndex(({ score }) => score === lowest),
+      slice.findIndex(({ score }) => score === highest),
+      slice.length - 1,
+    ]);
+    kept.push(...slice.filter((_, index) => wanted.has(index)));
+    slice = [];
+  };
+  let current = 0;
+  for (const point of history) {
+    const place = Math.floor((x(point) * slices) / width);
+    if (place !== current) close();
+    current = place;
+    slice.push(point);
+  }
+  close();
+  return kept;
+}
+
+/** All points when they are few, else the score at moments an equal time apart. */
+function momentsOf(history: readonly Point[]): Point[] {
+  if (history.length <= tableRows) return [...history];
+  const start = Date.parse(history[0]?.at ?? '');
+  const step = (Date.parse(history.at(-1)?.at ?? '') - start) / (tableRows - 1);
+  const moments = Array.from({ length: tableRows - 1 }, (_, index) => {
+    const at = new Date(start + step * index).toISOString();
+    return { at, score: history.findLast((point) => point.at <= at)?.score ?? history[0]?.score ?? 0 };
+  });
+  return [...moments, ...history.slice(-1)];
+}
+
+function extremes(scores: readonly number[]): [lowest: number, highest: number] {
+  return scores.reduce<[number, number]>(
+    ([lowest, highest], score) => [Math.min(lowest, score), Math.max(highest, score)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  );
+}
+
+function percent(value: number): string {
+  return `${String(Math.round(value * 100) / 100)}%`;
+}

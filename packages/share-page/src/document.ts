@@ -1,0 +1,54 @@
+// The frame of every page: head, mark and style.
+import { html, styleElement, type Child, type Html } from './html.js';
+import { style } from './style.js';
+
+export interface DocumentParts {
+  title: string;
+  /** Little enough for large print. */
+  roomy?: boolean;
+  /** Further elements of the head. */
+  head?: Child;
+  /** Right of the mark, on top. */
+  aside?: Child;
+  main: Html;
+  footer?: Html;
+}
+
+/** Three bars about a common zero line: what all of this is about. */
+export const mark = html`<svg viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+  <rect class="gain" x="9" y="3" width="13" height="4.6" rx="1.4" />
+  <rect class="gain" x="9" y="9.7" width="8" height="4.6" rx="1.4" />
+  <rect class="loss" x="2" y="16.4" width="7" height="4.6" rx="1.4" />
+</svg>`;
+
+/** The same as an icon, in an address of its own, so that the page stays one request. */
+const icon = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g fill="#12946f"><rect x="9" y="3" width="13" height="4.6" rx="1.4"/><rect x="9" y="9.7" width="8" height="4.6" rx="1.4"/></g><rect fill="#dc6434" x="2" y="16.4" width="7" height="4.6" rx="1.4"/></svg>',
+)}`;
+
+/** A whole document. */
+export function htmlDocument({ title, roomy = false, head, aside, main, footer }: DocumentParts): Html {
+  return html`<!doctype html>
+    <html lang="en" ${roomy && html` class="roomy"`}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <meta name="robots" content="noindex, nofollow" />
+        <meta name="referrer" content="no-referrer" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" content="#f6f5f1" media="(prefers-color-scheme: light)" />
+        <meta name="theme-color" content="#0f1114" media="(prefers-color-scheme: dark)" />
+        <link rel="icon" href="${icon}" />
+        ${head} ${styleElement(style)}
+      </head>
+      <body>
+        <header class="top">
+          <p class="brand">${mark}Lead score</p>
+          ${aside}
+        </header>
+        <main>${main}</main>
+        ${footer}
+      </body>
+    </html> `;
+}

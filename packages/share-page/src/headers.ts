@@ -1,0 +1,25 @@
+// What every HTML page of this service is sent with: nothing runs, nothing loads, nothing is kept, listed or passed on.
+import { createHash } from 'node:crypto';
+import { style } from './style.js';
+
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+/** The headers of every page that this folder renders. Only its own style sheet and its icon in a data address work. */
+export const pageHeaders: Record<string, string> = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${styleHash}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Cache-Control': 'private, no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Robots-Tag': 'noindex, nofollow',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};

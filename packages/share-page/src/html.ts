@@ -1,0 +1,69 @@
+// HTML that is escaped by construction: the only way to markup is a template, and whatever is put into one is text.
+
+const content = Symbol('content');
+
+/** Markup that came from a template. Nothing else can be made into one. */
+export interface Html {
+  readonly [content]: string;
+}
+
+/** What a template takes: text and numbers are escaped, markup stays, false and undefined leave nothing. */
+export type Child = string | number | false | undefined | Html | readonly Child[];
+
+/**
+ * Template tag: `html`<b title="${title}">${name}</b>``. Values in attributes must stand between double quotes; none
+ * may stand in a script, in a style or where a tag or an attribute is named.
+ */
+export function html(parts: TemplateStringsArray, ...children: Child[]): Html {
+  return {
+    [content]: sourceOf(parts).reduce((before, part, index) => before + written(children[index - 1]) + part),
+  };
+}
+
+const sources = new WeakMap<TemplateStringsArray, string[]>();
+
+/** The template without the indentation that it has for us. */
+function sourceOf(parts: TemplateStringsArray): string[] {
+  let source = sources.get(parts);
+  if (!source) {
+    source = parts.map((part) => part.replace(/\n\s*/g, '\n'));
+    sources.set(parts, source);
+  }
+  return source;
+}
+
+/** A style sheet of ours as an element; its text must be a constant, for it is not escaped. */
+export function styleElement(sheet: string): Html {
+  if (sheet.includes('</')) throw new Error('a style sheet cannot end its own element');
+  return { [content]: `<style>${sheet}</style>` };
+}
+
+/** The whole as text, to be sent. */
+export function textOf(markup: Html): string {
+  return markup[content];
+}
+
+function written(child: Child): string {
+  if (child === undefined || child === false) return '';
+  if (typeof child === 'string') return escape(child);
+  if (typeof child === 'number') return String(child);
+  return content in child ? child[content] : child.map(written).join('');
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+  '`': '&#96;',
+};
+
+/** Control characters, lone surrogates and what is no character at all have no place in a document. */
+const forbidden = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\uFFFE\uFFFF]|\p{Surrogate}/gu; // eslint-disable-line no-control-regex -- they are what is taken out
+
+function escape(text: string): string {
+  return text
+    .replace(forbidden, '\uFFFD')
+    .replace(/[&<>"'`]/g, (character) => entities[character] ?? character);
+}

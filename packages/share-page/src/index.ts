@@ -1,0 +1,11 @@
+// What is shown behind a share link, as text: the page, its notices, CSV. Pictures are in `./preview`, which loads more.
+export { pageHeaders } from './headers.js';
+export { renderCsv } from './render-csv.js';
+export {
+  renderExpiredPage,
+  renderTooManyPage,
+  renderUnavailablePage,
+  renderUnknownPage,
+} from './render-notice-pages.js';
+export { renderSharePage } from './render-share-page.js';
+export type { SharedExplanation } from './shared-explanation.js';

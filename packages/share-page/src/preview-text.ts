@@ -1,0 +1,156 @@
+// Text in the preview picture: measured, cut to a width, and laid out font by font. The drawing program would take one
+// font for a whole text, and drop it where an emoji stands beside Arabic.
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { initWasm, Resvg } from '@resvg/resvg-wasm';
+import { html, textOf, type Child } from './html.js';
+import { clipped } from './words.js';
+
+export type Fonts = Uint8Array[];
+export type Drawing = InstanceType<typeof Resvg>;
+
+export interface TextStyle {
+  size: number;
+  weight: number;
+}
+
+const fontFiles = [
+  import.meta.resolve('@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf'),
+  import.meta.resolve('@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf'),
+  import.meta.resolve('@expo-google-fonts/inter/700Bold/Inter_700Bold.ttf'),
+  import.meta.resolve('@expo-google-fonts/noto-sans-arabic/600SemiBold/NotoSansArabic_600SemiBold.ttf'),
+  import.meta.resolve('@expo-google-fonts/noto-sans-hebrew/600SemiBold/NotoSansHebrew_600SemiBold.ttf'),
+  import.meta.resolve('@expo-google-fonts/noto-emoji/400Regular/NotoEmoji_400Regular.ttf'),
+];
+const usualFont = 'Inter';
+const emojiFont = 'Noto Emoji';
+const otherFonts: [family: string, characters: RegExp][] = [
+  [emojiFont, /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u200d|\ufe0f|\u20e3/u],
+  ['Noto Sans Arabic', /\p{Script=Arabic}/u],
+  ['Noto Sans Hebrew', /\p{Script=Hebrew}/u],
+];
+
+/** What our fonts have. Anything else would be a box, so such a text is better not drawn at all. */
+const drawable =
+  /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Common}\p{Script=Inherited}]+$/u;
+
+/** A space, as a part of the size. */
+const spaceWidth = 0.3;
+/** No text in the picture is longer, whatever fits. */
+const longest = 80;
+
+let fontsOnce: Promise<Fonts> | undefined;
+
+/** Fonts and the drawing program, read at the first picture and kept. */
+export function loadFonts(): Promise<Fonts> {
+  return (fontsOnce ??= (async () => {
+    await initWasm(readFile(fileURLToPath(import.meta.resolve('@resvg/resvg-wasm/index_bg.wasm'))));
+    return Promise.all(fontFiles.map((file) => readFile(fileURLToPath(file))));
+  })());
+}
+
+/** Calls `use` with the drawing of an SVG; its memory is not the garbage collector's. */
+export function withDrawing<T>(svg: string, fonts: Fonts, use: (drawing: Drawing) => T): T {
+  const drawing = new Resvg(svg, { font: { fontBuffers: fonts, defaultFontFamily: usualFont } });
+  try {
+    return use(drawing);
+  } finally {
+    drawing.free();
+  }
+}
+
+/** Whether our fonts have the scripts of the text. */
+export function isDrawable(text: string): boolean {
+  return drawable.test(text);
+}
+
+/** How wide the text is drawn. */
+export function widthOf(text: string, style: TextStyle, fonts: Fonts): number {
+  return laidOut(text, style, fonts).width;
+}
+
+/** The text, or as much of its beginning as is not wider than `width`, from the left edge `x` on the line `y`. */
+export function textAt(
+  text: string,
+  { x, y, width, fill, ...style }: TextStyle & { x: number; y: number; width: number; fill: string },
+  fonts: Fonts,
+): Child {
+  let fits = laidOut(clipped(text, longest), style, fonts);
+  for (let [low, high] = [1, longest]; fits.width > width && high - low > 1;) {
+    const middle = Math.floor((low + high) / 2);
+    const tried = laidOut(clipped(text, middle), style, fonts);
+    if (tried.width > width) high = middle;
+    else low = middle;
+    if (high - low <= 1) fits = laidOut(clipped(text, low), style, fonts);
+  }
+  return fits.runs.map(
+    (run) =>
+      html`<text
+        x="${x + run.x}"
+        y="${y}"
+        font-family="${run.family}"
+        font-size="${style.size}"
+        font-weight="${style.weight}"
+        fill="${fill}"
+        >${run.text}</text
+      >`,
+  );
+}
+
+interface Run {
+  family: string;
+  text: string;
+  x: number;
+}
+
+/** The parts of the text that one font draws, placed beside each other; from the right when the text begins so. */
+function laidOut(text: string, style: TextStyle, fonts: Fonts): { width: number; runs: Run[] } {
+  let width = 0;
+  const runs = runsOf(text).map(({ family, text: part, spaced }) => {
+    const start = width + (spaced ? spaceWidth * style.size : 0);
+    const own = runWidth(family, part, style, fonts);
+    width = start + own;
+    return { family, text: part, x: start, own };
+  });
+  const first = /\p{L}/u.exec(text)?.[0] ?? '';
+  const fromRight = /[\p{Script=Arabic}\p{Script=Hebrew}]/u.test(first);
+  return {
+    width,
+    runs: runs.map(({ family, text: part, x, own }) => ({
+      family,
+      text: part,
+      x: fromRight ? width - x - own : x,
+    })),
+  };
+}
+
+/** A run is `spaced` when a space parts it from the one before. */
+function runsOf(text: string): { family: string; text: string; spaced: boolean }[] {
+  const runs: { family: string; text: string; spaced: boolean }[] = [];
+  let space = '';
+  for (const character of text.trim()) {
+    if (/\s/u.test(character)) {
+      space = ' ';
+      continue;
+    }
+    const family = otherFonts.find(([, characters]) => characters.test(character))?.[0] ?? usualFont;
+    const last = runs.at(-1);
+    const joins = space === '' || family !== emojiFont;
+    if (last?.family === family && joins) last.text += space + character;
+    else runs.push({ family, text: character, spaced: space !== '' });
+    space = '';
+  }
+  return runs;
+}
+
+function runWidth(family: string, text: string, { size, weight }: TextStyle, fonts: Fonts): number {
+  const svg = html`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">
+    <text font-family="${family}" font-size="${size}" font-weight="${weight}">${text}</text>
+  </svg>`;
+  return withDrawing(textOf(svg), fonts, (drawing) => {
+    const box = drawing.getBBox();
+    const width = box ? box.x + box.width : 0;
+    box?.free();
+    return width;
+  });
+}

@@ -1,0 +1,45 @@
+// The table for spreadsheets: everything is in it, and nothing in it is run.
+import { expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
+import { driver, sharedExplanation } from './testing/shared-explanations.js';
+import { renderCsv } from './render-csv.js';
+
+const rowsOf = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
+
+test('every driver is a row, with what holds of the whole on it', () => {
+  const shared = sharedExplanation();
+  const rows = rowsOf(renderCsv(shared));
+  expect(rows).toHaveLength(shared.top_drivers.length);
+  expect(rows[0]).toEqual({
+    lead_name: 'Ada Lovelace',
+    score: '82',
+    decay_applied: '-3',
+    range_hours: '720',
+    computed_at: shared.computed_at,
+    rule_id: 'rule-Page View-15',
+    event_type: 'Page View',
+    filter_label: 'path contains "/pricing"',
+    count: '3',
+    weight: '15',
+    total: '45',
+  });
+  expect(rows[2]).toMatchObject({ weight: '-20', total: '-20' });
+});
+
+test('a score without drivers is one row', () => {
+  expect(rowsOf(renderCsv(sharedExplanation({ top_drivers: [] })))).toEqual([
+    expect.objectContaining({ lead_name: 'Ada Lovelace', score: '82', event_type: '', total: '' }),
+  ]);
+});
+
+test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\tx'])('the name %j is no formula', (name) => {
+  const [row] = rowsOf(
+    renderCsv(sharedExplanation({ lead_name: name, top_drivers: [driver(name, 1, 1, name)] })),
+  );
+  expect(row).toMatchObject({ lead_name: `'${name}`, event_type: `'${name}`, filter_label: `'${name}` });
+});
+
+test('lines, quotes and commas in names stay in their cell', () => {
+  const name = 'a,"b"\r\nc; d';
+  expect(rowsOf(renderCsv(sharedExplanation({ lead_name: name })))[0]).toMatchObject({ lead_name: name });
+});

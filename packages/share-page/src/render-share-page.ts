@@ -1,0 +1,277 @@
+// The page behind a share link: a score, and why it is what it is, for somebody who has never heard of lead scoring.
+import { coursePlot, courseInWords, hasCourse } from './course.js';
+import { htmlDocument } from './document.js';
+import { driversChart, toneOf } from './drivers.js';
+import { html, textOf, type Child, type Html } from './html.js';
+import type { ShareLinks, SharedExplanation } from './shared-explanation.js';
+import {
+  clipped,
+  counted,
+  dateInWords,
+  momentInWords,
+  numberInWords,
+  rangeInWords,
+  signed,
+  spanInWords,
+} from './words.js';
+
+/** A page stays below this, whatever it shows. */
+const largestPageBytes = 50_000;
+/** Bars that are drawn; the next is tried when names are so long that the page would grow too large. */
+const shownDrivers = [12, 8, 4, 2];
+const shownWeights = 12;
+const shownWeightsOfType = 4;
+const longestName = 300;
+
+/**
+ * The whole document, for the headers of `pageHeaders`. It shows what is given and nothing else, in one request,
+ * without a script.
+ */
+export function renderSharePage(shared: SharedExplanation, links: ShareLinks): string {
+  let page = '';
+  for (const shown of shownDrivers) {
+    page = textOf(sharePage(shared, links, shown));
+    if (Buffer.byteLength(page) < largestPageBytes) break;
+  }
+  return page;
+}
+
+function sharePage(shared: SharedExplanation, links: ShareLinks, shown: number): Html {
+  const name = clipped(shared.lead_name, longestName);
+  const range = rangeInWords(shared.range_hours);
+  const title = `Lead score of ${isolated(name)}`;
+  return htmlDocument({
+    title,
+    roomy: name.length <= 90 && shared.top_drivers.length <= 7 && shared.snapshot.length <= 12,
+    head: openGraph(title, shared, links),
+    aside: html`<p>
+      Read-only link, open until
+      <time datetime="${shared.expires_at}">${dateInWords(shared.expires_at)}</time>
+    </p>`,
+    main: html`${hero(shared, name, range)}
+      <section class="part" aria-labelledby="drivers">
+        <h2 id="drivers">What moved the score</h2>
+        ${driversPart(shared, range, shown)}
+      </section>
+      ${shared.history.length > 0 && coursePart(shared, range)}
+      <div class="part pair">${weightsPart(shared)}${decayPart(shared)}</div>`,
+    footer: footer(shared, links),
+  });
+}
+
+function openGraph(title: string, shared: SharedExplanation, links: ShareLinks): Html {
+  const description = `${counted(shared.score, 'point')}, and where they come from. Read-only, open until ${dateInWords(shared.expires_at)}.`;
+  return html`<meta name="description" content="${description}" />
+    <meta property="og:type" content="website" />
+    <meta property="og:site_name" content="Lead score" />
+    <meta property="og:title" content="${title}" />
+    <meta property="og:description" content="${description}" />
+    <meta property="og:url" content="${links.page}" />
+    <meta property="og:image" content="${links.image}" />
+    <meta property="og:image:type" content="image/png" />
+    <meta property="og:image:width" content="1200" />
+    <meta property="og:image:height" content="630" />
+    <meta property="og:image:alt" content="The score as a number, with its largest reasons as bars." />
+    <meta name="twitter:card" content="summary_large_image" />`;
+}
+
+function hero(shared: SharedExplanation, name: string, range: string): Html {
+  const score = numberInWords(shared.score);
+  return html`<section class="hero" aria-labelledby="name">
+    <div>
+      <h1 id="name" class="${name.length > 90 ? 'longer' : name.length > 28 ? 'long' : 'short'}">
+        <span class="eyebrow">The score of</span> <bdi>${name}</bdi>
+      </h1>
+      <p class="score">
+        <b class="${score.length > 4 ? 'long' : 'short'}">${score}</b>
+        <span>${level(shared)}<span>${Math.abs(shared.score) === 1 ? 'point' : 'points'}</span></span>
+      </p>
+      <p>${inShort(shared, range)}</p>
+      <p class="small dim">
+        A lead score is a running total that shows how strong somebody’s interest is. What they do, such as
+        opening a page or answering an email, adds points or takes some away. The higher the total, the
+        stronger the interest.
+      </p>
+    </div>
+    ${receipt(shared, range)}
+  </section>`;
+}
+
+function level({ level: reached }: SharedExplanation): Child {
+  return (
+    reached &&
+    html`<span class="level"
+      ><svg viewBox="0 0 10 10" aria-hidden="true" focusable="false">
+        <circle cx="5" cy="5" r="4.5" fill="${colorOf(reached.color)}" /></svg
+      ><span><span class="vh">Level: </span><bdi>${clipped(reached.name, 32)}</bdi></span></span
+    > `
+  );
+}
+
+function inShort({ top_drivers, score }: SharedExplanation, range: string): Child {
+  const [largest] = top_drivers;
+  const below =
+    score < 0 ? ' A score below zero means that more points were taken away than were added.' : '';
+  if (!largest) return `Nothing that counts happened in ${range}.${below}`;
+  const { gained, lost } = sums(top_drivers);
+  const what =
+    lost === 0
+      ? `${counted(gained, 'point')} came in over ${range}`
+      : gained === 0
+        ? `${counted(-lost, 'point')} went away over ${range}`
+        : `Over ${range}, ${counted(gained, 'point')} came in and ${counted(-lost, 'point')} went away`;
+  const main = html`<b><bdi>${clipped(largest.event_type, 60)}</bdi></b>`;
+  return top_drivers.length === 1
+    ? html`${what}, all for ${main}.${below}`
+    : html`${what}. The largest single reason is ${main}.${below}`;
+}
+
+/** The sum as on a till receipt: it always adds up to the score. */
+function receipt({ score, top_drivers, decay_applied }: SharedExplanation, range: string): Html {
+  const { gained, lost } = sums(top_drivers);
+  const rest = score - gained - lost - decay_applied;
+  const lines: [label: string, points: number][] = [
+    [`Added in ${range}`, gained],
+    [`Taken away in ${range}`, lost],
+    ['Faded with time', decay_applied],
+    ['From earlier and other activity', rest],
+  ];
+  return html`<div class="receipt">
+    <h2>How it adds up</h2>
+    <dl>
+      ${lines
+        .filter(([, points], index) => index === 0 || points !== 0)
+        .map(
+          ([label, points]) =>
+            html`<div>
+              <dt>${label}</dt>
+              <dd class="${toneOf(points)}">${signed(points)}</dd>
+            </div>`,
+        )}
+      <div class="total">
+        <dt>Score</dt>
+        <dd>${numberInWords(score)}</dd>
+      </div>
+    </dl>
+  </div>`;
+}
+
+function driversPart({ top_drivers }: SharedExplanation, range: string, shown: number): Html {
+  const [first] = top_drivers;
+  if (!first)
+    return html`<p class="dim">
+      No activity of ${range} added points or took any away. As soon as something that counts happens, it is
+      listed here.
+    </p>`;
+  return html`<p class="dim">
+      Each row is one kind of activity in ${range}, the weightiest first. “${numberInWords(first.count)} ×
+      ${numberInWords(first.weight)}” means that it happened
+      ${first.count === 1 ? 'once' : counted(first.count, 'time')}, at
+      ${counted(first.weight, 'point')}${first.count === 1 ? '' : ' each'}.
+    </p>
+    ${driversChart(top_drivers, shown)}`;
+}
+
+function coursePart({ history, range_hours }: SharedExplanation, range: string): Html {
+  return html`<section class="part" aria-labelledby="course">
+    <h2 id="course">How the score moved</h2>
+    <p class="dim">${courseInWords(history, range)}</p>
+    ${hasCourse(history) && coursePlot(history, range_hours)}
+  </section>`;
+}
+
+function weightsPart({ snapshot }: SharedExplanation): Html {
+  const types = new Map<string, Set<number>>();
+  for (const { event_type, weight } of snapshot)
+    types.set(event_type, (types.get(event_type) ?? new Set()).add(weight));
+  const byWeight = [...types]
+    .map(([event_type, weights]) => ({
+      event_type,
+      weights: [...weights].sort((a, b) => Math.abs(b) - Math.abs(a) || b - a),
+    }))
+    .sort((a, b) => Math.abs(b.weights[0] ?? 0) - Math.abs(a.weights[0] ?? 0));
+  const more = byWeight.length - shownWeights;
+  return html`<section class="part" aria-labelledby="weights">
+    <h2 id="weights">What counts today</h2>
+    ${
+      byWeight.length === 0
+        ? html`<p class="dim">
+            No rule is switched on at the moment, so new activity leaves the score as it is.
+          </p>`
+        : html`<p class="dim">
+              The points that each kind of activity is worth now. When a rule changes, earlier points stay as
+              they were.
+            </p>
+            <ul class="weights" role="list">
+              ${byWeight.slice(0, shownWeights).map(
+                ({ event_type, weights }) =>
+                  html`<li>
+                    <bdi>${clipped(event_type, 32)}</bdi>
+                    <b
+                      >${weights
+                        .slice(0, shownWeightsOfType)
+                        .map((weight, index) => [
+                          index > 0 && ' or ',
+                          html`<span class="${toneOf(weight)}">${signed(weight)}</span>`,
+                        ])}${weights.length > shownWeightsOfType && ' …'}</b
+                    >
+                  </li>`,
+              )}
+            </ul>
+            ${more > 0 && html`<p class="more small dim">And ${counted(more, 'more kind of activity', 'more kinds of activity')}.</p>`}`
+    }
+  </section>`;
+}
+
+function decayPart({ decay_applied }: SharedExplanation): Html {
+  return html`<section class="part" aria-labelledby="decay">
+    <h2 id="decay">What time took away</h2>
+    <p class="dim">
+      ${
+        decay_applied === 0
+          ? 'Nothing: no points have faded. Every point counts as much as on the day it was given.'
+          : html`${counted(-decay_applied, 'point has', 'points have')} faded so far (<b class="minus"
+                >${signed(decay_applied)}</b
+              >). Interest cools, so what lies far back counts less.`
+      }
+    </p>
+  </section>`;
+}
+
+function footer(shared: SharedExplanation, links: ShareLinks): Html {
+  const left = (Date.parse(shared.expires_at) - Date.parse(shared.computed_at)) / 3_600_000;
+  return html`<footer class="foot">
+    <p>
+      Computed ${time(shared.computed_at)}, anew each time the page is opened.<br />The link works until
+      ${time(shared.expires_at)}, that is for another ${spanInWords(left)}.
+    </p>
+    <ul class="screen" role="list">
+      <li><a href="${links.json}">Data as JSON</a></li>
+      <li><a href="${links.csv}">Data as CSV</a></li>
+    </ul>
+  </footer>`;
+}
+
+function time(at: string): Html {
+  return html`<time datetime="${at}">${momentInWords(at)}</time>`;
+}
+
+function sums(drivers: SharedExplanation['top_drivers']): { gained: number; lost: number } {
+  return drivers.reduce(
+    ({ gained, lost }, { total }) => ({
+      gained: gained + Math.max(0, total),
+      lost: lost + Math.min(0, total),
+    }),
+    { gained: 0, lost: 0 },
+  );
+}
+
+/** A colour is a name or hexadecimal, nothing that could refer to something. */
+function colorOf(color: string): string {
+  return /^(#[0-9a-f]{3,8}|[a-z]{3,20})$/i.test(color) ? color : 'gray';
+}
+
+/** Keeps a name of the other direction from turning the words around it, where no markup can. */
+function isolated(name: string): string {
+  return `\u2068${name}\u2069`;
+}

@@ -1,0 +1,36 @@
+// What a share link shows of a lead: the one input of the page, the table, the picture and the public JSON.
+
+/** A rule that gave or took points within the range. */
+export interface SharedDriver {
+  rule_id: string;
+  event_type: string;
+  count: number;
+  weight: number;
+  total: number;
+  filter_label?: string;
+}
+
+/** Everything that a shared page may show; nothing else of the lead exists here. */
+export interface SharedExplanation {
+  lead_name: string;
+  score: number;
+  level?: { name: string; color: string };
+  /** The largest contribution of either sign first. */
+  top_drivers: SharedDriver[];
+  snapshot: { event_type: string; weight: number }[];
+  /** Zero or less. */
+  decay_applied: number;
+  range_hours: number;
+  /** The score's course over the range: the first point at its start, the last at `computed_at`. */
+  history: { at: string; score: number }[];
+  computed_at: string;
+  expires_at: string;
+}
+
+/** Addresses of the page and of its other forms. */
+export interface ShareLinks {
+  page: string;
+  json: string;
+  csv: string;
+  image: string;
+}

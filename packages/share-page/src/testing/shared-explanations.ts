@@ -1,0 +1,167 @@
+// Shared explanations for the tests of the page: one that is like real ones, and those that are hard to show.
+import type { SharedDriver, SharedExplanation, ShareLinks } from '../shared-explanation.js';
+
+const computedAt = Date.UTC(2026, 10, 21, 14, 5);
+const hour = 3_600_000;
+
+export const links: ShareLinks = {
+  page: 'https://app.example.com/share/tok',
+  json: '/public/score-explain/tok',
+  csv: '/public/score-explain/tok/csv',
+  image: 'https://app.example.com/public/score-explain/tok/preview.png',
+};
+
+export function driver(
+  event_type: string,
+  count: number,
+  weight: number,
+  filter_label?: string,
+): SharedDriver {
+  return {
+    rule_id: `rule-${event_type}-${String(weight)}`,
+    event_type,
+    count,
+    weight,
+    total: count * weight,
+    ...(filter_label !== undefined && { filter_label }),
+  };
+}
+
+/** An explanation with what a test does not care about filled in; the history is a walk that ends at the score. */
+export function sharedExplanation(changes: Partial<SharedExplanation> = {}): SharedExplanation {
+  const score = changes.score ?? 82;
+  return {
+    lead_name: 'Ada Lovelace',
+    score,
+    top_drivers: [
+      driver('Page View', 3, 15, 'path contains "/pricing"'),
+      driver('Demo Requested', 1, 30),
+      driver('Careers Visit', 1, -20, 'path starts with "/careers"'),
+      driver('Email Open', 14, 1, 'campaign is one of "Spring Launch", "Autumn Review"'),
+      driver('Form Submit', 1, 10, 'form is "newsletter" and country is not "US"'),
+      driver('Unsubscribe', 1, -8),
+      driver('Webinar Attended', 1, 6),
+    ],
+    snapshot: [
+      { event_type: 'Page View', weight: 15 },
+      { event_type: 'Page View', weight: 2 },
+      { event_type: 'Demo Requested', weight: 30 },
+      { event_type: 'Careers Visit', weight: -20 },
+      { event_type: 'Email Open', weight: 1 },
+      { event_type: 'Form Submit', weight: 10 },
+      { event_type: 'Unsubscribe', weight: -8 },
+      { event_type: 'Webinar Attended', weight: 6 },
+    ],
+    decay_applied: -3,
+    range_hours: 720,
+    history: walk(
+      [8, 9, 10, 25, 26, 27, 7, 8, 9, 39, 40, 46, 47, 62, 54, 56, 66, 67, 68, 83, 85, 85, 82, 82],
+      score,
+    ),
+    computed_at: new Date(computedAt).toISOString(),
+    expires_at: new Date(computedAt + 7 * 24 * hour - 20 * hour).toISOString(),
+    ...changes,
+  };
+}
+
+function walk(scores: number[], last: number, hours = 720): SharedExplanation['history'] {
+  const start = computedAt - hours * hour;
+  return [...scores.slice(0, -1), last].map((score, index) => ({
+    at: new Date(
+      index === scores.length - 1
+        ? computedAt
+        : start + hours * hour * ((index / (scores.length - 1)) ** 1.4 * 0.96),
+    ).toISOString(),
+    score,
+  }));
+}
+
+export const script = '<script>document.title="ran"</script>';
+export const hostileName = `"><img src=x onerror="document.title='ran'">${script}`;
+
+const long =
+  'Maximiliane Theodora von und zu Hohenzollern-Sigmaringen, Leiterin der Abteilung für Absatz und Vertrieb, ';
+
+/** The cases that the page must stand up to, by the name under which their pictures are kept. */
+export const cases: Record<string, SharedExplanation> = {
+  usual: sharedExplanation({ level: { name: 'Hot', color: '#e8590c' } }),
+  'many-drivers': sharedExplanation({
+    score: 3_914,
+    level: { name: 'Customer', color: 'teal' },
+    top_drivers: Array.from({ length: 500 }, (_, index) =>
+      driver(
+        `${index % 3 === 0 ? 'Page View' : index % 3 === 1 ? 'Email Click' : 'Form Submit'} ${String(index + 1)}`,
+        1 + (index % 5),
+        Math.round(60 / (1 + index / 20)) * (index % 4 === 2 ? -1 : 1),
+        index % 2 === 0
+          ? `path contains "/section-${String(index)}" and country is one of "DE", "AT", "CH"`
+          : undefined,
+      ),
+    ).sort((a, b) => Math.abs(b.total) - Math.abs(a.total)),
+    snapshot: Array.from({ length: 500 }, (_, index) => ({
+      event_type: `Kind ${String(index)}`,
+      weight: 60 - (index % 90),
+    })),
+    history: walk(
+      Array.from({ length: 2_000 }, (_, index) => Math.round(2 * index + 300 * Math.sin(index / 70))),
+      3_914,
+    ),
+  }),
+  'one-driver': sharedExplanation({
+    lead_name: 'Grace',
+    score: 10,
+    top_drivers: [driver('Form Submit', 1, 10)],
+    snapshot: [{ event_type: 'Form Submit', weight: 10 }],
+    decay_applied: 0,
+    history: walk([0, 0, 0, 10, 10], 10),
+  }),
+  'no-drivers': sharedExplanation({
+    lead_name: 'lead-4711@example.com',
+    score: 0,
+    top_drivers: [],
+    snapshot: [],
+    decay_applied: 0,
+    range_hours: 24,
+    history: walk([0, 0], 0, 24),
+  }),
+  'negative-score': sharedExplanation({
+    lead_name: 'Charles Babbage',
+    score: -43,
+    level: { name: 'Cold', color: '#4c6ef5' },
+    top_drivers: [driver('Unsubscribe', 2, -20), driver('Careers Visit', 1, -8), driver('Page View', 5, 1)],
+    decay_applied: 0,
+    history: walk([0, 5, -15, -14, -34, -42, -43], -43),
+  }),
+  'long-names': sharedExplanation({
+    lead_name: long.repeat(4).slice(0, 300),
+    score: -2_147_483_648,
+    level: { name: 'Level '.repeat(20), color: 'url(https://example.com/x)' },
+    top_drivers: Array.from({ length: 20 }, (_, index) =>
+      driver(
+        'Event'.repeat(20),
+        100_000 - index,
+        index % 2 === 0 ? 1_000 : -1_000,
+        `field is "${'value '.repeat(2_000)}"`,
+      ),
+    ),
+    snapshot: Array.from({ length: 40 }, (_, index) => ({
+      event_type: `${'W'.repeat(99)}${String(index)}`,
+      weight: 1_000_000 - index,
+    })),
+  }),
+  'right-to-left': sharedExplanation({
+    level: { name: 'ساخن', color: '#e8590c' },
+    lead_name: 'عائشة بنت محمد ⭐️ 🚀',
+    top_drivers: [
+      driver('زيارة صفحة', 4, 12, 'الصفحة contains "/الأسعار"'),
+      driver('ביקור בדף', 3, -5),
+      driver('🎉 Webinar 👩🏽‍💻', 2, 6, 'room is "🦄"'),
+    ],
+  }),
+  markup: sharedExplanation({
+    lead_name: hostileName,
+    level: { name: script, color: '"/><script>document.title="ran"</script>' },
+    top_drivers: [driver(hostileName, 3, 10, `path is "${script}" and x is "&lt;b&gt;"`)],
+    snapshot: [{ event_type: hostileName, weight: 10 }],
+  }),
+};

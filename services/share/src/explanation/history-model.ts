@@ -1,0 +1,48 @@
+// The course of a lead's score over a range, ready to plot: points count from when what gave them happened, as drivers do,
+// also when it was taken in later. Pure.
+import type { ExplainedDecision } from '@lead-scoring/contracts';
+
+export interface HistoryPoint {
+  at: string;
+  score: number;
+}
+
+/** Changes that are nearer to each other than this part of the range are one point. */
+const maximumSteps = 120;
+
+/**
+ * The score at the start of the range, after each change, and now. Changes that no plot could tell apart are one.
+ * @param score the score at `at`, to which all decisions have led
+ * @param decisions all of the lead's
+ */
+export function scoreHistory(
+  score: number,
+  decisions: readonly ExplainedDecision[],
+  { at, range_hours }: { at: string; range_hours: number },
+): HistoryPoint[] {
+  const end = Date.parse(at);
+  const start = end - range_hours * 3_600_000;
+  const changes = decisions
+    .flatMap(({ scored_events }) => scored_events)
+    .map((event) => ({ time: Math.min(Date.parse(event.timestamp), end), points: pointsOf(event) }))
+    .filter(({ time, points }) => time > start && points !== 0)
+    .sort((a, b) => a.time - b.time);
+  let current = score - changes.reduce((sum, { points }) => sum + points, 0);
+  const history: HistoryPoint[] = [{ at: new Date(start).toISOString(), score: current }];
+  const stepMs = (end - start) / maximumSteps;
+  let step = -1;
+  for (const { time, points } of changes) {
+    current += points;
+    const point = { at: new Date(time).toISOString(), score: current };
+    const own = Math.floor((time - start) / stepMs);
+    if (own === step) history[history.length - 1] = point;
+    else history.push(point);
+    step = own;
+  }
+  if (history.at(-1)?.at !== at) history.push({ at, score });
+  return history;
+}
+
+function pointsOf({ matches }: ExplainedDecision['scored_events'][number]): number {
+  return matches.reduce((sum, { points }) => sum + points, 0);
+}

@@ -1,0 +1,128 @@
+// What explains scores, as stored: leads, the decisions that gave them points, and the OUs' rules.
+import type {
+  ExplainedDecision,
+  JsonValue,
+  records,
+  routeDeclarations,
+  ScoringConfiguration,
+} from '@lead-scoring/contracts';
+import {
+  binaryToUuid,
+  Binary,
+  defineCollection,
+  packJson,
+  readJson,
+  storedJson,
+  unpackJson,
+  uuidToBinary,
+  type GuardedDocument,
+} from '@lead-scoring/read-model';
+import type { SharedLead } from './state.js';
+
+/** `_id` is leadKey. */
+export interface SharedLeadDocument extends GuardedDocument {
+  _id: Binary;
+  given_name: { value: string; at: string } | null;
+  first_alias: string | null;
+  score: number;
+}
+
+/** A decision that gave points, as it is recorded; `_id` is decisionKey. */
+export interface DecisionDocument {
+  _id: Binary;
+  /** The LeadScored as JSON: storedJson. */
+  json: Binary;
+  partition: number;
+}
+
+/** `_id` is the OU. */
+export interface ConfigurationDocument extends GuardedDocument {
+  _id: Binary;
+  version: number;
+  /** JSON text of rulesets and rules, in the order in which they were made. */
+  content: string;
+}
+
+export const sharedLeads = defineCollection<SharedLeadDocument>({ name: 'leads', indexes: [] });
+export const decisions = defineCollection<DecisionDocument>({ name: 'decisions', indexes: [] });
+export const configurations = defineCollection<ConfigurationDocument>({
+  name: 'configurations',
+  indexes: [],
+});
+
+/** A lead within its OU. */
+export function leadKey(ouId: string, leadId: string): Binary {
+  return new Binary(Buffer.from(digitsOf(ouId + leadId), 'hex'), 0);
+}
+
+/** The decisions on a lead, in the order of the log. */
+function decisionKey(ouId: string, leadId: string, offset: number): Binary {
+  return new Binary(Buffer.from(digitsOf(ouId + leadId) + offset.toString(16).padStart(16, '0'), 'hex'), 0);
+}
+
+/** The keys of the decisions on a lead up to an offset. */
+export function decisionKeysUpTo(ouId: string, leadId: string, offset: number) {
+  return { $gte: decisionKey(ouId, leadId, 0), $lte: decisionKey(ouId, leadId, offset) };
+}
+
+export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadDocument {
+  const { given_name, first_alias, score, offset } = lead;
+  return { _id: leadKey(lead.ou_id, lead.id), given_name, first_alias, score, offset, partition };
+}
+
+/** The ids are those that the document's key is made of, as the caller has them. */
+export function toLead(
+  { given_name, first_alias, score, offset }: SharedLeadDocument,
+  { ou_id, lead_id }: { ou_id: string; lead_id: string },
+): SharedLead {
+  return { id: lead_id, ou_id, given_name, first_alias, score, offset };
+}
+
+/** @param json the decision's own text */
+export function toDecisionDocument(
+  { ou_id, lead_id }: records.LeadScored,
+  json: Buffer,
+  at: { partition: number; offset: number },
+): DecisionDocument {
+  return { _id: decisionKey(ou_id, lead_id, at.offset), json: storedJson(json), partition: at.partition };
+}
+
+/** What an explanation needs of a decision, and nothing else that the decision says of its lead. */
+export function toDecision({ json }: DecisionDocument): ExplainedDecision {
+  const { decided_at, configuration_version, scored_events } = readJson(
+    json,
+  ) as unknown as records.LeadScored;
+  return { decided_at, configuration_version, scored_events };
+}
+
+export function toConfigurationDocument(
+  configuration: ScoringConfiguration,
+  at: { partition: number; offset: number },
+): ConfigurationDocument {
+  return {
+    _id: uuidToBinary(configuration.ou_id),
+    version: configuration.version,
+    content: packJson({
+      rulesets: [...configuration.rulesets.values()],
+      rules: [...configuration.rules.values()],
+    } as unknown as JsonValue),
+    ...at,
+  };
+}
+
+export function toConfiguration({ _id, version, content }: ConfigurationDocument): ScoringConfiguration {
+  const { rulesets, rules } = unpackJson(content) as unknown as {
+    rulesets: routeDeclarations.Ruleset[];
+    rules: routeDeclarations.Rule[];
+  };
+  return {
+    ou_id: binaryToUuid(_id),
+    version,
+    rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
+    rules: new Map(rules.map((rule) => [rule.id, rule])),
+  };
+}
+
+function digitsOf(uuids: string): string {
+  return uuids.replaceAll('-', '');
+}

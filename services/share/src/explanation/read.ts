@@ -1,0 +1,72 @@
+// The explanation of a lead's score as of now, put together when it is asked for.
+import {
+  emptyConfiguration,
+  explainScore,
+  publicExplanation,
+  type routeDeclarations,
+} from '@lead-scoring/contracts';
+import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { scoreHistory, type HistoryPoint } from './history-model.js';
+import {
+  configurations,
+  decisionKeysUpTo,
+  decisions,
+  leadKey,
+  sharedLeads,
+  toConfiguration,
+  toDecision,
+  toLead,
+} from './model.js';
+import { nameOf } from './state.js';
+
+/** Event times that drivers cover: as GET /lead/{id}/score-explain has it without a range of the caller's. */
+const rangeHours = 720;
+
+export interface ReadExplanation {
+  explanation: routeDeclarations.PublicScoreExplanation;
+  history: HistoryPoint[];
+  computed_at: string;
+}
+
+/** null: the OU has no such lead. */
+export async function readExplanation(
+  readModel: ReadModel,
+  { ou_id, lead_id }: { ou_id: string; lead_id: string },
+  now: Date,
+): Promise<ReadExplanation | null> {
+  return withClassifiedErrors(async () => {
+    // The lead first: decisions are stored before the lead that counts them, so up to its offset none is missing.
+    const found = await readModel.collection(sharedLeads).findOne({ _id: leadKey(ou_id, lead_id) });
+    if (!found) return null;
+    const lead = toLead(found, { ou_id, lead_id });
+    const [led, rules] = await Promise.all([
+      readModel
+        .collection(decisions)
+        .find({ _id: decisionKeysUpTo(ou_id, lead_id, lead.offset) })
+        .sort({ _id: 1 })
+        .toArray(),
+      readModel.collection(configurations).findOne({ _id: uuidToBinary(ou_id) }),
+    ]);
+    const explained = led.map(toDecision);
+    const configuration = rules ? toConfiguration(rules) : emptyConfiguration(ou_id);
+    // Everything counts that is decided, whatever the clocks of other machines say.
+    const at = explained.reduce(
+      (time, { decided_at }) => (decided_at > time ? decided_at : time),
+      now.toISOString(),
+    );
+    const request = { at, range_hours: rangeHours };
+    return {
+      explanation: publicExplanation(
+        explainScore(
+          { id: lead.id, name: nameOf(lead), score: lead.score },
+          explained,
+          configuration,
+          configuration,
+          request,
+        ),
+      ),
+      history: scoreHistory(lead.score, explained, request),
+      computed_at: at,
+    };
+  });
+}

@@ -1,0 +1,70 @@
+// Decides on share links: pure; time and ids come with the command, what is known of the lead from who calls.
+import { shareLifetimeMs, type records } from '@lead-scoring/contracts';
+import type { ShareCommand, ShareDecision, ShareEvent } from './events.js';
+import type { Share } from './state.js';
+
+/** Whether the OU has the lead; unknown while what is folded is behind what has happened. */
+export type LeadPresence = 'present' | 'absent' | 'unknown';
+
+/** A command that took effect before gives no event again. */
+export function decideShare(command: ShareCommand, share: Share | null, lead: LeadPresence): ShareDecision {
+  switch (command.type) {
+    case 'CreateShare':
+      return createShare(command.payload, share, lead);
+    case 'RevokeShare':
+      return revokeShare(command.payload, share);
+  }
+}
+
+function createShare(
+  { requested_at, ...fields }: records.CreateShare,
+  share: Share | null,
+  lead: LeadPresence,
+): ShareDecision {
+  if (share)
+    return share.lead_id === fields.lead_id && share.ou_id === fields.ou_id
+      ? done()
+      : {
+          outcome: 'rejected',
+          code: 'idempotency_key_reused',
+          message: 'This Idempotency-Key was used to share another lead. Use a new key for a new link.',
+        };
+  switch (lead) {
+    case 'absent':
+      return {
+        outcome: 'rejected',
+        code: 'lead_not_found',
+        message: 'No lead of this organizational unit has this id.',
+      };
+    case 'unknown':
+      return {
+        outcome: 'rejected',
+        code: 'position_not_reached',
+        message: 'The newest leads are not visible here yet. Send the request again in a moment.',
+      };
+    case 'present': {
+      const expires_at = new Date(Date.parse(requested_at) + shareLifetimeMs).toISOString();
+      return done({ type: 'ShareCreated', payload: { ...fields, created_at: requested_at, expires_at } });
+    }
+  }
+}
+
+function revokeShare(command: records.RevokeShare, share: Share | null): ShareDecision {
+  if (share?.ou_id !== command.ou_id)
+    return {
+      outcome: 'rejected',
+      code: 'share_not_found',
+      message:
+        'No share link of this organizational unit has this token or id. GET /leads/{id}/shares lists them.',
+    };
+  if (share.revoked_at !== null) return done();
+  const { share_id, ou_id, requested_by, requested_at } = command;
+  return done({
+    type: 'ShareRevoked',
+    payload: { share_id, ou_id, lead_id: share.lead_id, revoked_by: requested_by, at: requested_at },
+  });
+}
+
+function done(...events: ShareEvent[]): ShareDecision {
+  return { outcome: 'done', events };
+}

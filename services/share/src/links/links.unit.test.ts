@@ -1,0 +1,124 @@
+// What may happen to a share link, and what follows from it.
+import { describe, expect, test } from '@jest/globals';
+import { problemTypeOf } from '@lead-scoring/contracts';
+import fc from 'fast-check';
+import { createShare, idOf, otherOuId, ouId, revokeShare, shareOf } from '../testing/builders.js';
+import { decideShare, type LeadPresence } from './decide.js';
+import type { ShareCommand, ShareEvent } from './events.js';
+import { evolveShare } from './evolve.js';
+import { statusOf, type Share } from './state.js';
+
+function given(...commands: ShareCommand[]): Share | null {
+  return commands.reduce<Share | null>((share, command) => {
+    const decision = decideShare(command, share, 'present');
+    return decision.outcome === 'done' ? decision.events.reduce(evolveShare, share) : share;
+  }, null);
+}
+
+describe('sharing a lead', () => {
+  test('makes a link that lasts seven days from the request on', () => {
+    expect(decideShare(createShare('a', 'ada'), null, 'present')).toEqual({
+      outcome: 'done',
+      events: [
+        {
+          type: 'ShareCreated',
+          payload: expect.objectContaining({
+            share_id: shareOf('a'),
+            lead_id: idOf('ada'),
+            ou_id: ouId,
+            created_at: '2026-01-01T12:00:00.000Z',
+            expires_at: '2026-01-08T12:00:00.000Z',
+          }),
+        },
+      ],
+    });
+  });
+
+  test('the same command again is a no-op, also after the link was ended and for a lead that has gone', () => {
+    for (const share of [given(createShare('a', 'ada')), given(createShare('a', 'ada'), revokeShare('a'))])
+      for (const lead of ['present', 'absent', 'unknown'] as const)
+        expect(decideShare(createShare('a', 'ada'), share, lead)).toEqual({ outcome: 'done', events: [] });
+  });
+
+  test.each<[LeadPresence, string, number]>([
+    ['absent', 'lead_not_found', 404],
+    ['unknown', 'position_not_reached', 503],
+  ])('a lead that is %s is refused', (lead, code, status) => {
+    expect(decideShare(createShare('a', 'ada'), null, lead)).toMatchObject({ outcome: 'rejected', code });
+    expect(problemTypeOf(code).status).toBe(status);
+  });
+
+  test('a link of another lead or another OU is never given out as this one', () => {
+    const share = given(createShare('a', 'ada'));
+    for (const command of [createShare('a', 'bob'), createShare('a', 'ada', { ou_id: otherOuId })])
+      expect(decideShare(command, share, 'present')).toMatchObject({
+        outcome: 'rejected',
+        code: 'idempotency_key_reused',
+      });
+  });
+});
+
+describe('ending a link', () => {
+  test('ends it once', () => {
+    const share = given(createShare('a', 'ada'));
+    expect(decideShare(revokeShare('a'), share, 'unknown')).toMatchObject({
+      events: [{ type: 'ShareRevoked', payload: { lead_id: idOf('ada') } }],
+    });
+    const ended = given(createShare('a', 'ada'), revokeShare('a'));
+    expect(ended?.revoked_at).toBe('2026-01-02T12:00:00.000Z');
+    expect(decideShare(revokeShare('a'), ended, 'unknown')).toEqual({ outcome: 'done', events: [] });
+  });
+
+  test('a link that is not there, or is of another OU, is not found', () => {
+    for (const [command, share] of [
+      [revokeShare('a'), null],
+      [revokeShare('a', { ou_id: otherOuId }), given(createShare('a', 'ada'))],
+    ] as const)
+      expect(decideShare(command, share, 'unknown')).toMatchObject({
+        outcome: 'rejected',
+        code: 'share_not_found',
+      });
+  });
+});
+
+describe('the status of a link', () => {
+  const share = given(createShare('a', 'ada'));
+  const end = Date.parse('2026-01-08T12:00:00.000Z');
+
+  test.each([
+    [end - 1, 'valid'],
+    [end, 'expired'],
+    [end + 1, 'expired'],
+  ])('at %d it is %s', (now, status) => {
+    expect(share && statusOf(share, new Date(now))).toBe(status);
+  });
+
+  test('what was ended stays ended, before and after its time', () => {
+    const ended = given(createShare('a', 'ada'), revokeShare('a'));
+    for (const now of [end - 1, end + 1]) expect(ended && statusOf(ended, new Date(now))).toBe('revoked');
+  });
+});
+
+const command = fc.oneof(
+  fc.constantFrom('ada', 'bob').map((lead): ShareCommand => createShare('a', lead)),
+  fc.constantFrom(ouId, otherOuId).map((ou_id): ShareCommand => revokeShare('a', { ou_id })),
+);
+
+test('whatever is asked for in whatever order: there is one link, ended at most once, and each command twice is as once', () => {
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 12 }), (commands) => {
+      let share: Share | null = null;
+      const events: ShareEvent[] = [];
+      for (const one of commands) {
+        const decision = decideShare(one, share, 'present');
+        if (decision.outcome === 'rejected') continue;
+        events.push(...decision.events);
+        share = decision.events.reduce<Share | null>(evolveShare, share);
+        expect(decideShare(one, share, 'present')).toEqual({ outcome: 'done', events: [] });
+      }
+      expect(events.filter(({ type }) => type === 'ShareCreated').length).toBeLessThanOrEqual(1);
+      expect(events.filter(({ type }) => type === 'ShareRevoked').length).toBeLessThanOrEqual(1);
+      expect(events.reduce<Share | null>(evolveShare, null)).toEqual(share);
+    }),
+  );
+});

@@ -1,0 +1,128 @@
+// The share service: links that show why a lead has its score, and what they show. Run it as
+// `node --import @lead-scoring/service/telemetry dist/main.js`.
+import { createEventLog, createProcessor, createProjector } from '@lead-scoring/event-log';
+import { connectReadModel, databaseName, ensureCollections } from '@lead-scoring/read-model';
+import {
+  commonConfiguration,
+  createLogger,
+  createQueryServer,
+  defineComponent,
+  loadConfiguration,
+  NotReady,
+  runService,
+  setting,
+} from '@lead-scoring/service';
+import { createPreviewPainter } from '@lead-scoring/share-page/preview';
+import { shareCollections } from './collections.js';
+import { createFindLeads } from './explanation/find-leads.js';
+import { openExplanationPartition, projectorName } from './explanation/project.js';
+import { openSharePartition } from './links/partition-state.js';
+import { shareQueries } from './queries.js';
+import { createEndOf } from './rebuilds.js';
+
+const configuration = loadConfiguration(
+  commonConfiguration.extend({
+    /** Where browsers open share links: the gateway, as its callers see it. */
+    APP_URL: setting.httpUrl.transform((url) => url.replace(/\/+$/, '')),
+    /** Leads that each partition keeps in memory; about 0.5 KB each. */
+    CACHED_LEADS: setting.whole(100, 10_000_000).default(50_000),
+  }),
+);
+const logger = createLogger({ name: 'share', level: configuration.LOG_LEVEL });
+
+runService({
+  name: 'share',
+  logger,
+  shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
+  readyFile: configuration.READY_FILE,
+  open: async (scope) => {
+    const readModel = await scope.start(
+      defineComponent('read model', async () => {
+        const value = await connectReadModel(
+          { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, 'share') },
+          { logger },
+        );
+        await ensureCollections(value, shareCollections);
+        return { value, stop: () => value.close() };
+      }),
+    );
+    const log = await scope.start(
+      defineComponent('event log', async () => {
+        const value = createEventLog(
+          {
+            brokers: configuration.KAFKA_BROKERS,
+            schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
+            namespace: configuration.NAMESPACE,
+            clientId: 'share',
+            partitions: configuration.PARTITIONS,
+            replicationFactor: configuration.REPLICATION_FACTOR,
+          },
+          { logger },
+        );
+        await value.prepare();
+        return { value, stop: () => value.close() };
+      }),
+    );
+    const endOf = createEndOf(log);
+    const onFatal = (error: Error) => {
+      scope.fatal(error);
+    };
+    const explanations = await scope.start(
+      createProjector(log, {
+        name: projectorName,
+        inputs: ['scoring.events'],
+        rebuildsWith: 'share',
+        open: (partition) =>
+          Promise.resolve(
+            openExplanationPartition(readModel, partition, {
+              endOf,
+              cachedLeads: configuration.CACHED_LEADS,
+            }),
+          ),
+        logger,
+        onFatal,
+        // As scoring has it: a lead is written once for each batch, so large batches are what makes folding cheap.
+        maxRecordsPerBatch: 16_000,
+        maxBytesPerBatch: 8 * 1024 * 1024,
+      }),
+    );
+    const findLeads = createFindLeads(readModel, log, { timeoutMs: 5_000 });
+    const links = await scope.start(
+      createProcessor(log, {
+        name: 'share',
+        inputs: ['share.commands'],
+        output: 'share.events',
+        open: (partition) => Promise.resolve(openSharePartition(readModel, partition, { findLeads, endOf })),
+        logger,
+        onFatal,
+      }),
+    );
+    const painter = await scope.start(
+      defineComponent('preview painter', () => {
+        const value = createPreviewPainter();
+        return Promise.resolve({ value, stop: () => value.stop() });
+      }),
+    );
+    return scope.start(
+      createQueryServer({
+        host: configuration.HOST,
+        port: configuration.PORT,
+        routes: shareQueries({
+          readModel,
+          appUrl: configuration.APP_URL,
+          now: () => new Date(),
+          paintPreview: (shared) => painter.paint(shared),
+        }),
+        healthChecks: {
+          'read model': () => readModel.ping(),
+          partitions: () =>
+            links.ready() && explanations.ready()
+              ? Promise.resolve()
+              : Promise.reject(new NotReady('not every partition is caught up yet')),
+        },
+        internalSecret: configuration.INTERNAL_SECRET,
+        logger,
+      }),
+    );
+  },
+});

@@ -1,0 +1,214 @@
+// All read routes of the share service: the list of a lead's links, and what a link shows to whoever has it.
+import { timingSafeEqual } from 'node:crypto';
+import { routes, secretHashOf, shareIdOf, type routeDeclarations } from '@lead-scoring/contracts';
+import {
+  findPage,
+  isRetriable,
+  uuidToBinary,
+  withClassifiedErrors,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import {
+  bindInternalQuery,
+  bindQuery,
+  parseOrProblem,
+  ProblemError,
+  RenderedAnswer,
+  wantsPage,
+  type BoundQuery,
+} from '@lead-scoring/service';
+import {
+  pageHeaders,
+  renderCsv,
+  renderExpiredPage,
+  renderSharePage,
+  renderUnavailablePage,
+  renderUnknownPage,
+  type SharedExplanation,
+} from '@lead-scoring/share-page';
+import { PainterBusy, type PreviewPainter } from '@lead-scoring/share-page/preview';
+import { leadKey, sharedLeads } from './explanation/model.js';
+import { readExplanation } from './explanation/read.js';
+import { shares, toShare, type ShareDocument } from './links/model.js';
+import { statusOf, type Share } from './links/state.js';
+import { isRebuilding } from './rebuilds.js';
+
+export interface ShareQueryDependencies {
+  readModel: ReadModel;
+  /** Where browsers open share links, without a slash at the end. */
+  appUrl: string;
+  /** The time: a link lasts seven days by it. */
+  now: () => Date;
+  paintPreview: PreviewPainter['paint'];
+}
+
+export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[] {
+  const { readModel, now } = dependencies;
+  const open = (token: string) => openShare(dependencies, token);
+  return [
+    bindQuery(routes.listShares, async ({ params, query, context: { ouId } }) => {
+      await requireLead(readModel, ouId, params.id);
+      const asOf = now();
+      const { data, total, page, limit } = await findPage(readModel.collection(shares), {
+        filter: { ou: uuidToBinary(ouId), lead: uuidToBinary(params.id) },
+        sort: { field: 'created_at', direction: 'descending' },
+        request: query,
+        toItem: (document) => shareView(document, asOf),
+      });
+      return { data, total, page, limit };
+    }),
+    bindInternalQuery(routes.readShare, async ({ params }) => (await open(params.token)).explanation),
+    bindInternalQuery(routes.shareCsv, async ({ params }) => {
+      const { shared } = await open(params.token);
+      return new RenderedAnswer('text/csv; charset=utf-8', renderCsv(shared), {
+        headers: { 'Content-Disposition': 'attachment; filename="score-explanation.csv"' },
+      });
+    }),
+    bindInternalQuery(routes.sharePreview, async ({ params }) => {
+      const { shared } = await open(params.token);
+      return new RenderedAnswer('image/png', await paintedPreview(dependencies, shared));
+    }),
+    {
+      route: routes.sharePage,
+      handle: async (req) => {
+        const { token } = parseOrProblem(routes.sharePage.parameters, req.params, 'parameters');
+        try {
+          const { shared } = await open(token);
+          return pageAnswer(200, renderSharePage(shared, linksOf(dependencies.appUrl, token)));
+        } catch (error) {
+          const instead = wantsPage(req.get('accept')) ? pageInstead(error) : null;
+          if (instead) return instead;
+          throw error;
+        }
+      },
+    },
+  ];
+}
+
+/** 410, with what the page says of it. */
+class ShareExpired extends ProblemError {
+  constructor(readonly expiresAt: string) {
+    super(
+      410,
+      'share_expired',
+      `This link has ended on ${expiresAt}: links last seven days. Ask its sender for a new one.`,
+    );
+  }
+}
+
+interface OpenedShare {
+  explanation: routeDeclarations.PublicScoreExplanation;
+  shared: SharedExplanation;
+}
+
+/** @throws ProblemError 404 for a token that is unknown or was ended, 410 for an expired one, 503 during a rebuild */
+async function openShare({ readModel, now }: ShareQueryDependencies, token: string): Promise<OpenedShare> {
+  const asOf = now();
+  const [share, rebuilding] = await Promise.all([findShare(readModel, token), isRebuilding(readModel)]);
+  if (rebuilding)
+    throw new ProblemError(
+      503,
+      'service_unavailable',
+      'What links show is being put together anew. Try again in a moment.',
+      { headers: { 'Retry-After': '5' } },
+    );
+  if (!share) throw unknown();
+  switch (statusOf(share, asOf)) {
+    case 'revoked':
+      throw unknown();
+    case 'expired':
+      throw new ShareExpired(share.expires_at);
+    case 'valid': {
+      const read = await readExplanation(readModel, share, asOf);
+      if (!read) throw unknown();
+      const { explanation, history, computed_at } = read;
+      return {
+        explanation,
+        shared: {
+          ...explanation,
+          top_drivers: explanation.top_drivers.map(({ filter_label, ...driver }) => ({
+            ...driver,
+            ...(filter_label !== undefined && { filter_label }),
+          })),
+          history,
+          computed_at,
+          expires_at: share.expires_at,
+        },
+      };
+    }
+  }
+}
+
+/** @throws ProblemError 503 when too many pictures wait */
+async function paintedPreview(
+  { paintPreview }: ShareQueryDependencies,
+  shared: SharedExplanation,
+): Promise<Uint8Array> {
+  try {
+    return await paintPreview(shared);
+  } catch (error) {
+    if (!(error instanceof PainterBusy)) throw error;
+    throw new ProblemError(
+      503,
+      'service_unavailable',
+      'Too many pictures are asked for now. Try again in a moment.',
+      { cause: error, headers: { 'Retry-After': '5' } },
+    );
+  }
+}
+
+const noHash = '0'.repeat(64);
+
+/** Every token takes the same way, whatever it looks like: its hash, one look-up by id, one comparison. */
+async function findShare(readModel: ReadModel, token: string): Promise<Share | null> {
+  const hash = secretHashOf(token);
+  const found = await withClassifiedErrors(() =>
+    readModel.collection(shares).findOne({ _id: uuidToBinary(shareIdOf(hash)) }),
+  );
+  const same = timingSafeEqual(Buffer.from(hash), Buffer.from(found?.token_hash ?? noHash));
+  return found && same ? toShare(found) : null;
+}
+
+/** @throws ProblemError 404, for a lead of another OU as for one that is nowhere */
+async function requireLead(readModel: ReadModel, ouId: string, leadId: string): Promise<void> {
+  const found = await withClassifiedErrors(() =>
+    readModel.collection(sharedLeads).findOne({ _id: leadKey(ouId, leadId) }, { projection: { _id: 1 } }),
+  );
+  if (!found)
+    throw new ProblemError(404, 'lead_not_found', 'No lead of this organizational unit has this id.');
+}
+
+function shareView(document: ShareDocument, now: Date): routeDeclarations.Share {
+  const share = toShare(document);
+  const { id, last_four, created_at, expires_at, created_by } = share;
+  return { id, last_four, status: statusOf(share, now), created_at, expires_at, created_by };
+}
+
+function linksOf(appUrl: string, token: string) {
+  const encoded = encodeURIComponent(token);
+  const json = `${appUrl}/public/score-explain/${encoded}`;
+  return { page: `${appUrl}/share/${encoded}`, json, csv: `${json}/csv`, image: `${json}/preview.png` };
+}
+
+function unknown(): ProblemError {
+  return new ProblemError(
+    404,
+    'share_not_found',
+    'This link is unknown or was ended. Check that it is whole, or ask its sender for a new one.',
+  );
+}
+
+function pageInstead(error: unknown): RenderedAnswer | null {
+  if (error instanceof ShareExpired) return pageAnswer(410, renderExpiredPage(error.expiresAt));
+  if (error instanceof ProblemError && error.status === 404) return pageAnswer(404, renderUnknownPage());
+  if (isRetriable(error) || (error instanceof ProblemError && error.status === 503))
+    return pageAnswer(503, renderUnavailablePage(), { 'Retry-After': '5' });
+  return null;
+}
+
+function pageAnswer(status: number, html: string, more: Record<string, string> = {}): RenderedAnswer {
+  return new RenderedAnswer('text/html; charset=utf-8', html, {
+    status,
+    headers: { ...pageHeaders, ...more },
+  });
+}

@@ -1,0 +1,322 @@
+// The share service on real servers: links that are made, read, ended and expire, and what they show.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  emptyConfiguration,
+  evolveConfiguration,
+  explainScore,
+  publicExplanation,
+  routes,
+  shareLifetimeMs,
+} from '@lead-scoring/contracts';
+import {
+  at,
+  createShare,
+  idOf,
+  leadScored,
+  otherOuId,
+  ouId,
+  revokeShare,
+  ruleCreated,
+  rulesetCreated,
+  shareOf,
+  tokenOf,
+} from './testing/builders.js';
+import { eventually, startRig, type Rig } from './testing/rig.js';
+
+let rig: Rig;
+const rules = [ruleCreated('pricing', 15), ruleCreated('careers', -20)];
+const decisions = [
+  leadScored(
+    'ada',
+    { rule: 'pricing', points: 15, times: 3 },
+    {
+      fields: [
+        { field: 'name', value: 'Ada Lovelace', at },
+        { field: 'company', value: 'Secret Company', at },
+      ],
+    },
+  ),
+  leadScored('ada', { rule: 'careers', points: -20, previous: 45 }),
+];
+
+beforeAll(async () => {
+  rig = await startRig();
+  await rig.scored([
+    { type: 'RulesetCreated', payload: rulesetCreated() },
+    ...rules.map((payload) => ({ type: 'RuleCreated', payload }) as const),
+    ...decisions.map((payload) => ({ type: 'LeadScored', payload }) as const),
+  ]);
+}, 60_000);
+afterAll(() => rig.stop(), 60_000);
+
+const publicPath = (name: string) => `/public/score-explain/${tokenOf(name)}`;
+
+describe('a link', () => {
+  test('is made, read, listed, ended, and then unknown', async () => {
+    expect(await rig.request(createShare('first', 'ada'))).toEqual({
+      outcome: 'done',
+      result: { expires_at: '2026-01-08T12:00:00.000Z' },
+    });
+    expect(await rig.get(publicPath('first'))).toMatchObject({ status: 200, body: { score: 25 } });
+    const listed = await rig.get(`/leads/${idOf('ada')}/shares`);
+    expect(listed.body).toEqual({
+      data: [
+        {
+          id: shareOf('first'),
+          last_four: tokenOf('first').slice(-4),
+          status: 'valid',
+          created_at: at,
+          expires_at: '2026-01-08T12:00:00.000Z',
+          created_by: idOf('credential'),
+        },
+      ],
+      total: 1,
+      page: 1,
+      limit: 25,
+    });
+    expect(listed.text).not.toContain(tokenOf('first'));
+    expect(await rig.request(revokeShare('first'))).toEqual({ outcome: 'done' });
+    expect(await rig.get(publicPath('first'))).toMatchObject({
+      status: 404,
+      body: { code: 'share_not_found' },
+    });
+    expect((await rig.get(`/leads/${idOf('ada')}/shares`)).body).toMatchObject({
+      data: [{ status: 'revoked' }],
+    });
+  });
+
+  test('is open one millisecond before its seven days are over, and 410 from then on', async () => {
+    await rig.request(createShare('edge', 'ada'));
+    const end = Date.parse(at) + shareLifetimeMs;
+    try {
+      for (const [now, status] of [
+        [end - 1, 200],
+        [end, 410],
+        [end + 365 * 86_400_000, 410],
+      ] as const) {
+        rig.clock.now = new Date(now);
+        expect(await rig.get(publicPath('edge'))).toMatchObject({
+          status,
+          ...(status === 410 && { body: { code: 'share_expired' } }),
+        });
+        const page = await rig.get(`/share/${tokenOf('edge')}`, { accept: 'text/html' });
+        expect(page.status).toBe(status);
+        expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+      }
+      expect((await rig.get(`/leads/${idOf('ada')}/shares`)).body).toMatchObject({
+        data: expect.arrayContaining([expect.objectContaining({ id: shareOf('edge'), status: 'expired' })]),
+      });
+    } finally {
+      rig.clock.now = new Date(at);
+    }
+  });
+
+  test('made by the same command twice is one link, and its answer is the same', async () => {
+    const first = await rig.request(createShare('twice', 'ada'));
+    const again = await rig.request(
+      createShare('twice', 'ada', { requested_at: '2026-01-03T00:00:00.000Z' }),
+    );
+    expect(again).toEqual(first);
+    const created = (await rig.recordsOn('share.events')).filter(
+      ({ payload }) => (payload as { share_id: string }).share_id === shareOf('twice'),
+    );
+    expect(created).toHaveLength(1);
+  });
+
+  test.each([
+    tokenOf('nobody'),
+    tokenOf('first').slice(0, -1),
+    shareOf('twice'),
+    'x',
+    encodeURIComponent('{"$ne":null}'),
+    '%00',
+    '..%2f..',
+  ])('with the token %s is 404, also as a page', async (token) => {
+    expect(await rig.get(`/public/score-explain/${token}`)).toMatchObject({
+      status: 404,
+      body: { code: 'share_not_found' },
+    });
+    const page = await rig.get(`/share/${token}`);
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(await rig.get(`/share/${token}`, { accept: 'application/json' })).toMatchObject({
+      status: 404,
+      body: { code: 'share_not_found' },
+    });
+  });
+
+  test('cannot be made for a lead that is not there, or is of another OU', async () => {
+    for (const command of [
+      createShare('nowhere', 'nobody'),
+      createShare('nowhere', 'ada', { ou_id: otherOuId }),
+    ])
+      expect(await rig.request(command)).toMatchObject({ outcome: 'rejected', code: 'lead_not_found' });
+    expect(await rig.get(publicPath('nowhere'))).toMatchObject({ status: 404 });
+  });
+
+  test('cannot be listed or ended from another OU', async () => {
+    expect(await rig.get(`/leads/${idOf('ada')}/shares`, { ou: otherOuId })).toMatchObject({
+      status: 404,
+      body: { code: 'lead_not_found' },
+    });
+    expect(await rig.request(revokeShare('twice', { ou_id: otherOuId }))).toMatchObject({
+      outcome: 'rejected',
+      code: 'share_not_found',
+    });
+    expect(await rig.get(publicPath('twice'))).toMatchObject({ status: 200 });
+  });
+});
+
+describe('what a link shows', () => {
+  beforeAll(() => rig.request(createShare('shown', 'ada')));
+
+  test('is the public part of the explanation that the rules and decisions give, and nothing else', async () => {
+    const configuration = [
+      { type: 'RulesetCreated', payload: rulesetCreated() } as const,
+      ...rules.map((payload) => ({ type: 'RuleCreated', payload }) as const),
+    ].reduce(evolveConfiguration, emptyConfiguration(ouId));
+    const expected = publicExplanation(
+      explainScore(
+        { id: idOf('ada'), name: 'Ada Lovelace', score: 25 },
+        decisions,
+        configuration,
+        configuration,
+        { at, range_hours: 720 },
+      ),
+    );
+    const { body, text } = await rig.get(publicPath('shown'));
+    expect(body).toEqual(expected);
+    expect(body).toEqual({
+      lead_name: 'Ada Lovelace',
+      score: 25,
+      top_drivers: [
+        {
+          rule_id: idOf('pricing'),
+          event_type: 'Page View',
+          count: 3,
+          weight: 15,
+          total: 45,
+          filter_label: 'path contains "/pricing"',
+        },
+        {
+          rule_id: idOf('careers'),
+          event_type: 'Page View',
+          count: 1,
+          weight: -20,
+          total: -20,
+          filter_label: 'path contains "/careers"',
+        },
+      ],
+      snapshot: [
+        { event_type: 'Page View', weight: 15 },
+        { event_type: 'Page View', weight: -20 },
+      ],
+      decay_applied: 0,
+      range_hours: 720,
+    });
+    for (const path of [publicPath('shown'), `${publicPath('shown')}/csv`, `/share/${tokenOf('shown')}`])
+      expect((await rig.get(path)).text).not.toMatch(/Secret Company|ada@example\.com|label of/);
+    expect(text).not.toContain(idOf('ada'));
+  });
+
+  test('is as of the reading: points and rules that came after the link are in it', async () => {
+    await rig.request(createShare('bobs', 'ada'));
+    await rig.scored([{ type: 'LeadScored', payload: leadScored('bob', { rule: 'pricing', points: 15 }) }]);
+    await rig.request(createShare('live', 'bob'));
+    expect((await rig.get(publicPath('live'))).body).toMatchObject({
+      lead_name: 'bob@example.com',
+      score: 15,
+    });
+    await rig.scored([
+      {
+        type: 'LeadScored',
+        payload: leadScored(
+          'bob',
+          { rule: 'pricing', points: 15, previous: 15 },
+          { fields: [{ field: 'name', value: 'Bob', at }] },
+        ),
+      },
+      {
+        type: 'RulesActivationChanged',
+        payload: { ou_id: ouId, active: false, rules: [{ rule_id: idOf('careers'), version: 2 }], at },
+      },
+    ]);
+    expect((await rig.get(publicPath('live'))).body).toMatchObject({
+      lead_name: 'Bob',
+      score: 30,
+      top_drivers: [{ count: 2, total: 30 }],
+      snapshot: [{ weight: 15 }],
+    });
+  });
+
+  test('comes as a page that runs nothing, as CSV, and as an image', async () => {
+    const page = await rig.get(`/share/${tokenOf('shown')}`, { accept: 'text/html' });
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'/);
+    expect(page.headers.get('content-security-policy')).not.toMatch(/unsafe|script-src/);
+    expect(page.text).toContain('Ada Lovelace');
+    expect(page.text).not.toMatch(/<script/i);
+    expect(Buffer.byteLength(page.text)).toBeLessThan(50_000);
+    expect(page.text).toContain(
+      `https://app.example.com/public/score-explain/${tokenOf('shown')}/preview.png`,
+    );
+    const csv = await rig.get(`${publicPath('shown')}/csv`);
+    expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(csv.text).toContain(idOf('pricing'));
+    const image = await rig.get(`${publicPath('shown')}/preview.png`);
+    expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/png']);
+    for (const path of [`${publicPath('nobody')}/csv`, `${publicPath('nobody')}/preview.png`])
+      expect(await rig.get(path)).toMatchObject({ status: 404, body: { code: 'share_not_found' } });
+    expect(
+      routes.readShare.responses[200].schema.safeParse((await rig.get(publicPath('shown'))).body).error,
+    ).toBeUndefined();
+  });
+});
+
+describe('a lead that scoring knows and the projection does not yet', () => {
+  test('is waited for, so that nobody is told that it does not exist', async () => {
+    await rig.append([{ type: 'LeadScored', payload: leadScored('late', { rule: 'pricing', points: 15 }) }]);
+    expect(await rig.request(createShare('late', 'late'))).toMatchObject({ outcome: 'done' });
+    expect((await rig.get(publicPath('late'))).body).toMatchObject({ score: 15 });
+  });
+});
+
+describe('rebuilt from the log', () => {
+  test('everything is as it was, and links go on showing the same', async () => {
+    const [documents, shown] = [await rig.documents(), await rig.get(publicPath('shown'))];
+    expect(documents).toMatchObject({ shares: expect.any(Array), leads: expect.any(Array) });
+    await rig.rebuild();
+    expect(await rig.documents()).toEqual(documents);
+    await eventually(
+      'the links are open again',
+      async () => (await rig.get(publicPath('shown'))).status === 200,
+    );
+    expect((await rig.get(publicPath('shown'))).body).toEqual(shown.body);
+    expect((await rig.get(publicPath('first'))).status).toBe(404);
+  });
+
+  test('while it goes on a link is 503, never unknown', async () => {
+    const { db } = rig.readModel;
+    const one = { _id: 'share-explanations:0' as never };
+    const before = await db.collection('rebuilds').findOne(one);
+    await db.collection('rebuilds').updateOne(one, { $set: { end: 1_000_000 } });
+    try {
+      for (const path of [publicPath('shown'), publicPath('nobody')])
+        expect(await rig.get(path)).toMatchObject({ status: 503 });
+      const page = await rig.get(`/share/${tokenOf('shown')}`, { accept: 'text/html' });
+      expect([page.status, page.headers.get('retry-after')]).toEqual([503, '5']);
+    } finally {
+      await db.collection('rebuilds').updateOne(one, { $set: { end: Number(before?.end) } });
+    }
+  });
+});
+
+test('no token is on any topic or in the database', async () => {
+  const written = JSON.stringify([
+    (await rig.recordsOn('share.commands')).map(({ payload, headers }) => ({ payload, headers })),
+    (await rig.recordsOn('share.events')).map(({ payload, headers }) => ({ payload, headers })),
+    await rig.documents(),
+  ]);
+  for (const name of ['first', 'edge', 'twice', 'shown', 'live'])
+    expect(written).not.toContain(tokenOf(name));
+});
