@@ -1,9 +1,14 @@
 // An OU's scoring configuration, as its events make it: scoring decides with it, share explains with it.
-import type {
-  RuleCreated,
-  RulesActivationChanged,
-  RulesetCreated,
-  RulesetUpdated,
+import type { RecordDeclaration } from '../records/record.js';
+import {
+  ruleCreated,
+  rulesActivationChanged,
+  rulesetCreated,
+  rulesetUpdated,
+  type RuleCreated,
+  type RulesActivationChanged,
+  type RulesetCreated,
+  type RulesetUpdated,
 } from '../records/scoring.js';
 import type { Rule, Ruleset } from '../routes/scoring-configuration.js';
 import { filterLabel } from './filters.js';
@@ -13,6 +18,29 @@ export type ConfigurationEvent =
   | { type: 'RulesetUpdated'; payload: RulesetUpdated }
   | { type: 'RuleCreated'; payload: RuleCreated }
   | { type: 'RulesActivationChanged'; payload: RulesActivationChanged };
+
+/** How each configuration event is declared on the log. */
+export const configurationRecords: { readonly [Type in ConfigurationEvent['type']]: RecordDeclaration } = {
+  RulesetCreated: rulesetCreated,
+  RulesetUpdated: rulesetUpdated,
+  RuleCreated: ruleCreated,
+  RulesActivationChanged: rulesActivationChanged,
+};
+
+/** The configuration event that a record is; null for any other record. */
+export function configurationEventOf({
+  topic,
+  type,
+  payload,
+}: {
+  topic: string;
+  type: string;
+  payload: unknown;
+}): ConfigurationEvent | null {
+  if (!Object.hasOwn(configurationRecords, type)) return null;
+  const event = { type, payload } as ConfigurationEvent;
+  return configurationRecords[event.type].topic === topic ? event : null;
+}
 
 /** Rulesets and rules in the order in which they were made. */
 export interface ScoringConfiguration {
@@ -25,6 +53,24 @@ export interface ScoringConfiguration {
 
 export function emptyConfiguration(ouId: string): ScoringConfiguration {
   return { ou_id: ouId, version: 0, rulesets: new Map(), rules: new Map() };
+}
+
+/** What a configuration holds, as one JSON text to store. Comes back from `unpackConfiguration`. */
+export function packConfiguration({ rulesets, rules }: ScoringConfiguration): string {
+  return JSON.stringify({ rulesets: [...rulesets.values()], rules: [...rules.values()] });
+}
+
+/** The configuration that `packConfiguration` made a text of. */
+export function unpackConfiguration(
+  identity: Pick<ScoringConfiguration, 'ou_id' | 'version'>,
+  text: string,
+): ScoringConfiguration {
+  const { rulesets, rules } = JSON.parse(text) as { rulesets: Ruleset[]; rules: Rule[] };
+  return {
+    ...identity,
+    rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
+    rules: new Map(rules.map((rule) => [rule.id, rule])),
+  };
 }
 
 /** Folds a configuration event, purely: the state before is left as it was. */

@@ -1,13 +1,12 @@
 // Given a configuration, when a command comes, then it changes so, or is refused with a reason.
 import { describe, expect, test } from '@jest/globals';
 import {
+  configurationRecords,
   emptyConfiguration,
   evolveConfiguration,
   problemTypeOf,
-  records,
   routeDeclarations,
   type ConfigurationEvent,
-  type RecordDeclaration,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -255,13 +254,6 @@ const command = fc.oneof(
     .map(({ names, active }) => setRulesActive(names, active)),
 );
 
-const declarations: Record<ConfigurationEvent['type'], RecordDeclaration> = {
-  RulesetCreated: records.rulesetCreated,
-  RulesetUpdated: records.rulesetUpdated,
-  RuleCreated: records.ruleCreated,
-  RulesActivationChanged: records.rulesActivationChanged,
-};
-
 describe('laws', () => {
   test('any command twice is as once; replaying the events gives the state; events fit their schemas', () => {
     fc.assert(
@@ -272,7 +264,7 @@ describe('laws', () => {
           const decision = decideConfiguration(one, state);
           if (decision.outcome === 'rejected') continue;
           for (const event of decision.events)
-            expect(declarations[event.type].schema.safeParse(event.payload).error).toBeUndefined();
+            expect(configurationRecords[event.type].schema.safeParse(event.payload).error).toBeUndefined();
           events.push(...decision.events);
           state = decision.events.reduce(evolveConfiguration, state);
           const again = decideConfiguration(one, state);
