@@ -248,6 +248,8 @@ function configurationCommand(record: IncomingRecord): ConfigurationCommand | nu
   if (isRecord(record, records.updateRuleset)) return { type: 'UpdateRuleset', payload: record.payload };
   if (isRecord(record, records.createRule)) return { type: 'CreateRule', payload: record.payload };
   if (isRecord(record, records.setRulesActive)) return { type: 'SetRulesActive', payload: record.payload };
+  if (isRecord(record, records.setEngagementLevels))
+    return { type: 'SetEngagementLevels', payload: record.payload };
   return null;
 }
 

@@ -4,8 +4,10 @@ import {
   configurationRecords,
   emptyConfiguration,
   evolveConfiguration,
+  packConfiguration,
   problemTypeOf,
   routeDeclarations,
+  unpackConfiguration,
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
@@ -16,6 +18,7 @@ import {
   createRuleset,
   idOf,
   ouId,
+  setLevels,
   setRulesActive,
   updateRuleset,
 } from '../testing/builders.js';
@@ -252,6 +255,9 @@ const command = fc.oneof(
       active: fc.boolean(),
     })
     .map(({ names, active }) => setRulesActive(names, active)),
+  fc
+    .uniqueArray(fc.constantFrom('Cold', 'cold', 'Warm', 'Hot'), { maxLength: 4 })
+    .map((names) => setLevels(names.map((name, index) => [name, 10 * index, 10 * index + 9]))),
 );
 
 describe('laws', () => {
@@ -272,6 +278,7 @@ describe('laws', () => {
         }
         expect(events.reduce(evolveConfiguration, emptyConfiguration(ouId))).toEqual(state);
         expect(state.version).toBe(events.length);
+        expect(unpackConfiguration(state, packConfiguration(state))).toEqual(state);
         const names = [...state.rulesets.values()].map(({ name }) => name.toLowerCase());
         expect(new Set(names).size).toBe(names.length);
       }),

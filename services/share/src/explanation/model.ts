@@ -1,4 +1,4 @@
-// What explains scores, as stored: leads, the decisions that gave them points, and the OUs' rules.
+// What explains scores, as stored: leads, the decisions that gave them points, and the OUs' rules and levels.
 import {
   packConfiguration,
   unpackConfiguration,
