@@ -1,6 +1,8 @@
 // Leads by score, by text, and one by one.
 import {
   leadIdOf,
+  levelNamed,
+  levelOf,
   normaliseAlias,
   routes,
   type routeDeclarations,
@@ -72,11 +74,15 @@ export function leadQueries({
     bindQuery(routes.listLeads, async ({ query, context }) => {
       await awaitPositions(context);
       const byScore = query.sort === 'score' || query.sort === '-score';
+      const loading = loadOne(configurations, context.ouId);
+      // Only a level makes the list wait for the configuration.
+      const level = query.level === undefined ? everyLevel : requireLevel(await loading, query.level);
+      const range = scoreRange(query, level);
       const [page, configuration] = await Promise.all([
         byScore && query.owner === undefined && query.q === undefined
-          ? listByScore(readModel, context.ouId, query)
-          : listFiltered(readModel, context.ouId, query),
-        loadOne(configurations, context.ouId),
+          ? listByScore(readModel, context.ouId, query, range)
+          : listFiltered(readModel, context.ouId, query, range),
+        loading,
       ]);
       return answer(page, query, configuration);
     }),
@@ -94,8 +100,8 @@ export function leadQueries({
         findLead(readModel, context.ouId, params.leadID),
         loadOne(configurations, context.ouId),
       ]);
-      const { id, score, scores, rulesets, last_activity_at } = toAnswer(found, configuration);
-      return { lead_id: id, score, scores, rulesets, last_activity_at };
+      const { id, score, scores, level, rulesets, last_activity_at } = toAnswer(found, configuration);
+      return { lead_id: id, score, scores, level, rulesets, last_activity_at };
     }),
   ];
 }
@@ -136,6 +142,7 @@ function toAnswer(document: LeadDocument, configuration: ScoringConfiguration): 
     aliases,
     score,
     scores: { engagement: score },
+    level: levelOf(configuration.levels, score),
     rulesets: rulesets.map((share) => ({
       ruleset_id: share.ruleset_id,
       name: configuration.rulesets.get(share.ruleset_id)?.name ?? '',
@@ -149,17 +156,41 @@ function toAnswer(document: LeadDocument, configuration: ScoringConfiguration): 
 
 const everyScore: ScoreRange = { low: -(2 ** 31), high: 2 ** 31 - 1 };
 
-function scoreRange({ min_score, max_score }: Pick<ListQuery, 'min_score' | 'max_score'>): ScoreRange {
+type LevelBounds = Pick<routeDeclarations.EngagementLevel, 'min_score' | 'max_score'>;
+
+const everyLevel: LevelBounds = { min_score: null, max_score: null };
+
+/** @throws ProblemError 404 `level_not_found` */
+function requireLevel(configuration: ScoringConfiguration, idOrName: string): LevelBounds {
+  const level = levelNamed(configuration.levels, idOrName);
+  if (!level)
+    throw new ProblemError(
+      404,
+      'level_not_found',
+      'No engagement level of this organizational unit has this id or name. GET /engagement-scoring/levels lists them.',
+    );
+  return level;
+}
+
+/** The scores that are within the bounds asked for and within the level's. */
+function scoreRange(
+  { min_score, max_score }: Pick<ListQuery, 'min_score' | 'max_score'>,
+  level: LevelBounds,
+): ScoreRange {
   return {
-    low: min_score === undefined ? everyScore.low : Math.ceil(min_score),
-    high: max_score === undefined ? everyScore.high : Math.floor(max_score),
+    low: Math.max(Math.ceil(min_score ?? everyScore.low), level.min_score ?? everyScore.low),
+    high: Math.min(Math.floor(max_score ?? everyScore.high), level.max_score ?? everyScore.high),
   };
 }
 
 /** A page costs what it shows, wherever it is: the histogram says where it starts, the places come in order. */
-async function listByScore(readModel: ReadModel, ouId: string, query: ListQuery): Promise<LeadPage> {
+async function listByScore(
+  readModel: ReadModel,
+  ouId: string,
+  query: ListQuery,
+  range: ScoreRange,
+): Promise<LeadPage> {
   const direction = query.sort === 'score' ? 'ascending' : 'descending';
-  const range = scoreRange(query);
   if (range.low > range.high) return { documents: [], total: 0 };
   const places = readModel.collection(ranks);
   return withClassifiedErrors(async () => {
@@ -213,11 +244,14 @@ const sortFields = {
 } as const;
 
 /** By owner, text, or in another order: looks at all leads of the OU. */
-async function listFiltered(readModel: ReadModel, ouId: string, query: ListQuery): Promise<LeadPage> {
+async function listFiltered(
+  readModel: ReadModel,
+  ouId: string,
+  query: ListQuery,
+  { low, high }: ScoreRange,
+): Promise<LeadPage> {
   const conditions: Filter<LeadDocument>[] = [{ _id: leadKeysOf(ouId) }];
-  const { low, high } = scoreRange(query);
-  if (query.min_score !== undefined || query.max_score !== undefined)
-    conditions.push({ score: { $gte: low, $lte: high } });
+  if (low > everyScore.low || high < everyScore.high) conditions.push({ score: { $gte: low, $lte: high } });
   if (query.owner !== undefined) conditions.push({ owner: query.owner });
   if (query.q !== undefined) conditions.push(textCondition(query.q));
   const direction = query.sort.startsWith('-') ? -1 : 1;

@@ -1,7 +1,13 @@
 // The service in this process on real servers, in a namespace of its own, without a gateway: commands and scoring's
 // events in through the log, reads through the query port, by a clock that the test sets.
 import { randomUUID } from 'node:crypto';
-import { records as declarations, topics, type RecordDeclaration } from '@lead-scoring/contracts';
+import {
+  configurationRecords,
+  records as declarations,
+  topics,
+  type ConfigurationEvent,
+  type RecordDeclaration,
+} from '@lead-scoring/contracts';
 import {
   createEventLog,
   createProcessor,
@@ -48,11 +54,7 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
-export type ScoringEvent =
-  | { type: 'LeadScored'; payload: declarations.LeadScored }
-  | { type: 'RulesetCreated'; payload: declarations.RulesetCreated }
-  | { type: 'RuleCreated'; payload: declarations.RuleCreated }
-  | { type: 'RulesActivationChanged'; payload: declarations.RulesActivationChanged };
+export type ScoringEvent = { type: 'LeadScored'; payload: declarations.LeadScored } | ConfigurationEvent;
 
 export interface Rig {
   log: EventLog;
@@ -76,12 +78,7 @@ export interface Rig {
 }
 
 const internalSecret = 'a secret of tests that is long enough';
-const scoringDeclarations = {
-  LeadScored: declarations.leadScored,
-  RulesetCreated: declarations.rulesetCreated,
-  RuleCreated: declarations.ruleCreated,
-  RulesActivationChanged: declarations.rulesActivationChanged,
-} as const;
+const scoringDeclarations = { ...configurationRecords, LeadScored: declarations.leadScored };
 
 export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } = {}): Promise<Rig> {
   const logger = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
