@@ -44,7 +44,7 @@ import {
   type ConfigurationReader,
 } from './configuration/store.js';
 import { recordKey } from './keys.js';
-import { histograms, leadAliases, leads, ranks, timeline } from './leads/model.js';
+import { histograms, leadAliases, leads, timeline } from './leads/model.js';
 import { createLeadProjection, leadName, type FoldedDecision } from './leads/project.js';
 import { decideScore } from './scores/decide.js';
 import { compileRules, type CompiledRules } from './scores/rule-model.js';
@@ -55,7 +55,6 @@ export const scoringCollections = [
   publishedConfigurations,
   configurationChanges,
   leads,
-  ranks,
   leadAliases,
   timeline,
   histograms,
@@ -233,7 +232,6 @@ export function openPartition(
       await deletePartition(readModel, configurations, partition);
       await deletePartition(readModel, configurationChanges, partition);
       await deletePartition(readModel, leads, partition);
-      await deletePartition(readModel, ranks, partition);
       await deletePartition(readModel, leadAliases, partition);
       await deletePartition(readModel, timeline, partition);
       await deletePartition(readModel, histograms, partition);

@@ -27,8 +27,8 @@ import {
   leadKeysOf,
   leadOfAliasKey,
   leadOfKey,
-  rankKeysBetween,
-  readRankKey,
+  rankEdge,
+  rankPosition,
 } from '../keys.js';
 import type { AwaitPositions } from '../visibility.js';
 import {
@@ -43,10 +43,11 @@ import {
   countWithin,
   joinHistograms,
   skipWithin,
+  stretchEnd,
   type Histogram,
   type ScoreRange,
 } from './histogram-fold.js';
-import { histograms, leadAliases, leads, ranks, unpackHistogram, type LeadDocument } from './model.js';
+import { histograms, leadAliases, leads, unpackHistogram, type LeadDocument } from './model.js';
 import { maximumAliases } from './state.js';
 
 type ListQuery = QueryInput<typeof routes.listLeads>['query'];
@@ -183,7 +184,7 @@ function scoreRange(
   };
 }
 
-/** A page costs what it shows, wherever it is: the histogram says where it starts, the places come in order. */
+/** A page costs what it shows: the histogram says where it starts and about where it ends. */
 async function listByScore(
   readModel: ReadModel,
   ouId: string,
@@ -192,7 +193,6 @@ async function listByScore(
 ): Promise<LeadPage> {
   const direction = query.sort === 'score' ? 'ascending' : 'descending';
   if (range.low > range.high) return { documents: [], total: 0 };
-  const places = readModel.collection(ranks);
   return withClassifiedErrors(async () => {
     const { histogram } = await loadStatistics(readModel, ouId);
     const { count, toCount } = countWithin(histogram, range);
@@ -200,40 +200,66 @@ async function listByScore(
     const start = from
       ? { range, skip: 0 }
       : skipWithin(histogram, range, (query.page - 1) * query.limit, direction);
-    if (start.range.low > start.range.high) return { documents: [], total: count };
-    const keys = rankKeysBetween(ouId, start.range.low, start.range.high);
     const [found, counted] = await Promise.all([
-      places
-        .find(
-          from
-            ? { $and: [{ _id: keys }, { _id: direction === 'ascending' ? { $gt: from } : { $lt: from } }] }
-            : { _id: keys },
-        )
-        .project<{ _id: Binary }>({ _id: 1 })
-        .sort({ _id: direction === 'ascending' ? 1 : -1 })
-        .skip(start.skip)
-        .limit(query.limit + 1)
-        .toArray(),
+      start.range.low > start.range.high
+        ? []
+        : leadsInOrder(readModel, ouId, histogram, { ...start, from, limit: query.limit + 1, direction }),
       Promise.all(
-        toCount.map(({ low, high }) => places.countDocuments({ _id: rankKeysBetween(ouId, low, high) })),
+        toCount.map(({ low, high }) =>
+          readModel
+            .collection(leads)
+            .countDocuments({ rank: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high + 1) } }),
+        ),
       ),
     ]);
-    const shown = found.slice(0, query.limit).map(({ _id }) => ({ key: _id, ...readRankKey(_id) }));
-    const byId = await loadLeads(
-      readModel,
-      shown.map(({ leadId }) => leadKey(ouId, leadId)),
-    );
-    const last = shown.at(-1);
+    const documents = found.slice(0, query.limit);
+    const last = documents.at(-1);
     return {
-      // A place that its lead has just left or not yet taken is passed over.
-      documents: shown.flatMap(({ leadId, score }) => {
-        const lead = byId.get(leadId);
-        return lead?.score === score ? [lead] : [];
-      }),
+      documents,
       total: counted.reduce((sum, one) => sum + one, count),
-      next_cursor: last && found.length > query.limit ? rankCursor(last.key, direction) : undefined,
+      next_cursor: last && found.length > query.limit ? rankCursor(last.rank, direction) : undefined,
     };
   });
+}
+
+interface OrderedLeads {
+  range: ScoreRange;
+  /** The place after which to begin; null: at the range's end. */
+  from: Binary | null;
+  skip: number;
+  limit: number;
+  direction: 'ascending' | 'descending';
+}
+
+/** Leads that a stretch may hold beyond those wanted, so that it is rarely too short. */
+const spareLeads = 64;
+
+/**
+ * Leads in the order of their scores. An engine that cannot sort by an index would put all leads of the range into
+ * order: so it is asked for a stretch that has a few more than are wanted, and for a longer one if that had fewer.
+ */
+async function leadsInOrder(
+  readModel: ReadModel,
+  ouId: string,
+  histogram: Histogram,
+  { range, from, skip, limit, direction }: OrderedLeads,
+): Promise<LeadDocument[]> {
+  const up = direction === 'ascending';
+  const [first, last] = up ? [range.low, range.high + 1] : [range.high + 1, range.low];
+  const start = from ? rankPosition(from) : first;
+  for (let wanted = skip + limit + spareLeads; ; wanted *= 4) {
+    const end = stretchEnd(histogram, range, start, wanted, direction);
+    const [low, high] = up ? [first, end] : [end, first];
+    const within = { rank: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high) } };
+    const documents = await readModel
+      .collection(leads)
+      .find(from ? { $and: [within, { rank: up ? { $gt: from } : { $lt: from } }] } : within)
+      .sort({ rank: up ? 1 : -1 })
+      .skip(skip)
+      .limit(limit)
+      .toArray();
+    if (documents.length === limit || end === last) return documents;
+  }
 }
 
 const sortFields = {
