@@ -19,7 +19,8 @@ export {
   type CollectionDeclaration,
   type IndexDeclaration,
 } from './collection-declaration.js';
-export { ensureCollections } from './collections.js';
+export { ensureCollections, type DeclaredCollection } from './collections.js';
+export { createReadModelComponent, type ReadModelComponentOptions } from './component.js';
 export {
   connectReadModel,
   databaseName,
