@@ -45,6 +45,19 @@ export {
   type GuardedWriter,
 } from './guarded-writer.js';
 export type { GuardedDocument, GuardedWriteResult } from './guarded-settling.js';
+export {
+  bytesOf,
+  hexOf,
+  keysWithin,
+  offsetBytes,
+  orderedKey,
+  readOffset,
+  readUuid,
+  uuidBytes,
+  writeOffset,
+  writeUuid,
+  type KeyRange,
+} from './ordered-keys.js';
 export { mergePartitions, partitionedId } from './partitioned.js';
 export {
   afterCursor,

@@ -10,6 +10,8 @@ import {
 } from '@lead-scoring/contracts';
 import {
   Binary,
+  bytesOf,
+  hexOf,
   InvalidCursor,
   readJson,
   uuidToBinary,
@@ -22,7 +24,6 @@ import type { EventType } from '../event-types/fold.js';
 import { loadEventTypes } from '../event-types/queries.js';
 import { redirects } from '../intake/model.js';
 import {
-  bytesOf,
   eventAtPlace,
   isPlaceOf,
   keysOfRecord,
@@ -196,10 +197,6 @@ function payloadOf({ json }: EventRecordDocument): records.EventsIngested {
 /** The alias under which a record's events came: the contract says that there is one. */
 function aliasOf({ aliases: [first] }: records.EventsIngested): Alias {
   return first ?? { alias_kind: 'unknown', alias: '' };
-}
-
-function hexOf(id: Binary): string {
-  return bytesOf(id).toString('hex');
 }
 
 function countOf(types: ReadonlyMap<string, EventType>, typeKey: string | null): number {

@@ -4,6 +4,7 @@ import { leadIdOf, type records } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
   createStateCache,
+  hexOf,
   inLockingOrder,
   storedJson,
   insertMissing,
@@ -11,7 +12,7 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { aliasKey, hexOf, leadKey, rankKey, recordKey } from '../keys.js';
+import { aliasKey, leadKey, rankKey, recordKey } from '../keys.js';
 import { foldLead } from './fold.js';
 import { moveLead } from './histogram-fold.js';
 import {

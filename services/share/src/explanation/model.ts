@@ -10,6 +10,7 @@ import {
   binaryToUuid,
   Binary,
   defineCollection,
+  orderedKey,
   packJson,
   readJson,
   storedJson,
@@ -52,12 +53,12 @@ export const configurations = defineCollection<ConfigurationDocument>({
 
 /** A lead within its OU. */
 export function leadKey(ouId: string, leadId: string): Binary {
-  return new Binary(Buffer.from(digitsOf(ouId + leadId), 'hex'), 0);
+  return orderedKey([ouId, leadId]);
 }
 
 /** The decisions on a lead, in the order of the log. */
 function decisionKey(ouId: string, leadId: string, offset: number): Binary {
-  return new Binary(Buffer.from(digitsOf(ouId + leadId) + offset.toString(16).padStart(16, '0'), 'hex'), 0);
+  return orderedKey([ouId, leadId], offset);
 }
 
 /** The keys of the decisions on a lead up to an offset. */
@@ -121,8 +122,4 @@ export function toConfiguration({ _id, version, content }: ConfigurationDocument
     rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
     rules: new Map(rules.map((rule) => [rule.id, rule])),
   };
-}
-
-function digitsOf(uuids: string): string {
-  return uuids.replaceAll('-', '');
 }
