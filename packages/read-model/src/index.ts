@@ -45,6 +45,7 @@ export {
   type GuardedWriter,
 } from './guarded-writer.js';
 export type { GuardedDocument, GuardedWriteResult } from './guarded-settling.js';
+export { findByIds, findStoredIds } from './look-up.js';
 export {
   bytesOf,
   hexOf,

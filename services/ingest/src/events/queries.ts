@@ -11,6 +11,7 @@ import {
 import {
   Binary,
   bytesOf,
+  findByIds,
   hexOf,
   InvalidCursor,
   readJson,
@@ -271,13 +272,7 @@ async function leadsOfAlias(
 async function followRedirects(readModel: ReadModel, leads: Set<string>): Promise<void> {
   let next = [...leads];
   while (next.length > 0) {
-    const ids = next.map(uuidToBinary);
-    const found = await withClassifiedErrors(() =>
-      readModel
-        .collection(redirects)
-        .find({ _id: { $in: ids } })
-        .toArray(),
-    );
+    const found = await findByIds(readModel.collection(redirects), next.map(uuidToBinary));
     next = found.map(({ lead_id }) => lead_id).filter((lead) => !leads.has(lead));
     for (const lead of next) leads.add(lead);
   }

@@ -4,6 +4,7 @@ import { leadIdOf, type records } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
   createStateCache,
+  findByIds,
   hexOf,
   inLockingOrder,
   storedJson,
@@ -59,7 +60,7 @@ interface OpenHistogram {
   isNew: boolean;
 }
 
-/** Ids looked up or deleted in one call. */
+/** Ids deleted in one call. */
 const chunkSize = 1_000;
 const maximumAliasKinds = 100;
 
@@ -91,15 +92,11 @@ export function createLeadProjection(
         byKey.set(hexOf(id), name);
         return [id];
       });
-      await withClassifiedErrors(() =>
-        inChunks(ids, async (chunk) => {
-          for (const document of await storedLeads.find({ _id: { $in: [...chunk] } }).toArray()) {
-            const name = byKey.get(hexOf(document._id));
-            const owner = name === undefined ? undefined : owners.get(name);
-            if (name !== undefined && owner) found.push([name, toLead(document, owner.ou_id)]);
-          }
-        }),
-      );
+      for (const document of await findByIds(storedLeads, ids)) {
+        const name = byKey.get(hexOf(document._id));
+        const owner = name === undefined ? undefined : owners.get(name);
+        if (name !== undefined && owner) found.push([name, toLead(document, owner.ou_id)]);
+      }
       return found;
     });
   }
@@ -231,8 +228,9 @@ export function createLeadProjection(
   async function openMissingHistograms(ouIds: ReadonlySet<string>): Promise<void> {
     const missing = [...ouIds].filter((ouId) => !openHistograms.has(ouId));
     if (missing.length === 0) return;
-    const found = await withClassifiedErrors(() =>
-      storedHistograms.find({ _id: { $in: missing.map((ouId) => histogramId(ouId, partition)) } }).toArray(),
+    const found = await findByIds(
+      storedHistograms,
+      missing.map((ouId) => histogramId(ouId, partition)),
     );
     const stored = new Map(found.map((document) => [hexOf(document._id), document]));
     for (const ouId of missing) {
