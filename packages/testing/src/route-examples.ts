@@ -20,6 +20,7 @@ export interface Unit {
   clientSecret: string;
   rulesetId: string;
   ruleId: string;
+  levelId: string;
   leadId: string;
   alias: string;
   eventType: string;
@@ -77,6 +78,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     },
   }),
   listRules: () => ({}),
+  listEngagementLevels: () => ({}),
+  setEngagementLevels: ({ levelId, mark }) => ({ body: { levels: [levelOf(mark, levelId)] } }),
   setRulesActive: ({ ouId, ruleId }) => ({
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },
@@ -169,6 +172,11 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     { body: { ruleset_id: ruleset.id, event_type: eventType, weight: 7, label: `Label ${mark}` } },
     unit,
   );
+  const { levels } = await made<{ levels: { id: string }[] }>(
+    'setEngagementLevels',
+    { body: { levels: [levelOf(mark)] } },
+    unit,
+  );
   const event = eventOf(mark);
   const { position } = await made<{ position: string }>(
     'ingest',
@@ -203,12 +211,24 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     clientSecret: account.client_secret,
     rulesetId: ruleset.id,
     ruleId: rule.id,
+    levelId: levels[0]?.id ?? '',
     leadId,
     alias: event.alias,
     eventType,
     shareToken,
     idleShareId: listed.data[0]?.id ?? '',
     siteUrl,
+  };
+}
+
+/** A level that takes the score of the unit's lead. */
+function levelOf(mark: string, id?: string) {
+  return {
+    ...(id !== undefined && { id }),
+    name: `Level ${mark}`,
+    min_score: 5,
+    max_score: null,
+    color: '#e8590c',
   };
 }
 

@@ -1,6 +1,11 @@
 // The share service in this process on real servers: commands and scoring's events in through the log, reads through the
 // query port, by a clock that the test sets.
-import { records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
+import {
+  configurationRecords,
+  records as declarations,
+  type ConfigurationEvent,
+  type RecordDeclaration,
+} from '@lead-scoring/contracts';
 import { createProcessor, createProjector, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { openServiceRig, type Answer, type ServiceRig } from '@lead-scoring/testing/service-rig';
@@ -13,11 +18,7 @@ import { shareQueries } from '../queries.js';
 import { createEndOf, rebuilds } from '../rebuilds.js';
 import { ouId } from './builders.js';
 
-export type ScoringEvent =
-  | { type: 'LeadScored'; payload: declarations.LeadScored }
-  | { type: 'RulesetCreated'; payload: declarations.RulesetCreated }
-  | { type: 'RuleCreated'; payload: declarations.RuleCreated }
-  | { type: 'RulesActivationChanged'; payload: declarations.RulesActivationChanged };
+export type ScoringEvent = { type: 'LeadScored'; payload: declarations.LeadScored } | ConfigurationEvent;
 
 export interface Rig extends Omit<ServiceRig, 'request' | 'get'> {
   /** What the service takes for the time. */
@@ -32,12 +33,7 @@ export interface Rig extends Omit<ServiceRig, 'request' | 'get'> {
   get: (path: string, options?: { ou?: string; accept?: string }) => Promise<Answer>;
 }
 
-const scoringDeclarations = {
-  LeadScored: declarations.leadScored,
-  RulesetCreated: declarations.rulesetCreated,
-  RuleCreated: declarations.ruleCreated,
-  RulesActivationChanged: declarations.rulesActivationChanged,
-} as const;
+const scoringDeclarations = { ...configurationRecords, LeadScored: declarations.leadScored };
 
 export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } = {}): Promise<Rig> {
   const rig = await openServiceRig({
