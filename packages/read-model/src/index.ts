@@ -30,7 +30,6 @@ export {
 } from './connection.js';
 export {
   asReadModelError,
-  classifyErrors,
   isDuplicateKey,
   isRetriable,
   ReadModelError,
@@ -59,7 +58,6 @@ export {
   writeUuid,
   type KeyRange,
 } from './ordered-keys.js';
-export { mergePartitions, partitionedId } from './partitioned.js';
 export {
   afterCursor,
   containsText,
@@ -70,7 +68,6 @@ export {
   escapeForRegex,
   findPage,
   InvalidCursor,
-  startsWithText,
   within,
   type Bounds,
   type Cursor,

@@ -8,21 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@lead-scoring/platform/waiting';
+import type { StartFile } from '@lead-scoring/start';
 import { endpointsFromEnvironment, removeNamespace } from './servers.js';
 import { checkout } from './test-system.js';
-
-interface StartFile {
-  api_url: string;
-  app_url: string;
-  token: string;
-  ou_id: string;
-  kafka_brokers: string;
-  schema_registry_url: string;
-  mongodb_uri: string;
-  namespace: string;
-  partitions: number;
-  services: Record<string, { url: string; pid: number | null }>;
-}
 
 /** What any list answers; the score where it is one of leads. */
 interface Leads {
