@@ -134,7 +134,7 @@ export function eventAtPlace(place: Binary): { record: Binary; index: number } {
 /** The time of a place, in milliseconds. */
 export function timeOfPlace(place: Binary): number {
   const bytes = bytesOf(place);
-  return bytes.readUInt32BE(uuidBytes) * 2 ** 32 + bytes.readUInt32BE(uuidBytes + 4) - timeBias;
+  return readOffset(bytes, uuidBytes) - timeBias;
 }
 
 /** Whether a place that came in from outside is one of the OU. */

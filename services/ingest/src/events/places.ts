@@ -1,6 +1,6 @@
 // The order of an OU's events by time, newest first, read from the documents that name the events of each second.
-import { Binary, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
-import { bytesOf, readSecondKey, secondsBetween, timeOfPlace } from './keys.js';
+import { Binary, bytesOf, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
+import { readSecondKey, secondsBetween, timeOfPlace } from './keys.js';
 import { eventSeconds, type EventSecondDocument } from './model.js';
 import { countIn, newestPlaces } from './seconds.js';
 

@@ -2,10 +2,11 @@
 import { eventTypeKey, isNameBasedId, type records } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
+  findByIds,
+  hexOf,
   insertMissing,
   storedJson,
   uuidToBinary,
-  withClassifiedErrors,
   type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
@@ -100,12 +101,13 @@ export function createEventProjection(
     }
     if (missing.size === 0) return;
     const places = [...missing].map(([id, place]) => ({ id, place, key: secondKey(place) }));
-    const found = await withClassifiedErrors(() =>
-      storedSeconds.find({ _id: { $in: places.map(({ key }) => key) } }).toArray(),
+    const found = await findByIds(
+      storedSeconds,
+      places.map(({ key }) => key),
     );
-    const stored = new Map(found.map((document) => [document._id.toString('hex'), document]));
+    const stored = new Map(found.map((document) => [hexOf(document._id), document]));
     for (const { id, place, key } of places) {
-      const document = stored.get(key.toString('hex')) ?? null;
+      const document = stored.get(hexOf(key)) ?? null;
       open.set(id, { block: begun, fold: new SecondFold(place, document), isStored: document !== null });
     }
   }

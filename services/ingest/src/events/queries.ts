@@ -24,14 +24,7 @@ import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service'
 import type { EventType } from '../event-types/fold.js';
 import { loadEventTypes } from '../event-types/queries.js';
 import { redirects } from '../intake/model.js';
-import {
-  eventAtPlace,
-  isPlaceOf,
-  leadBytesOf,
-  placeOf,
-  readRecordOffset,
-  recordIdsOf,
-} from './keys.js';
+import { eventAtPlace, isPlaceOf, leadBytesOf, placeOf, readRecordOffset, recordIdsOf } from './keys.js';
 import { eventRecords, type EventRecordDocument } from './model.js';
 import { countEvents, readPlaces } from './places.js';
 

@@ -1,7 +1,7 @@
 // Which events of an OU happened in which second, as one block of a partition's log has them: pure. One document names
 // hundreds of events where each would have one of its own, and depends on nothing but the log.
-import { Binary } from '@lead-scoring/read-model';
-import { bytesOf, placeOf, readSecondKey, secondKey, type SecondPlace } from './keys.js';
+import { Binary, bytesOf } from '@lead-scoring/read-model';
+import { placeOf, readSecondKey, secondKey, type SecondPlace } from './keys.js';
 import type { EventSecondDocument } from './model.js';
 
 /** Offsets that share documents: a later batch adds to those of the block at the log's end only. */

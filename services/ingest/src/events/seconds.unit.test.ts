@@ -1,9 +1,10 @@
 // The events of a second, however they came, are the same documents and read back in order.
 import { describe, expect, test } from '@jest/globals';
 import { nameBasedId } from '@lead-scoring/contracts';
+import { bytesOf } from '@lead-scoring/read-model';
 import fc from 'fast-check';
 import { ouId } from '../testing/builders.js';
-import { bytesOf, leadBytesOf, placeOf, recordId } from './keys.js';
+import { leadBytesOf, placeOf, recordId } from './keys.js';
 import type { EventSecondDocument } from './model.js';
 import { blockOf, blockOffsets, countIn, newestPlaces, SecondFold } from './seconds.js';
 
