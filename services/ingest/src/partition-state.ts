@@ -24,8 +24,8 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { knownEventId, readKnownEventId } from './events/keys.js';
-import { eventRecords, knownEvents, places } from './events/model.js';
-import { addStoredEvents, createProjectionMemory, type StoredEvents } from './events/project.js';
+import { eventRecords, eventSeconds, knownEvents } from './events/model.js';
+import { createEventProjection, createProjectionMemory, type FoldedEvents } from './events/project.js';
 import { EventTypeFold } from './event-types/fold.js';
 import { eventTypeDocumentId, eventTypes, toDocument, toShare } from './event-types/model.js';
 import { decideIntake, possibleRepeats } from './intake/decide.js';
@@ -41,7 +41,7 @@ import {
 import { claimKey, emptyAliasState, eventKey } from './intake/state.js';
 
 export const processorName = 'ingest';
-export const ingestCollections = [eventRecords, places, knownEvents, eventTypes, redirects, claims];
+export const ingestCollections = [eventRecords, eventSeconds, knownEvents, eventTypes, redirects, claims];
 
 /** Event type statistics that a partition has in hand. */
 const maximumOpenTypes = 5_000;
@@ -54,8 +54,6 @@ interface OpenType {
 }
 
 export async function openPartition(readModel: ReadModel, partition: number): Promise<PartitionState> {
-  const storedRecords = readModel.collection(eventRecords);
-  const storedPlaces = readModel.collection(places);
   const storedKnown = readModel.collection(knownEvents);
   const storedTypes = readModel.collection(eventTypes);
   const storedRedirects = readModel.collection(redirects);
@@ -63,6 +61,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   const writer = createGuardedWriter(readModel);
   const checkpoints = createCheckpoints(readModel);
   const memory = createProjectionMemory();
+  const projection = createEventProjection(readModel, partition, memory);
   const aliases = emptyAliasState();
   const openTypes = new Map<string, OpenType>();
 
@@ -88,18 +87,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     );
   }
 
-  async function foldEvents(ingested: readonly Ingested[]): Promise<void> {
-    const stored: StoredEvents = { records: [], places: [], known: [] };
-    for (const { payload, json, offset } of ingested)
-      addStoredEvents(stored, payload, json, { partition, offset }, memory);
-    await Promise.all([
-      insertMissing(storedRecords, stored.records),
-      insertMissing(storedPlaces, stored.places),
-      insertMissing(storedKnown, stored.known),
-    ]);
-  }
-
-  async function foldTypes(ingested: readonly Ingested[]): Promise<void> {
+  async function foldTypes(ingested: readonly FoldedEvents[]): Promise<void> {
     const wanted = new Map<string, { ouId: string; typeKey: string }>();
     for (const { payload } of ingested)
       for (const { event_type } of payload.events) {
@@ -192,13 +180,14 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
           : [],
       );
       try {
-        if (ingested.length > 0) await Promise.all([foldEvents(ingested), foldTypes(ingested)]);
+        if (ingested.length > 0) await Promise.all([projection.fold(ingested), foldTypes(ingested)]);
         await foldAliases(folded);
         const last = folded.at(-1);
         if (last && last.offset >= eventsEnd) eventsEnd = last.offset + 1n;
       } catch (error) {
         // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
         openTypes.clear();
+        projection.clear();
         throw error;
       }
     },
@@ -212,24 +201,18 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       await checkpoints.reset(processorName, partition);
       // One after the other: each may be a long deletion.
       await deletePartition(readModel, eventRecords, partition);
-      await deletePartition(readModel, places, partition);
+      await deletePartition(readModel, eventSeconds, partition);
       await deletePartition(readModel, knownEvents, partition);
       await deletePartition(readModel, eventTypes, partition);
       await deletePartition(readModel, redirects, partition);
       await deletePartition(readModel, claims, partition);
       eventsEnd = 0n;
       openTypes.clear();
+      projection.clear();
       aliases.redirects.clear();
       aliases.claims.clear();
     },
   };
-}
-
-interface Ingested {
-  payload: records.EventsIngested;
-  /** The payload's own text. */
-  json: Buffer;
-  offset: number;
 }
 
 function typeId(ouId: string, typeKey: string): string {

@@ -1,38 +1,143 @@
 // From the recorded events to the stored ones: the same documents whenever and however often they are made.
 import { eventTypeKey, isNameBasedId, type records } from '@lead-scoring/contracts';
-import { storedJson, uuidToBinary, type Binary } from '@lead-scoring/read-model';
-import { keysOfRecord, knownEventId } from './keys.js';
-import type { EventRecordDocument, KnownEventDocument, PlaceDocument } from './model.js';
+import {
+  createGuardedWriter,
+  findByIds,
+  hexOf,
+  insertMissing,
+  storedJson,
+  uuidToBinary,
+  type Binary,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { knownEventId, leadBytesOf, recordId, secondKey, type SecondPlace } from './keys.js';
+import {
+  eventRecords,
+  eventSeconds,
+  knownEvents,
+  type EventRecordDocument,
+  type KnownEventDocument,
+} from './model.js';
+import { blockOf, blockOffsets, SecondFold } from './seconds.js';
 
-/** What the event store holds of some records. */
-export interface StoredEvents {
-  records: EventRecordDocument[];
-  places: PlaceDocument[];
-  known: KnownEventDocument[];
+export interface FoldedEvents {
+  payload: records.EventsIngested;
+  /** The payload's own text. */
+  json: Buffer;
+  offset: number;
 }
 
-/**
- * Adds the documents of one record.
- * @param json the record's own text
- * @param memory kept from record to record
- */
-export function addStoredEvents(
-  to: StoredEvents,
-  { ou_id, lead_id, events }: records.EventsIngested,
-  json: Buffer,
-  { partition, offset }: { partition: number; offset: number },
+export interface EventProjection {
+  /** @param ingested in the order of the log, without gaps between calls */
+  fold(ingested: readonly FoldedEvents[]): Promise<void>;
+  /** Forgets what is in hand. */
+  clear(): void;
+}
+
+interface OpenSecond {
+  block: number;
+  fold: SecondFold;
+  isStored: boolean;
+}
+
+/** @param memory kept from batch to batch */
+export function createEventProjection(
+  readModel: ReadModel,
+  partition: number,
   memory: ProjectionMemory,
-): void {
-  const keys = keysOfRecord(ou_id, lead_id, offset);
-  to.records.push({ _id: keys.record, ou: memory.binaryOf(ou_id), json: storedJson(json), partition });
-  events.forEach(({ id, event_type, timestamp }, index) => {
-    to.places.push({
-      _id: keys.placeOf(Date.parse(timestamp), index),
-      event_type_key: memory.typeKeyOf(event_type),
-      partition,
+): EventProjection {
+  const storedRecords = readModel.collection(eventRecords);
+  const storedSeconds = readModel.collection(eventSeconds);
+  const storedKnown = readModel.collection(knownEvents);
+  const writer = createGuardedWriter(readModel);
+  /** Documents that later records may add to: those of the block at the log's end. */
+  const open = new Map<string, OpenSecond>();
+  /** What is in hand is complete from this offset on. */
+  let completeFrom: number | null = null;
+
+  async function foldSeconds(ingested: readonly FoldedEvents[]): Promise<void> {
+    completeFrom ??= ingested[0]?.offset ?? null;
+    await openBegun(ingested);
+    const changed = new Set<OpenSecond>();
+    for (const { payload, offset } of ingested) {
+      const { ou_id: ouId, lead_id, events } = payload;
+      const leadBytes = leadBytesOf(recordId(lead_id, offset));
+      const { block, part } = blockOf(offset, events.length);
+      events.forEach(({ event_type, timestamp }, index) => {
+        const timestampMs = Date.parse(timestamp);
+        const place = { ouId, second: Math.floor(timestampMs / 1_000), partition, block, part };
+        const id = nameOf(place);
+        let at = open.get(id);
+        if (!at) open.set(id, (at = { block, fold: new SecondFold(place, null), isStored: false }));
+        if (at.fold.add(memory.typeKeyOf(event_type), leadBytes, offset, timestampMs, index)) changed.add(at);
+      });
+    }
+    const fresh = new Set<object>();
+    const documents = [...changed].map(({ fold, isStored }) => {
+      const document = fold.document();
+      if (!isStored) fresh.add(document);
+      return document;
     });
-    if (isNameBasedId(id)) to.known.push({ _id: knownEventId(lead_id, id), partition });
-  });
+    await writer.write(storedSeconds, documents, { isNew: (document) => fresh.has(document) });
+    for (const at of changed) at.isStored = true;
+    const end = Math.floor((ingested.at(-1)?.offset ?? 0) / blockOffsets);
+    for (const [id, { block }] of open) if (block < end) open.delete(id);
+  }
+
+  /** Opens what was stored of the block that had begun before what is in hand. */
+  async function openBegun(ingested: readonly FoldedEvents[]): Promise<void> {
+    const begun = Math.floor((completeFrom ?? 0) / blockOffsets);
+    if ((completeFrom ?? 0) % blockOffsets === 0) return;
+    const missing = new Map<string, SecondPlace>();
+    for (const { payload, offset } of ingested) {
+      const { block, part } = blockOf(offset, payload.events.length);
+      if (block > begun) break;
+      for (const { timestamp } of payload.events) {
+        const second = Math.floor(Date.parse(timestamp) / 1_000);
+        const place = { ouId: payload.ou_id, second, partition, block, part };
+        const id = nameOf(place);
+        if (!open.has(id)) missing.set(id, place);
+      }
+    }
+    if (missing.size === 0) return;
+    const places = [...missing].map(([id, place]) => ({ id, place, key: secondKey(place) }));
+    const found = await findByIds(
+      storedSeconds,
+      places.map(({ key }) => key),
+    );
+    const stored = new Map(found.map((document) => [hexOf(document._id), document]));
+    for (const { id, place, key } of places) {
+      const document = stored.get(hexOf(key)) ?? null;
+      open.set(id, { block: begun, fold: new SecondFold(place, document), isStored: document !== null });
+    }
+  }
+
+  return {
+    async fold(ingested) {
+      const recorded: EventRecordDocument[] = [];
+      const known: KnownEventDocument[] = [];
+      for (const { payload, json, offset } of ingested) {
+        const { ou_id, lead_id, events } = payload;
+        const ou = memory.binaryOf(ou_id);
+        recorded.push({ _id: recordId(lead_id, offset), ou, json: storedJson(json), partition });
+        for (const { id } of events)
+          if (isNameBasedId(id)) known.push({ _id: knownEventId(lead_id, id), partition });
+      }
+      await Promise.all([
+        insertMissing(storedRecords, recorded),
+        insertMissing(storedKnown, known),
+        foldSeconds(ingested),
+      ]);
+    },
+    clear() {
+      open.clear();
+      completeFrom = null;
+    },
+  };
+}
+
+function nameOf({ ouId, second, block, part }: SecondPlace): string {
+  return `${ouId}/${String(second)}/${String(block)}/${String(part)}`;
 }
 
 /** What recurs from event to event, computed once: few type names and OUs are under way at a time. */
