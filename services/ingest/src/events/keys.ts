@@ -31,6 +31,11 @@ export function readRecordOffset(id: Binary): number {
   return bytes.readUInt32BE(uuidBytes) * 2 ** 32 + bytes.readUInt32BE(uuidBytes + 4);
 }
 
+/** The ids of a lead's records before an offset. */
+export function recordIdsBefore(leadId: string, offset: number): { $gte: Binary; $lt: Binary } {
+  return { $gte: recordId(leadId, 0), $lt: recordId(leadId, offset) };
+}
+
 /** The ids of all records of a lead. */
 export function recordIdsOf(leadId: string): Range {
   const [low, high] = [Buffer.alloc(recordBytes), Buffer.alloc(recordBytes, 0xff)];

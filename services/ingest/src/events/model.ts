@@ -1,7 +1,7 @@
 // The event store as it is kept for reading: what was recorded by lead, the events' places in the order of time, and
 // the ids by which a repeat is known.
-import type { Binary } from '@lead-scoring/read-model';
-import { defineCollection } from '@lead-scoring/read-model';
+import type { records } from '@lead-scoring/contracts';
+import { defineCollection, readJson, type Binary } from '@lead-scoring/read-model';
 
 /** A record of the log as it is there, the events of a lead that were taken together. `_id` is recordId. */
 export interface EventRecordDocument {
@@ -28,3 +28,7 @@ export interface KnownEventDocument {
 export const eventRecords = defineCollection<EventRecordDocument>({ name: 'event_records', indexes: [] });
 export const places = defineCollection<PlaceDocument>({ name: 'event_places', indexes: [] });
 export const knownEvents = defineCollection<KnownEventDocument>({ name: 'known_events', indexes: [] });
+
+export function payloadOf({ json }: Pick<EventRecordDocument, 'json'>): records.EventsIngested {
+  return readJson(json) as unknown as records.EventsIngested;
+}

@@ -1,8 +1,8 @@
 // From the recorded events to the stored ones: the same documents whenever and however often they are made.
 import { eventTypeKey, isNameBasedId, type records } from '@lead-scoring/contracts';
 import { storedJson, uuidToBinary, type Binary } from '@lead-scoring/read-model';
-import { keysOfRecord, knownEventId } from './keys.js';
-import type { EventRecordDocument, KnownEventDocument, PlaceDocument } from './model.js';
+import { keysOfRecord, knownEventId, readRecordOffset } from './keys.js';
+import { payloadOf, type EventRecordDocument, type KnownEventDocument, type PlaceDocument } from './model.js';
 
 /** What the event store holds of some records. */
 export interface StoredEvents {
@@ -33,6 +33,13 @@ export function addStoredEvents(
     });
     if (isNameBasedId(id)) to.known.push({ _id: knownEventId(lead_id, id), partition });
   });
+}
+
+/** The ids of the places of a stored record's events. */
+export function placeIdsOf(document: Pick<EventRecordDocument, '_id' | 'json'>): Binary[] {
+  const { ou_id, lead_id, events } = payloadOf(document);
+  const { placeOf } = keysOfRecord(ou_id, lead_id, readRecordOffset(document._id));
+  return events.map(({ timestamp }, index) => placeOf(Date.parse(timestamp), index));
 }
 
 /** What recurs from event to event, computed once: few type names and OUs are under way at a time. */

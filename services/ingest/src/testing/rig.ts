@@ -6,6 +6,7 @@ import {
   createEventLog,
   createProcessor,
   createRecordWriter,
+  createRequester,
   listLag,
   outgoing,
   requestRebuild,
@@ -47,6 +48,8 @@ export interface Rig {
   send(commands: IntakeCommand[]): Promise<string>;
   /** Sends the commands, and resolves when all of their events are taken, forwarded ones included. */
   take(commands: IntakeCommand[]): Promise<void>;
+  /** Sends the command and gives its reply. */
+  request(command: Extract<IntakeCommand, { type: 'DeleteLead' }>): Promise<declarations.CommandReplied>;
   get(path: string, options?: { ou?: string }): Promise<Answer>;
   rebuild(): Promise<void>;
   /** Every document of every collection but checkpoints, in a form that can be compared. */
@@ -77,6 +80,7 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
   );
   await ensureCollections(readModel, ingestCollections);
   const writer = await createRecordWriter(log).start();
+  const requester = await createRequester(log, { writer: writer.value }).start();
   const server = await createQueryServer({
     host: '127.0.0.1',
     port: 0,
@@ -129,6 +133,11 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
         return lags.length > 0 && lags.every(({ topic, lag }) => topic !== 'ingest.commands' || lag <= 1n);
       });
     },
+    request: ({ payload }) =>
+      requester.value.request(
+        { declaration: declarations.deleteLead, key: payload.lead_id, payload },
+        { timeoutMs: 20_000 },
+      ),
     get: async (path, { ou = ouId } = {}) => {
       const authorization = await signInternal(
         {
@@ -153,6 +162,7 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
     stop: async () => {
       for (const stop of [...running]) await stop();
       await server.stop();
+      await requester.stop();
       await writer.stop();
       await readModel.patiently((db) => db.dropDatabase());
       await readModel.close();
@@ -165,11 +175,20 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
 
 /** One record per event: leads of one command may be of several partitions. */
 function recordsOf({ type, payload }: IntakeCommand): OutgoingRecord[] {
-  if (type === 'LinkAlias')
-    return [outgoing(declarations.linkAlias, { key: payload.alias_lead_id, payload })];
-  return payload.events.map((event) =>
-    outgoing(declarations.ingestEvents, { key: event.lead_id, payload: { ...payload, events: [event] } }),
-  );
+  switch (type) {
+    case 'IngestEvents':
+      return payload.events.map((event) =>
+        outgoing(declarations.ingestEvents, { key: event.lead_id, payload: { ...payload, events: [event] } }),
+      );
+    case 'LinkAlias':
+      return [outgoing(declarations.linkAlias, { key: payload.alias_lead_id, payload })];
+    case 'DeleteLead':
+      return [outgoing(declarations.deleteLead, { key: payload.lead_id, payload })];
+    case 'UnlinkAlias':
+      return [outgoing(declarations.unlinkAlias, { key: payload.alias_lead_id, payload })];
+    case 'RememberEvents':
+      return [outgoing(declarations.rememberEvents, { key: payload.lead_id, payload })];
+  }
 }
 
 function isRunning(status: ProcessorStatus): boolean {
