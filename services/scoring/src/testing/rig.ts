@@ -51,7 +51,7 @@ export interface Rig {
   startProcessor(): Promise<() => Promise<void>>;
   write(sent: OutgoingRecord[]): Promise<RecordPosition[]>;
   /** Writes what ingest would have appended, and resolves when it is scored. */
-  score(ingested: declarations.EventsIngested[]): Promise<void>;
+  score(happened: (declarations.EventsIngested | declarations.LeadDeleted)[]): Promise<void>;
   request(command: ConfigurationCommand): Promise<declarations.CommandReplied>;
   get(path: string, options?: { ou?: string; positions?: PartitionPosition[] }): Promise<Answer>;
   rebuild(): Promise<void>;
@@ -138,9 +138,13 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
     readModel,
     startProcessor,
     write: (sent) => writer.value.write(sent),
-    score: async (ingested) => {
+    score: async (happened) => {
       const positions = await written(
-        ingested.map((payload) => outgoing(declarations.eventsIngested, { key: payload.lead_id, payload })),
+        happened.map((payload) =>
+          'events' in payload
+            ? outgoing(declarations.eventsIngested, { key: payload.lead_id, payload })
+            : outgoing(declarations.leadDeleted, { key: payload.lead_id, payload }),
+        ),
       );
       if (!(await watch.wait('ingest.events', positions, 30_000)))
         throw new Error('the events were not scored in time');
