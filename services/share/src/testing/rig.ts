@@ -50,6 +50,7 @@ export interface Answer {
 
 export type ScoringEvent =
   | { type: 'LeadScored'; payload: declarations.LeadScored }
+  | { type: 'LeadRemoved'; payload: declarations.LeadRemoved }
   | { type: 'RulesetCreated'; payload: declarations.RulesetCreated }
   | { type: 'RuleCreated'; payload: declarations.RuleCreated }
   | { type: 'RulesActivationChanged'; payload: declarations.RulesActivationChanged };
@@ -78,6 +79,7 @@ export interface Rig {
 const internalSecret = 'a secret of tests that is long enough';
 const scoringDeclarations = {
   LeadScored: declarations.leadScored,
+  LeadRemoved: declarations.leadRemoved,
   RulesetCreated: declarations.rulesetCreated,
   RuleCreated: declarations.ruleCreated,
   RulesActivationChanged: declarations.rulesActivationChanged,
@@ -244,7 +246,7 @@ export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } =
 
 function scoringRecord(event: ScoringEvent): OutgoingRecord {
   const declaration: RecordDeclaration = scoringDeclarations[event.type];
-  const key = event.type === 'LeadScored' ? event.payload.lead_id : event.payload.ou_id;
+  const key = 'lead_id' in event.payload ? event.payload.lead_id : event.payload.ou_id;
   return outgoing(declaration, { key, payload: event.payload });
 }
 
