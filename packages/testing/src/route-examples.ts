@@ -20,6 +20,8 @@ export interface Unit {
   rulesetId: string;
   ruleId: string;
   leadId: string;
+  /** A lead that nobody looks at. */
+  idleLeadId: string;
   alias: string;
   eventType: string;
   /** Of a link to the explanation of the lead's score. */
@@ -50,6 +52,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   searchLeads: ({ mark }) => ({ query: { q: mark } }),
   getScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   explainScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  deleteLead: ({ idleLeadId }) => ({ parameters: { id: idleLeadId } }),
   createShare: ({ leadId }) => ({ parameters: { id: leadId } }),
   listShares: ({ leadId }) => ({ parameters: { id: leadId } }),
   revokeShare: ({ idleShareId }) => ({ parameters: { token: idleShareId } }),
@@ -169,9 +172,15 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     unit,
   );
   const event = eventOf(mark);
+  const idleAlias = `idle.${event.alias}`;
   const { position } = await made<{ position: string }>(
     'ingest',
-    { body: { ...event, event_type: eventType } },
+    {
+      body: [
+        { ...event, event_type: eventType },
+        { ...event, alias: idleAlias, event_type: eventType },
+      ],
+    },
     unit,
   );
   const leadId = leadIdOf(unit, 'email', event.alias);
@@ -203,6 +212,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     rulesetId: ruleset.id,
     ruleId: rule.id,
     leadId,
+    idleLeadId: leadIdOf(unit, 'email', idleAlias),
     alias: event.alias,
     eventType,
     shareToken,
