@@ -56,11 +56,13 @@ export const problemTypes = {
   event_type_not_found: { status: 404, title: 'The event type does not exist' },
   ruleset_not_found: { status: 404, title: 'The ruleset does not exist' },
   rule_not_found: { status: 404, title: 'The rule does not exist' },
+  level_not_found: { status: 404, title: 'The level does not exist' },
   share_not_found: { status: 404, title: 'The share link does not exist' },
   share_expired: { status: 410, title: 'The share link has expired' },
   // What the state forbids
   duplicate_name: { status: 409, title: 'The name is taken' },
   limit_reached: { status: 409, title: 'No more of these can be created' },
+  levels_overlap: { status: 409, title: 'Two levels would take the same score' },
   request_in_progress: { status: 409, title: 'The same request is still being answered' },
   // What another site keeps from us
   site_unreachable: { status: 502, title: 'The site does not answer' },

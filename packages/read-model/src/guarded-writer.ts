@@ -141,9 +141,10 @@ export async function deleteByIds<Stored extends Document>(
   ids: readonly Stored['_id'][],
 ): Promise<void> {
   await withClassifiedErrors(() =>
-    inChunks(ids, insertChunk, (chunk) =>
-      collection.deleteMany({ _id: { $in: chunk } } as unknown as Filter<Stored>),
-    ),
+    inChunks(ids, insertChunk, (chunk) => {
+      const filter = { _id: { $in: chunk } } as unknown as Filter<Stored>;
+      return collection.deleteMany(filter);
+    }),
   );
 }
 
@@ -159,7 +160,7 @@ export async function deleteFound<Stored extends Document>(
     const found = await withClassifiedErrors(() =>
       collection
         .find(filter, { projection: { _id: 1 }, limit: insertChunk })
-        .map(({ _id }) => _id)
+        .map(({ _id }) => _id as Stored['_id'])
         .toArray(),
     );
     await deleteByIds(collection, found);

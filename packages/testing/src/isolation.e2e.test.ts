@@ -45,7 +45,11 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listLeadEvents: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   listEventTypes: [nothing],
   listEventTypeProperties: [missing(({ eventType }) => ({ parameters: { eventType } }))],
-  listLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
+  listLeads: [
+    empty(({ mark }) => ({ query: { q: mark } })),
+    missing(({ levelId }) => ({ query: { level: levelId } })),
+    missing(({ mark }) => ({ query: { level: `Level ${mark}` } })),
+  ],
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
   getScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   explainScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
@@ -76,6 +80,9 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     missing(({ rulesetId }) => ({ body: { ruleset_id: rulesetId, event_type: 'Page View', weight: 1 } })),
   ],
   listRules: [empty(({ rulesetId }) => ({ query: { ruleset_id: rulesetId } }))],
+  listEngagementLevels: [nothing],
+  // A list of one's own; an id in it is one's own as well.
+  setEngagementLevels: [nothing],
   setRulesActive: [
     missing(({ ouId, ruleId }) => ({
       parameters: { ouId },
@@ -358,6 +365,8 @@ describe("another unit's things", () => {
       ({ id }) => id === a.rulesetId,
     );
     expect(ruleset).toMatchObject({ active: true, name: expect.stringContaining(a.mark) });
+    const levels = await send(system, 'listEngagementLevels', {}, as);
+    expect(levels.body).toMatchObject({ levels: [{ id: a.levelId, name: `Level ${a.mark}` }] });
     const basic = {
       authorization: `Basic ${Buffer.from(`${a.clientId}:${a.clientSecret}`).toString('base64')}`,
     };
@@ -433,6 +442,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     clientId,
     rulesetId,
     ruleId,
+    levelId,
     leadId,
     mark,
     ouId,
@@ -446,6 +456,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     clientId,
     rulesetId,
     ruleId,
+    levelId,
     leadId,
     mark,
     ouId,

@@ -19,6 +19,7 @@ export interface Unit {
   clientSecret: string;
   rulesetId: string;
   ruleId: string;
+  levelId: string;
   leadId: string;
   /** A lead that nobody looks at. */
   idleLeadId: string;
@@ -79,6 +80,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     },
   }),
   listRules: () => ({}),
+  listEngagementLevels: () => ({}),
+  setEngagementLevels: ({ levelId, mark }) => ({ body: { levels: [levelOf(mark, levelId)] } }),
   setRulesActive: ({ ouId, ruleId }) => ({
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },
@@ -171,6 +174,11 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     { body: { ruleset_id: ruleset.id, event_type: eventType, weight: 7, label: `Label ${mark}` } },
     unit,
   );
+  const { levels } = await made<{ levels: { id: string }[] }>(
+    'setEngagementLevels',
+    { body: { levels: [levelOf(mark)] } },
+    unit,
+  );
   const event = eventOf(mark);
   const idleAlias = `idle.${event.alias}`;
   const { position } = await made<{ position: string }>(
@@ -211,6 +219,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     clientSecret: account.client_secret,
     rulesetId: ruleset.id,
     ruleId: rule.id,
+    levelId: levels[0]?.id ?? '',
     leadId,
     idleLeadId: leadIdOf(unit, 'email', idleAlias),
     alias: event.alias,
@@ -218,6 +227,17 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     shareToken,
     idleShareId: listed.data[0]?.id ?? '',
     siteUrl,
+  };
+}
+
+/** A level that takes the score of the unit's lead. */
+function levelOf(mark: string, id?: string) {
+  return {
+    ...(id !== undefined && { id }),
+    name: `Level ${mark}`,
+    min_score: 5,
+    max_score: null,
+    color: '#e8590c',
   };
 }
 

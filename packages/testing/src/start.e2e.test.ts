@@ -25,7 +25,7 @@ interface StartFile {
 /** What any list answers; the score where it is one of leads. */
 interface Leads {
   total: number;
-  data: { id: string; score: number }[];
+  data: { id: string; score: number; level: { name: string } | null }[];
 }
 
 const namespace = `test-${randomBytes(5).toString('hex')}`;
@@ -155,6 +155,7 @@ describe('npm start', () => {
     leads = answer.body;
     expect(leads.total).toBeGreaterThan(100);
     expect(leads.data[0]?.score).toBeGreaterThan(0);
+    expect(leads.data[0]?.level?.name).toBe('Hot');
     expect((await get(first, '/events?limit=1')).body.total).toBeGreaterThanOrEqual(4_000);
     expect((await get(first, '/engagement-scoring/rules?limit=1')).body.total).toBeGreaterThan(0);
   });

@@ -1,5 +1,5 @@
 // The ids under which scoring stores what it folds. They are ordered keys: an engine serves a range of ids in order
-// from the primary index, so leads need no further index by OU, timelines none by lead, and ranks none by score.
+// from the primary index, so leads need no further index by OU and timelines none by lead.
 import { Binary } from '@lead-scoring/read-model';
 
 const uuidBytes = 16;
@@ -38,23 +38,27 @@ export function rankKey(ouId: string, score: number, leadId: string): Binary {
   return new Binary(bytes, 0);
 }
 
-/** The places of an OU with scores from `low` to `high`, both inclusive. */
-export function rankKeysBetween(ouId: string, low: number, high: number): Range {
-  const edge = (score: number, fill: number) => {
-    const bytes = Buffer.alloc(2 * uuidBytes + scoreBytes, fill);
-    writeUuid(bytes, 0, ouId);
+/**
+ * The edge in an OU's order of scores that lies at a position: a score, and as its fraction the part of the score's
+ * leads that lie before it. Leads' ids are hashes, so the parts are even.
+ */
+export function rankEdge(ouId: string, position: number): Binary {
+  const bytes = Buffer.alloc(2 * uuidBytes + scoreBytes);
+  writeUuid(bytes, 0, ouId);
+  const score = Math.floor(position);
+  // The highest score's end has no score of its own.
+  if (score >= scoreBias) bytes.fill(0xff, uuidBytes);
+  else {
     bytes.writeUInt32BE(score + scoreBias, uuidBytes);
-    return new Binary(bytes, 0);
-  };
-  return { $gte: edge(low, 0), $lte: edge(high, 0xff) };
+    bytes.writeUIntBE(Math.floor((position - score) * 2 ** 48), uuidBytes + scoreBytes, 6);
+  }
+  return new Binary(bytes, 0);
 }
 
-export function readRankKey(key: Binary): { score: number; leadId: string } {
+/** The position of a place: see rankEdge. */
+export function rankPosition(key: Binary): number {
   const bytes = bytesOf(key);
-  return {
-    score: bytes.readUInt32BE(uuidBytes) - scoreBias,
-    leadId: readUuid(bytes, uuidBytes + scoreBytes),
-  };
+  return bytes.readUInt32BE(uuidBytes) - scoreBias + bytes.readUIntBE(uuidBytes + scoreBytes, 6) / 2 ** 48;
 }
 
 /** Whether a key that came in from outside is a place of the OU. */

@@ -129,11 +129,12 @@ async function openShare({ readModel, now }: ShareQueryDependencies, token: stri
     case 'expired':
       throw new ShareExpired(share.expires_at);
     case 'valid': {
-      const { explanation, history, computed_at } = await readExplanation(readModel, lead, asOf);
+      const { explanation, level, history, computed_at } = await readExplanation(readModel, lead, asOf);
       return {
         explanation,
         shared: {
           ...explanation,
+          ...(level && { level: { name: level.name, color: level.color } }),
           top_drivers: explanation.top_drivers.map(({ filter_label, ...driver }) => ({
             ...driver,
             ...(filter_label !== undefined && { filter_label }),

@@ -34,6 +34,8 @@ export const routes = {
   createRule: configuration.createRule,
   createEngagementRule: configuration.createEngagementRule,
   listRules: configuration.listRules,
+  listEngagementLevels: configuration.listEngagementLevels,
+  setEngagementLevels: configuration.setEngagementLevels,
   setRulesActive: configuration.setRulesActive,
   analyzeSite: sites.analyzeSite,
   listSiteAnalyses: sites.listSiteAnalyses,

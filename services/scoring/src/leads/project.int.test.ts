@@ -11,10 +11,10 @@ import { decideLeads } from '../scores/decide.js';
 import type { LeadCause } from '../scores/events.js';
 import { deleted, ingested, ouId } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
-import { histograms, leadAliases, leads, ranks, timeline } from './model.js';
+import { histograms, leadAliases, leads, timeline } from './model.js';
 import { createLeadProjection, type FoldedLeadEvent } from './project.js';
 
-const collections = [leads, ranks, leadAliases, timeline, histograms];
+const collections = [leads, leadAliases, timeline, histograms];
 
 /** What is decided on these, as it is on the log. */
 function logOf(causes: readonly LeadCause[]): FoldedLeadEvent[] {
@@ -130,7 +130,6 @@ test('any cut of the log into batches, killed at any write, gives the same docum
         expect(documents.leads?.map((lead) => (lead as { score: number }).score).sort()).toEqual(
           [...left.values()].sort(),
         );
-        expect(documents.lead_ranks).toHaveLength(left.size);
         expect(await folded(log, steps)).toEqual(documents);
       },
     ),

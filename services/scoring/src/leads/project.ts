@@ -13,7 +13,7 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { aliasKey, hexOf, leadKey, rankKey, recordKey, recordKeysUpTo } from '../keys.js';
+import { aliasKey, hexOf, leadKey, recordKey, recordKeysUpTo } from '../keys.js';
 import { foldLead } from './fold.js';
 import { moveLead } from './histogram-fold.js';
 import {
@@ -22,7 +22,6 @@ import {
   leadAliases,
   leads as leadCollection,
   packHistogram,
-  ranks as rankCollection,
   timeline as timelineCollection,
   toLead,
   toLeadDocument,
@@ -63,7 +62,7 @@ interface OpenHistogram {
   isNew: boolean;
 }
 
-/** Ids looked up or deleted in one call. */
+/** Ids looked up in one call. */
 const chunkSize = 1_000;
 const maximumAliasKinds = 100;
 
@@ -72,7 +71,6 @@ export function createLeadProjection(
   { partition, cachedLeads }: { partition: number; cachedLeads: number },
 ): LeadProjection {
   const storedLeads = readModel.collection(leadCollection);
-  const storedRanks = readModel.collection(rankCollection);
   const storedAliases = readModel.collection(leadAliases);
   const storedTimeline = readModel.collection(timelineCollection);
   const storedHistograms = readModel.collection(histograms);
@@ -125,18 +123,13 @@ export function createLeadProjection(
   ): Promise<void> {
     const after = new Map<string, Lead | null>();
     const changed = new Set<string>();
-    /** Scores that the lead had and at which it may still have a place. */
-    const left = new Map<string, Set<number>>();
     const removed = new Removed();
     for (const event of events) {
       const { payload, offset } = event;
       const name = leadName(payload.ou_id, payload.lead_id);
       const current = after.get(name);
       const lead = current === undefined ? (before.get(name) ?? null) : current;
-      const scores = left.get(name) ?? new Set();
-      left.set(name, scores);
       if (event.type === 'LeadRemoved') {
-        scores.add(event.payload.previous_score);
         removed.add(name, event.payload, offset, lead);
         // One that was folded before may have been followed by a new lead.
         after.set(name, lead && lead.offset > offset ? lead : null);
@@ -146,20 +139,6 @@ export function createLeadProjection(
       const folded = foldLead(lead, event.payload, offset);
       after.set(name, folded);
       if (folded !== lead) changed.add(name);
-      // Folded already: whoever did may not have come to the places.
-      else scores.add(event.payload.score);
-      if (folded.first_offset !== offset) scores.add(event.payload.previous_score);
-    }
-
-    const arriving: { _id: ReturnType<typeof rankKey>; partition: number }[] = [];
-    const leaving: ReturnType<typeof rankKey>[] = [];
-    for (const [name, lead] of after) {
-      const scores = left.get(name) ?? new Set<number>();
-      const known = before.get(name);
-      const { ou_id, id } = lead ?? removed.ownerOf(name);
-      if (lead && (!known || !changed.has(name) || known.score !== lead.score))
-        arriving.push({ _id: rankKey(ou_id, lead.score, id), partition });
-      for (const score of scores) if (score !== lead?.score) leaving.push(rankKey(ou_id, score, id));
     }
     const linked = [...changed].flatMap((name) =>
       linkedAliases(after.get(name), removed.has(name) ? null : before.get(name)),
@@ -186,10 +165,9 @@ export function createLeadProjection(
         removed.leads().flatMap((lead) => linkedAliases(lead, null).map(({ _id }) => _id)),
       );
     }
-    // Before the leads: whoever sees a lead's score finds the entries that explain it and the place that it has.
+    // Before the leads: whoever sees a lead's score finds the entries that explain it.
     await Promise.all([
       insertMissing(storedTimeline, entries),
-      insertMissing(storedRanks, inLockingOrder(arriving)),
       insertMissing(storedAliases, inLockingOrder(linked)),
     ]);
     const fresh = new Set<object>();
@@ -202,15 +180,8 @@ export function createLeadProjection(
     });
     await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
     for (const [name, lead] of after) cache.put(name, lead);
-    // After the leads: the place that a lead has left is passed over by readers until it is gone.
-    await Promise.all([
-      withClassifiedErrors(() =>
-        inChunks(leaving, (chunk) => storedRanks.deleteMany({ _id: { $in: [...chunk] } })),
-      ),
-      removed.any ? undefined : foldHistograms(events, after, removed),
-    ]);
-    // After the places and aliases, which are found by it.
     if (removed.any) await deleteRemoved(removed);
+    else await foldHistograms(events, after, removed);
   }
 
   /** The leads that are gone, and what explains their scores; a lead that was made since stays. */
@@ -331,12 +302,6 @@ class Removed {
   /** Whether a decision is of a lead before its removal. */
   isOld({ payload, offset }: FoldedLeadEvent): boolean {
     return this.any && offset < (this.byName.get(leadName(payload.ou_id, payload.lead_id))?.offset ?? 0);
-  }
-
-  ownerOf(name: string): { ou_id: string; id: string } {
-    const owner = this.byName.get(name);
-    if (!owner) throw new Error(`${name} was not removed`);
-    return owner;
   }
 
   all(): Iterable<{ ou_id: string; id: string; offset: number }> {

@@ -66,6 +66,7 @@ const commands = {
   UpdateRuleset: 'updateRuleset',
   CreateRule: 'createRule',
   SetRulesActive: 'setRulesActive',
+  SetEngagementLevels: 'setEngagementLevels',
 } as const;
 
 export async function startRig({ partitions = 3, processors = 1 } = {}): Promise<Rig> {

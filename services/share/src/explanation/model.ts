@@ -1,19 +1,17 @@
-// What explains scores, as stored: leads, the decisions that gave them points, and the OUs' rules.
-import type {
-  ExplainedDecision,
-  JsonValue,
-  records,
-  routeDeclarations,
-  ScoringConfiguration,
+// What explains scores, as stored: leads, the decisions that gave them points, and the OUs' rules and levels.
+import {
+  packConfiguration,
+  unpackConfiguration,
+  type ExplainedDecision,
+  type records,
+  type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   Binary,
   defineCollection,
-  packJson,
   readJson,
   storedJson,
-  unpackJson,
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
@@ -40,7 +38,7 @@ export interface DecisionDocument {
 export interface ConfigurationDocument extends GuardedDocument {
   _id: Binary;
   version: number;
-  /** JSON text of rulesets and rules, in the order in which they were made. */
+  /** packConfiguration. */
   content: string;
 }
 
@@ -111,25 +109,13 @@ export function toConfigurationDocument(
   return {
     _id: uuidToBinary(configuration.ou_id),
     version: configuration.version,
-    content: packJson({
-      rulesets: [...configuration.rulesets.values()],
-      rules: [...configuration.rules.values()],
-    } as unknown as JsonValue),
+    content: packConfiguration(configuration),
     ...at,
   };
 }
 
 export function toConfiguration({ _id, version, content }: ConfigurationDocument): ScoringConfiguration {
-  const { rulesets, rules } = unpackJson(content) as unknown as {
-    rulesets: routeDeclarations.Ruleset[];
-    rules: routeDeclarations.Rule[];
-  };
-  return {
-    ou_id: binaryToUuid(_id),
-    version,
-    rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
-    rules: new Map(rules.map((rule) => [rule.id, rule])),
-  };
+  return unpackConfiguration({ ou_id: binaryToUuid(_id), version }, content);
 }
 
 function digitsOf(uuids: string): string {

@@ -8,12 +8,13 @@ import { crashing } from '@lead-scoring/read-model/testing';
 import { createLogger } from '@lead-scoring/service';
 import fc from 'fast-check';
 import { shareCollections } from '../collections.js';
-import { leadRemoved, leadScored, ruleCreated, rulesetCreated } from '../testing/builders.js';
+import { leadRemoved, leadScored, levelsSet, ruleCreated, rulesetCreated } from '../testing/builders.js';
 import { openExplanationPartition } from './project.js';
 
 const log: FoldedRecord[] = [
   incoming(records.rulesetCreated, rulesetCreated()),
   ...['pricing', 'careers'].map((name) => incoming(records.ruleCreated, ruleCreated(name, 5))),
+  incoming(records.engagementLevelsSet, levelsSet([['Hot', 5, null]])),
   ...Array.from({ length: 12 }, (_, index) =>
     incoming(
       records.leadScored,

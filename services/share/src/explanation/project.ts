@@ -1,5 +1,6 @@
 // Folds scoring's events into share's own read model: what an explanation is put together from when a link is read.
 import {
+  configurationEventOf,
   emptyConfiguration,
   evolveConfiguration,
   projectorNames,
@@ -201,7 +202,7 @@ export function openExplanationPartition(
         else if (isRecord(record, records.leadRemoved))
           leadEvents.push({ type: 'LeadRemoved', payload: record.payload, offset });
         else {
-          const event = configurationEvent(record);
+          const event = configurationEventOf(record);
           if (event) changes.push({ event, offset });
         }
       }
@@ -222,13 +223,4 @@ export function openExplanationPartition(
 /** A lead's name among those in hand. */
 function leadName({ ou_id, lead_id }: FoldedLeadEvent['payload']): string {
   return `${ou_id}/${lead_id}`;
-}
-
-function configurationEvent(record: FoldedRecord): ConfigurationEvent | null {
-  if (isRecord(record, records.rulesetCreated)) return { type: 'RulesetCreated', payload: record.payload };
-  if (isRecord(record, records.rulesetUpdated)) return { type: 'RulesetUpdated', payload: record.payload };
-  if (isRecord(record, records.ruleCreated)) return { type: 'RuleCreated', payload: record.payload };
-  if (isRecord(record, records.rulesActivationChanged))
-    return { type: 'RulesActivationChanged', payload: record.payload };
-  return null;
 }

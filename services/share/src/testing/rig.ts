@@ -1,7 +1,13 @@
 // The service in this process on real servers, in a namespace of its own, without a gateway: commands and scoring's
 // events in through the log, reads through the query port, by a clock that the test sets.
 import { randomUUID } from 'node:crypto';
-import { records as declarations, topics, type RecordDeclaration } from '@lead-scoring/contracts';
+import {
+  configurationRecords,
+  records as declarations,
+  topics,
+  type ConfigurationEvent,
+  type RecordDeclaration,
+} from '@lead-scoring/contracts';
 import {
   createEventLog,
   createProcessor,
@@ -51,9 +57,7 @@ export interface Answer {
 export type ScoringEvent =
   | { type: 'LeadScored'; payload: declarations.LeadScored }
   | { type: 'LeadRemoved'; payload: declarations.LeadRemoved }
-  | { type: 'RulesetCreated'; payload: declarations.RulesetCreated }
-  | { type: 'RuleCreated'; payload: declarations.RuleCreated }
-  | { type: 'RulesActivationChanged'; payload: declarations.RulesActivationChanged };
+  | ConfigurationEvent;
 
 export interface Rig {
   log: EventLog;
@@ -78,12 +82,10 @@ export interface Rig {
 
 const internalSecret = 'a secret of tests that is long enough';
 const scoringDeclarations = {
+  ...configurationRecords,
   LeadScored: declarations.leadScored,
   LeadRemoved: declarations.leadRemoved,
-  RulesetCreated: declarations.rulesetCreated,
-  RuleCreated: declarations.ruleCreated,
-  RulesActivationChanged: declarations.rulesActivationChanged,
-} as const;
+};
 
 export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } = {}): Promise<Rig> {
   const logger = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
