@@ -100,27 +100,6 @@ export async function withClassifiedErrors<Result>(operation: () => Promise<Resu
   }
 }
 
-/**
- * The same object, with every method's rejections classified: one line makes a processor's partition state say
- * `retriable` about the database that it uses inside.
- */
-export function classifyErrors<Target extends object>(target: Target): Target {
-  return new Proxy(target, {
-    get(object, property): unknown {
-      const value: unknown = Reflect.get(object, property);
-      if (typeof value !== 'function') return value;
-      return (...parameters: unknown[]): unknown => {
-        const result: unknown = Reflect.apply(value, object, parameters);
-        return result instanceof Promise
-          ? result.catch((error: unknown) => {
-              throw asReadModelError(error);
-            })
-          : result;
-      };
-    },
-  });
-}
-
 interface WriteErrorAt {
   index: number;
   code: number;

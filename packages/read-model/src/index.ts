@@ -19,7 +19,8 @@ export {
   type CollectionDeclaration,
   type IndexDeclaration,
 } from './collection-declaration.js';
-export { ensureCollections } from './collections.js';
+export { ensureCollections, type DeclaredCollection } from './collections.js';
+export { createReadModelComponent, type ReadModelComponentOptions } from './component.js';
 export {
   connectReadModel,
   databaseName,
@@ -29,7 +30,6 @@ export {
 } from './connection.js';
 export {
   asReadModelError,
-  classifyErrors,
   isDuplicateKey,
   isRetriable,
   ReadModelError,
@@ -46,7 +46,20 @@ export {
   type GuardedWriter,
 } from './guarded-writer.js';
 export type { GuardedDocument, GuardedWriteResult } from './guarded-settling.js';
-export { mergePartitions, partitionedId } from './partitioned.js';
+export { findByIds, findStoredIds } from './look-up.js';
+export {
+  bytesOf,
+  hexOf,
+  keysWithin,
+  offsetBytes,
+  orderedKey,
+  readOffset,
+  readUuid,
+  uuidBytes,
+  writeOffset,
+  writeUuid,
+  type KeyRange,
+} from './ordered-keys.js';
 export {
   afterCursor,
   containsText,
@@ -57,7 +70,6 @@ export {
   escapeForRegex,
   findPage,
   InvalidCursor,
-  startsWithText,
   within,
   type Bounds,
   type Cursor,

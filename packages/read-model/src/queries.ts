@@ -46,11 +46,6 @@ export function containsText(text: string): { $regex: string; $options: 'i' } {
   return { $regex: escapeForRegex(text), $options: 'i' };
 }
 
-/** Text that starts with the user's text, case as stored: store a folded form to ignore it. */
-export function startsWithText(text: string): { $regex: string } {
-  return { $regex: `^${escapeForRegex(text)}` };
-}
-
 /** Every character that means something in a regular expression, escaped. */
 export function escapeForRegex(text: string): string {
   if (typeof text !== 'string') throw new TypeError('only text can be searched for');

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { mergePartitions, partitionedId } from './partitioned.js';
 import { createStateCache } from './state-cache.js';
 
 interface State {
@@ -52,26 +51,5 @@ describe('state cache', () => {
     expect(await cache.load(['a'], () => Promise.resolve([['a', { n: 1 }] as const]))).toEqual(
       new Map([['a', { n: 1 }]]),
     );
-  });
-});
-
-describe('partitioned counters', () => {
-  test('shares of one key are put together, whatever their order', () => {
-    const shares = [
-      { _id: partitionedId('page view', 0), key: 'page view', count: 2 },
-      { _id: partitionedId('page view', 5), key: 'page view', count: 3 },
-      { _id: partitionedId('form', 5), key: 'form', count: 1 },
-    ];
-    const sum = (list: typeof shares) =>
-      mergePartitions(
-        list,
-        ({ key }) => key,
-        (left, right) => ({ ...left, count: left.count + right.count }),
-      );
-    expect([...sum(shares)].map(([key, { count }]) => [key, count])).toEqual([
-      ['page view', 5],
-      ['form', 1],
-    ]);
-    expect(sum([...shares].reverse()).get('page view')?.count).toBe(5);
   });
 });

@@ -1,4 +1,5 @@
 // Running the whole system on one machine, and the sample data it shows.
+export type { StartFile } from './main.js';
 export {
   sampleEvents,
   sampleLevels,

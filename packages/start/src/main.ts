@@ -13,7 +13,7 @@ const defaultPort = 8080;
 const sampleEventCount = 4_000;
 
 /** What `.run/start.json` holds, for programs that use the running system. */
-interface StartFile {
+export interface StartFile {
   api_url: string;
   app_url: string;
   token: string;

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { inParallel } from './ledger.js';
 import { seededRandom } from './random.js';
-import { eventually, startTestSystem, type Answer, type TestSystem } from './test-system.js';
+import { startTestSystem, type Answer, type TestSystem } from './test-system.js';
 
 interface Rule {
   id: string;
@@ -34,10 +35,14 @@ const rules = async (): Promise<Rule[]> => {
 
 /** Sends until there is an answer that says what became of it; 503 and 504 say that it may be sent again. */
 const insist = (send: () => Promise<Answer>) =>
-  eventually(async () => {
-    const answer = await send();
-    return answer.status === 503 || answer.status === 504 ? undefined : answer;
-  }, 90_000);
+  eventually(
+    'there is an answer',
+    async () => {
+      const answer = await send();
+      return answer.status === 503 || answer.status === 504 ? undefined : answer;
+    },
+    90_000,
+  );
 
 describe('60 rules are created while scoring is killed three times', () => {
   const keys = Array.from({ length: 60 }, () => randomUUID());
@@ -129,12 +134,16 @@ describe('a lead is deleted', () => {
   test('and is 404 wherever it could be read, its share link included', async () => {
     expect(await insist(() => remove(firstKey))).toMatchObject({ status: 204, body: '' });
     expect((await system.request(`/events/${idOf(own)}`)).status).toBe(404);
-    await eventually(async () => {
-      const answers = await Promise.all(
-        [...paths(), link].map(async (path) => (await system.request(path)).status),
-      );
-      return answers.every((status) => status === 404) ? true : undefined;
-    }, 30_000);
+    await eventually(
+      'the lead is gone everywhere',
+      async () => {
+        const answers = await Promise.all(
+          [...paths(), link].map(async (path) => (await system.request(path)).status),
+        );
+        return answers.every((status) => status === 404) ? true : undefined;
+      },
+      30_000,
+    );
     for (const [list, q] of [
       ['/leads/search?q=', email],
       ['/events?alias=', email],

@@ -2,6 +2,7 @@
 // without a valid credential. The cases go over the declared routes: one that has no case fails the first test.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf, type RouteName } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import {
   furnish,
   missingExamples,
@@ -13,7 +14,7 @@ import {
   type RouteExample,
   type Unit,
 } from './route-examples.js';
-import { eventually, startTestSystem, type Answer, type TestSystem } from './test-system.js';
+import { startTestSystem, type Answer, type TestSystem } from './test-system.js';
 
 /** What B may see when it asks for what is A's. */
 type Foreign =
@@ -221,8 +222,8 @@ describe('without a valid credential every guarded route is 401, names the schem
     });
     expect((await send(system, 'listLeads', {}, { token: token.token })).status).toBe(200);
     await eventually(
-      async () =>
-        (await send(system, 'listLeads', {}, { token: token.token })).status === 401 ? true : undefined,
+      'the token has expired',
+      async () => (await send(system, 'listLeads', {}, { token: token.token })).status === 401,
       10_000,
     );
     await refusedEverywhere({ authorization: `Bearer ${token.token}` });

@@ -2,7 +2,8 @@
 // does not compile, and `missingExamples` tells so at run time.
 import { randomUUID } from 'node:crypto';
 import { leadIdOf, routes, type RouteDeclaration, type RouteName } from '@lead-scoring/contracts';
-import { eventually, type Answer, type RequestOptions, type TestSystem } from './test-system.js';
+import { eventually } from '@lead-scoring/platform/waiting';
+import type { Answer, RequestOptions, TestSystem } from './test-system.js';
 
 /** An OU with one of everything in it. Every name and text in it holds `mark`. */
 export interface Unit {
@@ -192,7 +193,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     unit,
   );
   const leadId = leadIdOf(unit, 'email', event.alias);
-  await eventually(async () => {
+  await eventually('the lead is scored', async () => {
     const answer = await send(
       system,
       'getScore',
@@ -201,7 +202,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     );
     if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     return true;
-  }, 30_000);
+  });
   const share = () => made<{ token: string }>('createShare', { parameters: { id: leadId } }, unit);
   await share();
   const listed = await made<{ data: { id: string }[] }>('listShares', { parameters: { id: leadId } }, unit);

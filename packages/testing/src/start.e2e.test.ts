@@ -7,20 +7,10 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { checkout, endpointsFromEnvironment, eventually, removeNamespace } from './test-system.js';
-
-interface StartFile {
-  api_url: string;
-  app_url: string;
-  token: string;
-  ou_id: string;
-  kafka_brokers: string;
-  schema_registry_url: string;
-  mongodb_uri: string;
-  namespace: string;
-  partitions: number;
-  services: Record<string, { url: string; pid: number | null }>;
-}
+import { eventually } from '@lead-scoring/platform/waiting';
+import type { StartFile } from '@lead-scoring/start';
+import { endpointsFromEnvironment, removeNamespace } from './servers.js';
+import { checkout } from './test-system.js';
 
 /** What any list answers; the score where it is one of leads. */
 interface Leads {
@@ -72,10 +62,14 @@ function start(): NonNullable<typeof running> {
 async function started(): Promise<{ file: StartFile; output: string }> {
   running = start();
   const { output, child } = running;
-  await eventually(() => {
-    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${output()}`);
-    return Promise.resolve(output().includes('Ctrl-C') ? true : undefined);
-  }, 120_000).catch((error: unknown) => {
+  await eventually(
+    'it runs',
+    () => {
+      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${output()}`);
+      return output().includes('Ctrl-C');
+    },
+    120_000,
+  ).catch((error: unknown) => {
     throw new Error(output(), { cause: error });
   });
   return { file: await startFile(), output: output() };
@@ -163,13 +157,14 @@ describe('npm start', () => {
   test('a service that is killed is started again, and start.json has its new pid', async () => {
     const killed = first.services['scoring']?.pid ?? 0;
     process.kill(killed, 'SIGKILL');
-    const again = await eventually(async () => {
+    const again = await eventually('it has another pid', async () => {
       const pid = (await startFile()).services['scoring']?.pid;
       return typeof pid === 'number' && pid !== killed ? pid : undefined;
-    }, 30_000);
+    });
     expect(lives(again)).toBe(true);
     await eventually(
-      async () => ((await get(first, '/leads?limit=1')).status === 200 ? true : undefined),
+      'leads are read again',
+      async () => (await get(first, '/leads?limit=1')).status === 200,
       60_000,
     );
   }, 100_000);
@@ -179,7 +174,7 @@ describe('npm start', () => {
     expect(pids.every(lives)).toBe(true);
     running?.child.kill('SIGINT');
     expect(await running?.exited).toBe(0);
-    await eventually(() => Promise.resolve(pids.some(lives) ? undefined : true), 5_000);
+    await eventually('all have ended', () => !pids.some(lives), 5_000);
     running = undefined;
   }, 60_000);
 

@@ -1,12 +1,9 @@
 // The fold's laws on a real database: whatever is deleted, however the log is cut into batches, and whenever the process is
 // killed, the same documents come of it.
-import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { records, type RecordDeclaration } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
-import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
-import { crashing } from '@lead-scoring/read-model/testing';
-import { createLogger } from '@lead-scoring/service';
+import { foldedInSteps, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import type { IntakeEvent } from './intake/events.js';
 import { ingestCollections, openPartition } from './partition-state.js';
@@ -34,53 +31,6 @@ function recorded({ type, payload }: IntakeEvent, index: number): FoldedRecord {
     json: Buffer.from(JSON.stringify(payload)),
     headers: { type, id: '', time: '' },
   };
-}
-
-interface Step {
-  /** How many records more are folded. */
-  size: number;
-  /** Writes after which the process is killed. */
-  killedAfter: number;
-  /** Whether what is folded is kept in mind: otherwise it is folded again. */
-  isStored: boolean;
-}
-
-async function folded(log: readonly FoldedRecord[], steps: readonly Step[]) {
-  const readModel = await throwaway();
-  try {
-    let [from, to] = [0, 0];
-    for (const { size, killedAfter, isStored } of steps) {
-      to = Math.min(log.length, to + size);
-      const state = await openPartition(crashing(readModel, killedAfter), 0);
-      const isFolded = await state.fold(log.slice(from, to)).then(
-        () => true,
-        () => false,
-      );
-      if (isFolded && isStored) from = to;
-    }
-    await (await openPartition(readModel, 0)).fold(log.slice(from));
-    const documents: Record<string, unknown[]> = {};
-    for (const { name } of ingestCollections)
-      documents[name] = JSON.parse(
-        JSON.stringify(await readModel.db.collection(name).find().sort({ _id: 1 }).toArray()),
-      ) as unknown[];
-    return documents;
-  } finally {
-    await readModel.patiently((db) => db.dropDatabase());
-    await readModel.close();
-  }
-}
-
-async function throwaway(): Promise<ReadModel> {
-  const readModel = await connectReadModel(
-    {
-      uri: process.env.MONGODB_URI ?? '',
-      database: databaseName(`ingest-fold-${randomUUID().slice(0, 8)}`, 'ingest'),
-    },
-    { logger: createLogger({ name: 'test', level: 'silent' }) },
-  );
-  await ensureCollections(readModel, ingestCollections);
-  return readModel;
 }
 
 const names = ['a', 'b', 'c', 'cookie:1'];
@@ -120,8 +70,14 @@ test('any cut of the log into batches, killed at any write, gives the same docum
         });
         model.drain();
         const log = partition.log.map(recorded);
-        const oneByOne = log.map(() => ({ size: 1, killedAfter: Infinity, isStored: true }));
-        expect(await folded(log, steps)).toEqual(await folded(log, oneByOne));
+        const folded = (cut: FoldStep[]) =>
+          foldedInSteps({
+            collections: ingestCollections,
+            log,
+            steps: cut,
+            open: (readModel) => openPartition(readModel, 0),
+          });
+        expect(await folded(steps)).toEqual(await folded(oneByOne(log)));
       },
     ),
     { numRuns: 10 },

@@ -25,11 +25,11 @@ import {
   createCheckpoints,
   createGuardedWriter,
   deletePartition,
+  findByIds,
   insertMissing,
   offsetToNumber,
   packJson,
   uuidToBinary,
-  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { decideConfiguration, resultOf } from './configuration/decide.js';
@@ -91,9 +91,7 @@ export function openPartition(
   async function loadFolded(ouIds: Iterable<string>): Promise<void> {
     const missing = [...new Set(ouIds)].filter((ouId) => !folded.has(ouId));
     if (missing.length === 0) return;
-    const found = await withClassifiedErrors(() =>
-      storedConfigurations.find({ _id: { $in: missing.map(uuidToBinary) } }).toArray(),
-    );
+    const found = await findByIds(storedConfigurations, missing.map(uuidToBinary));
     for (const ouId of missing) folded.set(ouId, { configuration: emptyConfiguration(ouId), offset: -1 });
     for (const document of found) {
       const configuration = toConfiguration(document);

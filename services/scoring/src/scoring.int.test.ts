@@ -1,6 +1,7 @@
 // The scoring service on real servers: what comes in through the log is what its query port tells.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf, routeDeclarations } from '@lead-scoring/contracts';
+import type { Answer } from '@lead-scoring/testing/service-rig';
 import { defaultRulesetIdOf } from './configuration/decide.js';
 import {
   at,
@@ -16,7 +17,7 @@ import {
   updateRuleset,
   type LevelBuilder,
 } from './testing/builders.js';
-import { startRig, type Answer, type Rig } from './testing/rig.js';
+import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
 beforeAll(async () => {

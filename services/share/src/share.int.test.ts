@@ -8,6 +8,7 @@ import {
   routes,
   shareLifetimeMs,
 } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/testing/service-rig';
 import {
   at,
   createShare,
@@ -23,7 +24,7 @@ import {
   shareOf,
   tokenOf,
 } from './testing/builders.js';
-import { eventually, startRig, type Rig } from './testing/rig.js';
+import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
 const rules = [ruleCreated('pricing', 15), ruleCreated('careers', -20)];

@@ -54,7 +54,11 @@ type Operand = z.infer<typeof operand>;
 /** Whether an event's metadata satisfies what was compiled. */
 export type MetadataTest = (metadata: JsonObject) => boolean;
 
-/** Makes filters ready for asking often: what follows from a filter alone is computed once. All must hold. */
+/**
+ * Makes filters ready for asking often: what follows from a filter alone is computed once. All must hold.
+ * A missing field makes every operator false except not_exists; `match_missing` turns the negatives round. Arrays match
+ * when any element does (for a negative: when none does). Objects and nulls have no value to compare.
+ */
 export function compileFilters(filters: readonly AttributeFilter[]): MetadataTest {
   const tests = filters.map(compileFilter);
   const [only] = tests;
@@ -63,15 +67,6 @@ export function compileFilters(filters: readonly AttributeFilter[]): MetadataTes
     for (const test of tests) if (!test(metadata)) return false;
     return true;
   };
-}
-
-/**
- * Whether the metadata satisfies the filter. A missing field makes every operator false except not_exists;
- * `match_missing` turns the negatives round. Arrays match when any element does (for a negative: when none does).
- * Objects and nulls have no value to compare.
- */
-export function matches(filter: AttributeFilter, metadata: JsonObject): boolean {
-  return compileFilter(filter)(metadata);
 }
 
 function compileFilter(filter: AttributeFilter): MetadataTest {

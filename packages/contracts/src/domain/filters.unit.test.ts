@@ -1,9 +1,10 @@
 // Attribute filters: every operator, missing fields, arrays, paths, and the sentences that say them.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { attributeFilter, compileFilters, filterLabel, matches, type AttributeFilter } from './filters.js';
+import { attributeFilter, compileFilters, filterLabel, type AttributeFilter } from './filters.js';
 import type { JsonObject } from './json.js';
 
+const matches = (filter: AttributeFilter, metadata: JsonObject) => compileFilters([filter])(metadata);
 const filter = (field: string, operator: string, value?: unknown, further: object = {}) =>
   attributeFilter.parse({ field, operator, ...(value !== undefined && { value }), ...further });
 

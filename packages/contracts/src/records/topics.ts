@@ -1,5 +1,5 @@
 // Every topic of the system. All share one partition count, so that a key is in the same partition everywhere.
-import { serviceNames, type TopicDeclaration, type TopicName } from './record.js';
+import { serviceNames, type TopicDeclaration } from './record.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -32,9 +32,3 @@ export const topics: readonly TopicDeclaration[] = [
     retentionMs: hour,
   },
 ];
-
-export function topicNamed(name: TopicName): TopicDeclaration {
-  const found = topics.find((topic) => topic.name === name);
-  if (!found) throw new Error(`topic ${name} is not declared`);
-  return found;
-}

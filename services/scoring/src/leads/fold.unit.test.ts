@@ -1,9 +1,10 @@
 // Leads and histograms as folds: order, repetition and division of what is folded do not matter where they must not.
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
+import { bytesOf } from '@lead-scoring/read-model';
 import fc from 'fast-check';
 import { at, idOf, ouId } from '../testing/builders.js';
-import { bytesOf, rankEdge, rankKey, rankPosition } from '../keys.js';
+import { rankEdge, rankKey, rankPosition } from '../keys.js';
 import { foldLead } from './fold.js';
 import {
   bucketOf,

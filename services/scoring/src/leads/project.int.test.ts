@@ -1,11 +1,8 @@
 // The fold's laws on a real database: whichever leads are removed and begin anew, however the log is cut into batches, and
 // whenever the process is killed, the same documents come of it.
-import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
-import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
-import { crashing } from '@lead-scoring/read-model/testing';
-import { createLogger } from '@lead-scoring/service';
+import { foldedInSteps, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause } from '../scores/events.js';
@@ -25,56 +22,6 @@ function logOf(causes: readonly LeadCause[]): FoldedLeadEvent[] {
       ? { ...event, offset }
       : { ...event, json: Buffer.from(JSON.stringify(event.payload)), offset };
   });
-}
-
-interface Step {
-  /** How many records more are folded. */
-  size: number;
-  /** Writes after which the process is killed. */
-  killedAfter: number;
-  /** Whether what is folded is kept in mind: otherwise it is folded again. */
-  isStored: boolean;
-}
-
-async function folded(log: readonly FoldedLeadEvent[], steps: readonly Step[]) {
-  const readModel = await throwaway();
-  // Less than there are leads: what is in hand is not all that there is.
-  const open = (model: ReadModel) => createLeadProjection(model, { partition: 0, cachedLeads: 2 });
-  try {
-    let [from, to] = [0, 0];
-    for (const { size, killedAfter, isStored } of steps) {
-      to = Math.min(log.length, to + size);
-      const isFolded = await open(crashing(readModel, killedAfter))
-        .fold(log.slice(from, to))
-        .then(
-          () => true,
-          () => false,
-        );
-      if (isFolded && isStored) from = to;
-    }
-    await open(readModel).fold(log.slice(from));
-    const documents: Record<string, unknown[]> = {};
-    for (const { name } of collections)
-      documents[name] = JSON.parse(
-        JSON.stringify(await readModel.db.collection(name).find().sort({ _id: 1 }).toArray()),
-      ) as unknown[];
-    return documents;
-  } finally {
-    await readModel.patiently((db) => db.dropDatabase());
-    await readModel.close();
-  }
-}
-
-async function throwaway(): Promise<ReadModel> {
-  const readModel = await connectReadModel(
-    {
-      uri: process.env.MONGODB_URI ?? '',
-      database: databaseName(`scoring-fold-${randomUUID().slice(0, 8)}`, 'scoring'),
-    },
-    { logger: createLogger({ name: 'test', level: 'silent' }) },
-  );
-  await ensureCollections(readModel, collections);
-  return readModel;
 }
 
 const email = (name: string) => ({ alias_kind: 'email', alias: `${name}@example.com` });
@@ -121,8 +68,15 @@ test('any cut of the log into batches, killed at any write, gives the same docum
       fc.array(step, { minLength: 3, maxLength: 10 }),
       async (causes, steps) => {
         const log = logOf(causes);
-        const oneByOne = log.map(() => ({ size: 1, killedAfter: Infinity, isStored: true }));
-        const documents = await folded(log, oneByOne);
+        const folded = (cut: FoldStep[]) =>
+          foldedInSteps({
+            collections,
+            log,
+            steps: cut,
+            // Less than there are leads: what is in hand is not all that there is.
+            open: (readModel) => createLeadProjection(readModel, { partition: 0, cachedLeads: 2 }),
+          });
+        const documents = await folded(oneByOne(log));
         const left = new Map<string, number>();
         for (const { type, payload } of log)
           if (type === 'LeadRemoved') left.delete(payload.lead_id);
@@ -130,7 +84,7 @@ test('any cut of the log into batches, killed at any write, gives the same docum
         expect(documents.leads?.map((lead) => (lead as { score: number }).score).sort()).toEqual(
           [...left.values()].sort(),
         );
-        expect(await folded(log, steps)).toEqual(documents);
+        expect(await folded(steps)).toEqual(documents);
       },
     ),
     { numRuns: 10 },

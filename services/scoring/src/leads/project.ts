@@ -6,6 +6,8 @@ import {
   createStateCache,
   deleteByIds,
   deleteFound,
+  findByIds,
+  hexOf,
   inLockingOrder,
   storedJson,
   insertMissing,
@@ -13,7 +15,7 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { aliasKey, hexOf, leadKey, recordKey, recordKeysUpTo } from '../keys.js';
+import { aliasKey, leadKey, recordKey, recordKeysUpTo } from '../keys.js';
 import { foldLead } from './fold.js';
 import { moveLead } from './histogram-fold.js';
 import {
@@ -62,8 +64,6 @@ interface OpenHistogram {
   isNew: boolean;
 }
 
-/** Ids looked up in one call. */
-const chunkSize = 1_000;
 const maximumAliasKinds = 100;
 
 export function createLeadProjection(
@@ -93,15 +93,11 @@ export function createLeadProjection(
         byKey.set(hexOf(id), name);
         return [id];
       });
-      await withClassifiedErrors(() =>
-        inChunks(ids, async (chunk) => {
-          for (const document of await storedLeads.find({ _id: { $in: [...chunk] } }).toArray()) {
-            const name = byKey.get(hexOf(document._id));
-            const owner = name === undefined ? undefined : owners.get(name);
-            if (name !== undefined && owner) found.push([name, toLead(document, owner.ou_id)]);
-          }
-        }),
-      );
+      for (const document of await findByIds(storedLeads, ids)) {
+        const name = byKey.get(hexOf(document._id));
+        const owner = name === undefined ? undefined : owners.get(name);
+        if (name !== undefined && owner) found.push([name, toLead(document, owner.ou_id)]);
+      }
       return found;
     });
   }
@@ -251,8 +247,9 @@ export function createLeadProjection(
   async function openMissingHistograms(ouIds: ReadonlySet<string>): Promise<void> {
     const missing = [...ouIds].filter((ouId) => !openHistograms.has(ouId));
     if (missing.length === 0) return;
-    const found = await withClassifiedErrors(() =>
-      storedHistograms.find({ _id: { $in: missing.map((ouId) => histogramId(ouId, partition)) } }).toArray(),
+    const found = await findByIds(
+      storedHistograms,
+      missing.map((ouId) => histogramId(ouId, partition)),
     );
     const stored = new Map(found.map((document) => [hexOf(document._id), document]));
     for (const ouId of missing) {
@@ -311,11 +308,4 @@ class Removed {
   leads(): readonly Lead[] {
     return this.asTheyWere;
   }
-}
-
-async function inChunks<Item>(
-  items: readonly Item[],
-  work: (chunk: readonly Item[]) => Promise<unknown>,
-): Promise<void> {
-  for (let from = 0; from < items.length; from += chunkSize) await work(items.slice(from, from + chunkSize));
 }

@@ -9,6 +9,7 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import {
+  bytesOf,
   containsText,
   InvalidCursor,
   uuidToBinary,
@@ -22,7 +23,6 @@ import { loadOne } from '../configuration/queries.js';
 import type { ConfigurationReader } from '../configuration/store.js';
 import {
   aliasKeysOf,
-  bytesOf,
   leadKey,
   leadKeysOf,
   leadOfAliasKey,

@@ -10,6 +10,7 @@ import {
   binaryToUuid,
   Binary,
   defineCollection,
+  orderedKey,
   readJson,
   storedJson,
   uuidToBinary,
@@ -51,12 +52,12 @@ export const configurations = defineCollection<ConfigurationDocument>({
 
 /** A lead within its OU. */
 export function leadKey(ouId: string, leadId: string): Binary {
-  return new Binary(Buffer.from(digitsOf(ouId + leadId), 'hex'), 0);
+  return orderedKey([ouId, leadId]);
 }
 
 /** The decisions on a lead, in the order of the log. */
 function decisionKey(ouId: string, leadId: string, offset: number): Binary {
-  return new Binary(Buffer.from(digitsOf(ouId + leadId) + offset.toString(16).padStart(16, '0'), 'hex'), 0);
+  return orderedKey([ouId, leadId], offset);
 }
 
 /** The keys of the decisions on a lead from one offset up to another, both inclusive. */
@@ -116,8 +117,4 @@ export function toConfigurationDocument(
 
 export function toConfiguration({ _id, version, content }: ConfigurationDocument): ScoringConfiguration {
   return unpackConfiguration({ ou_id: binaryToUuid(_id), version }, content);
-}
-
-function digitsOf(uuids: string): string {
-  return uuids.replaceAll('-', '');
 }

@@ -15,6 +15,7 @@ import {
   createStateCache,
   deleteFound,
   deletePartition,
+  findByIds,
   insertMissing,
   keyOf,
   offsetToNumber,
@@ -39,9 +40,6 @@ import {
 import type { SharedLead } from './state.js';
 
 export const [projectorName] = projectorNames.share;
-
-/** Ids looked up in one call. */
-const chunkSize = 1_000;
 
 type FoldedLeadEvent =
   | {
@@ -147,16 +145,10 @@ export function openExplanationPartition(
         byKey.set(keyOf(key), { name, owner });
         return [key];
       });
-      const found: [string, SharedLead][] = [];
-      for (let from = 0; from < keys.length; from += chunkSize)
-        await withClassifiedErrors(async () => {
-          const chunk = keys.slice(from, from + chunkSize);
-          for (const document of await storedLeads.find({ _id: { $in: chunk } }).toArray()) {
-            const wanted = byKey.get(keyOf(document._id));
-            if (wanted) found.push([wanted.name, toLead(document, wanted.owner)]);
-          }
-        });
-      return found;
+      return (await findByIds(storedLeads, keys)).flatMap((document): [string, SharedLead][] => {
+        const wanted = byKey.get(keyOf(document._id));
+        return wanted ? [[wanted.name, toLead(document, wanted.owner)]] : [];
+      });
     });
   }
 
@@ -165,9 +157,7 @@ export function openExplanationPartition(
   ): Promise<void> {
     if (changes.length === 0) return;
     const ouIds = [...new Set(changes.map(({ event }) => event.payload.ou_id))];
-    const found = await withClassifiedErrors(() =>
-      storedConfigurations.find({ _id: { $in: ouIds.map(uuidToBinary) } }).toArray(),
-    );
+    const found = await findByIds(storedConfigurations, ouIds.map(uuidToBinary));
     const folded = new Map<string, { configuration: ScoringConfiguration; offset: number }>(
       found.map((document) => {
         const configuration = toConfiguration(document);

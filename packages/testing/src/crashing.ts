@@ -1,7 +1,6 @@
 // For tests of folds: a read model that is killed at one of its writes, as a process may be. What was written before is
 // there, what comes after fails.
-import type { Collection, Document } from 'mongodb';
-import type { ReadModel } from '../connection.js';
+import type { Collection, Document, ReadModel } from '@lead-scoring/read-model';
 
 const writes = new Set<PropertyKey>(['insertMany', 'bulkWrite', 'replaceOne', 'updateMany', 'deleteMany']);
 
