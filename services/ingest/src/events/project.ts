@@ -28,8 +28,11 @@ export interface FoldedEvents {
 }
 
 export interface EventProjection {
-  /** @param ingested in the order of the log, without gaps between calls */
-  fold(ingested: readonly FoldedEvents[]): Promise<void>;
+  /**
+   * @param ingested in the order of the log, without gaps between calls
+   * @param passing leads that are deleted before anybody could read these events: their records need not be stored
+   */
+  fold(ingested: readonly FoldedEvents[], passing: ReadonlySet<string>): Promise<void>;
   /**
    * Takes a deleted lead's events out of the order of time; the records themselves stay.
    * @param recorded the lead's records
@@ -135,13 +138,18 @@ export function createEventProjection(
   }
 
   return {
-    async fold(ingested) {
+    async fold(ingested, passing) {
       const recorded: EventRecordDocument[] = [];
       const known: KnownEventDocument[] = [];
       for (const { payload, json, offset } of ingested) {
         const { ou_id, lead_id, events } = payload;
-        const ou = memory.binaryOf(ou_id);
-        recorded.push({ _id: recordId(lead_id, offset), ou, json: storedJson(json), partition });
+        if (!passing.has(lead_id))
+          recorded.push({
+            _id: recordId(lead_id, offset),
+            ou: memory.binaryOf(ou_id),
+            json: storedJson(json),
+            partition,
+          });
         for (const { id } of events)
           if (isNameBasedId(id)) known.push({ _id: knownEventId(lead_id, id), partition });
       }
