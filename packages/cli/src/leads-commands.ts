@@ -1,4 +1,4 @@
-// `lead-scoring leads` and `explain`: scores, and the reasons for them.
+// `lead-scoring leads`, `explain` and `delete`: scores, the reasons for them, and the end of a lead.
 import { createClient, type CallAnswer, type Client } from '@lead-scoring/client';
 import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
 import { CommandFailed, exitCodes } from './errors.js';
@@ -88,6 +88,15 @@ export async function explain(
     },
   });
   output.write(flags.json === true ? `${JSON.stringify(answer, null, 2)}\n` : explanation(answer));
+  return exitCodes.done;
+}
+
+/** @returns the exit code */
+export async function deleteLead(lead: string, settings: Settings, output: Output): Promise<number> {
+  const client = clientOf(settings);
+  const id = await leadIdFrom(lead, settings, client);
+  await client.call('deleteLead', { parameters: { id } });
+  output.note(`Lead ${id} is deleted, with its events, scores, aliases and share links.\n`);
   return exitCodes.done;
 }
 

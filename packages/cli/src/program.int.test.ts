@@ -234,6 +234,14 @@ test('a lead to explain may be named by its e-mail address', async () => {
   expect(result.written).toMatch(/20 {2}2 × 10 {2}Page View {2}path contains "\/pricing"/);
 });
 
+test('a lead to delete may be named by any of its aliases', async () => {
+  answer = () => ({ status: 204, body: undefined });
+  const result = await command(['delete', 'cookie:77']);
+  expect(seen).toMatchObject([{ method: 'DELETE', url: `/lead/${leadIdOf(ouId, 'cookie', '77')}` }]);
+  expect([result.exitCode, result.written]).toEqual([exitCodes.done, '']);
+  expect(result.noted).toContain('is deleted');
+});
+
 describe('what goes wrong is said, with an exit code that tells it apart', () => {
   test.each<[number, string, number]>([
     [401, 'credential_invalid', exitCodes.permission],

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { doctor } from './doctor-command.js';
 import { exitCodes, failureOf } from './errors.js';
 import { ingest, type IngestFlags } from './ingest-command.js';
-import { explain, leads, type ExplainFlags, type LeadsFlags } from './leads-commands.js';
+import { deleteLead, explain, leads, type ExplainFlags, type LeadsFlags } from './leads-commands.js';
 import {
   rebuild,
   retryLetters,
@@ -118,6 +118,11 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .option('--at <time>', 'as of then, under the rules of then')
     .option('--hours <count>', 'how far back (default 720)')
     .action(command((flags, settings, [lead = '']) => explain(lead, flags, settings, output)));
+
+  program
+    .command('delete <lead>')
+    .description('Delete a lead with all that there is of it. Named as for explain; this cannot be undone.')
+    .action(command((_, settings, [lead = '']) => deleteLead(lead, settings, output)));
 
   program
     .command('tail <topic>')

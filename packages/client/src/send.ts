@@ -95,7 +95,7 @@ async function attempt(
     const failure = new ServiceUnreachable(`no answer from ${base}: ${why}`, { cause: error });
     return { failure, retriable: true, retryAfter: null };
   }
-  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+  const isJson = response.status !== 204 && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
   const body = isJson ? parsed(text) : text === '' ? undefined : text;
   if (response.ok && body !== notJson) return { body };
   const problem = isProblem(body) ? body : null;

@@ -112,6 +112,42 @@ export async function insertMissing<Stored extends Document>(
 }
 
 /**
+ * Deletes the documents with these ids; what is not there is not missed.
+ * @throws ReadModelError; the same call again is right
+ */
+export async function deleteByIds<Stored extends Document>(
+  collection: Collection<Stored>,
+  ids: readonly Stored['_id'][],
+): Promise<void> {
+  await withClassifiedErrors(() =>
+    inChunks(ids, insertChunk, (chunk) => {
+      const filter = { _id: { $in: chunk } } as unknown as Filter<Stored>;
+      return collection.deleteMany(filter);
+    }),
+  );
+}
+
+/**
+ * Deletes all documents that a filter finds, a bounded number at a time: however many there are, no call takes long.
+ * @throws ReadModelError; the same call again is right
+ */
+export async function deleteFound<Stored extends Document>(
+  collection: Collection<Stored>,
+  filter: Filter<Stored>,
+): Promise<void> {
+  for (;;) {
+    const found = await withClassifiedErrors(() =>
+      collection
+        .find(filter, { projection: { _id: 1 }, limit: insertChunk })
+        .map(({ _id }) => _id as Stored['_id'])
+        .toArray(),
+    );
+    await deleteByIds(collection, found);
+    if (found.length < insertChunk) return;
+  }
+}
+
+/**
  * Deletes all documents that a partition owns: the second half of a reset; the checkpoint goes first. May take
  * minutes for millions of documents.
  * @returns how many there were

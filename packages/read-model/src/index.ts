@@ -38,6 +38,8 @@ export {
 } from './errors.js';
 export {
   createGuardedWriter,
+  deleteByIds,
+  deleteFound,
   deletePartition,
   insertMissing,
   type GuardedWriteOptions,

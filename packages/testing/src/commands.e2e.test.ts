@@ -1,6 +1,7 @@
 // Commands that are answered: each takes effect once, however often it is sent and whatever dies meanwhile.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { leadIdOf } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { inParallel } from './ledger.js';
 import { seededRandom } from './random.js';
@@ -90,6 +91,80 @@ describe('60 rules are created while scoring is killed three times', () => {
     for (const { status } of answers) expect([201, 409]).toContain(status);
     expect((await rules()).filter(({ label }) => label === key)).toHaveLength(1);
   }, 60_000);
+});
+
+describe('a lead is deleted', () => {
+  const email = 'grace@example.com';
+  const send = (events: object[]) =>
+    system
+      .request<{ position: string }>('/ingest', { body: events })
+      .then(({ body: { position } }) => position);
+  const event = (event_id: string, aliases: { alias_kind: string; alias: string }[]) => ({
+    event_id,
+    aliases,
+    event_type: 'Webinar',
+  });
+  const own = { alias_kind: 'email', alias: email };
+  const cookie = { alias_kind: 'cookie', alias: 'grace' };
+  const idOf = ({ alias_kind, alias }: typeof own) => leadIdOf(system.ouId, alias_kind, alias);
+  const paths = () => [
+    `/score/${idOf(own)}`,
+    `/lead/${idOf(own)}/score-explain`,
+    `/events/${idOf(own)}`,
+    `/leads/${idOf(own)}/shares`,
+  ];
+  const remove = (key: string) =>
+    system.request(`/lead/${idOf(own)}`, { method: 'DELETE', headers: { 'idempotency-key': key } });
+  const score = (of: typeof own, position: string) =>
+    system.request<{ score: number }>(`/score/${idOf(of)}?min_position=${position}`);
+  const firstKey = randomUUID();
+  let link: string;
+
+  beforeAll(async () => {
+    await system.request('/engagement-scoring/rules', { body: { event_type: 'Webinar', weight: 5 } });
+    const position = await send([event('1', [own, cookie]), event('2', [own]), event('3', [own])]);
+    expect((await score(own, position)).body.score).toBe(15);
+    const shared = await system.request<{ token: string }>(`/leads/${idOf(own)}/share-explain`, {
+      method: 'POST',
+    });
+    link = `/public/score-explain/${shared.body.token}`;
+    expect((await system.request(link, { token: null })).status).toBe(200);
+  }, 60_000);
+
+  test('and is 404 wherever it could be read, its share link included', async () => {
+    expect(await insist(() => remove(firstKey))).toMatchObject({ status: 204, body: '' });
+    expect((await system.request(`/events/${idOf(own)}`)).status).toBe(404);
+    await eventually(
+      'the lead is gone everywhere',
+      async () => {
+        const answers = await Promise.all(
+          [...paths(), link].map(async (path) => (await system.request(path)).status),
+        );
+        return answers.every((status) => status === 404) ? true : undefined;
+      },
+      30_000,
+    );
+    for (const [list, q] of [
+      ['/leads/search?q=', email],
+      ['/events?alias=', email],
+    ] as const)
+      expect((await system.request(`${list}${q}`)).body).toMatchObject({ data: [], total: 0 });
+    expect(await remove(randomUUID())).toMatchObject({ status: 404, body: { code: 'lead_not_found' } });
+  }, 60_000);
+
+  test('and does not come back with a repeat; a new event of an alias begins a lead of its own, from zero', async () => {
+    const position = await send([event('1', [own]), event('4', [own]), event('5', [cookie])]);
+    expect((await score(own, position)).body.score).toBe(5);
+    expect((await score(cookie, position)).body.score).toBe(5);
+    const explained = await system.request(`/lead/${idOf(own)}/score-explain`);
+    expect(explained.body).toMatchObject({ score: 5, entries_total: 1, unattributed: 0 });
+    expect((await system.request(link, { token: null })).status).toBe(404);
+  }, 60_000);
+
+  test('once: the same request again is answered the same, and leaves the new lead alone', async () => {
+    expect((await remove(firstKey)).status).toBe(204);
+    expect((await system.request(`/events/${idOf(own)}`)).body).toMatchObject({ total: 1 });
+  });
 });
 
 describe('bulk updates', () => {

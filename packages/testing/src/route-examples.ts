@@ -22,6 +22,8 @@ export interface Unit {
   ruleId: string;
   levelId: string;
   leadId: string;
+  /** A lead that nobody looks at. */
+  idleLeadId: string;
   alias: string;
   eventType: string;
   /** Of a link to the explanation of the lead's score. */
@@ -52,6 +54,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   searchLeads: ({ mark }) => ({ query: { q: mark } }),
   getScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   explainScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  deleteLead: ({ idleLeadId }) => ({ parameters: { id: idleLeadId } }),
   createShare: ({ leadId }) => ({ parameters: { id: leadId } }),
   listShares: ({ leadId }) => ({ parameters: { id: leadId } }),
   revokeShare: ({ idleShareId }) => ({ parameters: { token: idleShareId } }),
@@ -178,9 +181,15 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     unit,
   );
   const event = eventOf(mark);
+  const idleAlias = `idle.${event.alias}`;
   const { position } = await made<{ position: string }>(
     'ingest',
-    { body: { ...event, event_type: eventType } },
+    {
+      body: [
+        { ...event, event_type: eventType },
+        { ...event, alias: idleAlias, event_type: eventType },
+      ],
+    },
     unit,
   );
   const leadId = leadIdOf(unit, 'email', event.alias);
@@ -213,6 +222,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     ruleId: rule.id,
     levelId: levels[0]?.id ?? '',
     leadId,
+    idleLeadId: leadIdOf(unit, 'email', idleAlias),
     alias: event.alias,
     eventType,
     shareToken,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parsePositions } from '@lead-scoring/service';
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import type { Answer } from '@lead-scoring/testing/service-rig';
-import { aliasOf, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
+import { aliasOf, deleteLead, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
 import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
@@ -221,6 +221,87 @@ describe('positions', () => {
     });
     for (const position of ['%21', 'zz-1', ''])
       expect(await rig.get(`/internal/visible?position=${position}`)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('a deleted lead', () => {
+  const ofType = (event_type: string) => ({ event_type, metadata: { [`key of ${event_type}`]: 1 } });
+  const properties = (type: string) => rig.get(`/event-types/${encodeURIComponent(type)}/properties`);
+
+  test('is gone from every read once the deletion is answered; what others have stays', async () => {
+    await rig.take([
+      ingest([
+        { aliases: ['erased'], ...ofType('Shared'), event_id: '1' },
+        { aliases: ['erased'], ...ofType('Own') },
+        { aliases: ['erased'], event_type: 'Shared', metadata: { 'only here': 1 } },
+        { aliases: ['stays'], ...ofType('Shared') },
+      ]),
+    ]);
+    const total = (await rig.get('/events')).body.total as number;
+    expect(await rig.request(deleteLead('erased'))).toEqual({ outcome: 'done' });
+    expect(await rig.get(`/events/${leadOf('erased')}`)).toMatchObject({
+      status: 404,
+      body: { code: 'lead_not_found' },
+    });
+    expect((await rig.get('/events')).body.total).toBe(total - 3);
+    expect((await rig.get('/events?event_type=shared')).body).toMatchObject({ total: 1 });
+    expect((await rig.get('/events?alias=erased@example.com')).body).toMatchObject({ total: 0, data: [] });
+    expect((await properties('Shared')).body).toEqual({
+      event_type: 'Shared',
+      properties: ['key of Shared'],
+    });
+    expect((await properties('Own')).status).toBe(404);
+    expect((await rig.get('/event-types')).body).not.toContain('Own');
+    expect((await rig.get(`/events/${leadOf('stays')}`)).body).toMatchObject({ total: 1 });
+  });
+
+  test('is not brought back by a repeat; an event that is new begins it anew', async () => {
+    await rig.take([ingest([{ aliases: ['erased'], event_id: '1' }])]);
+    expect((await rig.get(`/events/${leadOf('erased')}`)).status).toBe(404);
+    await rig.take([ingest([{ aliases: ['erased'], event_id: '2' }])]);
+    expect((await rig.get(`/events/${leadOf('erased')}`)).body).toMatchObject({ total: 1 });
+    // The same deletion again, as after an answer that was lost.
+    expect(await rig.request(deleteLead('erased'))).toEqual({ outcome: 'done' });
+    expect((await rig.get(`/events/${leadOf('erased')}`)).body).toMatchObject({ total: 1 });
+  });
+
+  test('that is not there, or is of another OU, is not found', async () => {
+    for (const command of [deleteLead('never seen'), deleteLead('stays', { ou_id: otherOuId })])
+      expect(await rig.request(command)).toMatchObject({ outcome: 'rejected', code: 'lead_not_found' });
+    expect((await rig.get(`/events/${leadOf('stays')}`)).body).toMatchObject({ total: 1 });
+  });
+
+  test('takes what was linked to it along, by whichever alias it is named; then each alias is a lead of its own', async () => {
+    await rig.take([ingest([{ aliases: ['cookie:old'], event_id: 'before the link' }])]);
+    await rig.take([ingest([{ aliases: ['linked', 'cookie:old', 'cookie:new'] }])]);
+    await rig.take([ingest([{ aliases: ['cookie:new', 'cookie:far'], event_id: 'forwarded' }])]);
+    await rig.take([
+      ingest([
+        { aliases: ['cookie:far'], event_id: 'forwarded' },
+        { aliases: ['cookie:far'], event_id: 'far' },
+      ]),
+    ]);
+    const leads = ['linked', 'cookie:old', 'cookie:new', 'cookie:far'].map((name) => leadOf(name));
+    const totals = () =>
+      Promise.all(leads.map((lead) => rig.get(`/events/${lead}`).then(({ body }) => body.total)));
+    expect(await totals()).toEqual([4, 1, 0, 0]);
+    expect(await rig.request(deleteLead('cookie:far'))).toEqual({ outcome: 'done' });
+    expect((await rig.get(`/events/${leadOf('linked')}`)).status).toBe(404);
+    expect((await rig.get(`/events/${leadOf('cookie:new')}`)).status).toBe(404);
+    // Repeats of all that came, under the aliases that it came under.
+    await rig.take([
+      ingest([
+        { aliases: ['cookie:old'], event_id: 'before the link' },
+        { aliases: ['cookie:new'], event_id: 'forwarded' },
+        { aliases: ['cookie:far'], event_id: 'forwarded' },
+        { aliases: ['cookie:far'], event_id: 'far' },
+      ]),
+    ]);
+    for (const lead of leads) expect((await rig.get(`/events/${lead}`)).status).toBe(404);
+    await rig.take([
+      ingest(['linked', 'cookie:old', 'cookie:new', 'cookie:far'].map((name) => ({ aliases: [name] }))),
+    ]);
+    expect(await totals()).toEqual([1, 1, 1, 1]);
   });
 });
 

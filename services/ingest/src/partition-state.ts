@@ -14,6 +14,7 @@ import {
   binaryToUuid,
   createCheckpoints,
   createGuardedWriter,
+  deleteByIds,
   deletePartition,
   findByIds,
   findStoredIds,
@@ -23,28 +24,57 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { knownEventId, readKnownEventId } from './events/keys.js';
-import { eventRecords, eventSeconds, knownEvents } from './events/model.js';
+import {
+  knownEventId,
+  readKnownEventId,
+  readRecordOffset,
+  recordIdsBefore,
+  recordIdsOf,
+} from './events/keys.js';
+import {
+  eventRecords,
+  eventSeconds,
+  knownEvents,
+  payloadOf,
+  type KnownEventDocument,
+} from './events/model.js';
 import { createEventProjection, createProjectionMemory, type FoldedEvents } from './events/project.js';
-import { EventTypeFold } from './event-types/fold.js';
+import { EventTypeFold, type EventTypeShare } from './event-types/fold.js';
 import { eventTypeDocumentId, eventTypes, toDocument, toShare } from './event-types/model.js';
-import { decideIntake, possibleRepeats } from './intake/decide.js';
+import { addForeign, decideIntake, possibleDeletions, possibleRepeats } from './intake/decide.js';
 import type { IntakeCommand, IntakeEvent } from './intake/events.js';
 import { evolveAliases } from './intake/evolve.js';
 import {
+  claimId,
+  claimIdsOf,
   claims,
+  deletionDocument,
+  deletions,
+  readClaimId,
   redirectDocument,
   redirects,
   type ClaimDocument,
   type RedirectDocument,
 } from './intake/model.js';
-import { claimKey, emptyAliasState, eventKey } from './intake/state.js';
+import { addClaim, emptyAliasState, eventKey, type HeldLead } from './intake/state.js';
 
 export const processorName = 'ingest';
-export const ingestCollections = [eventRecords, eventSeconds, knownEvents, eventTypes, redirects, claims];
+export const ingestCollections = [
+  eventRecords,
+  eventSeconds,
+  knownEvents,
+  eventTypes,
+  redirects,
+  claims,
+  deletions,
+];
 
 /** Event type statistics that a partition has in hand. */
 const maximumOpenTypes = 5_000;
+/** Records of a deleted lead that are in hand at a time; each holds up to 1,000 events. */
+const recordsDeletedAtOnce = 50;
+/** What goes along with a command that another partition is to answer. */
+const headersPassedOn = ['id', 'ou', 'actor', 'correlation-id', 'reply-to'] as const;
 
 interface OpenType {
   fold: EventTypeFold;
@@ -54,10 +84,12 @@ interface OpenType {
 }
 
 export async function openPartition(readModel: ReadModel, partition: number): Promise<PartitionState> {
+  const storedRecords = readModel.collection(eventRecords);
   const storedKnown = readModel.collection(knownEvents);
   const storedTypes = readModel.collection(eventTypes);
   const storedRedirects = readModel.collection(redirects);
   const storedClaims = readModel.collection(claims);
+  const storedDeletions = readModel.collection(deletions);
   const writer = createGuardedWriter(readModel);
   const checkpoints = createCheckpoints(readModel);
   const memory = createProjectionMemory();
@@ -71,7 +103,10 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   await withClassifiedErrors(async () => {
     for await (const { _id, lead_id, alias_kind, alias } of storedRedirects.find({ partition }))
       aliases.redirects.set(binaryToUuid(_id), { lead_id, alias: { alias_kind, alias } });
-    for await (const { _id } of storedClaims.find({ partition })) aliases.claims.add(_id);
+    for await (const { _id } of storedClaims.find({ partition })) {
+      const { lead_id, alias_lead_id } = readClaimId(_id);
+      addClaim(aliases.claims, lead_id, alias_lead_id);
+    }
   });
 
   async function storedAmong(candidates: readonly { lead_id: string; id: string }[]): Promise<Set<string>> {
@@ -85,6 +120,118 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
         return eventKey(lead_id, id);
       }),
     );
+  }
+
+  async function heldOf(leadIds: readonly string[]): Promise<Map<string, HeldLead>> {
+    const held = new Map<string, HeldLead>();
+    if (leadIds.length === 0) return held;
+    await withClassifiedErrors(async () => {
+      const found = await findByIds(storedDeletions, leadIds.map(uuidToBinary));
+      const deletionIds = new Map(found.map(({ _id, deletion_id }) => [binaryToUuid(_id), deletion_id]));
+      for (const leadId of leadIds) {
+        const first = await storedRecords.findOne(
+          { _id: recordIdsOf(leadId) },
+          { projection: { _id: 0, ou: 1 } },
+        );
+        const foreign = new Map<string, string[]>();
+        // Without a claim, nothing was ever redirected here.
+        if (aliases.claims.has(leadId))
+          for await (const document of storedRecords.find({ _id: recordIdsOf(leadId) }))
+            addForeign(foreign, payloadOf(document));
+        held.set(leadId, {
+          ou_id: first && binaryToUuid(first.ou),
+          deletion_id: deletionIds.get(leadId) ?? null,
+          foreign,
+        });
+      }
+    });
+    return held;
+  }
+
+  async function foldSection({ ingested, others, deleted }: Section): Promise<void> {
+    if (ingested.length > 0)
+      await Promise.all([projection.fold(ingested, leadsOf(deleted)), foldTypes(ingested)]);
+    await foldAliases(others);
+    if (deleted.length > 0) await foldDeletions(deleted, ingested);
+  }
+
+  /**
+   * First the statistics, for which the lead's events are needed, then the order of time, then the records by which
+   * both are found: after a crash at any point the same again comes to the same end.
+   */
+  async function foldDeletions(
+    deleted: readonly DeletedLead[],
+    ingested: readonly FoldedEvents[],
+  ): Promise<void> {
+    const leadIds = leadsOf(deleted);
+    const subtracted: Subtracted[] = [];
+    for (const leadId of leadIds) {
+      const first = deleted.find(({ payload }) => payload.lead_id === leadId);
+      if (!first) continue;
+      const passing = ingested.filter(({ payload }) => payload.lead_id === leadId);
+      subtracted.push({ offset: first.offset, shares: await sharesOf(first, passing) });
+    }
+    await subtractTypes(subtracted);
+    for (const { payload, offset } of deleted) {
+      const passing = ingested.filter((one) => one.payload.lead_id === payload.lead_id);
+      await projection.removeFromTime(passing, offset);
+      await deleteEvents(payload.lead_id, offset);
+      await withClassifiedErrors(async () => {
+        await storedClaims.deleteMany({ _id: claimIdsOf(payload.lead_id) });
+        await storedRedirects.deleteMany({ _id: uuidToBinary(payload.lead_id), offset: { $lt: offset } });
+      });
+      evolveAliases(aliases, { type: 'LeadDeleted', payload });
+    }
+    await writer.write(
+      storedDeletions,
+      deleted.map(({ payload, offset }) => deletionDocument(payload, { partition, offset })),
+    );
+  }
+
+  /** What a deleted lead's events have added to the statistics, those included that come just before the deletion. */
+  async function sharesOf(
+    { payload: { ou_id, lead_id }, offset: end }: DeletedLead,
+    passing: readonly FoldedEvents[],
+  ): Promise<EventTypeShare[]> {
+    const folds = new Map<string, EventTypeFold>();
+    const add = ({ events, aliases: named }: records.EventsIngested) => {
+      for (const event of events) {
+        const typeKey = memory.typeKeyOf(event.event_type);
+        const fold = folds.get(typeKey) ?? new EventTypeFold(ou_id, typeKey, null);
+        folds.set(typeKey, fold);
+        fold.add(event, named);
+      }
+    };
+    const added = new Set<number>();
+    for (const { payload, offset } of passing) {
+      add(payload);
+      added.add(offset);
+    }
+    await withClassifiedErrors(async () => {
+      for await (const document of storedRecords.find({ _id: recordIdsBefore(lead_id, end) }))
+        if (!added.has(readRecordOffset(document._id))) add(payloadOf(document));
+    });
+    return [...folds.values()].map((fold) => fold.share());
+  }
+
+  async function deleteEvents(leadId: string, end: number): Promise<void> {
+    for (;;) {
+      const found = await withClassifiedErrors(() =>
+        storedRecords
+          .find({ _id: recordIdsBefore(leadId, end) })
+          .limit(recordsDeletedAtOnce)
+          .toArray(),
+      );
+      await projection.removeFromTime(
+        found.map((document) => ({ payload: payloadOf(document), offset: readRecordOffset(document._id) })),
+        end,
+      );
+      await deleteByIds(
+        storedRecords,
+        found.map(({ _id }) => _id),
+      );
+      if (found.length < recordsDeletedAtOnce) return;
+    }
   }
 
   async function foldTypes(ingested: readonly FoldedEvents[]): Promise<void> {
@@ -109,6 +256,28 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       }
       for (const open of grown) open.offset = offset;
     }
+    await writeTypes(changed);
+  }
+
+  async function subtractTypes(subtracted: readonly Subtracted[]): Promise<void> {
+    const wanted = new Map<string, { ouId: string; typeKey: string }>();
+    for (const { ou_id, key } of subtracted.flatMap(({ shares }) => shares))
+      wanted.set(typeId(ou_id, key), { ouId: ou_id, typeKey: key });
+    await openMissingTypes(wanted);
+    const changed = new Set<string>();
+    for (const { offset, shares } of subtracted)
+      for (const share of shares) {
+        const id = typeId(share.ou_id, share.key);
+        const open = openTypes.get(id);
+        if (!open || open.offset >= offset) continue;
+        open.fold.subtract(share);
+        open.offset = offset;
+        changed.add(id);
+      }
+    await writeTypes(changed);
+  }
+
+  async function writeTypes(changed: ReadonlySet<string>): Promise<void> {
     const opened = [...changed].flatMap((id) => openTypes.get(id) ?? []);
     const fresh = new Set<object>();
     const documents = opened.map((open) => {
@@ -143,21 +312,25 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   async function foldAliases(folded: readonly FoldedRecord[]): Promise<void> {
     const claimed: ClaimDocument[] = [];
     const linked: RedirectDocument[] = [];
+    const known: KnownEventDocument[] = [];
     for (const record of folded) {
       const at = { partition, offset: offsetToNumber(record.offset) };
       if (isRecord(record, records.aliasClaimed))
         claimed.push({
-          _id: claimKey(record.payload.lead_id, record.payload.alias_lead_id),
+          _id: claimId(record.payload.lead_id, record.payload.alias_lead_id),
           ou: uuidToBinary(record.payload.ou_id),
           partition,
         });
       else if (isRecord(record, records.aliasLinked)) linked.push(redirectDocument(record.payload, at));
-      else continue;
+      else if (isRecord(record, records.eventsRemembered))
+        for (const id of record.payload.event_ids)
+          known.push({ _id: knownEventId(record.payload.lead_id, id), partition });
     }
+    if (known.length > 0) await insertMissing(storedKnown, known);
     if (claimed.length > 0) await insertMissing(storedClaims, claimed);
     if (linked.length > 0) await writer.write(storedRedirects, linked);
     for (const record of folded) {
-      const event = intakeEvent(record);
+      const event = aliasEvent(record);
       if (event) evolveAliases(aliases, event);
     }
   }
@@ -165,23 +338,33 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   return {
     checkpoint: () => checkpoints.load(processorName, partition),
     decide: async (incoming: IncomingRecord[]): Promise<Decision> => {
-      const commands = incoming.flatMap((record) => intakeCommand(record) ?? []);
-      const repeated = await storedAmong(possibleRepeats(commands));
-      const decision = decideIntake(commands, aliases, repeated);
+      const commands: IntakeCommand[] = [];
+      const asked = new Map<IntakeCommand, IncomingRecord>();
+      for (const record of incoming) {
+        const command = intakeCommand(record);
+        if (!command) continue;
+        commands.push(command);
+        if (command.type === 'DeleteLead') asked.set(command, record);
+      }
+      const [repeated, held] = await Promise.all([
+        storedAmong(possibleRepeats(commands)),
+        heldOf(possibleDeletions(commands)),
+      ]);
+      const decision = decideIntake(commands, aliases, repeated, held);
       return {
         events: decision.events.map(eventRecord),
-        commands: decision.commands.map(({ lead_id, command }) => commandRecord(lead_id, command)),
+        commands: decision.commands.map(({ lead_id, command, answers }) =>
+          commandRecord(lead_id, command, answers && asked.get(answers)),
+        ),
+        replies: decision.replies.flatMap(({ to, reply }) => {
+          const record = asked.get(to);
+          return record ? [{ to: record, reply }] : [];
+        }),
       };
     },
     fold: async (folded: FoldedRecord[]): Promise<void> => {
-      const ingested = folded.flatMap((record) =>
-        isRecord(record, records.eventsIngested)
-          ? [{ payload: record.payload, json: record.json, offset: offsetToNumber(record.offset) }]
-          : [],
-      );
       try {
-        if (ingested.length > 0) await Promise.all([projection.fold(ingested), foldTypes(ingested)]);
-        await foldAliases(folded);
+        for (const section of sectionsOf(folded)) await foldSection(section);
         const last = folded.at(-1);
         if (last && last.offset >= eventsEnd) eventsEnd = last.offset + 1n;
       } catch (error) {
@@ -206,6 +389,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       await deletePartition(readModel, eventTypes, partition);
       await deletePartition(readModel, redirects, partition);
       await deletePartition(readModel, claims, partition);
+      await deletePartition(readModel, deletions, partition);
       eventsEnd = 0n;
       openTypes.clear();
       projection.clear();
@@ -215,6 +399,52 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   };
 }
 
+interface DeletedLead {
+  payload: records.LeadDeleted;
+  offset: number;
+}
+
+/** What is folded together: deletions come last, and what follows them is folded after them. */
+interface Section {
+  ingested: FoldedEvents[];
+  others: FoldedRecord[];
+  deleted: DeletedLead[];
+}
+
+/** What a deleted lead's events have added, and where on the log that is taken out again. */
+interface Subtracted {
+  offset: number;
+  shares: EventTypeShare[];
+}
+
+function sectionsOf(folded: readonly FoldedRecord[]): Section[] {
+  let open: Section = { ingested: [], others: [], deleted: [] };
+  const sections = [open];
+  for (const record of folded) {
+    const isDeletion = isRecord(record, records.leadDeleted);
+    if (isDeletion) {
+      open.deleted.push({ payload: record.payload, offset: offsetToNumber(record.offset) });
+      continue;
+    }
+    if (open.deleted.length > 0) {
+      open = { ingested: [], others: [], deleted: [] };
+      sections.push(open);
+    }
+    if (isRecord(record, records.eventsIngested))
+      open.ingested.push({
+        payload: record.payload,
+        json: record.json,
+        offset: offsetToNumber(record.offset),
+      });
+    else open.others.push(record);
+  }
+  return sections;
+}
+
+function leadsOf(deleted: readonly DeletedLead[]): Set<string> {
+  return new Set(deleted.map(({ payload }) => payload.lead_id));
+}
+
 function typeId(ouId: string, typeKey: string): string {
   return `${ouId}${typeKey}`;
 }
@@ -222,10 +452,14 @@ function typeId(ouId: string, typeKey: string): string {
 function intakeCommand(record: IncomingRecord): IntakeCommand | null {
   if (isRecord(record, records.ingestEvents)) return { type: 'IngestEvents', payload: record.payload };
   if (isRecord(record, records.linkAlias)) return { type: 'LinkAlias', payload: record.payload };
+  if (isRecord(record, records.deleteLead)) return { type: 'DeleteLead', payload: record.payload };
+  if (isRecord(record, records.unlinkAlias)) return { type: 'UnlinkAlias', payload: record.payload };
+  if (isRecord(record, records.rememberEvents)) return { type: 'RememberEvents', payload: record.payload };
   return null;
 }
 
-function intakeEvent(record: FoldedRecord): IntakeEvent | null {
+/** Events that change what is known of aliases, besides deletions. */
+function aliasEvent(record: FoldedRecord): IntakeEvent | null {
   if (isRecord(record, records.aliasClaimed)) return { type: 'AliasClaimed', payload: record.payload };
   if (isRecord(record, records.aliasLinked)) return { type: 'AliasLinked', payload: record.payload };
   return null;
@@ -239,11 +473,40 @@ function eventRecord(event: IntakeEvent): OutgoingRecord {
       return outgoing(records.aliasClaimed, { key: event.payload.lead_id, payload: event.payload });
     case 'AliasLinked':
       return outgoing(records.aliasLinked, { key: event.payload.alias_lead_id, payload: event.payload });
+    case 'LeadDeleted':
+      return outgoing(records.leadDeleted, { key: event.payload.lead_id, payload: event.payload });
+    case 'EventsRemembered':
+      return outgoing(records.eventsRemembered, { key: event.payload.lead_id, payload: event.payload });
   }
 }
 
-function commandRecord(leadId: string, command: IntakeCommand): OutgoingRecord {
-  return command.type === 'IngestEvents'
-    ? outgoing(records.ingestEvents, { key: leadId, payload: command.payload })
-    : outgoing(records.linkAlias, { key: leadId, payload: command.payload });
+/** @param answers the record whose sender the other partition is to answer */
+function commandRecord(
+  leadId: string,
+  { type, payload }: IntakeCommand,
+  answers: IncomingRecord | undefined,
+): OutgoingRecord {
+  const headers = answers && passedOn(answers);
+  const to = { key: leadId, ...(headers && { headers }) };
+  switch (type) {
+    case 'IngestEvents':
+      return outgoing(records.ingestEvents, { ...to, payload });
+    case 'LinkAlias':
+      return outgoing(records.linkAlias, { ...to, payload });
+    case 'DeleteLead':
+      return outgoing(records.deleteLead, { ...to, payload });
+    case 'UnlinkAlias':
+      return outgoing(records.unlinkAlias, { ...to, payload });
+    case 'RememberEvents':
+      return outgoing(records.rememberEvents, { ...to, payload });
+  }
+}
+
+function passedOn({ headers }: IncomingRecord): Record<string, string> {
+  return Object.fromEntries(
+    headersPassedOn.flatMap((name) => {
+      const value = headers[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }

@@ -84,7 +84,7 @@ export function recordKey(ownerId: string, offset: number): Binary {
   return orderedKey([ownerId], offset);
 }
 
-/** The records of an owner up to an offset, in the order of the log. */
-export function recordKeysUpTo(ownerId: string, offset: number): KeyRange {
-  return { $gte: recordKey(ownerId, 0), $lte: recordKey(ownerId, offset) };
+/** The records of an owner from one offset up to another, both inclusive, in the order of the log. */
+export function recordKeysUpTo(ownerId: string, offset: number, from = 0): KeyRange {
+  return { $gte: recordKey(ownerId, from), $lte: recordKey(ownerId, offset) };
 }

@@ -45,8 +45,9 @@ import {
 } from './configuration/store.js';
 import { recordKey } from './keys.js';
 import { histograms, leadAliases, leads, timeline } from './leads/model.js';
-import { createLeadProjection, leadName, type FoldedDecision } from './leads/project.js';
-import { decideScore } from './scores/decide.js';
+import { createLeadProjection, leadName, type FoldedLeadEvent } from './leads/project.js';
+import { decideLeads } from './scores/decide.js';
+import type { LeadCause, LeadEvent } from './scores/events.js';
 import { compileRules, type CompiledRules } from './scores/rule-model.js';
 
 export const processorName = 'scoring';
@@ -72,11 +73,6 @@ export interface PartitionOptions {
  * matching rules cost time and not memory.
  */
 const maximumMatches = 200_000;
-
-/** Says that a batch is too much at once; each of its records alone is not. */
-class BatchTooLarge extends Error {
-  override readonly name = 'BatchTooLarge';
-}
 
 export function openPartition(
   readModel: ReadModel,
@@ -129,30 +125,23 @@ export function openPartition(
   }
 
   async function decideScores(incoming: readonly IncomingRecord[]): Promise<Decision> {
-    const ingested = incoming.flatMap((record) =>
-      isRecord(record, records.eventsIngested) ? [record.payload] : [],
-    );
-    if (ingested.length === 0) return { events: [] };
+    const causes = incoming.flatMap((record) => leadCause(record) ?? []);
+    if (causes.length === 0) return { events: [] };
     const [rules, before] = await Promise.all([
-      rulesOf(new Set(ingested.map(({ ou_id }) => ou_id))),
-      projection.load(ingested),
+      rulesOf(new Set(causes.map(({ payload }) => payload.ou_id))),
+      projection.load(causes.map(({ payload }) => payload)),
     ]);
-    const scores = new Map<string, number>();
-    const events: OutgoingRecord[] = [];
-    let matches = 0;
-    for (const payload of ingested) {
-      const ofUnit = rules.get(payload.ou_id);
-      if (!ofUnit) throw new Error(`the rules of OU ${payload.ou_id} were not loaded`);
-      const name = leadName(payload.ou_id, payload.lead_id);
-      for (const decision of decideScore(payload, scores.get(name) ?? before.get(name)?.score ?? 0, ofUnit)) {
-        scores.set(name, decision.score);
-        for (const scored of decision.scored_events) matches += scored.matches.length;
-        events.push(outgoing(records.leadScored, { key: payload.lead_id, payload: decision }));
-      }
-      if (matches > maximumMatches && incoming.length > 1)
-        throw new BatchTooLarge(`more than ${String(maximumMatches)} rules match in one batch`);
-    }
-    return { events };
+    const decided = decideLeads(
+      causes,
+      (ouId, leadId) => before.get(leadName(ouId, leadId))?.score ?? null,
+      (ouId) => {
+        const ofUnit = rules.get(ouId);
+        if (!ofUnit) throw new Error(`the rules of OU ${ouId} were not loaded`);
+        return ofUnit;
+      },
+      maximumMatches,
+    );
+    return { events: decided.map(leadEventRecord) };
   }
 
   /** A rule change counts for events that are decided from then on: versions are looked at for every batch. */
@@ -204,12 +193,14 @@ export function openPartition(
     decide: (incoming: IncomingRecord[]): Promise<Decision> =>
       incoming[0]?.topic === 'scoring.commands' ? decideCommands(incoming) : decideScores(incoming),
     fold: async (events: FoldedRecord[]): Promise<void> => {
-      const decisions: FoldedDecision[] = [];
+      const leadEvents: FoldedLeadEvent[] = [];
       const changes: { event: ConfigurationEvent; offset: number }[] = [];
       for (const record of events) {
         const offset = offsetToNumber(record.offset);
         if (isRecord(record, records.leadScored))
-          decisions.push({ payload: record.payload, json: record.json, offset });
+          leadEvents.push({ type: 'LeadScored', payload: record.payload, json: record.json, offset });
+        else if (isRecord(record, records.leadRemoved))
+          leadEvents.push({ type: 'LeadRemoved', payload: record.payload, offset });
         else {
           const event = configurationEventOf(record);
           if (event) changes.push({ event, offset });
@@ -221,7 +212,7 @@ export function openPartition(
         folded.clear();
         throw error;
       }
-      await projection.fold(decisions);
+      await projection.fold(leadEvents);
     },
     store: (checkpoint: Checkpoint) => checkpoints.store(processorName, partition, checkpoint),
     reset: async () => {
@@ -237,6 +228,18 @@ export function openPartition(
       projection.clear();
     },
   };
+}
+
+function leadCause(record: IncomingRecord): LeadCause | null {
+  if (isRecord(record, records.eventsIngested)) return { type: 'EventsIngested', payload: record.payload };
+  if (isRecord(record, records.leadDeleted)) return { type: 'LeadDeleted', payload: record.payload };
+  return null;
+}
+
+function leadEventRecord({ type, payload }: LeadEvent): OutgoingRecord {
+  return type === 'LeadScored'
+    ? outgoing(records.leadScored, { key: payload.lead_id, payload })
+    : outgoing(records.leadRemoved, { key: payload.lead_id, payload });
 }
 
 function configurationCommand(record: IncomingRecord): ConfigurationCommand | null {

@@ -7,6 +7,7 @@ import {
   at,
   createRule,
   createRuleset,
+  deleted,
   idOf,
   ingested,
   otherOuId,
@@ -502,6 +503,63 @@ describe('explanations', () => {
       unattributed: 0,
       entries_total: 2,
     });
+  });
+});
+
+describe('a deleted lead', () => {
+  const cookie = { alias_kind: 'cookie', alias: 'of a deleted lead' };
+  const seen = (more = {}) =>
+    ingested('erased', [{}, {}], {
+      aliases: [{ alias_kind: 'email', alias: 'erased@example.com' }, cookie],
+      ...more,
+    });
+  const found = async (query: string) => list(await rig.get(`/leads${query}`)).map(({ id }) => id);
+
+  test('is gone from every read, and the next event begins one whose score and explanation start from zero', async () => {
+    const before = (await rig.get('/leads')).body.total;
+    await rig.score([seen(), seen({ fields: [{ field: 'name', value: 'Erased Person', at }] })]);
+    expect((await rig.get(`/score/${idOf('erased')}`)).body).toMatchObject({ score: 20 });
+    expect(await found('/search?q=of a deleted lead')).toEqual([idOf('erased')]);
+    await rig.score([deleted('erased')]);
+    for (const path of [`/score/${idOf('erased')}`, `/lead/${idOf('erased')}/score-explain`])
+      expect(await rig.get(path)).toMatchObject({ status: 404, body: { code: 'lead_not_found' } });
+    expect((await rig.get('/leads')).body.total).toBe(before);
+    for (const query of [
+      '/search?q=of a deleted lead',
+      '/search?q=erased@example.com',
+      '?q=Erased Person',
+      '?min_score=20&max_score=20',
+      '?sort=name&limit=100',
+    ])
+      expect(await found(query)).not.toContain(idOf('erased'));
+    await rig.score([ingested('erased', [{}])]);
+    expect((await rig.get(`/score/${idOf('erased')}`)).body).toMatchObject({ score: 5 });
+    expect((await rig.get(`/lead/${idOf('erased')}/score-explain?range_hours=876000`)).body).toMatchObject({
+      lead_name: 'erased@example.com',
+      score: 5,
+      unattributed: 0,
+      entries_total: 1,
+    });
+    expect(await found('/search?q=of a deleted lead')).toEqual([]);
+    expect((await rig.get('/leads')).body.total).toBe(Number(before) + 1);
+  });
+
+  test('events, its deletion and new events that come together give what they give one after the other', async () => {
+    await rig.score([
+      ...['at once', 'other'].map((lead) => ingested(lead, [{}, {}])),
+      deleted('at once'),
+      ingested('at once', [{}]),
+      deleted('other'),
+      deleted('at once'),
+      ingested('at once', [{}, {}, {}]),
+      deleted('nobody'),
+    ]);
+    expect((await rig.get(`/lead/${idOf('at once')}/score-explain?range_hours=876000`)).body).toMatchObject({
+      score: 15,
+      entries_total: 3,
+      unattributed: 0,
+    });
+    expect((await rig.get(`/score/${idOf('other')}`)).status).toBe(404);
   });
 });
 

@@ -27,10 +27,10 @@ import {
   type SharedExplanation,
 } from '@lead-scoring/share-page';
 import { PainterBusy, type PreviewPainter } from '@lead-scoring/share-page/preview';
-import { leadKey, sharedLeads } from './explanation/model.js';
-import { readExplanation } from './explanation/read.js';
+import { findLead, readExplanation } from './explanation/read.js';
+import type { SharedLead } from './explanation/state.js';
 import { shares, toShare, type ShareDocument } from './links/model.js';
-import { statusOf, type Share } from './links/state.js';
+import { isOf, statusOf, type Share } from './links/state.js';
 import { isRebuilding } from './rebuilds.js';
 
 export interface ShareQueryDependencies {
@@ -47,10 +47,15 @@ export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[]
   const open = (token: string) => openShare(dependencies, token);
   return [
     bindQuery(routes.listShares, async ({ params, query, context: { ouId } }) => {
-      await requireLead(readModel, ouId, params.id);
+      const { first_offset } = await requireLead(readModel, ouId, params.id);
       const asOf = now();
       const { data, total, page, limit } = await findPage(readModel.collection(shares), {
-        filter: { ou: uuidToBinary(ouId), lead: uuidToBinary(params.id) },
+        filter: {
+          ou: uuidToBinary(ouId),
+          lead: uuidToBinary(params.id),
+          // Links of a lead that was deleted are not those of the lead that has its id now.
+          $or: [{ scoring_offset: null }, { scoring_offset: { $gt: first_offset } }],
+        },
         sort: { field: 'created_at', direction: 'descending' },
         request: query,
         toItem: (document) => shareView(document, asOf),
@@ -101,7 +106,10 @@ interface OpenedShare {
   shared: SharedExplanation;
 }
 
-/** @throws ProblemError 404 for a token that is unknown or was ended, 410 for an expired one, 503 during a rebuild */
+/**
+ * @throws ProblemError 404 for a token that is unknown or was ended, or whose lead was deleted, 410 for an expired one,
+ *   503 during a rebuild
+ */
 async function openShare({ readModel, now }: ShareQueryDependencies, token: string): Promise<OpenedShare> {
   const asOf = now();
   const [share, rebuilding] = await Promise.all([findShare(readModel, token), isRebuilding(readModel)]);
@@ -113,15 +121,15 @@ async function openShare({ readModel, now }: ShareQueryDependencies, token: stri
       { headers: { 'Retry-After': '5' } },
     );
   if (!share) throw unknown();
+  const lead = await findLead(readModel, share);
+  if (!lead || !isOf(share, lead)) throw unknown();
   switch (statusOf(share, asOf)) {
     case 'revoked':
       throw unknown();
     case 'expired':
       throw new ShareExpired(share.expires_at);
     case 'valid': {
-      const read = await readExplanation(readModel, share, asOf);
-      if (!read) throw unknown();
-      const { explanation, level, history, computed_at } = read;
+      const { explanation, level, history, computed_at } = await readExplanation(readModel, lead, asOf);
       return {
         explanation,
         shared: {
@@ -171,12 +179,11 @@ async function findShare(readModel: ReadModel, token: string): Promise<Share | n
 }
 
 /** @throws ProblemError 404, for a lead of another OU as for one that is nowhere */
-async function requireLead(readModel: ReadModel, ouId: string, leadId: string): Promise<void> {
-  const found = await withClassifiedErrors(() =>
-    readModel.collection(sharedLeads).findOne({ _id: leadKey(ouId, leadId) }, { projection: { _id: 1 } }),
-  );
+async function requireLead(readModel: ReadModel, ou_id: string, lead_id: string): Promise<SharedLead> {
+  const found = await findLead(readModel, { ou_id, lead_id });
   if (!found)
     throw new ProblemError(404, 'lead_not_found', 'No lead of this organizational unit has this id.');
+  return found;
 }
 
 function shareView(document: ShareDocument, now: Date): routeDeclarations.Share {

@@ -13,6 +13,7 @@ import {
   at,
   createShare,
   idOf,
+  leadRemoved,
   leadScored,
   levelsSet,
   otherOuId,
@@ -302,6 +303,52 @@ describe('a lead that scoring knows and the projection does not yet', () => {
   });
 });
 
+describe('a lead that is deleted', () => {
+  const scored = (more: { previous?: number } = {}) =>
+    ({ type: 'LeadScored', payload: leadScored('gone', { rule: 'pricing', points: 15, ...more }) }) as const;
+  const removed = { type: 'LeadRemoved', payload: leadRemoved('gone', 30) } as const;
+  const shares = () => rig.get(`/leads/${idOf('gone')}/shares`);
+
+  test('ends its links for ever: 404 before and after their seven days, also when its id has a lead again', async () => {
+    await rig.scored([scored(), scored({ previous: 15 })]);
+    await rig.request(createShare('of the first', 'gone'));
+    expect((await rig.get(publicPath('of the first'))).body).toMatchObject({ score: 30 });
+    await rig.scored([removed]);
+    const expectEnded = async () => {
+      for (const path of [
+        publicPath('of the first'),
+        `${publicPath('of the first')}/csv`,
+        `/share/${tokenOf('of the first')}`,
+      ])
+        expect(await rig.get(path, { accept: 'application/json' })).toMatchObject({
+          status: 404,
+          body: { code: 'share_not_found' },
+        });
+    };
+    await expectEnded();
+    expect(await shares()).toMatchObject({ status: 404, body: { code: 'lead_not_found' } });
+    expect(await rig.request(createShare('of nobody', 'gone'))).toMatchObject({ code: 'lead_not_found' });
+    await rig.scored([scored()]);
+    await expectEnded();
+    expect((await shares()).body).toMatchObject({ total: 0, data: [] });
+    rig.clock.now = new Date(Date.parse(at) + shareLifetimeMs);
+    try {
+      await expectEnded();
+    } finally {
+      rig.clock.now = new Date(at);
+    }
+  });
+
+  test('begins anew: a new link shows what came since, and nothing of before', async () => {
+    await rig.request(createShare('of the second', 'gone'));
+    expect((await rig.get(publicPath('of the second'))).body).toMatchObject({
+      score: 15,
+      top_drivers: [{ count: 1, total: 15 }],
+    });
+    expect((await shares()).body).toMatchObject({ total: 1, data: [{ id: shareOf('of the second') }] });
+  });
+});
+
 describe('rebuilt from the log', () => {
   test('everything is as it was, and links go on showing the same', async () => {
     const [documents, shown] = [await rig.documents(), await rig.get(publicPath('shown'))];
@@ -314,6 +361,8 @@ describe('rebuilt from the log', () => {
     );
     expect((await rig.get(publicPath('shown'))).body).toEqual(shown.body);
     expect((await rig.get(publicPath('first'))).status).toBe(404);
+    expect((await rig.get(publicPath('of the first'))).status).toBe(404);
+    expect((await rig.get(publicPath('of the second'))).body).toMatchObject({ score: 15 });
   });
 
   test('while it goes on a link is 503, never unknown', async () => {
@@ -338,6 +387,6 @@ test('no token is on any topic or in the database', async () => {
     (await rig.recordsOn('share.events')).map(({ payload, headers }) => ({ payload, headers })),
     await rig.documents(),
   ]);
-  for (const name of ['first', 'edge', 'twice', 'shown', 'live'])
+  for (const name of ['first', 'edge', 'twice', 'shown', 'live', 'of the second'])
     expect(written).not.toContain(tokenOf(name));
 });

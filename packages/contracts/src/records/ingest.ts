@@ -7,6 +7,7 @@ import { metadataObject } from '../domain/metadata.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 const eventTypeName = z.string().min(1).max(100);
+const forwardedBy = z.array(id).max(20).optional().describe('Leads whose redirects led here.');
 
 /** An event within a chunk: validated, normalised, its lead computed. */
 const chunkEvent = z.strictObject({
@@ -21,7 +22,13 @@ const chunkEvent = z.strictObject({
   event_type: eventTypeName,
   timestamp: time,
   metadata: metadataObject.optional(),
-  forwarded_by: z.array(id).max(20).optional().describe('Leads whose redirects led here.'),
+  forwarded_by: forwardedBy,
+  returned: z
+    .boolean()
+    .optional()
+    .describe(
+      'True on the way back through `forwarded_by`, because a lead that it was forwarded to was deleted.',
+    ),
 });
 export type ChunkEvent = z.infer<typeof chunkEvent>;
 
@@ -51,6 +58,53 @@ export const linkAlias = defineRecord({
   schema: z.strictObject({ ou_id: id, alias, alias_lead_id: id, lead_id: id, linked_at: time }),
 });
 export type LinkAlias = PayloadOf<typeof linkAlias>;
+
+export const deleteLead = defineRecord({
+  type: 'DeleteLead',
+  topic: 'ingest.commands',
+  key: 'lead_id',
+  description: 'Delete this lead, or the lead that it is redirected to, with all that was linked to it.',
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id,
+    deletion_id: id.describe('A deletion takes effect once, however often it comes.'),
+    requested_by: id.describe('The credential.'),
+    requested_at: time,
+    forwarded_by: forwardedBy,
+    returned: chunkEvent.shape.returned,
+  }),
+});
+export type DeleteLead = PayloadOf<typeof deleteLead>;
+
+export const unlinkAlias = defineRecord({
+  type: 'UnlinkAlias',
+  topic: 'ingest.commands',
+  key: 'lead_id',
+  description:
+    'The lead that this alias is linked to was deleted: end the link, and delete what the alias had before it. Keyed by `alias_lead_id`.',
+  schema: z.strictObject({
+    ou_id: id,
+    alias_lead_id: id,
+    lead_id: id,
+    deletion_id: id,
+    deleted_by: id,
+    deleted_at: time,
+  }),
+});
+export type UnlinkAlias = PayloadOf<typeof unlinkAlias>;
+
+/** Events that were counted under another lead, which was deleted. */
+const countedEvents = z.strictObject({ ou_id: id, lead_id: id, event_ids: z.array(id).min(1).max(5_000) });
+
+export const rememberEvents = defineRecord({
+  type: 'RememberEvents',
+  topic: 'ingest.commands',
+  key: 'lead_id',
+  description:
+    "These events of the lead's own alias were counted under a lead that was deleted: drop them when they come again.",
+  schema: countedEvents,
+});
+export type RememberEvents = PayloadOf<typeof rememberEvents>;
 
 const storedEvent = z.strictObject({
   id,
@@ -109,4 +163,43 @@ export const aliasLinked = defineRecord({
 });
 export type AliasLinked = PayloadOf<typeof aliasLinked>;
 
-export const ingestRecords = [ingestEvents, linkAlias, eventsIngested, aliasClaimed, aliasLinked] as const;
+export const leadDeleted = defineRecord({
+  type: 'LeadDeleted',
+  topic: 'ingest.events',
+  key: 'lead_id',
+  description:
+    'The lead, its events and its links to aliases are gone. Events of the same id that follow are of a new lead. ' +
+    'Also sent for each lead that was linked to it, which may have had no events of its own.',
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id,
+    deletion_id: id,
+    deleted_by: id.describe('The credential.'),
+    deleted_at: time,
+    linked_to: id.optional().describe('The lead that it was linked to, and deleted with.'),
+  }),
+});
+export type LeadDeleted = PayloadOf<typeof leadDeleted>;
+
+export const eventsRemembered = defineRecord({
+  type: 'EventsRemembered',
+  topic: 'ingest.events',
+  key: 'lead_id',
+  description:
+    "Events of the lead's own alias that were counted under a lead that was deleted since: should they come again, they are dropped.",
+  schema: countedEvents,
+});
+export type EventsRemembered = PayloadOf<typeof eventsRemembered>;
+
+export const ingestRecords = [
+  ingestEvents,
+  linkAlias,
+  deleteLead,
+  unlinkAlias,
+  rememberEvents,
+  eventsIngested,
+  aliasClaimed,
+  aliasLinked,
+  leadDeleted,
+  eventsRemembered,
+] as const;

@@ -242,6 +242,22 @@ export const leadScored = defineRecord({
 });
 export type LeadScored = PayloadOf<typeof leadScored>;
 
+export const leadRemoved = defineRecord({
+  type: 'LeadRemoved',
+  topic: 'scoring.events',
+  key: 'lead_id',
+  description:
+    'The lead was deleted, and its score with it. Decisions of the same id that follow are of a new lead, which starts from zero.',
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id,
+    previous_score: score.describe('The score that it had.'),
+    deletion_id: id,
+    removed_at: time,
+  }),
+});
+export type LeadRemoved = PayloadOf<typeof leadRemoved>;
+
 export const scoringRecords = [
   createRuleset,
   updateRuleset,
@@ -254,4 +270,5 @@ export const scoringRecords = [
   rulesActivationChanged,
   engagementLevelsSet,
   leadScored,
+  leadRemoved,
 ] as const;

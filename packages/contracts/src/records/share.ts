@@ -36,7 +36,18 @@ export const shareCreated = defineRecord({
   topic: 'share.events',
   key: 'share_id',
   description: "The explanation of a lead's score is shared. The token itself is on no topic.",
-  schema: z.strictObject({ ...shareFields, created_at: time, expires_at: time }),
+  schema: z.strictObject({
+    ...shareFields,
+    created_at: time,
+    expires_at: time,
+    scoring_offset: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        "Where scoring.events ended in the lead's partition: a lead of the same id whose first decision comes later is another, and is not shown.",
+      ),
+  }),
 });
 export type ShareCreated = PayloadOf<typeof shareCreated>;
 

@@ -20,6 +20,7 @@ export const routes = {
   searchLeads: leads.searchLeads,
   getScore: leads.getScore,
   explainScore: leads.explainScore,
+  deleteLead: leads.deleteLead,
   createShare: shares.createShare,
   listShares: shares.listShares,
   revokeShare: shares.revokeShare,

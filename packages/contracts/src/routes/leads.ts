@@ -15,7 +15,7 @@ import {
 import { alias } from '../domain/identity.js';
 import { levelFields } from '../records/scoring.js';
 import { minPosition } from './events.js';
-import { defineRoute, viewer } from './route.js';
+import { defineRoute, editor, viewer } from './route.js';
 
 const leadLevel = z
   .strictObject({ id, name: levelFields.name, color: levelFields.color })
@@ -214,5 +214,21 @@ export const explainScore = defineRoute({
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Explanation', schema: scoreExplanation } },
+  problems: [404],
+});
+
+export const deleteLead = defineRoute({
+  name: 'deleteLead',
+  method: 'DELETE',
+  path: '/lead/{id}',
+  owner: 'ingest',
+  kind: 'command',
+  access: editor,
+  tag: 'Leads',
+  summary: 'Delete a lead',
+  description:
+    'The lead is deleted with its events, scores, aliases and share links, and so are leads whose aliases were linked to it. An id whose alias was linked to another lead names that lead. Events are gone when this is answered; scores and share links follow within moments. A later event of any of the aliases starts a new lead with a score of 0; an event that had been counted is not counted again. Irreversible.',
+  parameters: z.strictObject({ id }),
+  responses: { 204: { description: 'Deleted' } },
   problems: [404],
 });

@@ -85,6 +85,16 @@ export const commandBuilders: CommandBuilders = {
     });
   },
 
+  deleteLead: (input) => {
+    const leadId = input.parameters.id.toLowerCase();
+    return command(records.deleteLead, leadId, {
+      ...inUnit(input),
+      lead_id: leadId,
+      deletion_id: input.commandId,
+      requested_by: input.credentialId,
+    });
+  },
+
   setEngagementLevels: (input) =>
     command(records.setEngagementLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
 

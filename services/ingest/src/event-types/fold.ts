@@ -1,29 +1,36 @@
 // Statistics of one event type of an OU, as one partition has seen it. Pure.
 import { preferredEventTypeName, type records } from '@lead-scoring/contracts';
 
+/** A value and how many events have it. */
+export type Counted = readonly (readonly [value: string, events: number])[];
+
 export interface EventTypeShare {
   ou_id: string;
   /** eventTypeKey: all spellings of the type have the same. */
   key: string;
   /** Spellings seen, in order of appearance. */
-  names: readonly string[];
+  names: Counted;
+  /** 0: all events of the type were deleted. */
   count: number;
-  /** Event times, ISO 8601. */
+  /** Event times, ISO 8601, of all events since there were none, deleted ones included; empty without events. */
   first_seen: string;
   last_seen: string;
   /** Metadata keys in order of appearance. */
-  properties: readonly string[];
+  properties: Counted;
   /** Kinds of alias under which events came. */
-  alias_kinds: readonly string[];
+  alias_kinds: Counted;
 }
 
 export const eventTypeLimits = { names: 100, properties: 2_000, aliasKinds: 100 };
 
+/** Values and how many events have each; counts are changed in place, because every event passes here. */
+type Counts = Map<string, { events: number }>;
+
 /** A share being folded over a batch; `share` makes an unchanging one of it. */
 export class EventTypeFold {
-  private readonly names: Set<string>;
-  private readonly properties: Set<string>;
-  private readonly aliasKinds: Set<string>;
+  private readonly names: Counts;
+  private readonly properties: Counts;
+  private readonly aliasKinds: Counts;
   private count: number;
   private firstSeen: string;
   private lastSeen: string;
@@ -33,9 +40,9 @@ export class EventTypeFold {
     private readonly key: string,
     before: EventTypeShare | null,
   ) {
-    this.names = new Set(before?.names);
-    this.properties = new Set(before?.properties);
-    this.aliasKinds = new Set(before?.alias_kinds);
+    this.names = toCounts(before?.names);
+    this.properties = toCounts(before?.properties);
+    this.aliasKinds = toCounts(before?.alias_kinds);
     this.count = before?.count ?? 0;
     this.firstSeen = before?.first_seen ?? '';
     this.lastSeen = before?.last_seen ?? '';
@@ -46,40 +53,79 @@ export class EventTypeFold {
     this.count += 1;
     if (this.firstSeen === '' || timestamp < this.firstSeen) this.firstSeen = timestamp;
     if (timestamp > this.lastSeen) this.lastSeen = timestamp;
-    if (this.names.size < eventTypeLimits.names) this.names.add(event_type);
-    if (this.aliasKinds.size < eventTypeLimits.aliasKinds)
-      for (const { alias_kind } of aliases) this.aliasKinds.add(alias_kind);
+    addOne(this.names, event_type, eventTypeLimits.names);
+    for (const { alias_kind } of aliases) addOne(this.aliasKinds, alias_kind, eventTypeLimits.aliasKinds);
     if (metadata)
-      for (const key of Object.keys(metadata))
-        if (this.properties.size < eventTypeLimits.properties) this.properties.add(key);
+      for (const key of Object.keys(metadata)) addOne(this.properties, key, eventTypeLimits.properties);
+  }
+
+  /** Takes deleted events out again: what no other event has is not there any more. */
+  subtract(deleted: EventTypeShare): void {
+    this.count -= deleted.count;
+    take(this.names, deleted.names);
+    take(this.properties, deleted.properties);
+    take(this.aliasKinds, deleted.alias_kinds);
+    if (this.count > 0) return;
+    this.count = 0;
+    this.firstSeen = this.lastSeen = '';
+    for (const counts of [this.names, this.properties, this.aliasKinds]) counts.clear();
   }
 
   share(): EventTypeShare {
     return {
       ou_id: this.ouId,
       key: this.key,
-      names: [...this.names],
+      names: counted(this.names),
       count: this.count,
       first_seen: this.firstSeen,
       last_seen: this.lastSeen,
-      properties: [...this.properties],
-      alias_kinds: [...this.aliasKinds],
+      properties: counted(this.properties),
+      alias_kinds: counted(this.aliasKinds),
     };
   }
 }
 
+function addOne(counts: Counts, value: string, maximum: number): void {
+  const known = counts.get(value);
+  if (known) known.events += 1;
+  else if (counts.size < maximum) counts.set(value, { events: 1 });
+}
+
+function take(counts: Counts, deleted: Counted): void {
+  for (const [value, events] of deleted) {
+    const known = counts.get(value);
+    if (!known) continue;
+    known.events -= events;
+    if (known.events <= 0) counts.delete(value);
+  }
+}
+
+function toCounts(values: Counted = []): Counts {
+  return new Map(values.map(([value, events]) => [value, { events }]));
+}
+
+function counted(counts: Counts): Counted {
+  return [...counts].map(([value, { events }]) => [value, events] as const);
+}
+
 /** A type as the whole OU sees it. */
-export interface EventType extends Omit<EventTypeShare, 'names'> {
+export interface EventType extends Pick<
+  EventTypeShare,
+  'ou_id' | 'key' | 'count' | 'first_seen' | 'last_seen'
+> {
   /** The spelling to show. */
   name: string;
+  properties: readonly string[];
+  alias_kinds: readonly string[];
 }
 
 /** Puts the partitions' shares together; the order of the shares does not matter. */
 export function eventTypesOf(shares: Iterable<EventTypeShare>): Map<string, EventType> {
   const types = new Map<string, EventType>();
   for (const share of shares) {
+    if (share.count === 0) continue;
     const known = types.get(share.key);
-    const name = [...share.names, ...(known ? [known.name] : [])].reduce(preferredEventTypeName);
+    const name = [...valuesOf(share.names), ...(known ? [known.name] : [])].reduce(preferredEventTypeName);
     types.set(share.key, {
       ou_id: share.ou_id,
       key: share.key,
@@ -87,11 +133,15 @@ export function eventTypesOf(shares: Iterable<EventTypeShare>): Map<string, Even
       count: share.count + (known?.count ?? 0),
       first_seen: known && known.first_seen < share.first_seen ? known.first_seen : share.first_seen,
       last_seen: known && known.last_seen > share.last_seen ? known.last_seen : share.last_seen,
-      properties: [...new Set([...(known?.properties ?? []), ...share.properties])]
+      properties: [...new Set([...(known?.properties ?? []), ...valuesOf(share.properties)])]
         .sort()
         .slice(0, eventTypeLimits.properties),
-      alias_kinds: [...new Set([...(known?.alias_kinds ?? []), ...share.alias_kinds])].sort(),
+      alias_kinds: [...new Set([...(known?.alias_kinds ?? []), ...valuesOf(share.alias_kinds)])].sort(),
     });
   }
   return types;
+}
+
+function valuesOf(values: Counted): string[] {
+  return values.map(([value]) => value);
 }

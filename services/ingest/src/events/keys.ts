@@ -34,6 +34,11 @@ export function readRecordOffset(id: Binary): number {
   return readOffset(bytesOf(id), uuidBytes);
 }
 
+/** The ids of a lead's records before an offset. */
+export function recordIdsBefore(leadId: string, offset: number): { $gte: Binary; $lt: Binary } {
+  return { $gte: recordId(leadId, 0), $lt: recordId(leadId, offset) };
+}
+
 /** The ids of all records of a lead. */
 export function recordIdsOf(leadId: string): KeyRange {
   return keysWithin([leadId], offsetBytes);

@@ -1,6 +1,7 @@
 // The event store as it is kept for reading: what was recorded by lead, which events happened when, and the ids by which
 // a repeat is known.
-import { defineCollection, type Binary, type GuardedDocument } from '@lead-scoring/read-model';
+import type { records } from '@lead-scoring/contracts';
+import { defineCollection, readJson, type Binary, type GuardedDocument } from '@lead-scoring/read-model';
 
 /** A record of the log as it is there, the events of a lead that were taken together. `_id` is recordId. */
 export interface EventRecordDocument {
@@ -31,3 +32,7 @@ export interface KnownEventDocument {
 export const eventRecords = defineCollection<EventRecordDocument>({ name: 'event_records', indexes: [] });
 export const eventSeconds = defineCollection<EventSecondDocument>({ name: 'event_seconds', indexes: [] });
 export const knownEvents = defineCollection<KnownEventDocument>({ name: 'known_events', indexes: [] });
+
+export function payloadOf({ json }: Pick<EventRecordDocument, 'json'>): records.EventsIngested {
+  return readJson(json) as unknown as records.EventsIngested;
+}

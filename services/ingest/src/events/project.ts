@@ -28,8 +28,17 @@ export interface FoldedEvents {
 }
 
 export interface EventProjection {
-  /** @param ingested in the order of the log, without gaps between calls */
-  fold(ingested: readonly FoldedEvents[]): Promise<void>;
+  /**
+   * @param ingested in the order of the log, without gaps between calls
+   * @param passing leads that are deleted before anybody could read these events: their records need not be stored
+   */
+  fold(ingested: readonly FoldedEvents[], passing: ReadonlySet<string>): Promise<void>;
+  /**
+   * Takes a deleted lead's events out of the order of time; the records themselves stay.
+   * @param recorded the lead's records
+   * @param offset of the deletion
+   */
+  removeFromTime(recorded: readonly Omit<FoldedEvents, 'json'>[], offset: number): Promise<void>;
   /** Forgets what is in hand. */
   clear(): void;
 }
@@ -72,6 +81,12 @@ export function createEventProjection(
         if (at.fold.add(memory.typeKeyOf(event_type), leadBytes, offset, timestampMs, index)) changed.add(at);
       });
     }
+    await write(changed);
+    const end = Math.floor((ingested.at(-1)?.offset ?? 0) / blockOffsets);
+    for (const [id, { block }] of open) if (block < end) open.delete(id);
+  }
+
+  async function write(changed: ReadonlySet<OpenSecond>): Promise<void> {
     const fresh = new Set<object>();
     const documents = [...changed].map(({ fold, isStored }) => {
       const document = fold.document();
@@ -80,46 +95,61 @@ export function createEventProjection(
     });
     await writer.write(storedSeconds, documents, { isNew: (document) => fresh.has(document) });
     for (const at of changed) at.isStored = true;
-    const end = Math.floor((ingested.at(-1)?.offset ?? 0) / blockOffsets);
-    for (const [id, { block }] of open) if (block < end) open.delete(id);
   }
 
   /** Opens what was stored of the block that had begun before what is in hand. */
   async function openBegun(ingested: readonly FoldedEvents[]): Promise<void> {
     const begun = Math.floor((completeFrom ?? 0) / blockOffsets);
     if ((completeFrom ?? 0) % blockOffsets === 0) return;
-    const missing = new Map<string, SecondPlace>();
-    for (const { payload, offset } of ingested) {
-      const { block, part } = blockOf(offset, payload.events.length);
-      if (block > begun) break;
-      for (const { timestamp } of payload.events) {
-        const second = Math.floor(Date.parse(timestamp) / 1_000);
-        const place = { ouId: payload.ou_id, second, partition, block, part };
-        const id = nameOf(place);
-        if (!open.has(id)) missing.set(id, place);
-      }
-    }
-    if (missing.size === 0) return;
-    const places = [...missing].map(([id, place]) => ({ id, place, key: secondKey(place) }));
+    const missing = placesOf(ingested.filter(({ offset }) => Math.floor(offset / blockOffsets) <= begun));
+    for (const id of open.keys()) missing.delete(id);
+    for (const [id, at] of await load(missing)) open.set(id, at);
+  }
+
+  /** What is stored of these places, and what begins there where nothing is. */
+  async function load(wanted: ReadonlyMap<string, SecondPlace>): Promise<Map<string, OpenSecond>> {
+    const places = [...wanted].map(([id, place]) => ({ id, place, key: secondKey(place) }));
     const found = await findByIds(
       storedSeconds,
       places.map(({ key }) => key),
     );
     const stored = new Map(found.map((document) => [hexOf(document._id), document]));
-    for (const { id, place, key } of places) {
-      const document = stored.get(hexOf(key)) ?? null;
-      open.set(id, { block: begun, fold: new SecondFold(place, document), isStored: document !== null });
+    return new Map(
+      places.map(({ id, place, key }) => {
+        const document = stored.get(hexOf(key)) ?? null;
+        const fold = new SecondFold(place, document);
+        return [id, { block: place.block, fold, isStored: document !== null }];
+      }),
+    );
+  }
+
+  /** The documents that name these events. */
+  function placesOf(recorded: readonly Omit<FoldedEvents, 'json'>[]): Map<string, SecondPlace> {
+    const places = new Map<string, SecondPlace>();
+    for (const { payload, offset } of recorded) {
+      const { block, part } = blockOf(offset, payload.events.length);
+      for (const { timestamp } of payload.events) {
+        const second = Math.floor(Date.parse(timestamp) / 1_000);
+        const place = { ouId: payload.ou_id, second, partition, block, part };
+        places.set(nameOf(place), place);
+      }
     }
+    return places;
   }
 
   return {
-    async fold(ingested) {
+    async fold(ingested, passing) {
       const recorded: EventRecordDocument[] = [];
       const known: KnownEventDocument[] = [];
       for (const { payload, json, offset } of ingested) {
         const { ou_id, lead_id, events } = payload;
-        const ou = memory.binaryOf(ou_id);
-        recorded.push({ _id: recordId(lead_id, offset), ou, json: storedJson(json), partition });
+        if (!passing.has(lead_id))
+          recorded.push({
+            _id: recordId(lead_id, offset),
+            ou: memory.binaryOf(ou_id),
+            json: storedJson(json),
+            partition,
+          });
         for (const { id } of events)
           if (isNameBasedId(id)) known.push({ _id: knownEventId(lead_id, id), partition });
       }
@@ -128,6 +158,18 @@ export function createEventProjection(
         insertMissing(storedKnown, known),
         foldSeconds(ingested),
       ]);
+    },
+    async removeFromTime(recorded, offset) {
+      const [first] = recorded;
+      if (!first) return;
+      const leadBytes = leadBytesOf(recordId(first.payload.lead_id, first.offset));
+      const places = placesOf(recorded);
+      const begun = new Map([...open].filter(([id]) => places.has(id)));
+      for (const id of begun.keys()) places.delete(id);
+      const changed = [...begun, ...(await load(places))].flatMap(([, at]) =>
+        at.fold.removeLead(leadBytes, offset) ? [at] : [],
+      );
+      await write(new Set(changed));
     },
     clear() {
       open.clear();

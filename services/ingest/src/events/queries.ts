@@ -14,7 +14,6 @@ import {
   findByIds,
   hexOf,
   InvalidCursor,
-  readJson,
   uuidToBinary,
   withClassifiedErrors,
   type Filter,
@@ -25,7 +24,7 @@ import type { EventType } from '../event-types/fold.js';
 import { loadEventTypes } from '../event-types/queries.js';
 import { redirects } from '../intake/model.js';
 import { eventAtPlace, isPlaceOf, leadBytesOf, placeOf, readRecordOffset, recordIdsOf } from './keys.js';
-import { eventRecords, type EventRecordDocument } from './model.js';
+import { eventRecords, payloadOf, type EventRecordDocument } from './model.js';
 import { countEvents, readPlaces } from './places.js';
 
 interface ListQuery {
@@ -184,10 +183,6 @@ function toEvent(payload: records.EventsIngested, event: RecordedEvent): routeDe
   };
 }
 
-function payloadOf({ json }: EventRecordDocument): records.EventsIngested {
-  return readJson(json) as unknown as records.EventsIngested;
-}
-
 /** The alias under which a record's events came: the contract says that there is one. */
 function aliasOf({ aliases: [first] }: records.EventsIngested): Alias {
   return first ?? { alias_kind: 'unknown', alias: '' };
@@ -209,18 +204,20 @@ function placeFrom(cursor: string, ouId: string): Binary {
   return place;
 }
 
-/** Whether there is anything of the lead here: an event, or a redirect to another lead. */
+/** Whether there is an event of the lead, or of the lead that it is redirected to. */
 async function isKnownLead(readModel: ReadModel, ouId: string, leadId: string): Promise<boolean> {
-  const ou = uuidToBinary(ouId);
-  return withClassifiedErrors(async () => {
-    const [event, redirect] = await Promise.all([
-      readModel
-        .collection(eventRecords)
-        .findOne({ _id: recordIdsOf(leadId), ou }, { projection: { _id: 1 } }),
-      readModel.collection(redirects).findOne({ _id: uuidToBinary(leadId), ou }, { projection: { _id: 1 } }),
-    ]);
-    return event !== null || redirect !== null;
-  });
+  const leads = new Set([leadId]);
+  await followRedirects(readModel, leads);
+  const found = await withClassifiedErrors(() =>
+    Promise.all(
+      [...leads].map((lead) =>
+        readModel
+          .collection(eventRecords)
+          .findOne({ _id: recordIdsOf(lead), ou: uuidToBinary(ouId) }, { projection: { _id: 1 } }),
+      ),
+    ),
+  );
+  return found.some((event) => event !== null);
 }
 
 const wellKnownKinds = ['email', 'phone', 'external_id', 'cookie', 'social', 'user_id', 'anonymous_id'];

@@ -80,6 +80,27 @@ export class SecondFold {
     return true;
   }
 
+  /**
+   * Takes the events of a lead out that was deleted at an offset; a deletion that is folded already changes nothing.
+   * @returns whether any was taken out
+   */
+  removeLead(leadBytes: Uint8Array, offset: number): boolean {
+    if (offset <= this.current) return false;
+    const kept = Buffer.allocUnsafe(this.length);
+    let length = 0;
+    for (let at = 0; at < this.length; at += entryBytes) {
+      if (Buffer.compare(this.entries.subarray(at + leadAt, at + offsetAt), leadBytes) === 0) {
+        const type = this.entries.readUInt16BE(at + typeAt);
+        this.counts[type] = (this.counts[type] ?? 0) - 1;
+      } else length += this.entries.copy(kept, length, at, at + entryBytes);
+    }
+    if (length === this.length) return false;
+    this.entries = kept;
+    this.length = length;
+    this.folded = this.current = offset;
+    return true;
+  }
+
   document(): EventSecondDocument {
     return {
       _id: secondKey(this.place),

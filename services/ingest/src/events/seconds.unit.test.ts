@@ -66,6 +66,43 @@ describe('the events of a second', () => {
     );
   });
 
+  test('a deleted lead is taken out once, and what came of it later stays', () => {
+    fc.assert(
+      fc.property(log, fc.nat(30), fc.boolean(), (records, cut, again) => {
+        const deletedAt = (records.slice(0, cut).at(-1)?.offset ?? 5 * blockOffsets - 1) + 0.5;
+        const lead = leadBytesOf(recordId(nameBasedId(ouId, 'a'), 0));
+        let open = new SecondFold(placeAt(), null);
+        const add = (some: readonly Recorded[]) => {
+          for (const record of some)
+            record.events.forEach(({ typeKey, ms }, index) =>
+              open.add(typeKey, leadBytes(record), record.offset, second * 1_000 + ms, index),
+            );
+        };
+        add(records.slice(0, cut));
+        open.removeLead(lead, deletedAt);
+        if (again) {
+          // After a crash: from what was stored.
+          open = new SecondFold(placeAt(), open.document());
+          add(records.slice(0, cut));
+          open.removeLead(lead, deletedAt);
+        }
+        add(records.slice(cut));
+        const left = [
+          ...records.slice(0, cut).filter((record) => record.lead !== 'a'),
+          ...records.slice(cut),
+        ];
+        const expected = fold(left, null);
+        const found = open.document();
+        expect(found.count).toBe(expected.count);
+        expect(newestPlaces(ouId, [found], everything, Infinity)).toEqual(
+          newestPlaces(ouId, [expected], everything, Infinity),
+        );
+        for (const typeKey of ['page view', 'email open', '$where'])
+          expect(countIn(found, typeKey)).toBe(countIn(expected, typeKey));
+      }),
+    );
+  });
+
   test('read back newest first, of one type, between times and after a place, as a plain sort has them', () => {
     fc.assert(
       fc.property(

@@ -1,6 +1,7 @@
-// Decides on incoming events and links of aliases: pure, a batch at a time, so that a lead's events of one batch
-// become one record. Drops repeats, forwards events of redirected leads, claims further aliases.
+// Decides on incoming events, links of aliases and deletions: pure, a batch at a time, so that a lead's events of one
+// batch become one record. Drops repeats, forwards events of redirected leads, claims further aliases.
 import {
+  isNameBasedId,
   leadFieldsOf,
   leadIdOf,
   withLeadFields,
@@ -10,7 +11,7 @@ import {
   type records,
 } from '@lead-scoring/contracts';
 import type { IntakeCommand, IntakeDecision, IntakeEvent } from './events.js';
-import { claimKey, eventKey, type AliasState, type Redirect } from './state.js';
+import { addClaim, eventKey, type AliasState, type HeldLead, type Redirect } from './state.js';
 
 /** Events that may be told from a repeat only by looking at what is stored. */
 export function possibleRepeats(commands: readonly IntakeCommand[]): { lead_id: string; id: string }[] {
@@ -23,16 +24,28 @@ export function possibleRepeats(commands: readonly IntakeCommand[]): { lead_id: 
   return [...found.values()];
 }
 
+/** Leads that may be deleted: what is held of them must be looked up. */
+export function possibleDeletions(commands: readonly IntakeCommand[]): string[] {
+  const found = new Set<string>();
+  for (const { type, payload } of commands) {
+    if (type === 'DeleteLead') found.add(payload.lead_id);
+    else if (type === 'UnlinkAlias') found.add(payload.alias_lead_id);
+  }
+  return [...found];
+}
+
 /**
  * @param state redirects and claims as of before the batch; it is not changed
  * @param stored `eventKey`s of those `possibleRepeats` that are stored
+ * @param held by lead, what is held of `possibleDeletions`
  */
 export function decideIntake(
   commands: readonly IntakeCommand[],
   state: Readonly<AliasState>,
   stored: ReadonlySet<string>,
+  held: ReadonlyMap<string, HeldLead> = new Map(),
 ): IntakeDecision {
-  const batch = new IntakeBatch(state, stored);
+  const batch = new IntakeBatch(state, stored, held);
   for (const command of commands) {
     switch (command.type) {
       case 'IngestEvents':
@@ -40,6 +53,15 @@ export function decideIntake(
         break;
       case 'LinkAlias':
         batch.link(command.payload);
+        break;
+      case 'DeleteLead':
+        batch.delete(command);
+        break;
+      case 'UnlinkAlias':
+        batch.unlink(command.payload);
+        break;
+      case 'RememberEvents':
+        batch.remember(command.payload);
         break;
       default:
         command satisfies never;
@@ -67,6 +89,11 @@ export function destinationOf(
   return smallest === leadId ? { to: 'keep', settles: redirect } : { to: 'forward', lead_id: smallest };
 }
 
+type Destination =
+  | ReturnType<typeof destinationOf>
+  /** To the lead that forwarded it. */
+  | { to: 'return'; lead_id: string };
+
 type ChunkEvent = records.ChunkEvent;
 type StoredEvent = records.EventsIngested['events'][number];
 
@@ -84,20 +111,29 @@ interface Group {
 }
 
 const groupLimits = { events: 1_000, bytes: 400_000, aliases: 100 };
+/** Ids in one RememberEvents: some 200 KB. */
+const maximumRemembered = 5_000;
 
 class IntakeBatch {
   private readonly kept = new Set<string>();
-  private readonly newRedirects = new Map<string, Redirect>();
-  private readonly newClaims = new Set<string>();
+  /** null: taken away by a deletion. */
+  private readonly newRedirects = new Map<string, Redirect | null>();
+  private readonly newClaims: AliasState['claims'] = new Map();
+  /** Leads deleted in this batch, with the deletion: what was known of them before counts no more. */
+  private readonly newDeletions = new Map<string, string>();
   private readonly openGroups = new Map<string, Group>();
-  private readonly groups: Group[] = [];
-  private readonly aliasEvents: IntakeEvent[] = [];
+  private groups: Group[] = [];
+  private aliasEvents: IntakeEvent[] = [];
+  /** What comes before the events above: a deletion parts what was before it from what is after. */
+  private readonly earlier: IntakeEvent[] = [];
   private readonly commands: IntakeDecision['commands'] = [];
+  private readonly replies: IntakeDecision['replies'] = [];
   private repeats = 0;
 
   constructor(
     private readonly state: Readonly<AliasState>,
     private readonly stored: ReadonlySet<string>,
+    private readonly held: ReadonlyMap<string, HeldLead>,
   ) {}
 
   ingest(command: records.IngestEvents): void {
@@ -109,14 +145,9 @@ class IntakeBatch {
         this.repeats += 1;
         continue;
       }
-      const forwardedBy = event.forwarded_by ?? [];
-      const destination = destinationOf(event.lead_id, forwardedBy, this.redirectOf(event.lead_id));
-      if (destination.to === 'forward') {
-        const onward = {
-          ...event,
-          lead_id: destination.lead_id,
-          forwarded_by: [...forwardedBy, event.lead_id],
-        };
+      const destination = this.destinationOf(event);
+      if (destination.to !== 'keep') {
+        const onward = { ...event, ...onwardFrom(event, destination) };
         const others = forwarded.get(destination.lead_id);
         if (others) others.push(onward);
         else forwarded.set(destination.lead_id, [onward]);
@@ -147,16 +178,146 @@ class IntakeBatch {
     this.redirect(ou_id, alias_lead_id, { lead_id, alias }, linked_at);
   }
 
+  /** Deletes the lead, or sends the command on as an event of the lead would be. */
+  delete(command: Extract<IntakeCommand, { type: 'DeleteLead' }>): void {
+    const { payload } = command;
+    const { ou_id, lead_id, deletion_id } = payload;
+    const last = this.newDeletions.get(lead_id) ?? this.held.get(lead_id)?.deletion_id;
+    if (last === deletion_id) {
+      this.replies.push({ to: command, reply: { outcome: 'done' } });
+      return;
+    }
+    const destination = this.destinationOf(payload);
+    if (destination.to !== 'keep') {
+      this.commands.push({
+        lead_id: destination.lead_id,
+        command: { type: 'DeleteLead', payload: { ...payload, ...onwardFrom(payload, destination) } },
+        answers: command,
+      });
+      return;
+    }
+    this.endSection();
+    const isStored = !this.newDeletions.has(lead_id) && this.held.get(lead_id)?.ou_id === ou_id;
+    if (!isStored && !this.keptOf(lead_id).some((kept) => kept.ou_id === ou_id)) {
+      this.replies.push({
+        to: command,
+        reply: {
+          outcome: 'rejected',
+          code: 'lead_not_found',
+          message: 'No lead of this organizational unit has this id.',
+        },
+      });
+      return;
+    }
+    const { requested_by: deleted_by, requested_at: deleted_at } = payload;
+    this.remove({ ou_id, lead_id, deletion_id, deleted_by, deleted_at });
+    this.replies.push({ to: command, reply: { outcome: 'done' } });
+  }
+
+  /** The deletion of a lead goes on to what was linked to it; a link that has been ended since, or replaced, stays. */
+  unlink({ alias_lead_id, lead_id: linked_to, ...deletion }: records.UnlinkAlias): void {
+    if (this.redirectOf(alias_lead_id)?.lead_id !== linked_to) return;
+    this.endSection();
+    this.remove({ ...deletion, lead_id: alias_lead_id, linked_to });
+  }
+
+  remember(payload: records.RememberEvents): void {
+    for (const id of payload.event_ids) this.kept.add(eventKey(payload.lead_id, id));
+    this.aliasEvents.push({ type: 'EventsRemembered', payload });
+  }
+
   decision(): IntakeDecision {
+    this.endSection();
     return {
-      events: [...this.groups.map(recordOf), ...this.aliasEvents],
+      events: this.earlier,
       commands: this.commands,
+      replies: this.replies,
       repeats: this.repeats,
     };
   }
 
+  private endSection(): void {
+    for (const group of this.groups) this.earlier.push(recordOf(group));
+    for (const event of this.aliasEvents) this.earlier.push(event);
+    this.groups = [];
+    this.aliasEvents = [];
+    this.openGroups.clear();
+  }
+
+  /** To be called between sections. */
+  private remove(deleted: records.LeadDeleted): void {
+    const { lead_id, ou_id, deletion_id, deleted_by, deleted_at } = deleted;
+    for (const [aliasLeadId, ids] of this.foreignOf(lead_id))
+      for (let from = 0; from < ids.length; from += maximumRemembered)
+        this.commands.push({
+          lead_id: aliasLeadId,
+          command: {
+            type: 'RememberEvents',
+            payload: { ou_id, lead_id: aliasLeadId, event_ids: ids.slice(from, from + maximumRemembered) },
+          },
+        });
+    for (const alias_lead_id of this.claimsOf(lead_id))
+      this.commands.push({
+        lead_id: alias_lead_id,
+        command: {
+          type: 'UnlinkAlias',
+          payload: { ou_id, alias_lead_id, lead_id, deletion_id, deleted_by, deleted_at },
+        },
+      });
+    this.earlier.push({ type: 'LeadDeleted', payload: deleted });
+    this.newDeletions.set(lead_id, deletion_id);
+    this.newRedirects.set(lead_id, null);
+    this.newClaims.delete(lead_id);
+  }
+
+  /** What this batch has kept of a lead since its last deletion. */
+  private keptOf(leadId: string): records.EventsIngested[] {
+    const since = this.earlier.findLastIndex(
+      ({ type, payload }) => type === 'LeadDeleted' && payload.lead_id === leadId,
+    );
+    return this.earlier
+      .slice(since + 1)
+      .flatMap(({ type, payload }) =>
+        type === 'EventsIngested' && payload.lead_id === leadId ? [payload] : [],
+      );
+  }
+
+  /** Events that would be looked for elsewhere when they come again, once nothing leads from there to this lead. */
+  private foreignOf(leadId: string): Map<string, string[]> {
+    const foreign = new Map<string, string[]>();
+    if (!this.newDeletions.has(leadId))
+      for (const [aliasLeadId, ids] of this.held.get(leadId)?.foreign ?? [])
+        foreign.set(aliasLeadId, [...ids]);
+    for (const kept of this.keptOf(leadId)) addForeign(foreign, kept);
+    return foreign;
+  }
+
+  private claimsOf(leadId: string): string[] {
+    const before = this.newDeletions.has(leadId) ? undefined : this.state.claims.get(leadId);
+    return [...(before ?? []), ...(this.newClaims.get(leadId) ?? [])];
+  }
+
+  private hasClaimed(leadId: string, aliasLeadId: string): boolean {
+    if (this.newClaims.get(leadId)?.has(aliasLeadId)) return true;
+    return !this.newDeletions.has(leadId) && (this.state.claims.get(leadId)?.has(aliasLeadId) ?? false);
+  }
+
+  private destinationOf({
+    lead_id,
+    forwarded_by = [],
+    returned,
+  }: Pick<ChunkEvent, 'lead_id' | 'forwarded_by' | 'returned'>): Destination {
+    const redirect = this.redirectOf(lead_id);
+    const from = forwarded_by.at(-1);
+    if (from === undefined) return returned ? { to: 'keep' } : destinationOf(lead_id, forwarded_by, redirect);
+    // Every redirect leads to a lead that has claimed, or to one of a ring: this lead was deleted after its redirect.
+    if (returned || (!redirect && !this.hasClaimed(lead_id, from))) return { to: 'return', lead_id: from };
+    return destinationOf(lead_id, forwarded_by, redirect);
+  }
+
   private redirectOf(leadId: string): Redirect | undefined {
-    return this.newRedirects.get(leadId) ?? this.state.redirects.get(leadId);
+    const changed = this.newRedirects.get(leadId);
+    return changed === undefined ? this.state.redirects.get(leadId) : (changed ?? undefined);
   }
 
   private redirect(ouId: string, from: string, redirect: Redirect, at: string): void {
@@ -204,9 +365,8 @@ class IntakeBatch {
     for (const alias of event.aliases.slice(1)) {
       const aliasLeadId = leadIdOf(command.ou_id, alias.alias_kind, alias.alias);
       if (aliasLeadId === event.lead_id || event.forwarded_by?.includes(aliasLeadId)) continue;
-      const key = claimKey(event.lead_id, aliasLeadId);
-      if (this.state.claims.has(key) || this.newClaims.has(key)) continue;
-      this.newClaims.add(key);
+      if (this.hasClaimed(event.lead_id, aliasLeadId)) continue;
+      addClaim(this.newClaims, event.lead_id, aliasLeadId);
       const claim = { ou_id: command.ou_id, alias, alias_lead_id: aliasLeadId, lead_id: event.lead_id };
       this.aliasEvents.push({ type: 'AliasClaimed', payload: { ...claim, claimed_at: command.received_at } });
       this.commands.push({
@@ -215,6 +375,31 @@ class IntakeBatch {
       });
     }
   }
+}
+
+/** What changes in what is forwarded or returned. */
+function onwardFrom(
+  { lead_id, forwarded_by = [] }: Pick<ChunkEvent, 'lead_id' | 'forwarded_by'>,
+  destination: Exclude<Destination, { to: 'keep' }>,
+): Pick<ChunkEvent, 'lead_id' | 'forwarded_by' | 'returned'> {
+  return destination.to === 'forward'
+    ? { lead_id: destination.lead_id, forwarded_by: [...forwarded_by, lead_id] }
+    : { lead_id: destination.lead_id, forwarded_by: forwarded_by.slice(0, -1), returned: true };
+}
+
+/**
+ * Adds the ids of events that may come again and came under an alias that names another lead by itself: a repeat is
+ * looked for there first, and finds its way from there only while that lead is redirected.
+ */
+export function addForeign(
+  to: Map<string, string[]>,
+  { ou_id, lead_id, aliases: [named], events }: records.EventsIngested,
+): void {
+  const own = named && leadIdOf(ou_id, named.alias_kind, named.alias);
+  if (own === undefined || own === lead_id) return;
+  const ids = to.get(own) ?? [];
+  for (const { id } of events) if (isNameBasedId(id)) ids.push(id);
+  if (ids.length > 0) to.set(own, ids);
 }
 
 /** Divides forwarded events among commands as events are among records: each carries where it has been as well. */

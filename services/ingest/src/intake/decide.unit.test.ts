@@ -1,26 +1,38 @@
 // Given what a partition knows, when commands come in, then these events and commands follow.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
-import { aliasOf, ingest, leadOf, link, ouId, receivedAt } from '../testing/builders.js';
-import { decideIntake, destinationOf, possibleRepeats } from './decide.js';
+import {
+  aliasOf,
+  deleteLead,
+  ingest,
+  leadOf,
+  link,
+  otherOuId,
+  ouId,
+  receivedAt,
+} from '../testing/builders.js';
+import { decideIntake, destinationOf, possibleDeletions, possibleRepeats } from './decide.js';
 import type { IntakeCommand, IntakeDecision } from './events.js';
-import { claimKey, emptyAliasState, eventKey, type AliasState } from './state.js';
+import { addClaim, emptyAliasState, eventKey, type AliasState, type HeldLead } from './state.js';
 
-const state = (
-  redirects: [from: string, to: string][] = [],
-  claims: [string, string][] = [],
-): AliasState => ({
-  redirects: new Map(
-    redirects.map(([from, to]) => [leadOf(from), { lead_id: leadOf(to), alias: aliasOf(from) }]),
-  ),
-  claims: new Set(claims.map(([lead, alias]) => claimKey(leadOf(lead), leadOf(alias)))),
-});
+const state = (redirects: [from: string, to: string][] = [], claims: [string, string][] = []): AliasState => {
+  const known = emptyAliasState();
+  for (const [from, to] of redirects)
+    known.redirects.set(leadOf(from), { lead_id: leadOf(to), alias: aliasOf(from) });
+  for (const [lead, alias] of claims) addClaim(known.claims, leadOf(lead), leadOf(alias));
+  return known;
+};
 
 const decide = (
   commands: IntakeCommand[],
   given = emptyAliasState(),
   stored: ReadonlySet<string> = new Set(),
-) => decideIntake(commands, given, stored);
+  held: ReadonlyMap<string, HeldLead> = new Map(),
+) => decideIntake(commands, given, stored, held);
+
+/** Leads of which events are stored. */
+const holding = (...names: string[]): Map<string, HeldLead> =>
+  new Map(names.map((name) => [leadOf(name), { ou_id: ouId, deletion_id: null, foreign: new Map() }]));
 
 const ingestedIn = (decision: IntakeDecision) =>
   decision.events.flatMap((event) => (event.type === 'EventsIngested' ? [event.payload] : []));
@@ -98,22 +110,50 @@ describe('taking events', () => {
           { aliases: ['c'] },
         ]),
         link('d', 'e'),
+        deleteLead('a'),
+        deleteLead('c'),
+        { type: 'RememberEvents', payload: { ou_id: ouId, lead_id: leadOf('b'), event_ids: [leadOf('x')] } },
+        {
+          type: 'UnlinkAlias',
+          payload: {
+            ou_id: ouId,
+            alias_lead_id: leadOf('g'),
+            lead_id: leadOf('h'),
+            deletion_id: ouId,
+            deleted_by: ouId,
+            deleted_at: receivedAt,
+          },
+        },
       ],
-      state([['c', 'f']]),
+      state(
+        [
+          ['c', 'f'],
+          ['g', 'h'],
+        ],
+        [['a', 'b']],
+      ),
     );
+    expect(new Set(decision.events.map(({ type }) => type)).size).toBe(5);
+    expect(new Set(decision.commands.map(({ command }) => command.type)).size).toBe(4);
     for (const event of decision.events) {
       const schema = {
         EventsIngested: records.eventsIngested,
         AliasClaimed: records.aliasClaimed,
         AliasLinked: records.aliasLinked,
+        LeadDeleted: records.leadDeleted,
+        EventsRemembered: records.eventsRemembered,
       }[event.type].schema;
       expect(schema.safeParse(event.payload).error).toBeUndefined();
     }
     for (const { command } of decision.commands)
       expect(
-        { IngestEvents: records.ingestEvents, LinkAlias: records.linkAlias }[command.type].schema.safeParse(
-          command.payload,
-        ).error,
+        {
+          IngestEvents: records.ingestEvents,
+          LinkAlias: records.linkAlias,
+          DeleteLead: records.deleteLead,
+          UnlinkAlias: records.unlinkAlias,
+          RememberEvents: records.rememberEvents,
+        }[command.type].schema.safeParse(command.payload).error,
       ).toBeUndefined();
   });
 
@@ -236,17 +276,19 @@ describe('redirected leads', () => {
   });
 
   test('a forwarded event keeps its alias, and does not claim it again', () => {
-    const decision = decide([
-      ingest([{ aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }]),
-    ]);
+    const decision = decide(
+      [ingest([{ aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }])],
+      state([], [['a', 'x']]),
+    );
     expect(ingestedIn(decision)).toMatchObject([{ lead_id: leadOf('a'), aliases: [aliasOf('x')] }]);
     expect(decision.commands).toEqual([]);
   });
 
   test('events under different aliases of one lead are told apart by record, so that each keeps its own', () => {
-    const decision = decide([
-      ingest([{ aliases: ['a'] }, { aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }]),
-    ]);
+    const decision = decide(
+      [ingest([{ aliases: ['a'] }, { aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }])],
+      state([], [['a', 'x']]),
+    );
     expect(ingestedIn(decision).map(({ aliases }) => aliases[0])).toEqual([aliasOf('a'), aliasOf('x')]);
   });
 
@@ -291,5 +333,188 @@ describe('redirected leads', () => {
     expect(destinationOf(leadOf('a'), forwardedBy, { lead_id: leadOf('b'), alias: aliasOf('a') })).toEqual({
       to: 'keep',
     });
+  });
+});
+
+describe('deletions', () => {
+  const done = { outcome: 'done' };
+  const typesOf = (decision: IntakeDecision) => decision.events.map(({ type }) => type);
+
+  test('a lead that has events is deleted, and what is known of it is asked for first', () => {
+    const command = deleteLead('a');
+    expect(possibleDeletions([ingest([{ aliases: ['b'] }]), command])).toEqual([leadOf('a')]);
+    const decision = decide([command], emptyAliasState(), new Set(), holding('a'));
+    expect(decision.events).toEqual([
+      {
+        type: 'LeadDeleted',
+        payload: {
+          ou_id: ouId,
+          lead_id: leadOf('a'),
+          deletion_id: command.payload.deletion_id,
+          deleted_by: command.payload.requested_by,
+          deleted_at: receivedAt,
+        },
+      },
+    ]);
+    expect(decision.replies).toEqual([{ to: command, reply: done }]);
+    expect(decision.commands).toEqual([]);
+  });
+
+  test('a lead that nobody knows, or that is of another OU, is not found', () => {
+    for (const command of [deleteLead('b'), deleteLead('a', { ou_id: otherOuId })]) {
+      const decision = decide([command], emptyAliasState(), new Set(), holding('a'));
+      expect(decision.events).toEqual([]);
+      expect(decision.replies).toMatchObject([
+        { to: command, reply: { outcome: 'rejected', code: 'lead_not_found' } },
+      ]);
+    }
+  });
+
+  test('events before, the deletion, and events after it in one batch stay in this order', () => {
+    const event = { aliases: ['a'] };
+    const decision = decide([ingest([event, event]), deleteLead('a'), ingest([event]), ingest([event])]);
+    expect(typesOf(decision)).toEqual(['EventsIngested', 'LeadDeleted', 'EventsIngested']);
+    expect(ingestedIn(decision).map(({ events }) => events.length)).toEqual([2, 2]);
+  });
+
+  test('the same deletion again deletes nothing, also when the lead has begun anew; another one does', () => {
+    const command = deleteLead('a');
+    const { deletion_id } = command.payload;
+    const again = decide(
+      [command],
+      emptyAliasState(),
+      new Set(),
+      new Map([[leadOf('a'), { ou_id: ouId, deletion_id, foreign: new Map<string, string[]>() }]]),
+    );
+    expect(again).toMatchObject({ events: [], replies: [{ reply: done }] });
+    const event = ingest([{ aliases: ['a'] }]);
+    expect(typesOf(decide([event, command, event, command]))).toEqual([
+      'EventsIngested',
+      'LeadDeleted',
+      'EventsIngested',
+    ]);
+    const another = deleteLead('a', { deletion_id: leadOf('another') });
+    expect(
+      typesOf(decide([event, command, event, another])).filter((type) => type === 'LeadDeleted'),
+    ).toHaveLength(2);
+    expect(decide([event, command, another]).replies).toMatchObject([
+      { reply: done },
+      { reply: { outcome: 'rejected' } },
+    ]);
+  });
+
+  test('of a redirected lead it goes on to the lead that has its events, and is answered there', () => {
+    const command = deleteLead('x');
+    const decision = decide([command], state([['x', 'a']]), new Set(), holding('x'));
+    expect(decision).toMatchObject({ events: [], replies: [] });
+    expect(decision.commands).toEqual([
+      {
+        lead_id: leadOf('a'),
+        command: {
+          type: 'DeleteLead',
+          payload: { ...command.payload, lead_id: leadOf('a'), forwarded_by: [leadOf('x')] },
+        },
+        answers: command,
+      },
+    ]);
+  });
+
+  test('every alias that the lead has claimed is told, and forgotten: a later event claims it again', () => {
+    const event = ingest([{ aliases: ['a', 'cookie:1'] }]);
+    const decision = decide(
+      [event, deleteLead('a'), event],
+      state([], [['a', 'cookie:2']]),
+      new Set(),
+      holding('a'),
+    );
+    expect(decision.commands.map(({ lead_id, command }) => [lead_id, command.type])).toEqual([
+      [leadOf('cookie:1'), 'LinkAlias'],
+      [leadOf('cookie:2'), 'UnlinkAlias'],
+      [leadOf('cookie:1'), 'UnlinkAlias'],
+      [leadOf('cookie:1'), 'LinkAlias'],
+    ]);
+  });
+
+  test('an alias that is linked to the lead loses its link and its own lead; linked elsewhere, it keeps both', () => {
+    const unlink = (alias: string, lead: string): IntakeCommand => ({
+      type: 'UnlinkAlias',
+      payload: {
+        ou_id: ouId,
+        alias_lead_id: leadOf(alias),
+        lead_id: leadOf(lead),
+        deletion_id: leadOf('deletion'),
+        deleted_by: leadOf('credential'),
+        deleted_at: receivedAt,
+      },
+    });
+    const given = state([['x', 'a']], [['x', 'y']]);
+    const decision = decide([unlink('x', 'a'), ingest([{ aliases: ['x'] }])], given);
+    expect(decision.events).toMatchObject([
+      { type: 'LeadDeleted', payload: { lead_id: leadOf('x'), linked_to: leadOf('a') } },
+      { type: 'EventsIngested', payload: { lead_id: leadOf('x') } },
+    ]);
+    expect(decision.commands).toMatchObject([
+      { lead_id: leadOf('y'), command: { type: 'UnlinkAlias', payload: { lead_id: leadOf('x') } } },
+    ]);
+    for (const other of [unlink('x', 'b'), unlink('z', 'a')])
+      expect(decide([other], given)).toMatchObject({ events: [], commands: [] });
+  });
+
+  test('events that came under linked aliases are remembered where their repeats are looked for', () => {
+    const kept = ingest([
+      { aliases: ['x'], event_id: '1', lead_id: leadOf('a'), forwarded_by: [leadOf('x')] },
+      { aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] },
+      { aliases: ['a'], event_id: '1' },
+    ]);
+    const decision = decide([kept, deleteLead('a')], state([], [['a', 'x']]));
+    const [remember] = decision.commands;
+    expect(remember).toEqual({
+      lead_id: leadOf('x'),
+      command: {
+        type: 'RememberEvents',
+        payload: {
+          ou_id: ouId,
+          lead_id: leadOf('x'),
+          // The second has an id that no repeat could have; here every id is made from a name.
+          event_ids: kept.payload.events.slice(0, 2).map(({ id }) => id),
+        },
+      },
+    });
+    const again = ingest([{ aliases: ['x'], event_id: '1' }]);
+    expect(decide(remember ? [remember.command, again] : [])).toMatchObject({
+      repeats: 1,
+      events: [{ type: 'EventsRemembered' }],
+    });
+  });
+
+  test('a repeat that comes after the deletion is dropped', () => {
+    const event = ingest([{ aliases: ['a'], event_id: '1' }]);
+    const decision = decide([event, deleteLead('a'), event]);
+    expect(decision.repeats).toBe(1);
+    expect(typesOf(decision)).toEqual(['EventsIngested', 'LeadDeleted']);
+  });
+
+  test('an event that was on its way to a lead which was deleted meanwhile goes back, and begins a lead of its own', () => {
+    const late = ingest([{ aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }]);
+    const { events, commands } = decide([late]);
+    expect(events).toEqual([]);
+    expect(commands).toMatchObject([
+      {
+        lead_id: leadOf('x'),
+        command: { payload: { events: [{ lead_id: leadOf('x'), forwarded_by: [], returned: true }] } },
+      },
+    ]);
+    const back = commands.map(({ command }) => command);
+    for (const given of [emptyAliasState(), state([['x', 'a']])])
+      expect(ingestedIn(decide(back, given))).toMatchObject([{ lead_id: leadOf('x') }]);
+  });
+
+  test('a deletion that comes to a lead which is gone goes back as well, and is decided where it came from', () => {
+    const command = deleteLead('a', { forwarded_by: [leadOf('x')] });
+    const { commands } = decide([command]);
+    expect(commands).toMatchObject([{ lead_id: leadOf('x'), command: { payload: { returned: true } } }]);
+    const back = commands.map((one) => one.command);
+    expect(decide(back, emptyAliasState(), new Set(), holding('x')).replies).toMatchObject([{ reply: done }]);
+    expect(decide(back).replies).toMatchObject([{ reply: { outcome: 'rejected' } }]);
   });
 });

@@ -1,18 +1,27 @@
 // What intake decides: the events that it appends and the commands that it sends to other leads' partitions.
-import type { records } from '@lead-scoring/contracts';
+import type { ProblemCode, records } from '@lead-scoring/contracts';
 
 export type IntakeEvent =
   | { type: 'EventsIngested'; payload: records.EventsIngested }
   | { type: 'AliasClaimed'; payload: records.AliasClaimed }
-  | { type: 'AliasLinked'; payload: records.AliasLinked };
+  | { type: 'AliasLinked'; payload: records.AliasLinked }
+  | { type: 'LeadDeleted'; payload: records.LeadDeleted }
+  | { type: 'EventsRemembered'; payload: records.EventsRemembered };
 
 export type IntakeCommand =
-  { type: 'IngestEvents'; payload: records.IngestEvents } | { type: 'LinkAlias'; payload: records.LinkAlias };
+  | { type: 'IngestEvents'; payload: records.IngestEvents }
+  | { type: 'LinkAlias'; payload: records.LinkAlias }
+  | { type: 'DeleteLead'; payload: records.DeleteLead }
+  | { type: 'UnlinkAlias'; payload: records.UnlinkAlias }
+  | { type: 'RememberEvents'; payload: records.RememberEvents };
 
 export interface IntakeDecision {
   events: IntakeEvent[];
-  /** Each goes to the partition of the lead under `lead_id`, and is decided there. */
-  commands: { lead_id: string; command: IntakeCommand }[];
+  /** Each goes to the partition of the lead under `lead_id`, and is decided there; `answers` is who waits for that. */
+  commands: { lead_id: string; command: IntakeCommand; answers?: IntakeCommand }[];
+  replies: { to: IntakeCommand; reply: IntakeReply }[];
   /** Events that had come before and were dropped. */
   repeats: number;
 }
+
+export type IntakeReply = { outcome: 'done' } | { outcome: 'rejected'; code: ProblemCode; message: string };

@@ -1,85 +1,14 @@
-// A small model of the running system: partitions with queues, each decided by its own state, in any order and with
-// any batches. Whatever the interleaving: no event is lost or doubled, and forwarding comes to an end.
+// The model's partitions, decided in any order and with any batches. Whatever the interleaving: no event is lost or
+// doubled, forwarding comes to an end, and what is deleted is gone.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ingest, leadOf, ouId, type SentEvent } from '../testing/builders.js';
-import { decideIntake, possibleRepeats } from './decide.js';
-import type { IntakeCommand, IntakeEvent } from './events.js';
+import { ingest, leadOf, ouId } from '../testing/builders.js';
+import { Model } from '../testing/model.js';
 import { evolveAliases } from './evolve.js';
-import { emptyAliasState, eventKey, type AliasState } from './state.js';
+import { emptyAliasState } from './state.js';
 
 const names = ['a', 'b', 'c', 'd', 'cookie:1', 'cookie:2'];
 const partitionCount = 3;
-
-interface Partition {
-  queue: IntakeCommand[];
-  state: AliasState;
-  log: IntakeEvent[];
-}
-
-class Model {
-  readonly partitions: Partition[] = Array.from({ length: partitionCount }, () => ({
-    queue: [],
-    state: emptyAliasState(),
-    log: [],
-  }));
-  /** The event store: what repeats are looked up in. */
-  readonly stored = new Set<string>();
-  hops = 0;
-
-  partitionOf(leadId: string): Partition {
-    const partition = this.partitions[parseInt(leadId.slice(0, 8), 16) % partitionCount];
-    if (!partition) throw new Error('no such partition');
-    return partition;
-  }
-
-  send(event: SentEvent): void {
-    this.partitionOf(leadOf(event.aliases[0] ?? '')).queue.push(ingest([event]));
-  }
-
-  /** One batch of one partition, as a processor does it: decide, commit, fold. */
-  step(partition: Partition, size: number): void {
-    const commands = partition.queue.splice(0, size);
-    const repeats = possibleRepeats(commands)
-      .map(({ lead_id, id }) => eventKey(lead_id, id))
-      .filter((key) => this.stored.has(key));
-    const decision = decideIntake(commands, partition.state, new Set(repeats));
-    for (const { lead_id, command } of decision.commands) {
-      if (command.type === 'IngestEvents') this.hops += 1;
-      this.partitionOf(lead_id).queue.push(command);
-    }
-    for (const event of decision.events) this.fold(partition, event);
-  }
-
-  private fold(partition: Partition, event: IntakeEvent): void {
-    partition.log.push(event);
-    evolveAliases(partition.state, event);
-    if (event.type !== 'EventsIngested') return;
-    for (const { id } of event.payload.events) this.stored.add(eventKey(event.payload.lead_id, id));
-  }
-
-  /** A crash: the state is thrown away and folded anew from the partition's own events. */
-  restart(partition: Partition): void {
-    partition.state = emptyAliasState();
-    for (const event of partition.log) evolveAliases(partition.state, event);
-  }
-
-  drain(): void {
-    for (let rounds = 0; this.partitions.some(({ queue }) => queue.length > 0); rounds += 1) {
-      if (rounds > 10_000) throw new Error('forwarding does not end');
-      for (const partition of this.partitions) if (partition.queue.length > 0) this.step(partition, 3);
-    }
-  }
-
-  keptIds(): string[] {
-    return this.partitions.flatMap(({ log }) =>
-      log.flatMap((event) =>
-        event.type === 'EventsIngested' ? event.payload.events.map(({ id }) => id) : [],
-      ),
-    );
-  }
-}
-
 const sent = fc.record({
   aliases: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 3 }),
   event_id: fc.constantFrom('1', '2', '3', '4'),
@@ -100,13 +29,19 @@ const action = fc.oneof(
   },
 );
 
-function run(actions: readonly (typeof action extends fc.Arbitrary<infer Action> ? Action : never)[]): {
-  model: Model;
-  sentIds: Set<string>;
-} {
-  const model = new Model();
+const deletion = fc.record({ do: fc.constant('delete' as const), name: fc.constantFrom(...names) });
+const anyAction = fc.oneof({ weight: 8, arbitrary: action }, { weight: 1, arbitrary: deletion });
+
+function run(
+  actions: readonly (typeof anyAction extends fc.Arbitrary<infer Action> ? Action : never)[],
+  model = new Model(partitionCount),
+): { model: Model; sentIds: Set<string> } {
   const sentIds = new Set<string>();
   for (const one of actions) {
+    if (one.do === 'delete') {
+      model.delete(one.name);
+      continue;
+    }
     if (one.do === 'send') {
       model.send(one.event);
       const id = ingest([one.event]).payload.events[0]?.id;
@@ -163,7 +98,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
   });
 
   test('two leads that claim each other at the same time settle at the smaller id', () => {
-    const model = new Model();
+    const model = new Model(partitionCount);
     model.send({ aliases: ['a', 'b'], event_id: '1' });
     model.send({ aliases: ['b', 'a'], event_id: '1' });
     // Each is decided before either has heard of the other's claim.
@@ -186,9 +121,49 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     expect(new Set(late)).toEqual(new Set([smaller]));
   });
 
+  test('deletions among them: every event is still kept exactly once, and every deletion answered once', () => {
+    fc.assert(
+      fc.property(fc.array(anyAction, { maxLength: 60 }), (actions) => {
+        const { model, sentIds } = run(actions);
+        expect(model.keptIds().sort()).toEqual([...sentIds].sort());
+        expect([...model.answers.values()].every((answers) => answers.length === 1)).toBe(true);
+        expect(model.answers.size).toBe(model.deletions);
+      }),
+      manyRuns,
+    );
+  });
+
+  test('once all has come to rest, deleting a lead leaves nothing of it: repeats do nothing, new events begin anew', () => {
+    fc.assert(
+      fc.property(fc.array(anyAction, { maxLength: 40 }), (actions) => {
+        const { model, sentIds } = run(actions);
+        for (const name of names) {
+          const before = model.recordsOf(leadOf(name)).length;
+          model.delete(name);
+          model.drain();
+          if (before > 0) expect([...model.answers.values()].at(-1)).toEqual(['done']);
+          expect(model.recordsOf(leadOf(name))).toEqual([]);
+        }
+        for (const { state } of model.partitions) expect(state).toEqual(emptyAliasState());
+        run(
+          actions.filter((one) => one.do === 'send'),
+          model,
+        );
+        expect(model.keptIds().sort()).toEqual([...sentIds].sort());
+        for (const name of names) model.send({ aliases: [name], event_id: 'anew' });
+        model.drain();
+        for (const name of names)
+          expect(model.recordsOf(leadOf(name))).toMatchObject([
+            { payload: { events: [{ event_id: 'anew' }] } },
+          ]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   test('applying alias events twice, or again from the beginning, gives the same state', () => {
     fc.assert(
-      fc.property(fc.array(action, { maxLength: 40 }), (actions) => {
+      fc.property(fc.array(anyAction, { maxLength: 40 }), (actions) => {
         const { model } = run(actions);
         for (const { log, state } of model.partitions) {
           const replayed = emptyAliasState();
@@ -203,7 +178,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
   });
 
   test('the ids of the model are spread over its partitions', () => {
-    const model = new Model();
+    const model = new Model(partitionCount);
     expect(new Set(names.map((name) => model.partitionOf(leadOf(name)))).size).toBeGreaterThan(1);
     expect(ouId).toHaveLength(36);
   });

@@ -9,18 +9,30 @@ export interface Redirect {
 
 /** Small beside the events, so a partition holds all of it in memory. */
 export interface AliasState {
-  /** By the lead that is redirected. A redirect is made once and changes only by being taken back. */
+  /** By the lead that is redirected. A redirect is made once, and changes only by being taken back or by a deletion. */
   redirects: Map<string, Redirect>;
-  /** `claimKey`s: a lead claims an alias once. */
-  claims: Set<string>;
+  /** By the lead that claims, the leads that the aliases name by themselves: a lead claims an alias once. */
+  claims: Map<string, Set<string>>;
+}
+
+/** What a partition looks up of a lead that may be deleted. */
+export interface HeldLead {
+  /** The OU of the events that are stored of it; null without any. */
+  ou_id: string | null;
+  /** Its last deletion. */
+  deletion_id: string | null;
+  /** Its stored events that may come again under an alias which names another lead by itself: by that lead. */
+  foreign: ReadonlyMap<string, readonly string[]>;
 }
 
 export function emptyAliasState(): AliasState {
-  return { redirects: new Map(), claims: new Set() };
+  return { redirects: new Map(), claims: new Map() };
 }
 
-export function claimKey(leadId: string, aliasLeadId: string): string {
-  return `${leadId}${aliasLeadId}`;
+export function addClaim(claims: AliasState['claims'], leadId: string, aliasLeadId: string): void {
+  const known = claims.get(leadId);
+  if (known) known.add(aliasLeadId);
+  else claims.set(leadId, new Set([aliasLeadId]));
 }
 
 /** Identifies an event within its lead: repeats are looked for there. */

@@ -94,3 +94,20 @@ export function link(from: string, to: string): Extract<IntakeCommand, { type: '
     },
   };
 }
+
+export function deleteLead(
+  name: string,
+  more: Partial<records.DeleteLead> = {},
+): Extract<IntakeCommand, { type: 'DeleteLead' }> {
+  return {
+    type: 'DeleteLead',
+    payload: {
+      ou_id: ouId,
+      lead_id: leadOf(name),
+      deletion_id: nameBasedId(ouId, `deletion of ${name}`),
+      requested_by: nameBasedId(ouId, 'credential'),
+      requested_at: receivedAt,
+      ...more,
+    },
+  };
+}

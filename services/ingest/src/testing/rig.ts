@@ -7,13 +7,15 @@ import { ingestCollections, openPartition, processorName } from '../partition-st
 import { ingestQueries } from '../queries.js';
 import { ouId } from './builders.js';
 
-export interface Rig extends ServiceRig {
+export interface Rig extends Omit<ServiceRig, 'request'> {
   /** Another processor of the same group; resolves when it runs, and stops when the function is called. */
   startProcessor: () => Promise<() => Promise<void>>;
   /** Writes the commands, each event to the partition of its lead, and answers the position as a 202 has it. */
   send: (commands: IntakeCommand[]) => Promise<string>;
   /** Sends the commands, and resolves when all of their events are taken, forwarded ones included. */
   take: (commands: IntakeCommand[]) => Promise<void>;
+  /** Sends the command, and resolves with its reply. */
+  request: (command: Extract<IntakeCommand, { type: 'DeleteLead' }>) => Promise<declarations.CommandReplied>;
 }
 
 export async function startRig({ partitions = 3, processors = 1 } = {}): Promise<Rig> {
@@ -51,6 +53,8 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
     ...rig,
     startProcessor,
     send,
+    request: ({ payload }) =>
+      rig.request(outgoing(declarations.deleteLead, { key: payload.lead_id, payload })),
     take: async (commands) => {
       await send(commands);
       // What is forwarded is written in the transaction that commits its cause: no lag, nothing under way.
@@ -64,9 +68,18 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
 
 /** One record per event: leads of one command may be of several partitions. */
 function recordsOf({ type, payload }: IntakeCommand): OutgoingRecord[] {
-  if (type === 'LinkAlias')
-    return [outgoing(declarations.linkAlias, { key: payload.alias_lead_id, payload })];
-  return payload.events.map((event) =>
-    outgoing(declarations.ingestEvents, { key: event.lead_id, payload: { ...payload, events: [event] } }),
-  );
+  switch (type) {
+    case 'IngestEvents':
+      return payload.events.map((event) =>
+        outgoing(declarations.ingestEvents, { key: event.lead_id, payload: { ...payload, events: [event] } }),
+      );
+    case 'LinkAlias':
+      return [outgoing(declarations.linkAlias, { key: payload.alias_lead_id, payload })];
+    case 'DeleteLead':
+      return [outgoing(declarations.deleteLead, { key: payload.lead_id, payload })];
+    case 'UnlinkAlias':
+      return [outgoing(declarations.unlinkAlias, { key: payload.alias_lead_id, payload })];
+    case 'RememberEvents':
+      return [outgoing(declarations.rememberEvents, { key: payload.lead_id, payload })];
+  }
 }

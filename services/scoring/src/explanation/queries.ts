@@ -32,7 +32,11 @@ export function explanationQueries({
         withClassifiedErrors(() =>
           readModel
             .collection(timeline)
-            .find({ _id: recordKeysUpTo(params.leadID, lead.offset), ou: uuidToBinary(ouId) })
+            .find({
+              // From its first on: those of a lead of the same id that was deleted are not its own.
+              _id: recordKeysUpTo(params.leadID, lead.offset, lead.first_offset),
+              ou: uuidToBinary(ouId),
+            })
             .sort({ _id: 1 })
             .toArray(),
         ),

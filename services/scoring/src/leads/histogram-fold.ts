@@ -25,10 +25,10 @@ function widthOf(size: number): number {
   return 2 ** (Math.floor(Math.log2(size)) - 9);
 }
 
-/** A lead's score has become another, or (`from` null) the lead is new. Changes the histogram in place. */
-export function moveLead(histogram: Map<number, number>, from: number | null, to: number): void {
+/** A lead's score has become another, or the lead is new (`from` null) or gone (`to` null). Changes the histogram in place. */
+export function moveLead(histogram: Map<number, number>, from: number | null, to: number | null): void {
   if (from !== null) add(histogram, bucketOf(from), -1);
-  add(histogram, bucketOf(to), 1);
+  if (to !== null) add(histogram, bucketOf(to), 1);
 }
 
 function add(histogram: Map<number, number>, bucket: number, change: number): void {

@@ -4,15 +4,18 @@ import { leadIdOf, type records } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
   createStateCache,
+  deleteByIds,
+  deleteFound,
   findByIds,
   hexOf,
   inLockingOrder,
   storedJson,
   insertMissing,
   uuidToBinary,
+  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { aliasKey, leadKey, recordKey } from '../keys.js';
+import { aliasKey, leadKey, recordKey, recordKeysUpTo } from '../keys.js';
 import { foldLead } from './fold.js';
 import { moveLead } from './histogram-fold.js';
 import {
@@ -29,17 +32,20 @@ import {
 } from './model.js';
 import type { Lead } from './state.js';
 
-export interface FoldedDecision {
-  payload: records.LeadScored;
-  /** The payload's own text. */
-  json: Buffer;
-  offset: number;
-}
+export type FoldedLeadEvent =
+  | {
+      type: 'LeadScored';
+      payload: records.LeadScored;
+      /** The payload's own text. */
+      json: Buffer;
+      offset: number;
+    }
+  | { type: 'LeadRemoved'; payload: records.LeadRemoved; offset: number };
 
 export interface LeadProjection {
   /** The leads as stored; null for those that are not. */
   load(wanted: Iterable<{ ou_id: string; lead_id: string }>): Promise<Map<string, Lead | null>>;
-  fold(decisions: readonly FoldedDecision[]): Promise<void>;
+  fold(events: readonly FoldedLeadEvent[]): Promise<void>;
   /** Forgets what is in hand. */
   clear(): void;
 }
@@ -96,10 +102,10 @@ export function createLeadProjection(
     });
   }
 
-  async function fold(decisions: readonly FoldedDecision[]): Promise<void> {
-    if (decisions.length === 0) return;
+  async function fold(events: readonly FoldedLeadEvent[]): Promise<void> {
+    if (events.length === 0) return;
     try {
-      await foldLoaded(decisions, await load(decisions.map(({ payload }) => payload)));
+      await foldLoaded(events, await load(events.map(({ payload }) => payload)));
     } catch (error) {
       // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
       clear();
@@ -108,32 +114,53 @@ export function createLeadProjection(
   }
 
   async function foldLoaded(
-    decisions: readonly FoldedDecision[],
+    events: readonly FoldedLeadEvent[],
     before: Map<string, Lead | null>,
   ): Promise<void> {
-    const after = new Map<string, Lead>();
+    const after = new Map<string, Lead | null>();
     const changed = new Set<string>();
-    for (const { payload, offset } of decisions) {
+    const removed = new Removed();
+    for (const event of events) {
+      const { payload, offset } = event;
       const name = leadName(payload.ou_id, payload.lead_id);
-      const lead = after.get(name) ?? before.get(name) ?? null;
-      const folded = foldLead(lead, payload, offset);
+      const current = after.get(name);
+      const lead = current === undefined ? (before.get(name) ?? null) : current;
+      if (event.type === 'LeadRemoved') {
+        removed.add(name, event.payload, offset, lead);
+        // One that was folded before may have been followed by a new lead.
+        after.set(name, lead && lead.offset > offset ? lead : null);
+        changed.add(name);
+        continue;
+      }
+      const folded = foldLead(lead, event.payload, offset);
       after.set(name, folded);
       if (folded !== lead) changed.add(name);
     }
-    const linked = [...changed].flatMap((name) => linkedAliases(after.get(name), before.get(name) ?? null));
-    const entries = decisions.flatMap(({ payload, json, offset }) =>
-      payload.scored_events.length > 0
+    const linked = [...changed].flatMap((name) =>
+      linkedAliases(after.get(name), removed.has(name) ? null : before.get(name)),
+    );
+    const entries = events.flatMap((event) =>
+      event.type === 'LeadScored' && event.payload.scored_events.length > 0 && !removed.isOld(event)
         ? [
             {
-              _id: recordKey(payload.lead_id, offset),
-              ou: uuidToBinary(payload.ou_id),
-              json: storedJson(json),
+              _id: recordKey(event.payload.lead_id, event.offset),
+              ou: uuidToBinary(event.payload.ou_id),
+              json: storedJson(event.json),
               partition,
             },
           ]
         : [],
     );
 
+    if (removed.any) {
+      // Before the leads: what was removed can be counted only while the leads are as they were.
+      await foldHistograms(events, after, removed);
+      // Before the leads, which alone know them.
+      await deleteByIds(
+        storedAliases,
+        removed.leads().flatMap((lead) => linkedAliases(lead, null).map(({ _id }) => _id)),
+      );
+    }
     // Before the leads: whoever sees a lead's score finds the entries that explain it.
     await Promise.all([
       insertMissing(storedTimeline, entries),
@@ -149,11 +176,22 @@ export function createLeadProjection(
     });
     await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
     for (const [name, lead] of after) cache.put(name, lead);
-    await foldHistograms(decisions, after);
+    if (removed.any) await deleteRemoved(removed);
+    else await foldHistograms(events, after, removed);
+  }
+
+  /** The leads that are gone, and what explains their scores; a lead that was made since stays. */
+  async function deleteRemoved(removed: Removed): Promise<void> {
+    for (const { ou_id, id, offset } of removed.all()) {
+      await withClassifiedErrors(() =>
+        storedLeads.deleteMany({ _id: leadKey(ou_id, id), offset: { $lt: offset } }),
+      );
+      await deleteFound(storedTimeline, { _id: recordKeysUpTo(id, offset) });
+    }
   }
 
   /** Aliases that the lead has got and that name another lead by themselves. */
-  function linkedAliases(lead: Lead | undefined, known: Lead | null): AliasDocument[] {
+  function linkedAliases(lead: Lead | null | undefined, known: Lead | null | undefined): AliasDocument[] {
     if (!lead || lead.aliases === known?.aliases) return [];
     return lead.aliases.slice(known?.aliases.length ?? 0).flatMap(({ alias_kind, alias }) => {
       const aliasLeadId = leadIdOf(lead.ou_id, alias_kind, alias);
@@ -162,21 +200,31 @@ export function createLeadProjection(
   }
 
   async function foldHistograms(
-    decisions: readonly FoldedDecision[],
-    after: ReadonlyMap<string, Lead>,
+    events: readonly FoldedLeadEvent[],
+    after: ReadonlyMap<string, Lead | null>,
+    removed: Removed,
   ): Promise<void> {
-    await openMissingHistograms(new Set(decisions.map(({ payload }) => payload.ou_id)));
+    await openMissingHistograms(new Set(events.map(({ payload }) => payload.ou_id)));
     const changed = new Set<OpenHistogram>();
-    for (const { payload, offset } of decisions) {
+    for (const event of events) {
+      const { payload, offset } = event;
       const open = openHistograms.get(payload.ou_id);
       if (!open || open.offset >= offset) continue;
-      const isFirst = after.get(leadName(payload.ou_id, payload.lead_id))?.first_offset === offset;
-      moveLead(open.buckets, isFirst ? null : payload.previous_score, payload.score);
-      if (isFirst) open.leads += 1;
-      for (const { alias_kind } of payload.aliases)
-        if (open.aliasKinds.size < maximumAliasKinds) open.aliasKinds.add(alias_kind);
       open.offset = offset;
       changed.add(open);
+      if (event.type === 'LeadRemoved') {
+        moveLead(open.buckets, event.payload.previous_score, null);
+        open.leads -= 1;
+        continue;
+      }
+      const { previous_score, score, aliases } = event.payload;
+      const isFirst =
+        after.get(leadName(payload.ou_id, payload.lead_id))?.first_offset === offset ||
+        removed.firstOffsets.has(offset);
+      moveLead(open.buckets, isFirst ? null : previous_score, score);
+      if (isFirst) open.leads += 1;
+      for (const { alias_kind } of aliases)
+        if (open.aliasKinds.size < maximumAliasKinds) open.aliasKinds.add(alias_kind);
     }
     const fresh = new Set<object>();
     const documents = [...changed].map((open) => {
@@ -223,4 +271,41 @@ export function createLeadProjection(
   }
 
   return { load, fold, clear };
+}
+
+/** The leads that a batch removes. */
+class Removed {
+  /** Offsets of the decisions that made them. */
+  readonly firstOffsets = new Set<number>();
+  private readonly byName = new Map<string, { ou_id: string; id: string; offset: number }>();
+  private readonly asTheyWere: Lead[] = [];
+
+  get any(): boolean {
+    return this.byName.size > 0;
+  }
+
+  /** @param lead as it was before; null when somebody has removed it already */
+  add(name: string, { ou_id, lead_id }: records.LeadRemoved, offset: number, lead: Lead | null): void {
+    this.byName.set(name, { ou_id, id: lead_id, offset });
+    if (!lead || lead.offset > offset) return;
+    this.firstOffsets.add(lead.first_offset);
+    this.asTheyWere.push(lead);
+  }
+
+  has(name: string): boolean {
+    return this.byName.has(name);
+  }
+
+  /** Whether a decision is of a lead before its removal. */
+  isOld({ payload, offset }: FoldedLeadEvent): boolean {
+    return this.any && offset < (this.byName.get(leadName(payload.ou_id, payload.lead_id))?.offset ?? 0);
+  }
+
+  all(): Iterable<{ ou_id: string; id: string; offset: number }> {
+    return this.byName.values();
+  }
+
+  leads(): readonly Lead[] {
+    return this.asTheyWere;
+  }
 }

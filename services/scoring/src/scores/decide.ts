@@ -1,10 +1,60 @@
-// Decides what events give a lead: pure. The decision is what is recorded; it is never evaluated again.
+// Decides what events give leads, and that a deleted lead has no score: pure. The decision is what is recorded; it is
+// never evaluated again.
 import type { records } from '@lead-scoring/contracts';
+import type { LeadCause, LeadEvent } from './events.js';
 import { ruleMatches, type CompiledRules } from './rule-model.js';
 
 /** Matches in one record: some 350 KB. Events with more of them are decided in several records. */
 const maximumMatches = 2_000;
 const highestScore = 2_147_483_647;
+
+/** Says that a batch is too much at once; each of its records alone is not. */
+export class BatchTooLarge extends Error {
+  override readonly name = 'BatchTooLarge';
+}
+
+/**
+ * The decisions on what happened to leads, in order.
+ * @param scoreBefore a lead's score before the batch; null for a lead that is not there
+ * @param maximumMatches beyond it, a batch of several is refused
+ * @throws BatchTooLarge
+ */
+export function decideLeads(
+  causes: readonly LeadCause[],
+  scoreBefore: (ouId: string, leadId: string) => number | null,
+  rulesOf: (ouId: string) => CompiledRules,
+  maximumMatches = Infinity,
+): LeadEvent[] {
+  const scores = new Map<string, number | null>();
+  const events: LeadEvent[] = [];
+  let matches = 0;
+  for (const { type, payload } of causes) {
+    const { ou_id, lead_id } = payload;
+    const name = `${ou_id}/${lead_id}`;
+    const known = scores.get(name);
+    const before = known === undefined ? scoreBefore(ou_id, lead_id) : known;
+    if (type === 'LeadDeleted') {
+      if (before !== null) events.push({ type: 'LeadRemoved', payload: leadRemoved(payload, before) });
+      scores.set(name, null);
+      continue;
+    }
+    for (const decision of decideScore(payload, before ?? 0, rulesOf(ou_id))) {
+      scores.set(name, decision.score);
+      for (const scored of decision.scored_events) matches += scored.matches.length;
+      events.push({ type: 'LeadScored', payload: decision });
+    }
+    if (matches > maximumMatches && causes.length > 1)
+      throw new BatchTooLarge(`more than ${String(maximumMatches)} rules match in one batch`);
+  }
+  return events;
+}
+
+function leadRemoved(
+  { ou_id, lead_id, deletion_id, deleted_at }: records.LeadDeleted,
+  previous_score: number,
+): records.LeadRemoved {
+  return { ou_id, lead_id, previous_score, deletion_id, removed_at: deleted_at };
+}
 
 /**
  * The decisions on one record of events, in order; more than one only when very many rules match.

@@ -13,13 +13,16 @@ import {
   at,
   createRule,
   createRuleset,
+  deleted,
   idOf,
   ingested,
   ouId,
   setRulesActive,
   updateRuleset,
 } from '../testing/builders.js';
-import { decideScore } from './decide.js';
+import { viewRules } from '../testing/view-rules.js';
+import { BatchTooLarge, decideLeads, decideScore } from './decide.js';
+import type { LeadCause, LeadEvent } from './events.js';
 import { compileRules, type CompiledRules } from './rule-model.js';
 
 function rules(...commands: ConfigurationCommand[]): CompiledRules {
@@ -179,4 +182,76 @@ describe('laws', () => {
       }),
     );
   });
+});
+
+describe('deleted leads', () => {
+  const view = (lead: string): LeadCause => ({ type: 'EventsIngested', payload: ingested(lead, [{}]) });
+  const gone = (lead: string): LeadCause => ({ type: 'LeadDeleted', payload: deleted(lead) });
+
+  test('lose the score that they had; the next event begins from zero', () => {
+    const events = decideLeads([view('ada'), gone('ada'), view('ada')], () => 7, viewRules);
+    expect(events).toMatchObject([
+      { type: 'LeadScored', payload: { previous_score: 7, score: 17 } },
+      {
+        type: 'LeadRemoved',
+        payload: {
+          lead_id: idOf('ada'),
+          previous_score: 17,
+          deletion_id: idOf('deletion of ada'),
+          removed_at: at,
+        },
+      },
+      { type: 'LeadScored', payload: { previous_score: 0, score: 10 } },
+    ]);
+    for (const { type, payload } of events)
+      expect(
+        { LeadScored: records.leadScored, LeadRemoved: records.leadRemoved }[type].schema.safeParse(payload)
+          .error,
+      ).toBeUndefined();
+  });
+
+  test('that nobody knows are not removed, nor any twice', () => {
+    expect(decideLeads([gone('ada'), gone('ada')], () => null, viewRules)).toEqual([]);
+    expect(decideLeads([gone('ada'), gone('ada')], () => 0, viewRules)).toHaveLength(1);
+  });
+
+  test('any division into batches decides the same', () => {
+    const cause = fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom('ada', 'bob').map(view) },
+      { weight: 1, arbitrary: fc.constantFrom('ada', 'bob').map(gone) },
+    );
+    const inBatches = (causes: readonly LeadCause[], sizes: readonly number[]): LeadEvent[] => {
+      const scores = new Map<string, number>();
+      const all: LeadEvent[] = [];
+      const rest = [...causes];
+      for (const size of [...sizes, causes.length]) {
+        const decided = decideLeads(rest.splice(0, size), (_, lead) => scores.get(lead) ?? null, viewRules);
+        for (const { type, payload } of decided)
+          if (type === 'LeadRemoved') scores.delete(payload.lead_id);
+          else scores.set(payload.lead_id, payload.score);
+        all.push(...decided);
+      }
+      return all;
+    };
+    fc.assert(
+      fc.property(
+        fc.array(cause, { maxLength: 20 }),
+        fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 6 }),
+        (causes, sizes) => {
+          expect(inBatches(causes, sizes)).toEqual(
+            inBatches(
+              causes,
+              causes.map(() => 1),
+            ),
+          );
+        },
+      ),
+    );
+  });
+});
+
+test('a batch in which very many rules match is refused; one record alone never is', () => {
+  const many: LeadCause[] = [{ type: 'EventsIngested', payload: ingested('ada', [{}, {}]) }];
+  expect(() => decideLeads([...many, ...many], () => null, viewRules, 3)).toThrow(BatchTooLarge);
+  expect(decideLeads(many, () => null, viewRules, 1)).toHaveLength(1);
 });

@@ -120,3 +120,14 @@ export function ingested(
     })),
   };
 }
+
+export function deleted(lead: string, more: Partial<records.LeadDeleted> = {}): records.LeadDeleted {
+  return {
+    ou_id: ouId,
+    lead_id: idOf(lead),
+    deletion_id: idOf(`deletion of ${lead}`),
+    deleted_by: idOf('credential'),
+    deleted_at: at,
+    ...more,
+  };
+}

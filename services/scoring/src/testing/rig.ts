@@ -13,7 +13,7 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
   /** Another processor of the same group; resolves when it runs, and stops when the function is called. */
   startProcessor: () => Promise<() => Promise<void>>;
   /** Writes what ingest would have appended, and resolves when it is scored. */
-  score: (ingested: declarations.EventsIngested[]) => Promise<void>;
+  score: (happened: (declarations.EventsIngested | declarations.LeadDeleted)[]) => Promise<void>;
   request: (command: ConfigurationCommand) => Promise<declarations.CommandReplied>;
 }
 
@@ -57,10 +57,14 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
   return {
     ...rig,
     startProcessor,
-    score: (ingested) =>
+    score: (happened) =>
       rig.deliver(
         processorName,
-        ingested.map((payload) => outgoing(declarations.eventsIngested, { key: payload.lead_id, payload })),
+        happened.map((payload) =>
+          'events' in payload
+            ? outgoing(declarations.eventsIngested, { key: payload.lead_id, payload })
+            : outgoing(declarations.leadDeleted, { key: payload.lead_id, payload }),
+        ),
       ),
     request: ({ type, payload }) => {
       const declaration: RecordDeclaration = declarations[commands[type]];

@@ -37,7 +37,7 @@ describe('the lead', () => {
     const lead = fold([leadScored('ada', { rule: 'view', points: 1 }, named('Ada', at))]);
     expect(JSON.stringify(lead)).not.toContain('Company');
     expect(Object.keys(lead ?? {}).sort()).toEqual(
-      ['first_alias', 'given_name', 'id', 'offset', 'ou_id', 'score'].sort(),
+      ['first_alias', 'first_offset', 'given_name', 'id', 'offset', 'ou_id', 'score'].sort(),
     );
   });
 

@@ -5,8 +5,10 @@ import {
   createPositionWatch,
   findStoredIds,
   keyOf,
+  offsetToNumber,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import type { LeadPresence } from '../links/decide.js';
 import type { FindLeads } from '../links/partition-state.js';
 import { leadKey, sharedLeads } from './model.js';
 import { projectorName } from './project.js';
@@ -28,19 +30,24 @@ export function createFindLeads(
     return new Set(found.map(keyOf));
   }
 
+  const endsFor = (leads: readonly { lead_id: string }[]) =>
+    endOffsets(log, 'scoring.events', [...new Set(leads.map(({ lead_id }) => log.partitionOf(lead_id)))]);
+
   return async (wanted) => {
     const there = await find(wanted);
     const missing = wanted.filter(({ ou_id, lead_id }) => !there.has(keyOf(leadKey(ou_id, lead_id))));
     let caughtUp = true;
     if (missing.length > 0) {
-      const partitions = [...new Set(missing.map(({ lead_id }) => log.partitionOf(lead_id)))];
-      const ends = await endOffsets(log, 'scoring.events', partitions);
-      caughtUp = (await watch.wait('scoring.events', ends, timeoutMs)) !== null;
+      caughtUp = (await watch.wait('scoring.events', await endsFor(missing), timeoutMs)) !== null;
       for (const key of await find(missing)) there.add(key);
     }
-    return (ouId, leadId) => {
-      if (there.has(keyOf(leadKey(ouId, leadId)))) return 'present';
-      return caughtUp ? 'absent' : 'unknown';
+    // After the leads were found: where they were made lies before it.
+    const ends = new Map(
+      (there.size > 0 ? await endsFor(wanted) : []).map(({ partition, offset }) => [partition, offset]),
+    );
+    return (ouId, leadId): LeadPresence => {
+      if (!there.has(keyOf(leadKey(ouId, leadId)))) return caughtUp ? 'absent' : 'unknown';
+      return { scoring_offset: offsetToNumber(ends.get(log.partitionOf(leadId)) ?? 0n) };
     };
   };
 }

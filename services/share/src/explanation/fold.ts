@@ -1,5 +1,4 @@
-// Folds decisions into a lead: pure, and a decision that is folded already changes nothing. The deletion of a lead will
-// be folded here to null: a link to a lead that is not there is unknown.
+// Folds decisions into a lead: pure, and a decision that is folded already changes nothing.
 import { withLeadFields, type LeadFields, type records } from '@lead-scoring/contracts';
 import type { SharedLead } from './state.js';
 
@@ -16,7 +15,15 @@ export function foldLead(lead: SharedLead | null, decision: records.LeadScored, 
     decision.scored_events.length === 0
   )
     return lead;
-  return { id: decision.lead_id, ou_id: decision.ou_id, given_name, first_alias, score, offset };
+  return {
+    id: decision.lead_id,
+    ou_id: decision.ou_id,
+    given_name,
+    first_alias,
+    score,
+    first_offset: lead?.first_offset ?? offset,
+    offset,
+  };
 }
 
 function withName(

@@ -24,6 +24,7 @@ export interface SharedLeadDocument extends GuardedDocument {
   given_name: { value: string; at: string } | null;
   first_alias: string | null;
   score: number;
+  first_offset: number;
 }
 
 /** A decision that gave points, as it is recorded; `_id` is decisionKey. */
@@ -59,22 +60,30 @@ function decisionKey(ouId: string, leadId: string, offset: number): Binary {
   return orderedKey([ouId, leadId], offset);
 }
 
-/** The keys of the decisions on a lead up to an offset. */
-export function decisionKeysUpTo(ouId: string, leadId: string, offset: number) {
-  return { $gte: decisionKey(ouId, leadId, 0), $lte: decisionKey(ouId, leadId, offset) };
+/** The keys of the decisions on a lead from one offset up to another, both inclusive. */
+export function decisionKeysBetween(ouId: string, leadId: string, from: number, to: number) {
+  return { $gte: decisionKey(ouId, leadId, from), $lte: decisionKey(ouId, leadId, to) };
 }
 
 export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadDocument {
-  const { given_name, first_alias, score, offset } = lead;
-  return { _id: leadKey(lead.ou_id, lead.id), given_name, first_alias, score, offset, partition };
+  const { given_name, first_alias, score, first_offset, offset } = lead;
+  return {
+    _id: leadKey(lead.ou_id, lead.id),
+    given_name,
+    first_alias,
+    score,
+    first_offset,
+    offset,
+    partition,
+  };
 }
 
 /** The ids are those that the document's key is made of, as the caller has them. */
 export function toLead(
-  { given_name, first_alias, score, offset }: SharedLeadDocument,
+  { given_name, first_alias, score, first_offset, offset }: SharedLeadDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
 ): SharedLead {
-  return { id: lead_id, ou_id, given_name, first_alias, score, offset };
+  return { id: lead_id, ou_id, given_name, first_alias, score, first_offset, offset };
 }
 
 /** @param json the decision's own text */

@@ -5,9 +5,10 @@ import { records, type PayloadOf, type RecordDeclaration } from '@lead-scoring/c
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
 import { createLogger } from '@lead-scoring/service';
+import { crashing } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { shareCollections } from '../collections.js';
-import { leadScored, levelsSet, ruleCreated, rulesetCreated } from '../testing/builders.js';
+import { leadRemoved, leadScored, levelsSet, ruleCreated, rulesetCreated } from '../testing/builders.js';
 import { openExplanationPartition } from './project.js';
 
 const log: FoldedRecord[] = [
@@ -54,18 +55,26 @@ interface Batch {
   records: FoldedRecord[];
   /** Whether it is folded with a state that is opened for it. */
   afresh: boolean;
+  /** Writes after which the process is killed; then it is opened for what follows. */
+  killedAfter?: number;
 }
 
 async function folded(batches: readonly Batch[]): Promise<Record<string, unknown[]>> {
   const readModel = await throwaway();
   // Less than there are leads: what is in hand is not all that there is.
-  const open = () =>
-    openExplanationPartition(readModel, 0, { endOf: () => Promise.resolve(0n), cachedLeads: 2 });
+  const open = (killedAfter = Infinity) =>
+    openExplanationPartition(crashing(readModel, killedAfter), 0, {
+      endOf: () => Promise.resolve(0n),
+      cachedLeads: 2,
+    });
   try {
     let state = open();
-    for (const batch of batches) {
-      if (batch.afresh) state = open();
-      await state.fold(batch.records);
+    for (const { records: together, afresh, killedAfter } of batches) {
+      if (afresh || killedAfter !== undefined) state = open(killedAfter);
+      await state.fold(together).catch((error: unknown) => {
+        if (killedAfter === undefined) throw error;
+      });
+      if (killedAfter !== undefined) state = open();
     }
     const documents: Record<string, unknown[]> = {};
     for (const { name } of shareCollections)
@@ -112,6 +121,52 @@ test('any cut of the log into batches, with any of them folded again, gives the 
         }
         if (from < log.length) batches.push({ records: log.slice(from), afresh: false });
         expect(await folded(batches)).toEqual(whole);
+      },
+    ),
+    { numRuns: 8 },
+  );
+}, 120_000);
+
+const times = fc.record({
+  size: fc.integer({ min: 1, max: 8 }),
+  killedAfter: fc.integer({ min: 0, max: 8 }),
+});
+
+test('leads that are removed and begin anew: any cut, killed at any write, gives the same as one record after the other', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.constantFrom('ada', 'bob', 'cy'), fc.integer({ min: -1, max: 2 })), {
+        minLength: 12,
+        maxLength: 24,
+      }),
+      fc.array(times, { minLength: 3, maxLength: 8 }),
+      async (happened, kills) => {
+        const scores = new Map<string, number>();
+        const recorded = happened.flatMap(([lead, what]): FoldedRecord[] => {
+          const previous = scores.get(lead);
+          if (what >= 0) {
+            const scored = { rule: 'pricing', points: 5, times: what, previous: previous ?? 0 };
+            scores.set(lead, (previous ?? 0) + 5 * what);
+            return [incoming(records.leadScored, leadScored(lead, scored, { event_count: 1 }))];
+          }
+          scores.delete(lead);
+          return previous === undefined ? [] : [incoming(records.leadRemoved, leadRemoved(lead, previous))];
+        });
+        const all = recorded.map((record, index) => ({ ...record, offset: BigInt(index * 2) }));
+        const batches: Batch[] = [];
+        let [from, to] = [0, 0];
+        for (const { size, killedAfter } of kills) {
+          to = Math.min(all.length, to + size);
+          batches.push({ records: all.slice(from, to), afresh: true, killedAfter });
+          // Killed or not: what was folded in the middle of it is folded again, what came before is not.
+          batches.push({ records: all.slice(from, to), afresh: true });
+          from = Math.max(from, to - 3);
+        }
+        batches.push({ records: all.slice(from), afresh: true });
+        const oneByOne = all.map((record) => ({ records: [record], afresh: false }));
+        const documents = await folded(oneByOne);
+        expect(documents.leads).toHaveLength(scores.size);
+        expect(await folded(batches)).toEqual(documents);
       },
     ),
     { numRuns: 8 },

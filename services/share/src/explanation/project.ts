@@ -13,18 +13,21 @@ import {
   createCheckpoints,
   createGuardedWriter,
   createStateCache,
+  deleteFound,
   deletePartition,
   findByIds,
   insertMissing,
   keyOf,
   offsetToNumber,
   uuidToBinary,
+  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { beginRebuild, type EndOf } from '../rebuilds.js';
 import { foldLead } from './fold.js';
 import {
   configurations,
+  decisionKeysBetween,
   decisions,
   leadKey,
   sharedLeads,
@@ -38,12 +41,15 @@ import type { SharedLead } from './state.js';
 
 export const [projectorName] = projectorNames.share;
 
-interface FoldedDecision {
-  payload: records.LeadScored;
-  /** The payload's own text. */
-  json: Buffer;
-  offset: number;
-}
+type FoldedLeadEvent =
+  | {
+      type: 'LeadScored';
+      payload: records.LeadScored;
+      /** The payload's own text. */
+      json: Buffer;
+      offset: number;
+    }
+  | { type: 'LeadRemoved'; payload: records.LeadRemoved; offset: number };
 
 export interface ExplanationPartitionOptions {
   endOf: EndOf;
@@ -63,10 +69,10 @@ export function openExplanationPartition(
   const writer = createGuardedWriter(readModel);
   const cache = createStateCache<SharedLead>({ maximumEntries: cachedLeads });
 
-  async function foldLeads(scored: readonly FoldedDecision[]): Promise<void> {
-    if (scored.length === 0) return;
+  async function foldLeads(events: readonly FoldedLeadEvent[]): Promise<void> {
+    if (events.length === 0) return;
     try {
-      await foldLoaded(scored, await loadLeads(scored));
+      await foldLoaded(events, await loadLeads(events));
     } catch (error) {
       // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
       cache.clear();
@@ -75,39 +81,63 @@ export function openExplanationPartition(
   }
 
   async function foldLoaded(
-    scored: readonly FoldedDecision[],
+    events: readonly FoldedLeadEvent[],
     before: ReadonlyMap<string, SharedLead | null>,
   ): Promise<void> {
-    const changed = new Map<string, SharedLead>();
-    for (const { payload, offset } of scored) {
+    const changed = new Map<string, SharedLead | null>();
+    /** By name, the last removal. */
+    const removed = new Map<string, { payload: records.LeadRemoved; offset: number }>();
+    for (const event of events) {
+      const { payload, offset } = event;
       const name = leadName(payload);
-      const lead = changed.get(name) ?? before.get(name) ?? null;
-      const folded = foldLead(lead, payload, offset);
+      const current = changed.get(name);
+      const lead = current === undefined ? (before.get(name) ?? null) : current;
+      if (event.type === 'LeadRemoved') {
+        removed.set(name, event);
+        // One that was folded before may have been followed by a new lead.
+        if (!lead || lead.offset < offset) changed.set(name, null);
+        continue;
+      }
+      const folded = foldLead(lead, event.payload, offset);
       if (folded !== lead) changed.set(name, folded);
     }
+    const isOld = ({ payload, offset }: FoldedLeadEvent) =>
+      removed.size > 0 && offset < (removed.get(leadName(payload))?.offset ?? 0);
     // Before the leads: whoever sees a lead's score finds the decisions that led to it.
     await insertMissing(
       storedDecisions,
-      scored.flatMap(({ payload, json, offset }) =>
-        payload.scored_events.length > 0 ? [toDecisionDocument(payload, json, { partition, offset })] : [],
+      events.flatMap((event) =>
+        event.type === 'LeadScored' && event.payload.scored_events.length > 0 && !isOld(event)
+          ? [toDecisionDocument(event.payload, event.json, { partition, offset: event.offset })]
+          : [],
       ),
     );
     const fresh = new Set<object>();
-    const documents = [...changed].map(([name, lead]) => {
+    const documents = [...changed].flatMap(([name, lead]) => {
+      if (!lead) return [];
       const document = toLeadDocument(lead, partition);
       if (!before.get(name)) fresh.add(document);
-      return document;
+      return [document];
     });
     await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
+    for (const { payload, offset } of removed.values()) await deleteLead(payload, offset);
     for (const [name, lead] of changed) cache.put(name, lead);
   }
 
+  /** The lead, unless it is one that was made since, and what was decided on it before. */
+  async function deleteLead({ ou_id, lead_id }: records.LeadRemoved, offset: number): Promise<void> {
+    await withClassifiedErrors(() =>
+      storedLeads.deleteMany({ _id: leadKey(ou_id, lead_id), offset: { $lt: offset } }),
+    );
+    await deleteFound(storedDecisions, { _id: decisionKeysBetween(ou_id, lead_id, 0, offset) });
+  }
+
   async function loadLeads(
-    scored: readonly FoldedDecision[],
+    events: readonly FoldedLeadEvent[],
   ): Promise<ReadonlyMap<string, SharedLead | null>> {
-    const owners = new Map(scored.map(({ payload }) => [leadName(payload), payload]));
+    const owners = new Map(events.map(({ payload }) => [leadName(payload), payload]));
     return cache.load(owners.keys(), async (missing) => {
-      const byKey = new Map<string, { name: string; owner: records.LeadScored }>();
+      const byKey = new Map<string, { name: string; owner: FoldedLeadEvent['payload'] }>();
       const keys = missing.flatMap((name) => {
         const owner = owners.get(name);
         if (!owner) return [];
@@ -153,19 +183,21 @@ export function openExplanationPartition(
     checkpoint: () => checkpoints.load(projectorName, partition),
     store: (checkpoint) => checkpoints.store(projectorName, partition, checkpoint),
     fold: async (incoming: FoldedRecord[]): Promise<void> => {
-      const scored: FoldedDecision[] = [];
+      const leadEvents: FoldedLeadEvent[] = [];
       const changes: { event: ConfigurationEvent; offset: number }[] = [];
       for (const record of incoming) {
         const offset = offsetToNumber(record.offset);
         if (isRecord(record, records.leadScored))
-          scored.push({ payload: record.payload, json: record.json, offset });
+          leadEvents.push({ type: 'LeadScored', payload: record.payload, json: record.json, offset });
+        else if (isRecord(record, records.leadRemoved))
+          leadEvents.push({ type: 'LeadRemoved', payload: record.payload, offset });
         else {
           const event = configurationEventOf(record);
           if (event) changes.push({ event, offset });
         }
       }
       await foldConfigurations(changes);
-      await foldLeads(scored);
+      await foldLeads(leadEvents);
     },
     reset: async () => {
       await beginRebuild(readModel, { name: projectorName, partition, topic: 'scoring.events' }, endOf);
@@ -179,6 +211,6 @@ export function openExplanationPartition(
 }
 
 /** A lead's name among those in hand. */
-function leadName({ ou_id, lead_id }: records.LeadScored): string {
+function leadName({ ou_id, lead_id }: FoldedLeadEvent['payload']): string {
   return `${ou_id}/${lead_id}`;
 }

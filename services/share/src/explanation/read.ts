@@ -9,7 +9,7 @@ import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scorin
 import { scoreHistory, type HistoryPoint } from './history-model.js';
 import {
   configurations,
-  decisionKeysUpTo,
+  decisionKeysBetween,
   decisions,
   leadKey,
   sharedLeads,
@@ -17,7 +17,7 @@ import {
   toDecision,
   toLead,
 } from './model.js';
-import { nameOf } from './state.js';
+import { nameOf, type SharedLead } from './state.js';
 
 /** Event times that drivers cover: as GET /lead/{id}/score-explain has it without a range of the caller's. */
 const rangeHours = 720;
@@ -31,20 +31,28 @@ export interface ReadExplanation {
 }
 
 /** null: the OU has no such lead. */
-export async function readExplanation(
+export async function findLead(
   readModel: ReadModel,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
+): Promise<SharedLead | null> {
+  const found = await withClassifiedErrors(() =>
+    readModel.collection(sharedLeads).findOne({ _id: leadKey(ou_id, lead_id) }),
+  );
+  return found && toLead(found, { ou_id, lead_id });
+}
+
+/** @param lead as stored: decisions are stored before the lead that counts them, so up to its offset none is missing */
+export async function readExplanation(
+  readModel: ReadModel,
+  lead: SharedLead,
   now: Date,
-): Promise<ReadExplanation | null> {
+): Promise<ReadExplanation> {
+  const { ou_id, id, first_offset, offset } = lead;
   return withClassifiedErrors(async () => {
-    // The lead first: decisions are stored before the lead that counts them, so up to its offset none is missing.
-    const found = await readModel.collection(sharedLeads).findOne({ _id: leadKey(ou_id, lead_id) });
-    if (!found) return null;
-    const lead = toLead(found, { ou_id, lead_id });
     const [led, rules] = await Promise.all([
       readModel
         .collection(decisions)
-        .find({ _id: decisionKeysUpTo(ou_id, lead_id, lead.offset) })
+        .find({ _id: decisionKeysBetween(ou_id, id, first_offset, offset) })
         .sort({ _id: 1 })
         .toArray(),
       readModel.collection(configurations).findOne({ _id: uuidToBinary(ou_id) }),
@@ -58,7 +66,7 @@ export async function readExplanation(
     );
     const request = { at, range_hours: rangeHours };
     const explanation = explainScore(
-      { id: lead.id, name: nameOf(lead), score: lead.score },
+      { id, name: nameOf(lead), score: lead.score },
       explained,
       configuration,
       configuration,

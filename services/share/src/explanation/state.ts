@@ -7,6 +7,8 @@ export interface SharedLead {
   readonly given_name: { readonly value: string; readonly at: string } | null;
   readonly first_alias: string | null;
   readonly score: number;
+  /** Offset of the decision that made the lead: tells it from one of the same id that was deleted. */
+  readonly first_offset: number;
   /** Offset of the last decision that changed what can be shown. */
   readonly offset: number;
 }

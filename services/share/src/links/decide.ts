@@ -3,8 +3,11 @@ import { shareLifetimeMs, type records } from '@lead-scoring/contracts';
 import type { ShareCommand, ShareDecision, ShareEvent } from './events.js';
 import type { Share } from './state.js';
 
-/** Whether the OU has the lead; unknown while what is folded is behind what has happened. */
-export type LeadPresence = 'present' | 'absent' | 'unknown';
+/**
+ * Whether the OU has the lead; unknown while what is folded is behind what has happened. Of a lead that is there, where
+ * scoring.events ended: it tells the lead from one that is made under its id after its deletion.
+ */
+export type LeadPresence = { scoring_offset: number } | 'absent' | 'unknown';
 
 /** A command that took effect before gives no event again. */
 export function decideShare(command: ShareCommand, share: Share | null, lead: LeadPresence): ShareDecision {
@@ -42,9 +45,13 @@ function createShare(
         code: 'position_not_reached',
         message: 'The newest leads are not visible here yet. Send the request again in a moment.',
       };
-    case 'present': {
+    default: {
       const expires_at = new Date(Date.parse(requested_at) + shareLifetimeMs).toISOString();
-      return done({ type: 'ShareCreated', payload: { ...fields, created_at: requested_at, expires_at } });
+      const { scoring_offset } = lead;
+      return done({
+        type: 'ShareCreated',
+        payload: { ...fields, created_at: requested_at, expires_at, scoring_offset },
+      });
     }
   }
 }

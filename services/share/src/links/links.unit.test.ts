@@ -6,18 +6,20 @@ import { createShare, idOf, otherOuId, ouId, revokeShare, shareOf } from '../tes
 import { decideShare, type LeadPresence } from './decide.js';
 import type { ShareCommand, ShareEvent } from './events.js';
 import { evolveShare } from './evolve.js';
-import { statusOf, type Share } from './state.js';
+import { isOf, statusOf, type Share } from './state.js';
+
+const present = { scoring_offset: 40 };
 
 function given(...commands: ShareCommand[]): Share | null {
   return commands.reduce<Share | null>((share, command) => {
-    const decision = decideShare(command, share, 'present');
+    const decision = decideShare(command, share, present);
     return decision.outcome === 'done' ? decision.events.reduce(evolveShare, share) : share;
   }, null);
 }
 
 describe('sharing a lead', () => {
   test('makes a link that lasts seven days from the request on', () => {
-    expect(decideShare(createShare('a', 'ada'), null, 'present')).toEqual({
+    expect(decideShare(createShare('a', 'ada'), null, present)).toEqual({
       outcome: 'done',
       events: [
         {
@@ -36,7 +38,7 @@ describe('sharing a lead', () => {
 
   test('the same command again is a no-op, also after the link was ended and for a lead that has gone', () => {
     for (const share of [given(createShare('a', 'ada')), given(createShare('a', 'ada'), revokeShare('a'))])
-      for (const lead of ['present', 'absent', 'unknown'] as const)
+      for (const lead of [present, 'absent', 'unknown'] as const)
         expect(decideShare(createShare('a', 'ada'), share, lead)).toEqual({ outcome: 'done', events: [] });
   });
 
@@ -51,7 +53,7 @@ describe('sharing a lead', () => {
   test('a link of another lead or another OU is never given out as this one', () => {
     const share = given(createShare('a', 'ada'));
     for (const command of [createShare('a', 'bob'), createShare('a', 'ada', { ou_id: otherOuId })])
-      expect(decideShare(command, share, 'present')).toMatchObject({
+      expect(decideShare(command, share, present)).toMatchObject({
         outcome: 'rejected',
         code: 'idempotency_key_reused',
       });
@@ -99,6 +101,26 @@ describe('the status of a link', () => {
   });
 });
 
+describe('the lead of a link', () => {
+  const share = given(createShare('a', 'ada'));
+
+  test.each([
+    [0, true],
+    [39, true],
+    [40, false],
+    [1_000, false],
+  ])(
+    'is a lead whose first decision is at %d: %s, for it was made before the link or is another',
+    (first, is) => {
+      expect(share && isOf(share, { first_offset: first })).toBe(is);
+    },
+  );
+
+  test('of a link that was made when leads could not be deleted is whichever has the id', () => {
+    expect(isOf({ scoring_offset: null }, { first_offset: 1_000 })).toBe(true);
+  });
+});
+
 const command = fc.oneof(
   fc.constantFrom('ada', 'bob').map((lead): ShareCommand => createShare('a', lead)),
   fc.constantFrom(ouId, otherOuId).map((ou_id): ShareCommand => revokeShare('a', { ou_id })),
@@ -110,11 +132,11 @@ test('whatever is asked for in whatever order: there is one link, ended at most 
       let share: Share | null = null;
       const events: ShareEvent[] = [];
       for (const one of commands) {
-        const decision = decideShare(one, share, 'present');
+        const decision = decideShare(one, share, present);
         if (decision.outcome === 'rejected') continue;
         events.push(...decision.events);
         share = decision.events.reduce<Share | null>(evolveShare, share);
-        expect(decideShare(one, share, 'present')).toEqual({ outcome: 'done', events: [] });
+        expect(decideShare(one, share, present)).toEqual({ outcome: 'done', events: [] });
       }
       expect(events.filter(({ type }) => type === 'ShareCreated').length).toBeLessThanOrEqual(1);
       expect(events.filter(({ type }) => type === 'ShareRevoked').length).toBeLessThanOrEqual(1);

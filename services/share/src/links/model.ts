@@ -17,6 +17,7 @@ export interface ShareDocument extends GuardedDocument {
   created_by: string;
   created_at: Date;
   expires_at: Date;
+  scoring_offset: number | null;
   revoked_at: Date | null;
 }
 
@@ -35,13 +36,14 @@ export function toShareDocument(share: Share, at: { partition: number; offset: n
     created_by: share.created_by,
     created_at: new Date(share.created_at),
     expires_at: new Date(share.expires_at),
+    scoring_offset: share.scoring_offset,
     revoked_at: share.revoked_at === null ? null : new Date(share.revoked_at),
     ...at,
   };
 }
 
 export function toShare(document: ShareDocument): Share {
-  const { token_hash, last_four, created_by, created_at, expires_at, revoked_at } = document;
+  const { token_hash, last_four, created_by, created_at, expires_at, scoring_offset, revoked_at } = document;
   return {
     id: binaryToUuid(document._id),
     ou_id: binaryToUuid(document.ou),
@@ -51,6 +53,7 @@ export function toShare(document: ShareDocument): Share {
     created_by,
     created_at: created_at.toISOString(),
     expires_at: expires_at.toISOString(),
+    scoring_offset,
     revoked_at: revoked_at?.toISOString() ?? null,
   };
 }

@@ -9,8 +9,18 @@ export interface Share {
   readonly created_by: string;
   readonly created_at: string;
   readonly expires_at: string;
+  /** Where scoring.events ended when it was made; null: made when leads could not be deleted. */
+  readonly scoring_offset: number | null;
   /** null: not ended before its time. */
   readonly revoked_at: string | null;
+}
+
+/** Whether a lead is the one that was shared, and not one that was made under its id after its deletion. */
+export function isOf(
+  { scoring_offset }: Pick<Share, 'scoring_offset'>,
+  { first_offset }: { first_offset: number },
+): boolean {
+  return scoring_offset === null || first_offset < scoring_offset;
 }
 
 /** From `expires_at` on a link is expired; one that was ended stays so. */

@@ -122,3 +122,16 @@ export function leadScored(
     ...more,
   };
 }
+
+export const leadRemoved = (
+  lead: string,
+  previous_score: number,
+  more: Partial<records.LeadRemoved> = {},
+): records.LeadRemoved => ({
+  ou_id: ouId,
+  lead_id: idOf(lead),
+  previous_score,
+  deletion_id: idOf(`deletion of ${lead}`),
+  removed_at: at,
+  ...more,
+});

@@ -18,7 +18,10 @@ import { shareQueries } from '../queries.js';
 import { createEndOf, rebuilds } from '../rebuilds.js';
 import { ouId } from './builders.js';
 
-export type ScoringEvent = { type: 'LeadScored'; payload: declarations.LeadScored } | ConfigurationEvent;
+export type ScoringEvent =
+  | { type: 'LeadScored'; payload: declarations.LeadScored }
+  | { type: 'LeadRemoved'; payload: declarations.LeadRemoved }
+  | ConfigurationEvent;
 
 export interface Rig extends Omit<ServiceRig, 'request' | 'get'> {
   /** What the service takes for the time. */
@@ -33,7 +36,11 @@ export interface Rig extends Omit<ServiceRig, 'request' | 'get'> {
   get: (path: string, options?: { ou?: string; accept?: string }) => Promise<Answer>;
 }
 
-const scoringDeclarations = { ...configurationRecords, LeadScored: declarations.leadScored };
+const scoringDeclarations = {
+  ...configurationRecords,
+  LeadScored: declarations.leadScored,
+  LeadRemoved: declarations.leadRemoved,
+};
 
 export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } = {}): Promise<Rig> {
   const rig = await openServiceRig({
@@ -107,6 +114,6 @@ export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } =
 
 function scoringRecord(event: ScoringEvent): OutgoingRecord {
   const declaration: RecordDeclaration = scoringDeclarations[event.type];
-  const key = event.type === 'LeadScored' ? event.payload.lead_id : event.payload.ou_id;
+  const key = 'lead_id' in event.payload ? event.payload.lead_id : event.payload.ou_id;
   return outgoing(declaration, { key, payload: event.payload });
 }

@@ -1,0 +1,94 @@
+// The law of folds on a real database: however the log is cut into batches, and at whichever write the process is killed,
+// the same documents come of it.
+import { randomUUID } from 'node:crypto';
+import {
+  connectReadModel,
+  databaseName,
+  ensureCollections,
+  type DeclaredCollection,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { createLogger } from '@lead-scoring/service';
+import { crashing } from './crashing.js';
+import { endpointsFromEnvironment } from './servers.js';
+
+export { crashing } from './crashing.js';
+
+export interface FoldStep {
+  /** How many records more are folded. */
+  size: number;
+  /** Writes after which the process is killed. */
+  killedAfter: number;
+  /** Whether the checkpoint is stored: otherwise what was folded is folded again. */
+  isStored: boolean;
+}
+
+/** One record after the other, and nothing goes wrong. */
+export function oneByOne(log: readonly unknown[]): FoldStep[] {
+  return log.map(() => ({ size: 1, killedAfter: Infinity, isStored: true }));
+}
+
+/** Folds the log step by step, and what is left of it at the end; answers every document. */
+export async function foldedInSteps<Folded>({
+  collections,
+  log,
+  steps,
+  open,
+}: {
+  collections: readonly DeclaredCollection[];
+  log: readonly Folded[];
+  steps: readonly FoldStep[];
+  /** Opens the state that folds; called anew for each step. */
+  open: (
+    readModel: ReadModel,
+  ) =>
+    Promise<{ fold: (records: Folded[]) => Promise<void> }> | { fold: (records: Folded[]) => Promise<void> };
+}): Promise<Record<string, unknown[]>> {
+  return inThrowawayReadModel(collections, async (readModel) => {
+    let [from, to] = [0, 0];
+    for (const { size, killedAfter, isStored } of steps) {
+      to = Math.min(log.length, to + size);
+      const state = await open(crashing(readModel, killedAfter));
+      const isFolded = await state.fold(log.slice(from, to)).then(
+        () => true,
+        () => false,
+      );
+      if (isFolded && isStored) from = to;
+    }
+    const state = await open(readModel);
+    await state.fold(log.slice(from));
+    return documentsOf(readModel, collections);
+  });
+}
+
+async function inThrowawayReadModel<Result>(
+  collections: readonly DeclaredCollection[],
+  work: (readModel: ReadModel) => Promise<Result>,
+): Promise<Result> {
+  const readModel = await connectReadModel(
+    {
+      uri: endpointsFromEnvironment().mongodbUri,
+      database: databaseName(`test-${randomUUID().slice(0, 8)}`, 'folds'),
+    },
+    { logger: createLogger({ name: 'test', level: 'silent' }) },
+  );
+  try {
+    await ensureCollections(readModel, collections);
+    return await work(readModel);
+  } finally {
+    await readModel.patiently((db) => db.dropDatabase());
+    await readModel.close();
+  }
+}
+
+async function documentsOf(
+  readModel: ReadModel,
+  collections: readonly DeclaredCollection[],
+): Promise<Record<string, unknown[]>> {
+  const documents: Record<string, unknown[]> = {};
+  for (const { name } of collections) {
+    const found = await readModel.db.collection(name).find().sort({ _id: 1 }).toArray();
+    documents[name] = JSON.parse(JSON.stringify(found)) as unknown[];
+  }
+  return documents;
+}

@@ -1,0 +1,85 @@
+// The fold's laws on a real database: whatever is deleted, however the log is cut into batches, and whenever the process is
+// killed, the same documents come of it.
+import { expect, test } from '@jest/globals';
+import { records, type RecordDeclaration } from '@lead-scoring/contracts';
+import type { FoldedRecord } from '@lead-scoring/event-log';
+import { foldedInSteps, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import fc from 'fast-check';
+import type { IntakeEvent } from './intake/events.js';
+import { ingestCollections, openPartition } from './partition-state.js';
+import { Model } from './testing/model.js';
+
+const declarations: Record<IntakeEvent['type'], RecordDeclaration> = {
+  EventsIngested: records.eventsIngested,
+  AliasClaimed: records.aliasClaimed,
+  AliasLinked: records.aliasLinked,
+  LeadDeleted: records.leadDeleted,
+  EventsRemembered: records.eventsRemembered,
+};
+
+function recorded({ type, payload }: IntakeEvent, index: number): FoldedRecord {
+  const declaration = declarations[type];
+  return {
+    type,
+    declaration,
+    topic: declaration.topic,
+    partition: 0,
+    // Between the records of two transactions there is one of the log's own.
+    offset: BigInt(index * 2),
+    key: payload.lead_id,
+    payload,
+    json: Buffer.from(JSON.stringify(payload)),
+    headers: { type, id: '', time: '' },
+  };
+}
+
+const names = ['a', 'b', 'c', 'cookie:1'];
+const action = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      aliases: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 2 }),
+      event_id: fc.constantFrom('1', '2', '3', '4', '5', '6'),
+      event_type: fc.constantFrom('Page View', 'page_view', 'Email Open'),
+      metadata: fc.dictionary(fc.constantFrom('path', 'plan', 'name'), fc.constant('x')),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(...names) },
+);
+const step = fc.record({
+  size: fc.integer({ min: 1, max: 12 }),
+  killedAfter: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constant(Infinity)),
+  isStored: fc.boolean(),
+});
+
+test('any cut of the log into batches, killed at any write, gives the same documents as one record after the other', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(action, { minLength: 10, maxLength: 25 }),
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 5, maxLength: 5 }),
+      fc.array(step, { minLength: 3, maxLength: 10 }),
+      async (actions, sizes, steps) => {
+        // One partition decides all, in batches.
+        const model = new Model(1);
+        const [partition] = model.partitions;
+        if (!partition) throw new Error('one partition');
+        actions.forEach((one, index) => {
+          if (typeof one === 'string') model.delete(one);
+          else model.send(one);
+          if (index % 5 === 4) model.step(partition, sizes[Math.floor(index / 5)] ?? 1);
+        });
+        model.drain();
+        const log = partition.log.map(recorded);
+        const folded = (cut: FoldStep[]) =>
+          foldedInSteps({
+            collections: ingestCollections,
+            log,
+            steps: cut,
+            open: (readModel) => openPartition(readModel, 0),
+          });
+        expect(await folded(steps)).toEqual(await folded(oneByOne(log)));
+      },
+    ),
+    { numRuns: 10 },
+  );
+}, 180_000);

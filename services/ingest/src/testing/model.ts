@@ -1,0 +1,123 @@
+// A small model of the running system: partitions with queues, each decided by its own state.
+import { nameBasedId } from '@lead-scoring/contracts';
+import { addForeign, decideIntake, possibleDeletions, possibleRepeats } from '../intake/decide.js';
+import type { IntakeCommand, IntakeEvent } from '../intake/events.js';
+import { evolveAliases } from '../intake/evolve.js';
+import { emptyAliasState, eventKey, type AliasState, type HeldLead } from '../intake/state.js';
+import { deleteLead, ingest, leadOf, ouId, type SentEvent } from './builders.js';
+
+export interface Partition {
+  queue: IntakeCommand[];
+  state: AliasState;
+  log: IntakeEvent[];
+}
+
+export class Model {
+  readonly partitions: Partition[];
+  /** The event store: what repeats are looked up in. */
+  readonly stored = new Set<string>();
+  hops = 0;
+  deletions = 0;
+  /** By deletion, how it was answered. */
+  readonly answers = new Map<string, string[]>();
+
+  constructor(private readonly partitionCount: number) {
+    this.partitions = Array.from({ length: partitionCount }, () => ({
+      queue: [],
+      state: emptyAliasState(),
+      log: [],
+    }));
+  }
+
+  partitionOf(leadId: string): Partition {
+    const partition = this.partitions[parseInt(leadId.slice(0, 8), 16) % this.partitionCount];
+    if (!partition) throw new Error('no such partition');
+    return partition;
+  }
+
+  send(event: SentEvent): void {
+    this.partitionOf(leadOf(event.aliases[0] ?? '')).queue.push(ingest([event]));
+  }
+
+  delete(name: string): void {
+    this.deletions += 1;
+    this.partitionOf(leadOf(name)).queue.push(
+      deleteLead(name, { deletion_id: nameBasedId(ouId, `deletion ${String(this.deletions)}`) }),
+    );
+  }
+
+  /** What is left of a lead: its records since its last deletion. */
+  recordsOf(leadId: string): IntakeEvent[] {
+    const { log } = this.partitionOf(leadId);
+    const since = log.findLastIndex(
+      ({ type, payload }) => type === 'LeadDeleted' && payload.lead_id === leadId,
+    );
+    return log
+      .slice(since + 1)
+      .filter(({ type, payload }) => type === 'EventsIngested' && payload.lead_id === leadId);
+  }
+
+  private heldOf(leadId: string): HeldLead {
+    const foreign = new Map<string, string[]>();
+    for (const event of this.recordsOf(leadId))
+      if (event.type === 'EventsIngested') addForeign(foreign, event.payload);
+    const last = this.partitionOf(leadId).log.findLast(
+      (event) => event.type === 'LeadDeleted' && event.payload.lead_id === leadId,
+    );
+    return {
+      ou_id: this.recordsOf(leadId)[0]?.payload.ou_id ?? null,
+      deletion_id: last?.type === 'LeadDeleted' ? last.payload.deletion_id : null,
+      foreign,
+    };
+  }
+
+  /** One batch of one partition, as a processor does it: decide, commit, fold. */
+  step(partition: Partition, size: number): void {
+    const commands = partition.queue.splice(0, size);
+    const repeats = possibleRepeats(commands)
+      .map(({ lead_id, id }) => eventKey(lead_id, id))
+      .filter((key) => this.stored.has(key));
+    const held = new Map(possibleDeletions(commands).map((leadId) => [leadId, this.heldOf(leadId)]));
+    const decision = decideIntake(commands, partition.state, new Set(repeats), held);
+    for (const { to, reply } of decision.replies) {
+      if (to.type !== 'DeleteLead') throw new Error('only deletions are answered');
+      const { deletion_id } = to.payload;
+      this.answers.set(deletion_id, [...(this.answers.get(deletion_id) ?? []), reply.outcome]);
+    }
+    for (const { lead_id, command } of decision.commands) {
+      if (command.type === 'IngestEvents') this.hops += 1;
+      this.partitionOf(lead_id).queue.push(command);
+    }
+    for (const event of decision.events) this.fold(partition, event);
+  }
+
+  private fold(partition: Partition, event: IntakeEvent): void {
+    partition.log.push(event);
+    evolveAliases(partition.state, event);
+    if (event.type === 'EventsRemembered')
+      for (const id of event.payload.event_ids) this.stored.add(eventKey(event.payload.lead_id, id));
+    if (event.type !== 'EventsIngested') return;
+    for (const { id } of event.payload.events) this.stored.add(eventKey(event.payload.lead_id, id));
+  }
+
+  /** A crash: the state is thrown away and folded anew from the partition's own events. */
+  restart(partition: Partition): void {
+    partition.state = emptyAliasState();
+    for (const event of partition.log) evolveAliases(partition.state, event);
+  }
+
+  drain(): void {
+    for (let rounds = 0; this.partitions.some(({ queue }) => queue.length > 0); rounds += 1) {
+      if (rounds > 10_000) throw new Error('forwarding does not end');
+      for (const partition of this.partitions) if (partition.queue.length > 0) this.step(partition, 3);
+    }
+  }
+
+  keptIds(): string[] {
+    return this.partitions.flatMap(({ log }) =>
+      log.flatMap((event) =>
+        event.type === 'EventsIngested' ? event.payload.events.map(({ id }) => id) : [],
+      ),
+    );
+  }
+}

@@ -1,0 +1,92 @@
+// The fold's laws on a real database: whichever leads are removed and begin anew, however the log is cut into batches, and
+// whenever the process is killed, the same documents come of it.
+import { expect, test } from '@jest/globals';
+import { leadIdOf } from '@lead-scoring/contracts';
+import { foldedInSteps, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import fc from 'fast-check';
+import { decideLeads } from '../scores/decide.js';
+import type { LeadCause } from '../scores/events.js';
+import { deleted, ingested, ouId } from '../testing/builders.js';
+import { viewRules } from '../testing/view-rules.js';
+import { histograms, leadAliases, leads, timeline } from './model.js';
+import { createLeadProjection, type FoldedLeadEvent } from './project.js';
+
+const collections = [leads, leadAliases, timeline, histograms];
+
+/** What is decided on these, as it is on the log. */
+function logOf(causes: readonly LeadCause[]): FoldedLeadEvent[] {
+  return decideLeads(causes, () => null, viewRules).map((event, index) => {
+    // Between the records of two transactions there is one of the log's own.
+    const offset = index * 2;
+    return event.type === 'LeadRemoved'
+      ? { ...event, offset }
+      : { ...event, json: Buffer.from(JSON.stringify(event.payload)), offset };
+  });
+}
+
+const email = (name: string) => ({ alias_kind: 'email', alias: `${name}@example.com` });
+const leadName = fc.constantFrom('ada', 'bob', 'cy');
+const cause: fc.Arbitrary<LeadCause> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({
+        lead: leadName,
+        cookie: fc.option(fc.constantFrom('1', '2')),
+        types: fc.array(fc.constantFrom('Page View', 'Email Open'), { minLength: 1, maxLength: 3 }),
+      })
+      .map(({ lead, cookie, types }): LeadCause => ({
+        type: 'EventsIngested',
+        payload: ingested(
+          lead,
+          types.map((event_type) => ({ event_type })),
+          {
+            lead_id: leadIdOf(ouId, 'email', email(lead).alias),
+            aliases: [email(lead), ...(cookie === null ? [] : [{ alias_kind: 'cookie', alias: cookie }])],
+          },
+        ),
+      })),
+  },
+  {
+    weight: 1,
+    arbitrary: leadName.map((lead): LeadCause => ({
+      type: 'LeadDeleted',
+      payload: deleted(lead, { lead_id: leadIdOf(ouId, 'email', email(lead).alias) }),
+    })),
+  },
+);
+const step = fc.record({
+  size: fc.integer({ min: 1, max: 12 }),
+  killedAfter: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constant(Infinity)),
+  isStored: fc.boolean(),
+});
+
+test('any cut of the log into batches, killed at any write, gives the same documents as one record after the other', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(cause, { minLength: 10, maxLength: 30 }),
+      fc.array(step, { minLength: 3, maxLength: 10 }),
+      async (causes, steps) => {
+        const log = logOf(causes);
+        const folded = (cut: FoldStep[]) =>
+          foldedInSteps({
+            collections,
+            log,
+            steps: cut,
+            // Less than there are leads: what is in hand is not all that there is.
+            open: (readModel) => createLeadProjection(readModel, { partition: 0, cachedLeads: 2 }),
+          });
+        const documents = await folded(oneByOne(log));
+        const left = new Map<string, number>();
+        for (const { type, payload } of log)
+          if (type === 'LeadRemoved') left.delete(payload.lead_id);
+          else left.set(payload.lead_id, payload.score);
+        expect(documents.leads?.map((lead) => (lead as { score: number }).score).sort()).toEqual(
+          [...left.values()].sort(),
+        );
+        expect(await folded(steps)).toEqual(documents);
+      },
+    ),
+    { numRuns: 10 },
+  );
+}, 180_000);

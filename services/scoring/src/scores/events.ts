@@ -1,0 +1,9 @@
+// What happens to leads in ingest, and what scoring decides because of it.
+import type { records } from '@lead-scoring/contracts';
+
+export type LeadCause =
+  | { type: 'EventsIngested'; payload: records.EventsIngested }
+  | { type: 'LeadDeleted'; payload: records.LeadDeleted };
+
+export type LeadEvent =
+  { type: 'LeadScored'; payload: records.LeadScored } | { type: 'LeadRemoved'; payload: records.LeadRemoved };
