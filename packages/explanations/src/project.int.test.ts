@@ -6,9 +6,9 @@ import type { FoldedRecord } from '@lead-scoring/event-log';
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
 import { createLogger } from '@lead-scoring/service';
 import fc from 'fast-check';
-import { shareCollections } from '../collections.js';
-import { leadScored, ruleCreated, rulesetCreated } from '../testing/builders.js';
+import { explanationCollections } from './index.js';
 import { openExplanationPartition } from './project.js';
+import { leadScored, ruleCreated, rulesetCreated } from './testing/builders.js';
 
 const log: FoldedRecord[] = [
   incoming(records.rulesetCreated, rulesetCreated()),
@@ -59,7 +59,11 @@ async function folded(batches: readonly Batch[]): Promise<Record<string, unknown
   const readModel = await throwaway();
   // Less than there are leads: what is in hand is not all that there is.
   const open = () =>
-    openExplanationPartition(readModel, 0, { endOf: () => Promise.resolve(0n), cachedLeads: 2 });
+    openExplanationPartition(readModel, 0, {
+      projectorName: 'test-explanations',
+      beforeReset: () => Promise.resolve(),
+      cachedLeads: 2,
+    });
   try {
     let state = open();
     for (const batch of batches) {
@@ -67,7 +71,7 @@ async function folded(batches: readonly Batch[]): Promise<Record<string, unknown
       await state.fold(batch.records);
     }
     const documents: Record<string, unknown[]> = {};
-    for (const { name } of shareCollections)
+    for (const { name } of explanationCollections)
       documents[name] = JSON.parse(
         JSON.stringify(await readModel.db.collection(name).find().sort({ _id: 1 }).toArray()),
       ) as unknown[];
@@ -82,11 +86,11 @@ async function throwaway(): Promise<ReadModel> {
   const readModel = await connectReadModel(
     {
       uri: process.env.MONGODB_URI ?? '',
-      database: databaseName(`share-fold-${randomUUID().slice(0, 8)}`, 'share'),
+      database: databaseName(`explanations-fold-${randomUUID().slice(0, 8)}`, 'share'),
     },
     { logger: createLogger({ name: 'test', level: 'silent' }) },
   );
-  await ensureCollections(readModel, shareCollections);
+  await ensureCollections(readModel, explanationCollections);
   return readModel;
 }
 

@@ -1,8 +1,7 @@
-// Folds scoring's events into share's own read model: what an explanation is put together from when a link is read.
+// Folds scoring's events into the read model that an explanation is put together from when it is asked for.
 import {
   emptyConfiguration,
   evolveConfiguration,
-  projectorNames,
   records,
   type ConfigurationEvent,
   type ScoringConfiguration,
@@ -20,7 +19,6 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { beginRebuild, type EndOf } from '../rebuilds.js';
 import { foldLead } from './fold.js';
 import {
   configurations,
@@ -35,8 +33,6 @@ import {
 } from './model.js';
 import type { SharedLead } from './state.js';
 
-export const [projectorName] = projectorNames.share;
-
 /** Ids looked up in one call. */
 const chunkSize = 1_000;
 
@@ -48,7 +44,10 @@ interface FoldedDecision {
 }
 
 export interface ExplanationPartitionOptions {
-  endOf: EndOf;
+  /** The projector that folds: its checkpoints have this name. */
+  projectorName: string;
+  /** What is to be done before anything of the partition is dropped. */
+  beforeReset: () => Promise<void>;
   /** Leads that a partition keeps in hand. */
   cachedLeads: number;
 }
@@ -56,7 +55,7 @@ export interface ExplanationPartitionOptions {
 export function openExplanationPartition(
   readModel: ReadModel,
   partition: number,
-  { endOf, cachedLeads }: ExplanationPartitionOptions,
+  { projectorName, beforeReset, cachedLeads }: ExplanationPartitionOptions,
 ): ProjectionState {
   const storedLeads = readModel.collection(sharedLeads);
   const storedDecisions = readModel.collection(decisions);
@@ -178,7 +177,7 @@ export function openExplanationPartition(
       await foldLeads(scored);
     },
     reset: async () => {
-      await beginRebuild(readModel, { name: projectorName, partition, topic: 'scoring.events' }, endOf);
+      await beforeReset();
       await checkpoints.reset(projectorName, partition);
       await deletePartition(readModel, sharedLeads, partition);
       await deletePartition(readModel, decisions, partition);

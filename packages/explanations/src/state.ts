@@ -1,4 +1,4 @@
-// What share keeps of a lead: the name that it is shown by, and its score. Nothing else of it can be shown.
+// What is kept of a lead: the name that it is shown by, and its score. Nothing else of it can be shown.
 
 export interface SharedLead {
   readonly id: string;

@@ -15,6 +15,7 @@ import {
   type OutgoingRecord,
   type TailedRecord,
 } from '@lead-scoring/event-log';
+import { openExplanationPartition } from '@lead-scoring/explanations';
 import {
   connectReadModel,
   createCheckpoints,
@@ -32,12 +33,11 @@ import {
 import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { Kafka, logLevel } from 'kafkajs';
 import { shareCollections } from '../collections.js';
-import { createFindLeads } from '../explanation/find-leads.js';
-import { openExplanationPartition, projectorName } from '../explanation/project.js';
+import { createFindLeads, projectorName } from '../explanation/find-leads.js';
 import type { ShareCommand } from '../links/events.js';
 import { openSharePartition, processorName } from '../links/partition-state.js';
 import { shareQueries } from '../queries.js';
-import { createEndOf, rebuilds } from '../rebuilds.js';
+import { beginRebuild, createEndOf, rebuilds } from '../rebuilds.js';
 import { ouId } from './builders.js';
 
 export interface Answer {
@@ -133,7 +133,14 @@ export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } =
       inputs: ['scoring.events'],
       rebuildsWith: 'share',
       open: (partition) =>
-        Promise.resolve(openExplanationPartition(readModel, partition, { endOf, cachedLeads: 100 })),
+        Promise.resolve(
+          openExplanationPartition(readModel, partition, {
+            projectorName,
+            cachedLeads: 100,
+            beforeReset: () =>
+              beginRebuild(readModel, { name: projectorName, partition, topic: 'scoring.events' }, endOf),
+          }),
+        ),
       logger,
       onFatal,
     }).start();
