@@ -1,6 +1,8 @@
 // The read model that explains scores: what it stores, the projection that fills it, and how it is read.
 import { configurations, decisions, sharedLeads } from './model.js';
 
+export { readDrivers, type DriversRequest, type LeadDrivers } from './drivers.js';
+export { decisionsOf, readLeads } from './history.js';
 export type { HistoryPoint } from './history-model.js';
 export {
   configurations,

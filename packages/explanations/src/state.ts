@@ -12,6 +12,10 @@ export interface SharedLead {
 }
 
 /** Without a name in its metadata, a lead is shown by its first alias. */
-export function nameOf({ given_name, first_alias, id }: SharedLead): string {
+export function nameOf({
+  given_name,
+  first_alias,
+  id,
+}: Pick<SharedLead, 'given_name' | 'first_alias' | 'id'>): string {
   return given_name?.value ?? first_alias ?? id;
 }
