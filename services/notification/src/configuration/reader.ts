@@ -1,8 +1,0 @@
-// How the other parts of the service see configurations: what is published, by OU.
-import type { NotificationConfiguration } from './state.js';
-
-/** Reads published configurations; one that has not changed costs a look at its version. */
-export interface ConfigurationReader {
-  /** One for each OU that is asked for, empty where nothing is published. The same object as long as its version is the same. */
-  load(ouIds: Iterable<string>): Promise<Map<string, NotificationConfiguration>>;
-}
