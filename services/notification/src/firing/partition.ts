@@ -20,7 +20,7 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import type { ConfigurationReader } from '../configuration/store.js';
+import type { ConfigurationReader } from '../configuration/reader.js';
 import type { NotificationConfiguration } from '../configuration/state.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
 import { isFired, type FiredDraft, type FiringDraft, type FiringEvent, type Source } from './events.js';
