@@ -18,6 +18,7 @@ import { connectReadModel, databaseName, ensureCollections, type ReadModel } fro
 import {
   createHttpServer,
   createQueryServer,
+  createSealing,
   defineComponent,
   livenessHandler,
   NotReady,
@@ -88,6 +89,7 @@ export async function openGateway(
       urls: {
         ingest: configuration.INGEST_URL,
         scoring: configuration.SCORING_URL,
+        notification: configuration.NOTIFICATION_URL,
         share: configuration.SHARE_URL,
         'site-analysis': configuration.SITE_ANALYSIS_URL,
       },
@@ -151,6 +153,7 @@ export async function openGateway(
     readModel: requestReadModel,
     gate,
     tokenSecret: configuration.TOKEN_SECRET,
+    sealing: createSealing(configuration.SEALING_SECRET),
     appUrl: configuration.APP_URL,
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
     identityChanged,

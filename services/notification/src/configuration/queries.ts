@@ -15,7 +15,7 @@ import {
   type NotificationConfiguration,
   type Trigger,
 } from './state.js';
-import type { ConfigurationReader } from './store.js';
+import type { ConfigurationReader } from './reader.js';
 
 export interface ConfigurationQueriesDependencies {
   configurations: ConfigurationReader;

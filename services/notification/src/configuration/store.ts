@@ -14,6 +14,7 @@ import {
   type GuardedDocument,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import type { ConfigurationReader } from './reader.js';
 import {
   emptyNotificationConfiguration,
   type Channel,
@@ -86,12 +87,6 @@ export async function publish(
       if (!isDuplicateKey(error)) throw error;
     }
   });
-}
-
-/** Reads published configurations; one that has not changed costs a look at its version. */
-export interface ConfigurationReader {
-  /** One for each OU that is asked for, empty where none is published; the same object while its version is the same. */
-  load(ouIds: Iterable<string>): Promise<Map<string, NotificationConfiguration>>;
 }
 
 /** Configurations kept in a process. */
