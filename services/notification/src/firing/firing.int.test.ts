@@ -14,7 +14,12 @@ import { isRetriable, type FoldedRecord, type OutgoingRecord } from '@lead-scori
 import { explanationCollections, openExplanationPartition } from '@lead-scoring/explanations';
 import { ruleCreated, rulesetCreated } from '@lead-scoring/explanations/testing';
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
-import { createLogger } from '@lead-scoring/service';
+import {
+  createLogger,
+  createQueryServer,
+  internalAuthorizationHeader,
+  signInternal,
+} from '@lead-scoring/service';
 import fc from 'fast-check';
 import type { SurgeTrigger, Trigger } from '../configuration/state.js';
 import {
@@ -33,7 +38,7 @@ import {
 } from '../testing/firing-builders.js';
 import { createExplanations, explanationsProjector } from './explanations.js';
 import { openFiring, type FiringPartition } from './partition.js';
-import { suppressionsOf } from './queries.js';
+import { firingQueries, suppressionsOf } from './queries.js';
 import { previewSurge, simulateMilestone, simulateSequence, simulateSurge } from './simulate.js';
 import { firingCollections } from './store.js';
 
@@ -474,6 +479,159 @@ describe('the history', () => {
       .sort((a, b) => b - a);
     expect(preview.data.map((one) => one.gained)).toEqual(expected);
     expect(preview).toMatchObject({ total: expected.length, leads_examined: 3, truncated: false });
+  });
+});
+
+describe('over HTTP', () => {
+  const channel_ids = [idOf('a'), idOf('b')];
+  const triggers = [
+    milestone({ score_threshold: 20, channel_ids }),
+    sequence(['A', 'B'], { channel_ids }),
+    surge({ threshold: 25, window_seconds: 10, channel_ids: [] }),
+  ];
+  const [hot, visited, surging] = triggers.map(({ id }) => id) as [string, string, string];
+  const secret = 'a secret of tests that is long enough';
+  let service: Service;
+  let server: Awaited<ReturnType<ReturnType<typeof createQueryServer>['start']>>;
+
+  beforeAll(async () => {
+    service = await startService(triggers);
+    await service.scoring(
+      scoringLog(
+        pointsOf(30, (index) => [10, 15, -20, 12, 9][index % 5] ?? 0),
+        ['ada', 'bob'],
+      ),
+    );
+    await service.take([
+      record(records.eventsIngested, eventsIngested([act('a', 'A', 0), act('b', 'B', 1)], 1), 0),
+    ]);
+    const configuration = configurationOf(triggers);
+    server = await createQueryServer({
+      host: '127.0.0.1',
+      port: 0,
+      routes: firingQueries({
+        readModel: service.readModel,
+        configurations: {
+          load: (ids) => Promise.resolve(new Map([...ids].map((id) => [id, configuration]))),
+        },
+        // One of the two channels has been told.
+        deliveriesOf: (ids) =>
+          Promise.resolve(
+            new Map(
+              ids.map((id) => {
+                const delivery = notificationIdOf(id, idOf('a'));
+                return [id, [{ id: delivery, channel_id: idOf('a'), status: 'delivered' as const }]];
+              }),
+            ),
+          ),
+        ingestedSince: async function* () {
+          yield await Promise.resolve(eventsIngested([act('a', 'A', 0), act('b', 'B', 1)], 1));
+        },
+        now: () => new Date(second(25)),
+        history: bounds,
+      }),
+      healthChecks: {},
+      internalSecret: secret,
+      logger: createLogger({ name: 'test', level: 'silent' }),
+      checkAnswers: true,
+    }).start();
+  }, 60_000);
+  afterAll(async () => {
+    await server.stop();
+    await service.close();
+  });
+
+  interface Answer {
+    status: number;
+    // A test looks into answers freely; what it finds is compared, never trusted.
+    body: { data: Record<string, unknown>[]; next_cursor?: string } & Record<string, unknown>;
+  }
+
+  async function ask(
+    path: string,
+    { body, ou = ouId }: { body?: object; ou?: string } = {},
+  ): Promise<Answer> {
+    const response = await fetch(`http://127.0.0.1:${String(server.value.port)}${path}`, {
+      method: body ? 'POST' : 'GET',
+      ...(body && { body: JSON.stringify(body) }),
+      headers: {
+        'content-type': 'application/json',
+        [internalAuthorizationHeader]: await signInternal(
+          {
+            ou_id: ou,
+            organisation_id: ouId,
+            credential_id: ouId,
+            actor: 'test',
+            role: 'editor',
+            request_id: 'test',
+          },
+          secret,
+        ),
+      },
+    });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  }
+
+  test('what has fired is listed, newest first, page by page, with what became of its notifications', async () => {
+    const fired = service.own.flatMap(({ type, payload }) =>
+      type === 'MilestoneFired' ? [payload as records.MilestoneFired] : [],
+    );
+    const newestFirst = fired
+      .toSorted((a, b) => (a.fired_at < b.fired_at ? 1 : -1))
+      .map(({ firing_id }) => firing_id);
+    const first = await ask('/milestone-events?limit=2');
+    expect(first).toMatchObject({ status: 200, body: { total: fired.length } });
+    const rest = await ask(`/milestone-events?cursor=${first.body.next_cursor ?? ''}&limit=100`);
+    expect([...first.body.data, ...rest.body.data].map(({ id }) => id)).toEqual(newestFirst);
+    expect(first.body.data[0]).toMatchObject({
+      threshold: 20,
+      direction: 'up',
+      deliveries: [
+        { channel_id: idOf('a'), status: 'delivered' },
+        { channel_id: idOf('b'), status: 'pending' },
+      ],
+    });
+    expect((await ask('/sequence-events')).body.data).toMatchObject([
+      { steps: [{}, {}], trigger: { id: visited } },
+    ]);
+    expect((await ask('/surge-events')).body.data[0]).toMatchObject({ threshold: 25, deliveries: [] });
+  });
+
+  test('a trigger, a lead and a time leave out the others', async () => {
+    const total = async (query: string) => (await ask(`/milestone-events?${query}`)).body.total;
+    const all = await total('');
+    expect(await total(`trigger_id=${hot.toUpperCase()}`)).toBe(all);
+    expect(await total(`trigger_id=${surging}`)).toBe(0);
+    expect(Number(await total(`lead_id=${leadId}`)) + Number(await total(`lead_id=${idOf('bob')}`))).toBe(
+      all,
+    );
+    expect(Number(await total(`to=${second(10)}`)) + Number(await total(`from=${second(10)}`))).toBe(all);
+    expect((await ask('/milestone-events', { ou: idOf('another OU') })).body).toMatchObject({ total: 0 });
+    expect(await ask('/milestone-events?cursor=abc')).toMatchObject({ status: 400 });
+  });
+
+  test('each kind can be simulated, a surge previewed, and only by its own kind’s route', async () => {
+    const from = { from: second(0) };
+    for (const [path, found] of [
+      [`/triggers/${hot}/simulate`, service.own.filter(({ type }) => type === 'MilestoneFired').length],
+      [`/sequences/${visited}/simulate`, 1],
+    ] as const) {
+      const { status, body } = await ask(path, { body: { ...from, to: second(100) } });
+      expect({ status, total: body.total }).toEqual({ status: 200, total: found });
+    }
+    expect(await ask(`/surge-triggers/${surging}/simulate`, { body: from })).toMatchObject({ status: 200 });
+    expect(await ask(`/surge-triggers/${surging}/preview`, { body: {} })).toMatchObject({
+      status: 200,
+      body: { leads_examined: 2, truncated: false },
+    });
+    for (const path of [`/triggers/${surging}/simulate`, `/surge-triggers/${hot}/preview`])
+      expect(await ask(path, { body: {} })).toMatchObject({
+        status: 404,
+        body: { code: 'trigger_not_found' },
+      });
+    expect(await ask(`/triggers/${hot}/simulate`, { body: { since: 'ever' } })).toMatchObject({
+      status: 400,
+    });
   });
 });
 

@@ -164,6 +164,13 @@ describe('a milestone', () => {
     expect(fired(run, [a, b, c, d])).toEqual([a.id, c.id]);
   });
 
+  test('does not fire for what had come in before it was made', () => {
+    const acts = path(100);
+    const later = { ...milestone(), created_at: second(3_600) };
+    expect(scored([later], oneByOne(acts)).events).toEqual([]);
+    expect(fired(scored([later], [{ acts, takenAt: 3_600 }]), acts)).toEqual(['e0']);
+  });
+
   test('switched off it does not fire; looked at anew it has fired for nobody', () => {
     const acts = path(100, -20, 20);
     const trigger = milestone({ rearm: { below: 50, cooldown_seconds: 1_000 } });

@@ -57,8 +57,8 @@ export interface FiringPartition {
   clear(): void;
 }
 
-/** Firings decided in one batch; of more, each record is decided alone, so that many triggers cost time and not memory. */
-const maximumFirings = 500;
+/** Told in one batch, to the log or to a channel; of more, each record is decided alone: that costs time and not memory. */
+const maximumTold = 1_000;
 /** Ids looked up in one call. */
 const chunkSize = 1_000;
 
@@ -202,7 +202,7 @@ export function openFiring(
       const before = await load(toDecide);
       const states = new Map<string, LeadState>();
       const drafts: { draft: FiringDraft; because: Concerned }[] = [];
-      let firings = 0;
+      let telling = 0;
       for (const because of toDecide) {
         const name = nameOf(because);
         const state =
@@ -211,10 +211,10 @@ export function openFiring(
         states.set(name, decision.state);
         for (const draft of decision.events) {
           drafts.push({ draft, because });
-          if (isFired(draft)) firings += 1;
+          if (isFired(draft)) telling += 1 + draft.payload.channel_ids.length;
         }
-        if (firings > maximumFirings && incoming.length > 1)
-          throw new BatchTooLarge(`more than ${String(maximumFirings)} firings in one batch`);
+        if (telling > maximumTold && incoming.length > 1)
+          throw new BatchTooLarge(`more than ${String(maximumTold)} firings and notifications in one batch`);
       }
       const fired = drafts.flatMap(({ draft, because }) => (isFired(draft) ? [{ draft, because }] : []));
       const told = fired.length > 0 ? await described(fired) : [];

@@ -262,7 +262,8 @@ async function shown<Type extends FiredDraft['type'], Values>(
 /** The trigger as if it were the only one, switched on, and always there. */
 function alone(trigger: Trigger): CompiledTriggers {
   const configuration = emptyNotificationConfiguration(trigger.ou_id);
-  const there = { ...trigger, active: true, since: 0, channel_ids: [] };
+  const created_at = new Date(0).toISOString();
+  const there = { ...trigger, active: true, since: 0, created_at, channel_ids: [] };
   return compileTriggers({ ...configuration, triggers: new Map([[trigger.id, there]]) });
 }
 

@@ -41,35 +41,45 @@ const maximumSpellings = 10_000;
 
 export function compileTriggers(configuration: NotificationConfiguration): CompiledTriggers {
   const active = [...configuration.triggers.values()].filter((trigger) => trigger.active);
-  const ofType = (key: string | null): TriggersOfType => {
-    const concerns = (type: string | null | undefined) => (type == null ? null : eventTypeKey(type));
-    const milestones = active
-      .filter((trigger) => trigger.kind === 'milestone')
-      .filter(({ event_type }) => [null, key].includes(concerns(event_type)));
-    const surges = active
-      .filter((trigger) => trigger.kind === 'surge')
-      .filter(({ event_type }) => [null, key].includes(concerns(event_type)));
-    const sequences = active
-      .filter((trigger) => trigger.kind === 'sequence')
-      .map((trigger) => ({
-        trigger,
-        steps: trigger.steps.flatMap(({ event_type, attribute_filters }, step) =>
-          eventTypeKey(event_type) === key ? [{ step, filters: compileFilters(attribute_filters) }] : [],
-        ),
-      }))
-      .filter(({ steps }) => steps.length > 0);
-    const surgeWindowSeconds = Math.max(0, ...surges.map(({ window_seconds }) => window_seconds));
-    return { milestones, surges, surgeWindowSeconds, sequences };
+  /** With the key of the type that each is about; null: all types. */
+  const milestones = active
+    .filter((trigger) => trigger.kind === 'milestone')
+    .map((trigger) => ({
+      trigger,
+      key: trigger.event_type === undefined ? null : eventTypeKey(trigger.event_type),
+    }));
+  const surges = active
+    .filter((trigger) => trigger.kind === 'surge')
+    .map((trigger) => ({
+      trigger,
+      key: trigger.event_type === null ? null : eventTypeKey(trigger.event_type),
+    }));
+  const sequences = active
+    .filter((trigger) => trigger.kind === 'sequence')
+    .map((trigger) => ({
+      trigger,
+      steps: trigger.steps.map(({ event_type, attribute_filters }, step) => ({
+        key: eventTypeKey(event_type),
+        step,
+        filters: compileFilters(attribute_filters),
+      })),
+    }));
+  const named = new Set([
+    ...[...milestones, ...surges].map(({ key }) => key),
+    ...sequences.flatMap(({ steps }) => steps.map(({ key }) => key)),
+  ]);
+  const ofType = (wanted: string | null): TriggersOfType => {
+    const isConcerned = ({ key }: { key: string | null }) => key === null || key === wanted;
+    const concerned = surges.filter(isConcerned).map(({ trigger }) => trigger);
+    return {
+      milestones: milestones.filter(isConcerned).map(({ trigger }) => trigger),
+      surges: concerned,
+      surgeWindowSeconds: Math.max(0, ...concerned.map(({ window_seconds }) => window_seconds)),
+      sequences: sequences
+        .map(({ trigger, steps }) => ({ trigger, steps: steps.filter(({ key }) => key === wanted) }))
+        .filter(({ steps }) => steps.length > 0),
+    };
   };
-  const named = new Set(
-    active.flatMap((trigger) =>
-      trigger.kind === 'sequence'
-        ? trigger.steps.map(({ event_type }) => eventTypeKey(event_type))
-        : trigger.event_type == null
-          ? []
-          : [eventTypeKey(trigger.event_type)],
-    ),
-  );
   const ofUnnamedTypes = ofType(null);
   const byKey = new Map<string, TriggersOfType>();
   const bySpelling = new Map<string, TriggersOfType>();

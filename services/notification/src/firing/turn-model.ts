@@ -10,6 +10,9 @@ import type { CompiledTriggers } from './trigger-model.js';
 /** A trigger that would fire more often than this for one lead in this time is silent for the lead for a while. */
 export const flood = { firings: rememberedFirings, windowSeconds: 600, silenceSeconds: 3_600 };
 
+/** Clocks of those who take requests may differ by this much. */
+const clockToleranceMs = 60_000;
+
 /** Observations in one record. */
 const maximumObserved = 2_000;
 const maximumRuleIds = 20;
@@ -86,6 +89,8 @@ export function beginTurn(
     };
   };
   const isSilent = (trigger: Trigger): boolean => {
+    // The backlog of a service that starts late is no news.
+    if (now < Date.parse(trigger.created_at) - clockToleranceMs) return true;
     const { fired, suppressed } = memoryOf(trigger);
     const last = fired.at(-1);
     return (
