@@ -26,7 +26,9 @@ import { configurations, publish, toConfiguration, toDocument } from './store.js
 
 export interface ConfigurationPartition {
   /** Decides on the commands of configurations among these records of one topic. */
-  decide(incoming: readonly IncomingRecord[]): Promise<Decision>;
+  decide(
+    incoming: readonly IncomingRecord[],
+  ): Promise<Required<Pick<Decision, 'events' | 'commands'>> & { replies: Reply[] }>;
   /** Folds the events of configurations among these. */
   fold(events: readonly FoldedRecord[]): Promise<void>;
   /** Drops this partition's documents. What is published stays in force until the fold has come to it again. */
