@@ -32,6 +32,12 @@ module.exports = {
       to: { path: '^services/' },
     },
     {
+      name: 'testing-only-in-tests',
+      severity: 'error',
+      from: { path: '^(packages|services)/', pathNot: ['^packages/(testing|benchmarks)/', test] },
+      to: { path: '^packages/testing/' },
+    },
+    {
       name: 'kafka-only-in-event-log',
       severity: 'error',
       from: {

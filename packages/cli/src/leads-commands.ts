@@ -9,6 +9,7 @@ import type { Settings } from './settings.js';
 export interface LeadsFlags {
   minScore?: string;
   maxScore?: string;
+  level?: string;
   search?: string;
   sort?: string;
   limit?: string;
@@ -38,6 +39,7 @@ export async function leads(flags: LeadsFlags, settings: Settings, output: Outpu
       sort,
       ...(flags.minScore !== undefined && { min_score: numberOf('--min-score', flags.minScore) }),
       ...(flags.maxScore !== undefined && { max_score: numberOf('--max-score', flags.maxScore) }),
+      ...(flags.level !== undefined && { level: flags.level }),
       ...(flags.search !== undefined && { q: flags.search }),
     },
   });
@@ -52,6 +54,7 @@ export async function leads(flags: LeadsFlags, settings: Settings, output: Outpu
   output.write(
     `${table(answer.data, [
       { title: 'SCORE', value: (lead) => lead.score, align: 'right' },
+      { title: 'LEVEL', value: (lead) => lead.level?.name ?? '', maximum: 16 },
       { title: 'NAME', value: (lead) => lead.name, maximum: 40 },
       { title: 'COMPANY', value: (lead) => lead.company ?? '', maximum: 24 },
       { title: 'EVENTS', value: (lead) => lead.event_count, align: 'right' },
@@ -89,7 +92,10 @@ export async function explain(
 }
 
 function explanation(answer: CallAnswer<'explainScore'>): string {
-  const lines = [`${plain(answer.lead_name)} has ${answer.score} points (${shortTime(answer.at)}).`, ''];
+  const lines = [
+    `${plain(answer.lead_name)} has ${answer.score} points${answer.level ? `, level ${plain(answer.level.name)}` : ''} (${shortTime(answer.at)}).`,
+    '',
+  ];
   if (answer.top_drivers.length === 0)
     lines.push(`No rule gave points in the last ${answer.range_hours} hours.`);
   else

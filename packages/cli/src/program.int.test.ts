@@ -188,15 +188,16 @@ test('leads are a table, or JSON', async () => {
     aliases: [],
     score: 87,
     scores: { engagement: 87 },
+    level: { id: leadId, name: 'Hot', color: '#e8590c' },
     rulesets: [],
     event_count: 3,
     last_activity_at: '2026-01-31T09:30:00.000Z',
     created_at: '2026-01-31T09:30:00.000Z',
   };
   answer = () => ({ body: { data: [lead], total: 1, page: 1, limit: 25 } });
-  const shown = await command(['leads', '--min-score', '10', '--search', 'ada']);
-  expect(shown.written.split('\n')[1]).toMatch(/^ {3}87 {2}Ada \[31m .*2026-01-31 09:30/);
-  expect(seen[0]?.url).toBe('/leads?limit=25&page=1&sort=-score&min_score=10&q=ada');
+  const shown = await command(['leads', '--min-score', '10', '--level', 'Hot', '--search', 'ada']);
+  expect(shown.written.split('\n')[1]).toMatch(/^ {3}87 {2}Hot {4}Ada \[31m .*2026-01-31 09:30/);
+  expect(seen[0]?.url).toBe('/leads?limit=25&page=1&sort=-score&min_score=10&level=Hot&q=ada');
   expect(JSON.parse((await command(['--json', 'leads'])).written)).toMatchObject({ total: 1 });
 });
 
@@ -206,6 +207,7 @@ test('a lead to explain may be named by its e-mail address', async () => {
       lead_id: leadId,
       lead_name: 'Ada',
       score: 20,
+      level: { id: leadId, name: 'Warm', color: '#f59f00' },
       top_drivers: [
         {
           rule_id: leadId,
@@ -228,7 +230,7 @@ test('a lead to explain may be named by its e-mail address', async () => {
   });
   const result = await command(['explain', ' Ada@Example.com']);
   expect(seen[0]?.url).toBe(`/lead/${leadIdOf(ouId, 'email', 'ada@example.com')}/score-explain`);
-  expect(result.written).toContain('Ada has 20 points');
+  expect(result.written).toContain('Ada has 20 points, level Warm (');
   expect(result.written).toMatch(/20 {2}2 × 10 {2}Page View {2}path contains "\/pricing"/);
 });
 

@@ -105,6 +105,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .description('Leads with their scores, highest first.')
     .option('--min-score <points>')
     .option('--max-score <points>')
+    .option('--level <level>', 'an engagement level by its name or id')
     .option('--search <text>', 'text within name, company or an alias')
     .option('--sort <field>', 'score, last_activity_at, created_at or name; a minus in front: descending')
     .option('--limit <count>', '1 to 100 (default 25)')

@@ -7,6 +7,7 @@ export * from './domain/filters.js';
 export * from './domain/identity.js';
 export * from './domain/json.js';
 export * from './domain/lead-fields.js';
+export * from './domain/levels.js';
 export * from './domain/metadata.js';
 export * from './domain/notification-ids.js';
 export * from './domain/position.js';

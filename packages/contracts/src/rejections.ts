@@ -59,12 +59,14 @@ export const problemTypes = {
   notification_channel_not_found: { status: 404, title: 'The notification channel does not exist' },
   trigger_not_found: { status: 404, title: 'The trigger does not exist' },
   delivery_not_found: { status: 404, title: 'The delivery does not exist' },
+  level_not_found: { status: 404, title: 'The level does not exist' },
   share_not_found: { status: 404, title: 'The share link does not exist' },
   share_expired: { status: 410, title: 'The share link has expired' },
   // What the state forbids
   duplicate_name: { status: 409, title: 'The name is taken' },
   limit_reached: { status: 409, title: 'No more of these can be created' },
   channel_signs_nothing: { status: 409, title: 'The channel is no webhook and signs nothing' },
+  levels_overlap: { status: 409, title: 'Two levels would take the same score' },
   request_in_progress: { status: 409, title: 'The same request is still being answered' },
   // What another site keeps from us
   site_unreachable: { status: 502, title: 'The site does not answer' },

@@ -13,3 +13,12 @@ export interface EventLogConfig {
   ssl?: boolean;
   sasl?: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string };
 }
+
+/** What a service's environment says of it: the part of its configuration that `createEventLogComponent` takes. */
+export interface EventLogEnvironment {
+  readonly KAFKA_BROKERS: string[];
+  readonly SCHEMA_REGISTRY_URL: string;
+  readonly NAMESPACE: string;
+  readonly PARTITIONS: number;
+  readonly REPLICATION_FACTOR: number;
+}

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectorNames, defineRecord, records as declarations } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import kafkajs from 'kafkajs';
 import { z } from 'zod';
 import { ReplyTimeout } from './errors.js';
@@ -22,7 +23,6 @@ import { createSchemaStore, subjectOf } from './schemas.js';
 import {
   createRuleset,
   createStores,
-  eventually,
   logger,
   putRaw,
   removeNamespace,

@@ -1,9 +1,10 @@
 // The event log of one process: its connections, its codec, and the preparation of topics and schemas.
-import type { TopicName } from '@lead-scoring/contracts';
+import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import type { Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import { createCodec, type Codec } from './codec.js';
-import type { EventLogConfig } from './config.js';
+import type { Component } from './component.js';
+import type { EventLogConfig, EventLogEnvironment } from './config.js';
 import { EventLogError } from './errors.js';
 import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka-connection.js';
 import { partitionOfKey } from './murmur2.js';
@@ -80,6 +81,31 @@ export function createEventLog(config: EventLogConfig, { logger }: { logger: Log
           },
         };
       },
+    },
+  };
+}
+
+/** The event log of a service as a part of its process: prepared at the start, closed at the end. */
+export function createEventLogComponent(
+  configuration: EventLogEnvironment,
+  { service, logger }: { service: ServiceName; logger: Logger },
+): Component<EventLog> {
+  return {
+    name: 'event log',
+    start: async () => {
+      const value = createEventLog(
+        {
+          brokers: configuration.KAFKA_BROKERS,
+          schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
+          namespace: configuration.NAMESPACE,
+          clientId: service,
+          partitions: configuration.PARTITIONS,
+          replicationFactor: configuration.REPLICATION_FACTOR,
+        },
+        { logger },
+      );
+      await value.prepare();
+      return { value, stop: () => value.close() };
     },
   };
 }

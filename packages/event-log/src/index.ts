@@ -2,8 +2,8 @@
 export type { Component } from './component.js';
 export * from './dead-letters.js';
 export * from './errors.js';
-export type { EventLogConfig } from './config.js';
-export { createEventLog, type EventLog } from './event-log.js';
+export type { EventLogConfig, EventLogEnvironment } from './config.js';
+export { createEventLog, createEventLogComponent, type EventLog } from './event-log.js';
 export * from './operations.js';
 export {
   createProcessor,

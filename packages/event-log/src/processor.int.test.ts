@@ -1,6 +1,7 @@
 // The processor against real brokers: once, whatever fails.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, afterAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { listDeadLetters, retryDeadLetters, type DeadLetter } from './dead-letters.js';
 import { internals, type EventLog } from './event-log.js';
 import type { Broker } from './broker.js';
@@ -10,7 +11,6 @@ import {
   countRulesets,
   createRuleset,
   createStores,
-  eventually,
   putRaw,
   removeNamespace,
   rulesetsInStores,

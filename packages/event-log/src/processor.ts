@@ -431,9 +431,13 @@ async function openSession(context: SessionContext): Promise<Session> {
           return encodeRecord(log, { ...event, partition }, now, trace);
         });
         const commands = (decision.commands ?? []).map((command) => encodeRecord(log, command, now, trace));
-        for (const { record, reason } of decision.deadLetters ?? []) {
-          const original = raw[records.indexOf(record)];
-          if (original) parked.push(deadLetter(segment, original, reason));
+        const { deadLetters = [] } = decision;
+        if (deadLetters.length > 0) {
+          const originals = new Map(records.map((record, index) => [record, raw[index]]));
+          for (const { record, reason } of deadLetters) {
+            const original = originals.get(record);
+            if (original) parked.push(deadLetter(segment, original, reason));
+          }
         }
         return { decision, events, commands };
       } catch (error) {

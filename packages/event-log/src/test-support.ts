@@ -14,7 +14,6 @@ import {
   type OutgoingRecord,
 } from './records.js';
 import { declaredRecords, subjectOf } from './schemas.js';
-import { pause } from './timing.js';
 
 export const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
 
@@ -58,19 +57,6 @@ export async function removeNamespace(log: EventLog): Promise<void> {
     await fetch(`${url}?permanent=true`, { method: 'DELETE' });
   }
   await log.close();
-}
-
-/** Waits until a condition holds. */
-export async function eventually(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  timeoutMs = 30_000,
-): Promise<void> {
-  const giveUpAt = Date.now() + timeoutMs;
-  while (!(await holds())) {
-    if (Date.now() > giveUpAt) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await pause(20);
-  }
 }
 
 export const ouId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';

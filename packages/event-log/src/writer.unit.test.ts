@@ -1,12 +1,13 @@
 // The record writer against brokers that are made to misbehave.
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { RecordDeclaration } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import type { Codec } from './codec.js';
 import { EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { fakeCluster, type FakeCluster } from './fake-cluster.js';
 import type { OutgoingRecord } from './records.js';
-import { eventually, logger } from './test-support.js';
+import { logger } from './test-support.js';
 import { createRecordWriter, type RecordWriter, type RecordWriterOptions } from './writer.js';
 
 const declaration = { type: 'Said', topic: 'ingest.commands' } as unknown as RecordDeclaration;

@@ -1,19 +1,18 @@
-// What explains scores, as stored: leads, the decisions that gave them points, and the OUs' rules.
-import type {
-  ExplainedDecision,
-  JsonValue,
-  records,
-  routeDeclarations,
-  ScoringConfiguration,
+// What explains scores, as stored: leads, the decisions that gave them points, and the OUs' rules and levels.
+import {
+  packConfiguration,
+  unpackConfiguration,
+  type ExplainedDecision,
+  type records,
+  type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   Binary,
   defineCollection,
-  packJson,
+  orderedKey,
   readJson,
   storedJson,
-  unpackJson,
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
@@ -39,7 +38,7 @@ export interface DecisionDocument {
 export interface ConfigurationDocument extends GuardedDocument {
   _id: Binary;
   version: number;
-  /** JSON text of rulesets and rules, in the order in which they were made. */
+  /** packConfiguration. */
   content: string;
 }
 
@@ -52,12 +51,12 @@ export const configurations = defineCollection<ConfigurationDocument>({
 
 /** A lead within its OU. */
 export function leadKey(ouId: string, leadId: string): Binary {
-  return new Binary(Buffer.from(digitsOf(ouId + leadId), 'hex'), 0);
+  return orderedKey([ouId, leadId]);
 }
 
 /** The decisions on a lead, in the order of the log. */
 function decisionKey(ouId: string, leadId: string, offset: number): Binary {
-  return new Binary(Buffer.from(digitsOf(ouId + leadId) + offset.toString(16).padStart(16, '0'), 'hex'), 0);
+  return orderedKey([ouId, leadId], offset);
 }
 
 /** The keys of the decisions on a lead up to an offset. */
@@ -102,27 +101,11 @@ export function toConfigurationDocument(
   return {
     _id: uuidToBinary(configuration.ou_id),
     version: configuration.version,
-    content: packJson({
-      rulesets: [...configuration.rulesets.values()],
-      rules: [...configuration.rules.values()],
-    } as unknown as JsonValue),
+    content: packConfiguration(configuration),
     ...at,
   };
 }
 
 export function toConfiguration({ _id, version, content }: ConfigurationDocument): ScoringConfiguration {
-  const { rulesets, rules } = unpackJson(content) as unknown as {
-    rulesets: routeDeclarations.Ruleset[];
-    rules: routeDeclarations.Rule[];
-  };
-  return {
-    ou_id: binaryToUuid(_id),
-    version,
-    rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
-    rules: new Map(rules.map((rule) => [rule.id, rule])),
-  };
-}
-
-function digitsOf(uuids: string): string {
-  return uuids.replaceAll('-', '');
+  return unpackConfiguration({ ou_id: binaryToUuid(_id), version }, content);
 }

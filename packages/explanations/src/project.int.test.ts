@@ -8,11 +8,12 @@ import { createLogger } from '@lead-scoring/service';
 import fc from 'fast-check';
 import { explanationCollections } from './index.js';
 import { openExplanationPartition } from './project.js';
-import { leadScored, ruleCreated, rulesetCreated } from './testing/builders.js';
+import { leadScored, levelsSet, ruleCreated, rulesetCreated } from './testing/builders.js';
 
 const log: FoldedRecord[] = [
   incoming(records.rulesetCreated, rulesetCreated()),
   ...['pricing', 'careers'].map((name) => incoming(records.ruleCreated, ruleCreated(name, 5))),
+  incoming(records.engagementLevelsSet, levelsSet([['Hot', 5, null]])),
   ...Array.from({ length: 12 }, (_, index) =>
     incoming(
       records.leadScored,

@@ -1,5 +1,6 @@
 // Folds scoring's events into the read model that an explanation is put together from when it is asked for.
 import {
+  configurationEventOf,
   emptyConfiguration,
   evolveConfiguration,
   records,
@@ -12,11 +13,11 @@ import {
   createGuardedWriter,
   createStateCache,
   deletePartition,
+  findByIds,
   insertMissing,
   keyOf,
   offsetToNumber,
   uuidToBinary,
-  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { foldLead } from './fold.js';
@@ -33,8 +34,6 @@ import {
 } from './model.js';
 import type { SharedLead } from './state.js';
 
-/** Ids looked up in one call. */
-const chunkSize = 1_000;
 
 interface FoldedDecision {
   payload: records.LeadScored;
@@ -116,16 +115,10 @@ export function openExplanationPartition(
         byKey.set(keyOf(key), { name, owner });
         return [key];
       });
-      const found: [string, SharedLead][] = [];
-      for (let from = 0; from < keys.length; from += chunkSize)
-        await withClassifiedErrors(async () => {
-          const chunk = keys.slice(from, from + chunkSize);
-          for (const document of await storedLeads.find({ _id: { $in: chunk } }).toArray()) {
-            const wanted = byKey.get(keyOf(document._id));
-            if (wanted) found.push([wanted.name, toLead(document, wanted.owner)]);
-          }
-        });
-      return found;
+      return (await findByIds(storedLeads, keys)).flatMap((document): [string, SharedLead][] => {
+        const wanted = byKey.get(keyOf(document._id));
+        return wanted ? [[wanted.name, toLead(document, wanted.owner)]] : [];
+      });
     });
   }
 
@@ -134,9 +127,7 @@ export function openExplanationPartition(
   ): Promise<void> {
     if (changes.length === 0) return;
     const ouIds = [...new Set(changes.map(({ event }) => event.payload.ou_id))];
-    const found = await withClassifiedErrors(() =>
-      storedConfigurations.find({ _id: { $in: ouIds.map(uuidToBinary) } }).toArray(),
-    );
+    const found = await findByIds(storedConfigurations, ouIds.map(uuidToBinary));
     const folded = new Map<string, { configuration: ScoringConfiguration; offset: number }>(
       found.map((document) => {
         const configuration = toConfiguration(document);
@@ -169,7 +160,7 @@ export function openExplanationPartition(
         if (isRecord(record, records.leadScored))
           scored.push({ payload: record.payload, json: record.json, offset });
         else {
-          const event = configurationEvent(record);
+          const event = configurationEventOf(record);
           if (event) changes.push({ event, offset });
         }
       }
@@ -190,13 +181,4 @@ export function openExplanationPartition(
 /** A lead's name among those in hand. */
 function leadName({ ou_id, lead_id }: records.LeadScored): string {
   return `${ou_id}/${lead_id}`;
-}
-
-function configurationEvent(record: FoldedRecord): ConfigurationEvent | null {
-  if (isRecord(record, records.rulesetCreated)) return { type: 'RulesetCreated', payload: record.payload };
-  if (isRecord(record, records.rulesetUpdated)) return { type: 'RulesetUpdated', payload: record.payload };
-  if (isRecord(record, records.ruleCreated)) return { type: 'RuleCreated', payload: record.payload };
-  if (isRecord(record, records.rulesActivationChanged))
-    return { type: 'RulesActivationChanged', payload: record.payload };
-  return null;
 }

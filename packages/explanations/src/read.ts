@@ -24,6 +24,8 @@ export const rangeHours = 720;
 
 export interface ReadExplanation {
   explanation: routeDeclarations.PublicScoreExplanation;
+  /** What the score is called; the page shows it, the public form has no place for it. */
+  level: routeDeclarations.LeadLevel | null;
   history: HistoryPoint[];
   computed_at: string;
 }
@@ -55,16 +57,16 @@ export async function readExplanation(
       now.toISOString(),
     );
     const request = { at, range_hours: rangeHours };
+    const explanation = explainScore(
+      { id: lead.id, name: nameOf(lead), score: lead.score },
+      explained,
+      configuration,
+      configuration,
+      request,
+    );
     return {
-      explanation: publicExplanation(
-        explainScore(
-          { id: lead.id, name: nameOf(lead), score: lead.score },
-          explained,
-          configuration,
-          configuration,
-          request,
-        ),
-      ),
+      explanation: publicExplanation(explanation),
+      level: explanation.level,
       history: scoreHistory(lead.score, explained, request),
       computed_at: at,
     };

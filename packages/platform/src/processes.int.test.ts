@@ -11,7 +11,7 @@ import { freePort } from './ports.js';
 import { identityOf, isAlive } from './process-identity.js';
 import { startProcess, type ProcessExit, type ProcessRestart } from './processes.js';
 import { createProgress } from './progress.js';
-import { waitUntil } from './waiting.js';
+import { eventually } from './waiting.js';
 
 let folder: string;
 beforeAll(() => {
@@ -25,14 +25,6 @@ const node = (script: string): { command: string; args: string[] } => ({
   args: ['--eval', script],
 });
 const FOREVER = 'setInterval(() => {}, 1000)';
-
-async function eventually(description: string, condition: () => boolean): Promise<void> {
-  await waitUntil(() => (condition() ? Promise.resolve() : Promise.reject(new Error('not so'))), {
-    description,
-    timeoutMs: 15_000,
-    pollMs: 20,
-  });
-}
 
 describe('a supervised process', () => {
   test('is ready when its address answers, and gone after stop', async () => {

@@ -36,3 +36,32 @@ export async function waitUntil<T>(attempt: () => Promise<T>, options: WaitOptio
     await delay(options.pollMs ?? 100);
   }
 }
+
+/**
+ * Looks until there is something, and resolves with it: the first answer that is not false, null or undefined. A look
+ * that throws has found nothing.
+ *
+ * @param what is waited for, in words: the failure names it
+ * @throws Error with the last look's failure, when the time is over
+ */
+export async function eventually<Found>(
+  what: string,
+  look: () => Found | Promise<Found>,
+  timeoutMs = 30_000,
+  pollMs = 20,
+): Promise<Exclude<Found, Nothing>> {
+  return waitUntil(
+    async () => {
+      const found = await look();
+      if (isNothing(found)) throw new Error('nothing found');
+      return found as Exclude<Found, Nothing>;
+    },
+    { description: what, timeoutMs, pollMs },
+  );
+}
+
+type Nothing = false | null | undefined;
+
+function isNothing(found: unknown): found is Nothing {
+  return found === false || found === null || found === undefined;
+}

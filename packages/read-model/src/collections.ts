@@ -3,22 +3,24 @@ import type { IndexDirection } from 'mongodb';
 import type { ReadModel } from './connection.js';
 import { isDuplicateKey, isRetriable, withClassifiedErrors } from './errors.js';
 
+/** Only names and keys are used here, so declarations of any document types go together. */
+export interface DeclaredCollection {
+  name: string;
+  indexes: readonly { key: object; unique?: boolean }[];
+}
+
 /**
  * Makes the collections and indexes that are missing. Safe when several instances do it at once; indexes that are
  * no longer declared are left alone (dropping one is an operator's decision).
  */
 export async function ensureCollections(
   readModel: ReadModel,
-  // Only names and keys are used here, so declarations of any document types go together.
-  declarations: readonly { name: string; indexes: readonly { key: object; unique?: boolean }[] }[],
+  declarations: readonly DeclaredCollection[],
 ): Promise<void> {
   for (const declaration of declarations) await withRetries(() => ensureCollection(readModel, declaration));
 }
 
-async function ensureCollection(
-  readModel: ReadModel,
-  declaration: { name: string; indexes: readonly { key: object; unique?: boolean }[] },
-): Promise<void> {
+async function ensureCollection(readModel: ReadModel, declaration: DeclaredCollection): Promise<void> {
   const existing = await readModel.db
     .listCollections({ name: declaration.name }, { nameOnly: true })
     .toArray();

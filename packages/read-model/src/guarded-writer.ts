@@ -1,5 +1,6 @@
 // Writing documents that remember how far they have been folded: applying anything twice, or late, changes nothing.
 import type { Collection, Document, Filter, OptionalUnlessRequiredId } from 'mongodb';
+import { inChunks } from './chunks.js';
 import type { CollectionDeclaration } from './collection-declaration.js';
 import type { ReadModel } from './connection.js';
 import { duplicatesOf, withClassifiedErrors } from './errors.js';
@@ -36,7 +37,6 @@ export interface GuardedWriter {
 }
 
 const insertChunk = 1_000;
-const parallelCalls = 2;
 
 /** @param strategy how to replace; default the fastest exact one for the engine */
 export function createGuardedWriter(
@@ -92,27 +92,6 @@ async function insertChunkOf<Stored extends Document>(
     const taken = new Set(duplicates);
     return chunk.filter((_, index) => taken.has(index));
   }
-}
-
-async function inChunks<Item, Result>(
-  items: readonly Item[],
-  size: number,
-  work: (chunk: readonly Item[]) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  let next = 0;
-  const lane = async () => {
-    while (next < items.length) {
-      const from = next;
-      next += size;
-      results.push(await work(items.slice(from, from + size)));
-    }
-  };
-  const lanes = Array.from({ length: Math.min(parallelCalls, Math.ceil(items.length / size)) }, lane);
-  // All lanes are awaited, also when one fails: nothing may still be writing when the caller hears of the failure.
-  const outcomes = await Promise.allSettled(lanes);
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  return results;
 }
 
 /**

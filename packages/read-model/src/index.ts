@@ -19,7 +19,8 @@ export {
   type CollectionDeclaration,
   type IndexDeclaration,
 } from './collection-declaration.js';
-export { ensureCollections } from './collections.js';
+export { ensureCollections, type DeclaredCollection } from './collections.js';
+export { createReadModelComponent, type ReadModelComponentOptions } from './component.js';
 export {
   connectReadModel,
   databaseName,
@@ -44,6 +45,20 @@ export {
   type GuardedWriter,
 } from './guarded-writer.js';
 export type { GuardedDocument, GuardedWriteResult } from './guarded-settling.js';
+export { findByIds, findStoredIds } from './look-up.js';
+export {
+  bytesOf,
+  hexOf,
+  keysWithin,
+  offsetBytes,
+  orderedKey,
+  readOffset,
+  readUuid,
+  uuidBytes,
+  writeOffset,
+  writeUuid,
+  type KeyRange,
+} from './ordered-keys.js';
 export { mergePartitions, partitionedId } from './partitioned.js';
 export {
   afterCursor,

@@ -2,6 +2,7 @@
 import { Binary } from 'mongodb';
 import type { JsonValue } from '@lead-scoring/contracts';
 import { ReadModelError } from './errors.js';
+import { bytesOf, readUuid, uuidBytes } from './ordered-keys.js';
 
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -16,9 +17,8 @@ export function uuidToBinary(text: string): Binary {
 
 /** The lower-case text form of a stored UUID. */
 export function binaryToUuid(binary: Binary): string {
-  const hex = Buffer.from(binary.buffer.buffer, binary.buffer.byteOffset, binary.position).toString('hex');
-  if (hex.length !== 32) throw new TypeError(`not a UUID: ${binary.position} bytes`);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  if (binary.position !== uuidBytes) throw new TypeError(`not a UUID: ${binary.position} bytes`);
+  return readUuid(bytesOf(binary), 0);
 }
 
 /**
@@ -62,8 +62,7 @@ export function storedJson(utf8: Uint8Array): Binary {
 
 /** The JSON that `storedJson` stored. */
 export function readJson(stored: Binary): JsonValue {
-  const { buffer, byteOffset } = stored.buffer;
-  return JSON.parse(Buffer.from(buffer, byteOffset, stored.position).toString()) as JsonValue;
+  return JSON.parse(bytesOf(stored).toString()) as JsonValue;
 }
 
 /** A map key for an `_id` of any kind that read models use. */

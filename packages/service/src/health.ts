@@ -12,8 +12,27 @@ export interface Readiness {
 }
 
 /** Says out loud why a check failed: its message is shown to anybody who can reach the port. */
-export class NotReady extends Error {
+class NotReady extends Error {
   override readonly name = 'NotReady';
+}
+
+/** A check that says why not while `holds` is false. */
+export function readyWhen(holds: () => boolean, otherwise: string): HealthCheck {
+  return () => (holds() ? Promise.resolve() : Promise.reject(new NotReady(otherwise)));
+}
+
+/** What every service is ready by: its database answers, and its processors and projectors are caught up. */
+export function serviceHealthChecks(
+  readModel: { ping: () => Promise<void> },
+  ...readers: readonly { ready: () => boolean }[]
+): Record<'read model' | 'partitions', HealthCheck> {
+  return {
+    'read model': () => readModel.ping(),
+    partitions: readyWhen(
+      () => readers.every((reader) => reader.ready()),
+      'not every partition is caught up yet',
+    ),
+  };
 }
 
 const checkTimeoutMs = 2_000;

@@ -8,7 +8,7 @@ import express, { type Express } from 'express';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { decodeUtf8, parseJson, readBody, readJson } from './body.js';
-import { NotReady } from './health.js';
+import { readyWhen } from './health.js';
 import { createHttpServer } from './http-server.js';
 import { internalAuthorizationHeader, signInternal, type InternalClaims } from './internal-authentication.js';
 import { minimumPositionsHeader } from './positions.js';
@@ -314,7 +314,7 @@ describe('the query port', () => {
       ],
       healthChecks: {
         'read model': () => (ready ? Promise.resolve() : Promise.reject(new Error('mongodb://secret-host'))),
-        log: () => (ready ? Promise.resolve() : Promise.reject(new NotReady('2 partitions catch up'))),
+        log: readyWhen(() => ready, '2 partitions catch up'),
       },
       internalSecret: secret,
       logger: silent,

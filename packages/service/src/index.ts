@@ -26,9 +26,10 @@ export {
 } from './configuration.js';
 export {
   livenessHandler,
-  NotReady,
   readinessHandler,
   readinessOf,
+  readyWhen,
+  serviceHealthChecks,
   type HealthCheck,
   type Readiness,
 } from './health.js';

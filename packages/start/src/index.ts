@@ -1,5 +1,11 @@
 // Running the whole system on one machine, and the sample data it shows.
-export { sampleEvents, sampleRulesets, type SampleEvent, type SampleRuleset } from './sample-data.js';
+export {
+  sampleEvents,
+  sampleLevels,
+  sampleRulesets,
+  type SampleEvent,
+  type SampleRuleset,
+} from './sample-data.js';
 export {
   startSystem,
   type RunningService,

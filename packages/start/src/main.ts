@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createClient } from '@lead-scoring/client';
 import { secretFrom, type ServiceName } from '@lead-scoring/contracts';
 import { freePort, startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
-import { sampleEvents, sampleRulesets } from './sample-data.js';
+import { sampleEvents, sampleLevels, sampleRulesets } from './sample-data.js';
 import { startSystem, type RunningSystem, type SystemSecrets } from './system.js';
 
 const defaultPort = 8080;
@@ -128,6 +128,7 @@ async function seed(client: Client): Promise<void> {
     });
     for (const rule of rules) await client.call('createRule', { body: { ...rule, ruleset_id: ruleset.id } });
   }
+  await client.call('setEngagementLevels', { body: { levels: [...sampleLevels] } });
   const result = await client.ingest(sampleEvents(sampleEventCount, Date.now()));
   await client.call('listLeads', {
     query: { limit: 1, ...(result.position !== undefined && { min_position: result.position }) },

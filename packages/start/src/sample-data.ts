@@ -1,6 +1,6 @@
 // Sample data: believable visits of a few hundred people to the website of a software company, made by a seeded
 // generator, so that every first start shows the same leads. Nothing in it is a real person.
-import type { AttributeFilter, JsonObject } from '@lead-scoring/contracts';
+import type { AttributeFilter, JsonObject, routeDeclarations } from '@lead-scoring/contracts';
 
 export interface SampleEvent {
   alias_kind: 'email';
@@ -22,6 +22,12 @@ export interface SampleRuleset {
   name: string;
   rules: SampleRule[];
 }
+
+export const sampleLevels: readonly Omit<routeDeclarations.EngagementLevel, 'id'>[] = [
+  { name: 'Cold', min_score: null, max_score: 9, color: '#4c6ef5' },
+  { name: 'Warm', min_score: 10, max_score: 49, color: '#f59f00' },
+  { name: 'Hot', min_score: 50, max_score: null, color: '#e8590c' },
+];
 
 export const sampleRulesets: readonly SampleRuleset[] = [
   {

@@ -263,7 +263,8 @@ export function badQueries(name: RouteName, unit: Unit): BadRequest[] {
     one('an array', `${parameter}[]=1`, [400]);
     one('empty', `${parameter}=`, [400]);
     one('3,000 characters', `${parameter}=${'x'.repeat(3_000)}`, [400]);
-    const text = freeText.includes(parameter) ? [200, 400] : [400];
+    // A level that nobody has is not there.
+    const text = freeText.includes(parameter) ? [200, 400] : parameter === 'level' ? [400, 404] : [400];
     one('JSON', `${parameter}=${encodeURIComponent('{"$ne":null}')}`, text);
     one('NUL', `${parameter}=%00`, text);
     one('invalid UTF-8', `${parameter}=%ff%ed%a0%80`, text);

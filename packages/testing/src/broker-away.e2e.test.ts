@@ -1,6 +1,7 @@
 // The broker goes away under load and comes back: nobody is told 202 for what is not in the log, and nothing that was
 // acknowledged is lost.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@lead-scoring/platform/waiting';
 import {
   auditUntilRight,
   createLedger,
@@ -12,7 +13,7 @@ import {
 } from './ledger.js';
 import { startOwnBrokers, type OwnBrokers } from './own-brokers.js';
 import { seededRandom } from './random.js';
-import { eventually, startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, type TestSystem } from './test-system.js';
 
 const awayMs = 20_000;
 
@@ -60,14 +61,14 @@ describe('the broker is killed under load and away for 20 s', () => {
       }
     };
     const senders = [sender(), sender(), sender()];
-    await eventually(() => Promise.resolve(ledger.positions.length >= 50 ? true : undefined), 60_000);
+    await eventually('50 requests are acknowledged', () => ledger.positions.length >= 50, 60_000);
     await broker.stop('SIGKILL');
     phase = 'away';
     await new Promise((resolve) => setTimeout(resolve, awayMs));
     phase = 'after';
     await broker.start();
     const known = ledger.positions.length;
-    await eventually(() => Promise.resolve(ledger.positions.length >= known + 50 ? true : undefined), 60_000);
+    await eventually('50 more are acknowledged', () => ledger.positions.length >= known + 50, 60_000);
     sending = false;
     await Promise.all(senders);
 

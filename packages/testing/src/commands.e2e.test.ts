@@ -1,9 +1,10 @@
 // Commands that are answered: each takes effect once, however often it is sent and whatever dies meanwhile.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { inParallel } from './ledger.js';
 import { seededRandom } from './random.js';
-import { eventually, startTestSystem, type Answer, type TestSystem } from './test-system.js';
+import { startTestSystem, type Answer, type TestSystem } from './test-system.js';
 
 interface Rule {
   id: string;
@@ -33,10 +34,14 @@ const rules = async (): Promise<Rule[]> => {
 
 /** Sends until there is an answer that says what became of it; 503 and 504 say that it may be sent again. */
 const insist = (send: () => Promise<Answer>) =>
-  eventually(async () => {
-    const answer = await send();
-    return answer.status === 503 || answer.status === 504 ? undefined : answer;
-  }, 90_000);
+  eventually(
+    'there is an answer',
+    async () => {
+      const answer = await send();
+      return answer.status === 503 || answer.status === 504 ? undefined : answer;
+    },
+    90_000,
+  );
 
 describe('60 rules are created while scoring is killed three times', () => {
   const keys = Array.from({ length: 60 }, () => randomUUID());

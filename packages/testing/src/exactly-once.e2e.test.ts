@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createEventLog, requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
 import { leadIdOf, type ServiceName } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { pino } from 'pino';
 import {
   audit,
@@ -16,7 +17,7 @@ import {
 } from './ledger.js';
 import { seededRandom } from './random.js';
 import { countOf, differences, storedDocuments } from './stored-documents.js';
-import { eventually, startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, type TestSystem } from './test-system.js';
 
 // Another seed: other events, other moments.
 const seed = Number(process.env['SEED'] ?? 20_260_131);
@@ -132,7 +133,8 @@ async function killAfter(name: ServiceName, delayMs: number): Promise<void> {
   const killed = process.pid;
   process.kill('SIGKILL');
   await eventually(
-    () => Promise.resolve(process.pid !== undefined && process.pid !== killed ? true : undefined),
+    `${name} is started again`,
+    () => process.pid !== undefined && process.pid !== killed,
     60_000,
   );
 }

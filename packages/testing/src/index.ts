@@ -1,9 +1,8 @@
 // The harness of the end-to-end tests and benchmarks.
 export { referenceScores, type ReferenceEvent, type ReferenceRule } from './reference.js';
+export { endpointsFromEnvironment } from './servers.js';
 export {
   checkout,
-  endpointsFromEnvironment,
-  eventually,
   startTestSystem,
   type Answer,
   type RequestOptions,

@@ -2,6 +2,7 @@
 // without a valid credential. The cases go over the declared routes: one that has no case fails the first test.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf, type RouteName } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import {
   furnish,
   missingExamples,
@@ -13,7 +14,7 @@ import {
   type RouteExample,
   type Unit,
 } from './route-examples.js';
-import { eventually, startTestSystem, type Answer, type TestSystem } from './test-system.js';
+import { startTestSystem, type Answer, type TestSystem } from './test-system.js';
 
 /** What B may see when it asks for what is A's. */
 type Foreign =
@@ -45,7 +46,11 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listLeadEvents: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   listEventTypes: [nothing],
   listEventTypeProperties: [missing(({ eventType }) => ({ parameters: { eventType } }))],
-  listLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
+  listLeads: [
+    empty(({ mark }) => ({ query: { q: mark } })),
+    missing(({ levelId }) => ({ query: { level: levelId } })),
+    missing(({ mark }) => ({ query: { level: `Level ${mark}` } })),
+  ],
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
   getScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   explainScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
@@ -75,6 +80,9 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     missing(({ rulesetId }) => ({ body: { ruleset_id: rulesetId, event_type: 'Page View', weight: 1 } })),
   ],
   listRules: [empty(({ rulesetId }) => ({ query: { ruleset_id: rulesetId } }))],
+  listEngagementLevels: [nothing],
+  // A list of one's own; an id in it is one's own as well.
+  setEngagementLevels: [nothing],
   setRulesActive: [
     missing(({ ouId, ruleId }) => ({
       parameters: { ouId },
@@ -213,8 +221,8 @@ describe('without a valid credential every guarded route is 401, names the schem
     });
     expect((await send(system, 'listLeads', {}, { token: token.token })).status).toBe(200);
     await eventually(
-      async () =>
-        (await send(system, 'listLeads', {}, { token: token.token })).status === 401 ? true : undefined,
+      'the token has expired',
+      async () => (await send(system, 'listLeads', {}, { token: token.token })).status === 401,
       10_000,
     );
     await refusedEverywhere({ authorization: `Bearer ${token.token}` });
@@ -357,6 +365,8 @@ describe("another unit's things", () => {
       ({ id }) => id === a.rulesetId,
     );
     expect(ruleset).toMatchObject({ active: true, name: expect.stringContaining(a.mark) });
+    const levels = await send(system, 'listEngagementLevels', {}, as);
+    expect(levels.body).toMatchObject({ levels: [{ id: a.levelId, name: `Level ${a.mark}` }] });
     const basic = {
       authorization: `Basic ${Buffer.from(`${a.clientId}:${a.clientSecret}`).toString('base64')}`,
     };
@@ -432,6 +442,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     clientId,
     rulesetId,
     ruleId,
+    levelId,
     leadId,
     mark,
     ouId,
@@ -445,6 +456,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     clientId,
     rulesetId,
     ruleId,
+    levelId,
     leadId,
     mark,
     ouId,

@@ -1,11 +1,12 @@
 // The ledger that tests keep outside of the system: what was sent, and what was answered 202. An audit compares it
 // with everything that can be seen from outside: nothing lost, nothing doubled, nothing invented, every score right.
 import { leadIdOf, namedEventIdOf } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { MongoClient, type Binary } from 'mongodb';
 import { readTopic } from './public-topics.js';
 import type { Random } from './random.js';
 import { referenceScores, type ReferenceEvent, type ReferenceRule } from './reference.js';
-import { eventually, type TestSystem } from './test-system.js';
+import type { TestSystem } from './test-system.js';
 
 export interface LedgerEvent extends ReferenceEvent {
   timestamp: string;
@@ -63,11 +64,12 @@ export function createLedger(system: TestSystem): Ledger {
     post,
     deliver: async (events, withinMs) => {
       await eventually(
+        'the events are acknowledged',
         async () => {
           const { status, body } = await post(events);
           if (status >= 400 && status < 500 && status !== 429)
             throw new Error(`POST /ingest answered ${status}: ${JSON.stringify(body).slice(0, 500)}`);
-          return status === 202 ? true : undefined;
+          return status === 202;
         },
         withinMs,
         200,
@@ -181,6 +183,7 @@ export async function untilVisible(system: TestSystem, ledger: Ledger, timeoutMs
   const deadline = Date.now() + timeoutMs;
   for (const position of ledger.positions)
     await eventually(
+      'what was acknowledged is visible',
       async () => {
         const answer = await system.request(`/leads?limit=1&min_position=${encodeURIComponent(position)}`);
         if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
@@ -326,10 +329,14 @@ export async function auditUntilRight(
   timeoutMs: number,
 ): Promise<Findings> {
   let last: Findings | undefined;
-  return eventually(async () => {
-    last = await audit(system, ledger);
-    return Object.values(last).every((found: string[]) => found.length === 0) ? last : undefined;
-  }, timeoutMs).catch((error: unknown) => {
+  return eventually(
+    'all is well',
+    async () => {
+      last = await audit(system, ledger);
+      return Object.values(last).every((found: string[]) => found.length === 0) && last;
+    },
+    timeoutMs,
+  ).catch((error: unknown) => {
     if (last) return last;
     throw error;
   });

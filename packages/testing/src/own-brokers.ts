@@ -1,6 +1,6 @@
 // Brokers that a test may kill, of its own; registry and database are those of the run.
 import { startPlatform, type BrokerControl, type PlatformEndpoints } from '@lead-scoring/platform';
-import { endpointsFromEnvironment } from './test-system.js';
+import { endpointsFromEnvironment } from './servers.js';
 
 export interface OwnBrokers {
   endpoints: PlatformEndpoints;

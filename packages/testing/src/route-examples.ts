@@ -2,7 +2,8 @@
 // does not compile, and `missingExamples` tells so at run time.
 import { randomUUID } from 'node:crypto';
 import { leadIdOf, routes, type RouteDeclaration, type RouteName } from '@lead-scoring/contracts';
-import { eventually, type Answer, type RequestOptions, type TestSystem } from './test-system.js';
+import { eventually } from '@lead-scoring/platform/waiting';
+import type { Answer, RequestOptions, TestSystem } from './test-system.js';
 
 /** An OU with one of everything in it. Every name and text in it holds `mark`. */
 export interface Unit {
@@ -19,6 +20,7 @@ export interface Unit {
   clientSecret: string;
   rulesetId: string;
   ruleId: string;
+  levelId: string;
   leadId: string;
   alias: string;
   eventType: string;
@@ -76,6 +78,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     },
   }),
   listRules: () => ({}),
+  listEngagementLevels: () => ({}),
+  setEngagementLevels: ({ levelId, mark }) => ({ body: { levels: [levelOf(mark, levelId)] } }),
   setRulesActive: ({ ouId, ruleId }) => ({
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },
@@ -168,6 +172,11 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     { body: { ruleset_id: ruleset.id, event_type: eventType, weight: 7, label: `Label ${mark}` } },
     unit,
   );
+  const { levels } = await made<{ levels: { id: string }[] }>(
+    'setEngagementLevels',
+    { body: { levels: [levelOf(mark)] } },
+    unit,
+  );
   const event = eventOf(mark);
   const { position } = await made<{ position: string }>(
     'ingest',
@@ -175,7 +184,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     unit,
   );
   const leadId = leadIdOf(unit, 'email', event.alias);
-  await eventually(async () => {
+  await eventually('the lead is scored', async () => {
     const answer = await send(
       system,
       'getScore',
@@ -184,7 +193,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     );
     if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     return true;
-  }, 30_000);
+  });
   const share = () => made<{ token: string }>('createShare', { parameters: { id: leadId } }, unit);
   await share();
   const listed = await made<{ data: { id: string }[] }>('listShares', { parameters: { id: leadId } }, unit);
@@ -202,12 +211,24 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     clientSecret: account.client_secret,
     rulesetId: ruleset.id,
     ruleId: rule.id,
+    levelId: levels[0]?.id ?? '',
     leadId,
     alias: event.alias,
     eventType,
     shareToken,
     idleShareId: listed.data[0]?.id ?? '',
     siteUrl,
+  };
+}
+
+/** A level that takes the score of the unit's lead. */
+function levelOf(mark: string, id?: string) {
+  return {
+    ...(id !== undefined && { id }),
+    name: `Level ${mark}`,
+    min_score: 5,
+    max_score: null,
+    color: '#e8590c',
   };
 }
 

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { lettersAndDigits, problem, routes, shareLifetimeMs } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { furnish, send, type Unit } from './route-examples.js';
 import { storedDocuments } from './stored-documents.js';
-import { eventually, startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, type TestSystem } from './test-system.js';
 
 let system: TestSystem;
 let unit: Unit;
@@ -136,10 +137,10 @@ describe('a link', () => {
       body: { alias_kind: 'email', alias: unit.alias, event_type: unit.eventType },
     });
     expect(sent.status).toBe(202);
-    const shown = await eventually(async () => {
+    const shown = await eventually('the link shows another score', async () => {
       const { body } = await read(token);
       return body['score'] === score ? undefined : body;
-    }, 30_000);
+    });
     expect(shown).toMatchObject({ score: score + 7, top_drivers: [{ total: score + 7, weight: 7 }] });
   });
 

@@ -7,7 +7,9 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { checkout, endpointsFromEnvironment, eventually, removeNamespace } from './test-system.js';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { endpointsFromEnvironment, removeNamespace } from './servers.js';
+import { checkout } from './test-system.js';
 
 interface StartFile {
   api_url: string;
@@ -25,7 +27,7 @@ interface StartFile {
 /** What any list answers; the score where it is one of leads. */
 interface Leads {
   total: number;
-  data: { id: string; score: number }[];
+  data: { id: string; score: number; level: { name: string } | null }[];
 }
 
 const namespace = `test-${randomBytes(5).toString('hex')}`;
@@ -72,10 +74,14 @@ function start(): NonNullable<typeof running> {
 async function started(): Promise<{ file: StartFile; output: string }> {
   running = start();
   const { output, child } = running;
-  await eventually(() => {
-    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${output()}`);
-    return Promise.resolve(output().includes('Ctrl-C') ? true : undefined);
-  }, 120_000).catch((error: unknown) => {
+  await eventually(
+    'it runs',
+    () => {
+      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}:\n${output()}`);
+      return output().includes('Ctrl-C');
+    },
+    120_000,
+  ).catch((error: unknown) => {
     throw new Error(output(), { cause: error });
   });
   return { file: await startFile(), output: output() };
@@ -155,6 +161,7 @@ describe('npm start', () => {
     leads = answer.body;
     expect(leads.total).toBeGreaterThan(100);
     expect(leads.data[0]?.score).toBeGreaterThan(0);
+    expect(leads.data[0]?.level?.name).toBe('Hot');
     expect((await get(first, '/events?limit=1')).body.total).toBeGreaterThanOrEqual(4_000);
     expect((await get(first, '/engagement-scoring/rules?limit=1')).body.total).toBeGreaterThan(0);
   });
@@ -162,13 +169,14 @@ describe('npm start', () => {
   test('a service that is killed is started again, and start.json has its new pid', async () => {
     const killed = first.services['scoring']?.pid ?? 0;
     process.kill(killed, 'SIGKILL');
-    const again = await eventually(async () => {
+    const again = await eventually('it has another pid', async () => {
       const pid = (await startFile()).services['scoring']?.pid;
       return typeof pid === 'number' && pid !== killed ? pid : undefined;
-    }, 30_000);
+    });
     expect(lives(again)).toBe(true);
     await eventually(
-      async () => ((await get(first, '/leads?limit=1')).status === 200 ? true : undefined),
+      'leads are read again',
+      async () => (await get(first, '/leads?limit=1')).status === 200,
       60_000,
     );
   }, 100_000);
@@ -178,7 +186,7 @@ describe('npm start', () => {
     expect(pids.every(lives)).toBe(true);
     running?.child.kill('SIGINT');
     expect(await running?.exited).toBe(0);
-    await eventually(() => Promise.resolve(pids.some(lives) ? undefined : true), 5_000);
+    await eventually('all have ended', () => !pids.some(lives), 5_000);
     running = undefined;
   }, 60_000);
 

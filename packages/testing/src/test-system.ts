@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { secretFrom, type ServiceName } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { startSystem, type RunningService, type RunningSystem } from '@lead-scoring/start';
-import { Kafka, logLevel } from 'kafkajs';
-import { MongoClient } from 'mongodb';
 import { sitemapSite, startExampleSite } from './example-site.js';
+import { endpointsFromEnvironment, removeNamespace } from './servers.js';
 
 export interface Answer<Body = unknown> {
   status: number;
@@ -51,20 +51,6 @@ export interface TestSystemOptions {
 
 /** The checkout that holds this file. */
 export const checkout = join(import.meta.dirname, '../../..');
-
-/** The servers of the test run, as `npm test` names them in the environment. */
-export function endpointsFromEnvironment(environment: NodeJS.ProcessEnv = process.env): PlatformEndpoints {
-  const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, MONGODB_URI } = environment;
-  if (!KAFKA_BROKERS || !SCHEMA_REGISTRY_URL || !MONGODB_URI)
-    throw new Error(
-      'KAFKA_BROKERS, SCHEMA_REGISTRY_URL and MONGODB_URI must name running servers: run the tests with `npm test`.',
-    );
-  return {
-    kafkaBrokers: KAFKA_BROKERS.split(','),
-    schemaRegistryUrl: SCHEMA_REGISTRY_URL,
-    mongodbUri: MONGODB_URI,
-  };
-}
 
 /** Starts a system of its own; `stop` ends its processes and removes its topics, databases and logs. */
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
@@ -122,10 +108,10 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   };
   try {
     await system.ready(60_000);
-    const ouId = await eventually(async () => {
+    const ouId = await eventually('the first OU is there', async () => {
       const units = await request<{ data: { id: string }[] }>('/org-units');
       return units.status === 200 ? units.body.data[0]?.id : undefined;
-    }, 30_000);
+    });
     return {
       system,
       endpoints,
@@ -154,40 +140,4 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     await site.stop();
     throw error;
   }
-}
-
-/**
- * Waits until `look` finds something, and gives that.
- * @param timeoutMs after which the last failure is thrown
- */
-export async function eventually<Found>(
-  look: () => Promise<Found | undefined>,
-  timeoutMs: number,
-  intervalMs = 50,
-): Promise<Found> {
-  const deadline = Date.now() + timeoutMs;
-  let failure: unknown = new Error('nothing found');
-  for (;;) {
-    try {
-      const found = await look();
-      if (found !== undefined) return found;
-    } catch (error) {
-      failure = error;
-    }
-    if (Date.now() > deadline) throw new Error(`Not within ${String(timeoutMs)} ms`, { cause: failure });
-    await new Promise((resolve) => setTimeout(resolve, intervalMs));
-  }
-}
-
-/** Removes what a system left on shared servers: its topics and its databases. */
-export async function removeNamespace(endpoints: PlatformEndpoints, namespace: string): Promise<void> {
-  const admin = new Kafka({ brokers: endpoints.kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
-  await admin.connect();
-  const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(`${namespace}.`));
-  if (topics.length > 0) await admin.deleteTopics({ topics });
-  await admin.disconnect();
-  const mongo = await MongoClient.connect(endpoints.mongodbUri);
-  const { databases } = await mongo.db('admin').admin().listDatabases({ nameOnly: true });
-  for (const { name } of databases) if (name.startsWith(`${namespace}_`)) await mongo.db(name).dropDatabase();
-  await mongo.close();
 }

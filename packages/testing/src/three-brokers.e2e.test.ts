@@ -1,6 +1,7 @@
 // Partitions move from broker to broker under load, and a broker dies: the client library that the system stands on
 // is known to skip keyed records in exactly this moment without saying so. The system must not.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { Kafka, logLevel } from 'kafkajs';
 import {
   auditUntilRight,
@@ -13,7 +14,7 @@ import {
 } from './ledger.js';
 import { startOwnBrokers, type OwnBrokers } from './own-brokers.js';
 import { seededRandom } from './random.js';
-import { eventually, startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, type TestSystem } from './test-system.js';
 
 // Another seed: other events, another broker.
 const seed = Number(process.env['SEED'] ?? 11);
@@ -47,8 +48,8 @@ describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
     let sending = true;
     const untilAcknowledged = (requests: number) =>
       eventually(
-        () =>
-          Promise.resolve(ledger.positions.length >= requests || next > batches.length ? true : undefined),
+        `${requests} requests are acknowledged`,
+        () => ledger.positions.length >= requests || next > batches.length,
         60_000,
       );
     const sender = async () => {
@@ -82,10 +83,10 @@ describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
             }),
           })),
         });
-        await eventually(async () => {
+        await eventually('every leader has changed', async () => {
           const after = await leaders(admin, topics);
-          return [...before].every(([place, leader]) => after.get(place) !== leader) ? true : undefined;
-        }, 30_000);
+          return [...before].every(([place, leader]) => after.get(place) !== leader);
+        });
         moved += before.size;
         await untilAcknowledged(ledger.positions.length + 10);
       }
@@ -98,12 +99,14 @@ describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
           })),
         })),
       });
-      await eventually(async () => {
-        const { topics: described } = await admin.fetchTopicMetadata({ topics });
-        return described.every(({ partitions }) => partitions.every(({ isr }) => isr.length === 3))
-          ? true
-          : undefined;
-      }, 60_000);
+      await eventually(
+        'every replica is in sync',
+        async () => {
+          const { topics: described } = await admin.fetchTopicMetadata({ topics });
+          return described.every(({ partitions }) => partitions.every(({ isr }) => isr.length === 3));
+        },
+        60_000,
+      );
     } finally {
       await admin.disconnect();
     }

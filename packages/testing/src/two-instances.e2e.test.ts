@@ -1,5 +1,6 @@
 // Two processes of each service share the partitions; when one is gone for good, the other does all the work.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { Kafka, logLevel } from 'kafkajs';
 import {
   audit,
@@ -14,7 +15,7 @@ import {
   type Ledger,
 } from './ledger.js';
 import { seededRandom } from './random.js';
-import { eventually, startTestSystem, type TestSystem } from './test-system.js';
+import { startTestSystem, type TestSystem } from './test-system.js';
 
 let system: TestSystem;
 let ledger: Ledger;
@@ -30,10 +31,14 @@ afterAll(() => system.stop(), 60_000);
 describe('two processes of ingest and of scoring', () => {
   test('share the partitions between them', async () => {
     for (const service of ['ingest', 'scoring']) {
-      const members = await eventually(async () => {
-        const found = await membersOf(service);
-        return found.length === 2 ? found : undefined;
-      }, 60_000);
+      const members = await eventually(
+        `two processes of ${service} are members`,
+        async () => {
+          const found = await membersOf(service);
+          return found.length === 2 && found;
+        },
+        60_000,
+      );
       expect(members).toHaveLength(2);
     }
   }, 130_000);

@@ -1,6 +1,7 @@
 // While MongoDB is away, who is known can go on sending events; what needs the database says so.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startRig, eventually, type Rig } from './testing/rig.js';
+import { eventually } from '@lead-scoring/testing/service-rig';
+import { startRig, type Rig } from './testing/rig.js';
 import { startProxy, type SwitchableProxy } from './testing/switchable-proxy.js';
 
 let rig: Rig;
@@ -43,7 +44,11 @@ test('known credentials ingest, within a limit; others and commands with a key a
   expect((await rig.call('GET', '/readyz', { token: null })).status).toBe(503);
   expect((await rig.call('GET', '/healthz', { token: null })).status).toBe(200);
   proxy.restore();
-  await eventually(async () => (await rig.call('GET', '/readyz', { token: null })).status === 200, 90_000);
+  await eventually(
+    'the gateway is ready',
+    async () => (await rig.call('GET', '/readyz', { token: null })).status === 200,
+    90_000,
+  );
 }, 120_000);
 
 test('a credential that is not known while the database is away is 503, not 401', async () => {
@@ -54,5 +59,9 @@ test('a credential that is not known while the database is away is 503, not 401'
   expect(reply).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
   expect(reply.headers.get('retry-after')).toBeTruthy();
   proxy.restore();
-  await eventually(async () => (await rig.call('GET', '/leads', { token: unknown })).status === 401, 90_000);
+  await eventually(
+    'the credential is known not to be one',
+    async () => (await rig.call('GET', '/leads', { token: unknown })).status === 401,
+    90_000,
+  );
 }, 120_000);

@@ -302,6 +302,34 @@ describe('commands', () => {
   });
 });
 
+describe('levels', () => {
+  const put = (levels: unknown) => rig.call('PUT', '/engagement-scoring/levels', { body: { levels } });
+  const hot = { name: 'Hot', min_score: 50, max_score: null, color: '#e8590c' };
+
+  test('the list goes to the owner, with the bounds that were left out as open', async () => {
+    const answered = { levels: [{ ...hot, id: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' }] };
+    rig.scoringReplies(() => ({ outcome: 'done', result: answered }));
+    expect(await put([{ name: 'Hot', min_score: 50, color: '#e8590c' }])).toMatchObject({
+      status: 200,
+      body: answered,
+    });
+    expect(rig.commands.at(-1)).toMatchObject({
+      type: 'SetEngagementLevels',
+      key: ouId,
+      payload: { ou_id: ouId, levels: [hot] },
+    });
+  });
+
+  test('a list that is not as declared does not reach the owner, one that overlaps is 409', async () => {
+    const before = rig.commands.length;
+    for (const levels of ['Hot', [{}], [{ ...hot, max_score: 49 }], Array(21).fill(hot)])
+      expectProblem(await put(levels), 400, 'invalid_request');
+    expect(rig.commands).toHaveLength(before);
+    rig.scoringReplies(() => ({ outcome: 'rejected', code: 'levels_overlap', message: 'Both take 5.' }));
+    expectProblem(await put([hot, hot]), 409, 'levels_overlap');
+  });
+});
+
 describe('reads', () => {
   test('are forwarded with the caller’s claims, and the answer comes back as it is', async () => {
     rig.ownerAnswers((_req, res) => {

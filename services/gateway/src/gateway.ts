@@ -8,22 +8,20 @@ import {
   type RouteDeclaration,
 } from '@lead-scoring/contracts';
 import {
-  createEventLog,
+  createEventLogComponent,
   createProcessor,
   createRecordWriter,
   createRequester,
-  type EventLog,
 } from '@lead-scoring/event-log';
-import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   createHttpServer,
   createQueryServer,
   createSealing,
-  defineComponent,
   livenessHandler,
-  NotReady,
   readinessHandler,
-  type Component,
+  readyWhen,
+  serviceHealthChecks,
   type ComponentScope,
   type HealthCheck,
   type ListeningServer,
@@ -67,13 +65,29 @@ export async function openGateway(
   scope: ComponentScope,
   { logger, onFatal }: GatewayDependencies,
 ): Promise<ListeningServer> {
-  const readModel = await scope.start(readModelOf(configuration, logger));
+  const service = 'gateway';
+  const readModel = await scope.start(
+    createReadModelComponent(configuration, {
+      service,
+      collections: [...identityCollections, lastUses, buckets, answers],
+      logger,
+    }),
+  );
+  await ensureExpiry(readModel, [buckets.name, answers.name]);
   // Requests wait for this one: better an answer from what was last known than one after many seconds.
-  const requestReadModel = await scope.start(requestReadModelOf(configuration, logger));
-  const log = await scope.start(eventLogOf(configuration, logger));
+  const requestReadModel = await scope.start(
+    createReadModelComponent(configuration, {
+      name: 'read model for requests',
+      service,
+      collections: [],
+      logger,
+      timeoutMs: 1_500,
+    }),
+  );
+  const log = await scope.start(createEventLogComponent(configuration, { service, logger }));
   const processor = await scope.start(
     createProcessor(log, {
-      name: 'gateway',
+      name: service,
       inputs: ['gateway.commands'],
       output: 'gateway.events',
       open: (partition) => Promise.resolve(openIdentityPartition(readModel, partition)),
@@ -110,9 +124,8 @@ export async function openGateway(
         );
 
   const healthChecks: Record<string, HealthCheck> = {
-    'read model': () => readModel.ping(),
-    partitions: () => passes(processor.ready(), 'not every partition is caught up yet'),
-    organisation: () => passes(bootstrap.done(), 'the first organisation is not made yet'),
+    ...serviceHealthChecks(readModel, processor),
+    organisation: readyWhen(() => bootstrap.done(), 'the first organisation is not made yet'),
   };
   const openApi = openApiDocument({ version: apiVersion });
   const handlers: LocalHandlers = {
@@ -222,50 +235,6 @@ export async function openGateway(
   );
 }
 
-function readModelOf(configuration: GatewayConfiguration, logger: Logger): Component<ReadModel> {
-  return defineComponent('read model', async () => {
-    const readModel = await connectReadModel(
-      { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, 'gateway') },
-      { logger },
-    );
-    await ensureCollections(readModel, [...identityCollections, lastUses, buckets, answers]);
-    await ensureExpiry(readModel, [buckets.name, answers.name]);
-    return { value: readModel, stop: () => readModel.close() };
-  });
-}
-
-function requestReadModelOf(configuration: GatewayConfiguration, logger: Logger): Component<ReadModel> {
-  return defineComponent('read model for requests', async () => {
-    const readModel = await connectReadModel(
-      {
-        uri: configuration.MONGODB_URI,
-        database: databaseName(configuration.NAMESPACE, 'gateway'),
-        timeoutMs: 1_500,
-      },
-      { logger },
-    );
-    return { value: readModel, stop: () => readModel.close() };
-  });
-}
-
-function eventLogOf(configuration: GatewayConfiguration, logger: Logger): Component<EventLog> {
-  return defineComponent('event log', async () => {
-    const log = createEventLog(
-      {
-        brokers: configuration.KAFKA_BROKERS,
-        schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
-        namespace: configuration.NAMESPACE,
-        clientId: 'gateway',
-        partitions: configuration.PARTITIONS,
-        replicationFactor: configuration.REPLICATION_FACTOR,
-      },
-      { logger },
-    );
-    await log.prepare();
-    return { value: log, stop: () => log.close() };
-  });
-}
-
 function jsonDocument(document: object): LocalHandlers['openApiDocument'] {
   const text = Buffer.from(JSON.stringify(document));
   return (_req, res) => {
@@ -279,10 +248,6 @@ function page({ html, contentSecurityPolicy }: DocumentationPage): LocalHandlers
     res.setHeader('Content-Security-Policy', contentSecurityPolicy);
     res.type('html').send(text);
   };
-}
-
-function passes(ok: boolean, otherwise: string): Promise<void> {
-  return ok ? Promise.resolve() : Promise.reject(new NotReady(otherwise));
 }
 
 function requiredUnit(ouId: string | undefined): string {

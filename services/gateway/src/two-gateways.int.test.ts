@@ -1,6 +1,7 @@
 // Two gateways over one log and database: what one changes counts in the other, and limits are shared.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually, startRig, type Rig } from './testing/rig.js';
+import { eventually } from '@lead-scoring/testing/service-rig';
+import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
 
@@ -49,7 +50,7 @@ describe('the rate limit', () => {
     const refused = await rig.call('GET', '/leads', { token, gateway: 1 });
     expect(refused.status).toBe(429);
     const waitUntil = Date.now() + Number(refused.headers.get('retry-after')) * 1_000;
-    await eventually(() => Date.now() >= waitUntil);
+    await eventually('the time is over', () => Date.now() >= waitUntil);
     expect((await rig.call('GET', '/leads', { token })).status).toBe(200);
   });
 
@@ -71,6 +72,7 @@ test('a token that one gateway has ended is refused by the other within five sec
   expect((await rig.call('GET', '/leads', { token, gateway: 1 })).status).toBe(200);
   expect((await rig.call('DELETE', `/settings/tokens/${id}`)).status).toBe(204);
   await eventually(
+    'the token is refused',
     async () => (await rig.call('GET', '/leads', { token, gateway: 1 })).status === 401,
     5_000,
   );
@@ -115,10 +117,14 @@ test('calls after the active OU is set use it, through either gateway', async ()
     });
     expect(read.status).toBe(200);
     if (turn > 0)
-      await eventually(async () => {
-        await rig.call('GET', '/leads', { gateway: (turn + 1) % 2 });
-        return rig.forwarded.at(-1)?.claims.ou_id === unit.id;
-      }, 5_000);
+      await eventually(
+        'reads are of the active OU',
+        async () => {
+          await rig.call('GET', '/leads', { gateway: (turn + 1) % 2 });
+          return rig.forwarded.at(-1)?.claims.ou_id === unit.id;
+        },
+        5_000,
+      );
     else expect(rig.forwarded.at(-1)?.claims.ou_id).toBe(made.body.id);
   }
 });

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parsePositions } from '@lead-scoring/service';
 import type { routeDeclarations } from '@lead-scoring/contracts';
+import type { Answer } from '@lead-scoring/testing/service-rig';
 import { aliasOf, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
-import { startRig, type Answer, type Rig } from './testing/rig.js';
+import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
 beforeAll(async () => {

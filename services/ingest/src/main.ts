@@ -1,14 +1,13 @@
 // The ingest service: its processor of ingest.commands, and the query port over what it has folded.
-import { createEventLog, createProcessor } from '@lead-scoring/event-log';
-import { connectReadModel, databaseName, ensureCollections } from '@lead-scoring/read-model';
+import { createEventLogComponent, createProcessor } from '@lead-scoring/event-log';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
   createQueryServer,
-  defineComponent,
   loadConfiguration,
-  NotReady,
   runService,
+  serviceHealthChecks,
 } from '@lead-scoring/service';
 import { ingestCollections, openPartition } from './partition-state.js';
 import { ingestQueries } from './queries.js';
@@ -23,32 +22,9 @@ runService({
   readyFile: configuration.READY_FILE,
   open: async (scope) => {
     const readModel = await scope.start(
-      defineComponent('read model', async () => {
-        const value = await connectReadModel(
-          { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, 'ingest') },
-          { logger },
-        );
-        await ensureCollections(value, ingestCollections);
-        return { value, stop: () => value.close() };
-      }),
+      createReadModelComponent(configuration, { service: 'ingest', collections: ingestCollections, logger }),
     );
-    const log = await scope.start(
-      defineComponent('event log', async () => {
-        const value = createEventLog(
-          {
-            brokers: configuration.KAFKA_BROKERS,
-            schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
-            namespace: configuration.NAMESPACE,
-            clientId: 'ingest',
-            partitions: configuration.PARTITIONS,
-            replicationFactor: configuration.REPLICATION_FACTOR,
-          },
-          { logger },
-        );
-        await value.prepare();
-        return { value, stop: () => value.close() };
-      }),
-    );
+    const log = await scope.start(createEventLogComponent(configuration, { service: 'ingest', logger }));
     const processor = await scope.start(
       createProcessor(log, {
         name: 'ingest',
@@ -68,13 +44,7 @@ runService({
         host: configuration.HOST,
         port: configuration.PORT,
         routes: ingestQueries(readModel, { partitions: configuration.PARTITIONS, positionTimeoutMs: 10_000 }),
-        healthChecks: {
-          'read model': () => readModel.ping(),
-          partitions: () =>
-            processor.ready()
-              ? Promise.resolve()
-              : Promise.reject(new NotReady('not every partition is caught up yet')),
-        },
+        healthChecks: serviceHealthChecks(readModel, processor),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,
       }),

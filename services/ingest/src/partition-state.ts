@@ -15,6 +15,8 @@ import {
   createCheckpoints,
   createGuardedWriter,
   deletePartition,
+  findByIds,
+  findStoredIds,
   insertMissing,
   offsetToNumber,
   uuidToBinary,
@@ -43,8 +45,6 @@ export const ingestCollections = [eventRecords, places, knownEvents, eventTypes,
 
 /** Event type statistics that a partition has in hand. */
 const maximumOpenTypes = 5_000;
-/** Ids looked up in one query. */
-const lookUpChunk = 1_000;
 
 interface OpenType {
   fold: EventTypeFold;
@@ -76,22 +76,16 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   });
 
   async function storedAmong(candidates: readonly { lead_id: string; id: string }[]): Promise<Set<string>> {
-    const found = new Set<string>();
-    const chunks: (readonly { lead_id: string; id: string }[])[] = [];
-    for (let from = 0; from < candidates.length; from += lookUpChunk)
-      chunks.push(candidates.slice(from, from + lookUpChunk));
-    await withClassifiedErrors(async () => {
-      for (const chunk of chunks) {
-        const ids = chunk.map(({ lead_id, id }) => knownEventId(lead_id, id));
-        for (const { _id } of await storedKnown
-          .find({ _id: { $in: ids } }, { projection: { _id: 1 } })
-          .toArray()) {
-          const { lead_id, id } = readKnownEventId(_id);
-          found.add(eventKey(lead_id, id));
-        }
-      }
-    });
-    return found;
+    const found = await findStoredIds(
+      storedKnown,
+      candidates.map(({ lead_id, id }) => knownEventId(lead_id, id)),
+    );
+    return new Set(
+      found.map((key) => {
+        const { lead_id, id } = readKnownEventId(key);
+        return eventKey(lead_id, id);
+      }),
+    );
   }
 
   async function foldEvents(ingested: readonly Ingested[]): Promise<void> {
@@ -146,7 +140,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     if (openTypes.size + missing.length > maximumOpenTypes)
       for (const id of openTypes.keys()) if (!wanted.has(id)) openTypes.delete(id);
     const ids = missing.map(([, { ouId, typeKey }]) => eventTypeDocumentId(ouId, typeKey, partition));
-    const found = await withClassifiedErrors(() => storedTypes.find({ _id: { $in: ids } }).toArray());
+    const found = await findByIds(storedTypes, ids);
     const stored = new Map(found.map((document) => [document._id.toString('hex'), document]));
     missing.forEach(([id, { ouId, typeKey }], index) => {
       const document = stored.get(ids[index]?.toString('hex') ?? '');

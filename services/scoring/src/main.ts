@@ -1,14 +1,13 @@
 // The scoring service: its processor of events and of rule commands, and the query port over what it has folded.
-import { createEventLog, createProcessor } from '@lead-scoring/event-log';
-import { connectReadModel, databaseName, ensureCollections } from '@lead-scoring/read-model';
+import { createEventLogComponent, createProcessor } from '@lead-scoring/event-log';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
   createQueryServer,
-  defineComponent,
   loadConfiguration,
-  NotReady,
   runService,
+  serviceHealthChecks,
   setting,
 } from '@lead-scoring/service';
 import { createConfigurationReader } from './configuration/store.js';
@@ -30,32 +29,13 @@ runService({
   readyFile: configuration.READY_FILE,
   open: async (scope) => {
     const readModel = await scope.start(
-      defineComponent('read model', async () => {
-        const value = await connectReadModel(
-          { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, 'scoring') },
-          { logger },
-        );
-        await ensureCollections(value, scoringCollections);
-        return { value, stop: () => value.close() };
+      createReadModelComponent(configuration, {
+        service: 'scoring',
+        collections: scoringCollections,
+        logger,
       }),
     );
-    const log = await scope.start(
-      defineComponent('event log', async () => {
-        const value = createEventLog(
-          {
-            brokers: configuration.KAFKA_BROKERS,
-            schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
-            namespace: configuration.NAMESPACE,
-            clientId: 'scoring',
-            partitions: configuration.PARTITIONS,
-            replicationFactor: configuration.REPLICATION_FACTOR,
-          },
-          { logger },
-        );
-        await value.prepare();
-        return { value, stop: () => value.close() };
-      }),
-    );
+    const log = await scope.start(createEventLogComponent(configuration, { service: 'scoring', logger }));
     const configurations = createConfigurationReader(readModel);
     const processor = await scope.start(
       createProcessor(log, {
@@ -80,13 +60,7 @@ runService({
         host: configuration.HOST,
         port: configuration.PORT,
         routes: scoringQueries(readModel, configurations, { positionTimeoutMs: 10_000 }),
-        healthChecks: {
-          'read model': () => readModel.ping(),
-          partitions: () =>
-            processor.ready()
-              ? Promise.resolve()
-              : Promise.reject(new NotReady('not every partition is caught up yet')),
-        },
+        healthChecks: serviceHealthChecks(readModel, processor),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,
       }),

@@ -1,6 +1,8 @@
 // What the scoring service knows of one partition: decides on configurations and scores with it, and folds its own
 // events into it.
 import {
+  configurationEventOf,
+  configurationRecords,
   emptyConfiguration,
   evolveConfiguration,
   records,
@@ -23,11 +25,11 @@ import {
   createCheckpoints,
   createGuardedWriter,
   deletePartition,
+  findByIds,
   insertMissing,
   offsetToNumber,
   packJson,
   uuidToBinary,
-  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { decideConfiguration, resultOf } from './configuration/decide.js';
@@ -42,7 +44,7 @@ import {
   type ConfigurationReader,
 } from './configuration/store.js';
 import { recordKey } from './keys.js';
-import { histograms, leadAliases, leads, ranks, timeline } from './leads/model.js';
+import { histograms, leadAliases, leads, timeline } from './leads/model.js';
 import { createLeadProjection, leadName, type FoldedDecision } from './leads/project.js';
 import { decideScore } from './scores/decide.js';
 import { compileRules, type CompiledRules } from './scores/rule-model.js';
@@ -53,7 +55,6 @@ export const scoringCollections = [
   publishedConfigurations,
   configurationChanges,
   leads,
-  ranks,
   leadAliases,
   timeline,
   histograms,
@@ -94,9 +95,7 @@ export function openPartition(
   async function loadFolded(ouIds: Iterable<string>): Promise<void> {
     const missing = [...new Set(ouIds)].filter((ouId) => !folded.has(ouId));
     if (missing.length === 0) return;
-    const found = await withClassifiedErrors(() =>
-      storedConfigurations.find({ _id: { $in: missing.map(uuidToBinary) } }).toArray(),
-    );
+    const found = await findByIds(storedConfigurations, missing.map(uuidToBinary));
     for (const ouId of missing) folded.set(ouId, { configuration: emptyConfiguration(ouId), offset: -1 });
     for (const document of found) {
       const configuration = toConfiguration(document);
@@ -212,7 +211,7 @@ export function openPartition(
         if (isRecord(record, records.leadScored))
           decisions.push({ payload: record.payload, json: record.json, offset });
         else {
-          const event = configurationEvent(record);
+          const event = configurationEventOf(record);
           if (event) changes.push({ event, offset });
         }
       }
@@ -231,7 +230,6 @@ export function openPartition(
       await deletePartition(readModel, configurations, partition);
       await deletePartition(readModel, configurationChanges, partition);
       await deletePartition(readModel, leads, partition);
-      await deletePartition(readModel, ranks, partition);
       await deletePartition(readModel, leadAliases, partition);
       await deletePartition(readModel, timeline, partition);
       await deletePartition(readModel, histograms, partition);
@@ -246,28 +244,11 @@ function configurationCommand(record: IncomingRecord): ConfigurationCommand | nu
   if (isRecord(record, records.updateRuleset)) return { type: 'UpdateRuleset', payload: record.payload };
   if (isRecord(record, records.createRule)) return { type: 'CreateRule', payload: record.payload };
   if (isRecord(record, records.setRulesActive)) return { type: 'SetRulesActive', payload: record.payload };
+  if (isRecord(record, records.setEngagementLevels))
+    return { type: 'SetEngagementLevels', payload: record.payload };
   return null;
 }
 
-function configurationEvent(record: FoldedRecord): ConfigurationEvent | null {
-  if (isRecord(record, records.rulesetCreated)) return { type: 'RulesetCreated', payload: record.payload };
-  if (isRecord(record, records.rulesetUpdated)) return { type: 'RulesetUpdated', payload: record.payload };
-  if (isRecord(record, records.ruleCreated)) return { type: 'RuleCreated', payload: record.payload };
-  if (isRecord(record, records.rulesActivationChanged))
-    return { type: 'RulesActivationChanged', payload: record.payload };
-  return null;
-}
-
-function eventRecord(event: ConfigurationEvent): OutgoingRecord {
-  const key = event.payload.ou_id;
-  switch (event.type) {
-    case 'RulesetCreated':
-      return outgoing(records.rulesetCreated, { key, payload: event.payload });
-    case 'RulesetUpdated':
-      return outgoing(records.rulesetUpdated, { key, payload: event.payload });
-    case 'RuleCreated':
-      return outgoing(records.ruleCreated, { key, payload: event.payload });
-    case 'RulesActivationChanged':
-      return outgoing(records.rulesActivationChanged, { key, payload: event.payload });
-  }
+function eventRecord({ type, payload }: ConfigurationEvent): OutgoingRecord {
+  return outgoing(configurationRecords[type], { key: payload.ou_id, payload });
 }

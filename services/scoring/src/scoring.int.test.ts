@@ -1,6 +1,7 @@
 // The scoring service on real servers: what comes in through the log is what its query port tells.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf, routeDeclarations } from '@lead-scoring/contracts';
+import type { Answer } from '@lead-scoring/testing/service-rig';
 import { defaultRulesetIdOf } from './configuration/decide.js';
 import {
   at,
@@ -10,10 +11,12 @@ import {
   ingested,
   otherOuId,
   ouId,
+  setLevels,
   setRulesActive,
   updateRuleset,
+  type LevelBuilder,
 } from './testing/builders.js';
-import { startRig, type Answer, type Rig } from './testing/rig.js';
+import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -25,6 +28,31 @@ afterAll(async () => {
 
 const list = ({ body }: Answer) => body.data as routeDeclarations.Lead[];
 const nextCursor = ({ body }: Answer) => body.next_cursor as string | undefined;
+
+/** The ids of all leads of a list, by pages and by cursors. */
+async function walk(
+  query: string,
+  options: { ou?: string } = {},
+): Promise<{ byPage: string[]; byCursor: string[]; total: number }> {
+  const byPage: string[] = [];
+  const byCursor: string[] = [];
+  let total: number;
+  for (let page = 1; ; page += 1) {
+    const answer = await rig.get(`/leads?${query}&limit=7&page=${String(page)}`, options);
+    total = answer.body.total as number;
+    if (list(answer).length === 0) break;
+    byPage.push(...list(answer).map(({ id }) => id));
+  }
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const answer = await rig.get(
+      `/leads?${query}&limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      options,
+    );
+    byCursor.push(...list(answer).map(({ id }) => id));
+    cursor = nextCursor(answer);
+  }
+  return { byPage, byCursor, total };
+}
 
 describe('rules', () => {
   test('commands are answered with the resource, and what they changed can be read at once', async () => {
@@ -110,6 +138,7 @@ describe('scores', () => {
       lead_id: idOf('ada'),
       score: 6,
       scores: { engagement: 6 },
+      level: null,
       rulesets: [
         { ruleset_id: idOf('Intent'), name: 'Intent', score: 5 },
         { ruleset_id: defaultRulesetIdOf(ouId), name: 'Default', score: 1 },
@@ -177,24 +206,6 @@ describe('lists of leads', () => {
       ]),
     );
   }, 60_000);
-
-  async function walk(query: string): Promise<{ byPage: string[]; byCursor: string[]; total: number }> {
-    const byPage: string[] = [];
-    const byCursor: string[] = [];
-    let total: number;
-    for (let page = 1; ; page += 1) {
-      const answer = await rig.get(`/leads?${query}&limit=7&page=${String(page)}`);
-      total = answer.body.total as number;
-      if (list(answer).length === 0) break;
-      byPage.push(...list(answer).map(({ id }) => id));
-    }
-    for (let cursor: string | undefined = ''; cursor !== undefined;) {
-      const answer = await rig.get(`/leads?${query}&limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      byCursor.push(...list(answer).map(({ id }) => id));
-      cursor = nextCursor(answer);
-    }
-    return { byPage, byCursor, total };
-  }
 
   test.each([
     '-score',
@@ -270,6 +281,168 @@ describe('lists of leads', () => {
     expect(
       await rig.get(`/leads?limit=2&cursor=${String(body.next_cursor)}`, { ou: otherOuId }),
     ).toMatchObject({ status: 400 });
+  });
+});
+
+describe('levels', () => {
+  const ou = idOf('levels ou');
+  const inUnit = { ou_id: ou };
+  const three: LevelBuilder[] = [
+    ['Cold', null, 9, { color: '#4c6ef5' }],
+    ['Warm', 10, 39, { color: '#f59f00' }],
+    ['Hot', 50, null, { color: '#e8590c' }],
+  ];
+  /** Of 0 to 60 points, four leads each. */
+  const people = Array.from({ length: 28 }, (_, index) => ({
+    name: `level lead ${String(index).padStart(2, '0')}`,
+    score: 10 * (index % 7),
+  }));
+  const levels = async () =>
+    (await rig.get('/engagement-scoring/levels', { ou })).body.levels as routeDeclarations.EngagementLevel[];
+  const levelNames = async (query = 'limit=100') =>
+    Object.fromEntries(
+      list(await rig.get(`/leads?${query}`, { ou })).map(({ score, level }) => [score, level?.name ?? null]),
+    );
+
+  beforeAll(async () => {
+    await rig.request(createRule('level view', inUnit));
+    await rig.score(
+      people.map(({ name, score }) =>
+        ingested(name, [{ event_type: 'Other' }, ...Array.from({ length: score / 10 }, () => ({}))], inUnit),
+      ),
+    );
+  }, 60_000);
+
+  test('are none at first, and then what was set, in every answer that holds a score', async () => {
+    expect(await levels()).toEqual([]);
+    expect(await levelNames()).toMatchObject({ 0: null, 60: null });
+    const set = await rig.request(setLevels(three, inUnit));
+    const [, , hot] = await levels();
+    expect(set).toEqual({ outcome: 'done', result: { levels: await levels() } });
+    expect(hot).toEqual({
+      id: expect.any(String),
+      name: 'Hot',
+      min_score: 50,
+      max_score: null,
+      color: '#e8590c',
+    });
+    expect(await levelNames()).toEqual({
+      0: 'Cold',
+      10: 'Warm',
+      20: 'Warm',
+      30: 'Warm',
+      40: null,
+      50: 'Hot',
+      60: 'Hot',
+    });
+    const level = { id: hot?.id, name: 'Hot', color: '#e8590c' };
+    const lead = idOf('level lead 06');
+    expect(list(await rig.get('/leads/search?q=level%20lead%2006', { ou }))).toMatchObject([
+      { score: 60, level },
+    ]);
+    for (const path of [`/score/${lead}`, `/lead/${lead}/score-explain`])
+      expect((await rig.get(path, { ou })).body).toMatchObject({ score: 60, level });
+    expect((await rig.get('/engagement-scoring/levels', { ou: otherOuId })).body).toEqual({ levels: [] });
+  });
+
+  test.each([
+    ['level=Warm', (score: number) => score >= 10 && score <= 39],
+    ['level=hot&sort=score', (score: number) => score >= 50],
+    ['level=Cold&sort=name', (score: number) => score <= 9],
+    ['level=Warm&min_score=15&max_score=100', (score: number) => score >= 15 && score <= 39],
+    ['level=Warm&max_score=20&q=level', (score: number) => score >= 10 && score <= 20],
+    ['level=Warm&min_score=50', () => false],
+    ['level=Warm&min_score=50&sort=-created_at', () => false],
+  ] as const)('%s lists the leads in the level and within the other bounds', async (query, takes) => {
+    const { byPage, byCursor, total } = await walk(query, { ou });
+    const expected = people.filter(({ score }) => takes(score)).map(({ name }) => idOf(name));
+    expect([...byPage].sort()).toEqual([...expected].sort());
+    expect([total, byCursor]).toEqual([byPage.length, byPage]);
+  });
+
+  test('a level may be asked for by its id; one that is unknown, or of another OU, is 404', async () => {
+    const id = (await levels())[1]?.id ?? '';
+    expect((await walk(`level=${id}`, { ou })).total).toBe(12);
+    for (const [query, unit] of [
+      ['level=Lukewarm', ou],
+      [`level=${idOf('nothing')}`, ou],
+      [`level=${id}`, otherOuId],
+      ['level=Warm&q=level', otherOuId],
+    ] as const)
+      expect(await rig.get(`/leads?${query}`, { ou: unit })).toMatchObject({
+        status: 404,
+        body: { code: 'level_not_found', detail: expect.stringContaining('/engagement-scoring/levels') },
+      });
+    expect(await rig.get('/leads?level=', { ou })).toMatchObject({ status: 400 });
+  });
+
+  test('that overlap are refused with both names, and nothing changes', async () => {
+    const before = await rig.documents();
+    const refused = await rig.request(setLevels([...three, ['Boiling', 60, null]], inUnit));
+    expect(refused).toMatchObject({
+      outcome: 'rejected',
+      code: 'levels_overlap',
+      message: expect.stringMatching(/"Hot".*"Boiling"/),
+    });
+    expect(await rig.documents()).toEqual(before);
+  });
+
+  test('that change are in the next answer, without any lead being written', async () => {
+    const [before, known] = [await rig.documents(), await levels()];
+    await rig.request(
+      setLevels(
+        [
+          ['Warm', 0, 30],
+          ['Burning', 31, null, { id: known[2]?.id }],
+        ],
+        inUnit,
+      ),
+    );
+    expect(await levelNames()).toEqual({
+      0: 'Warm',
+      10: 'Warm',
+      20: 'Warm',
+      30: 'Warm',
+      40: 'Burning',
+      50: 'Burning',
+      60: 'Burning',
+    });
+    expect((await levels()).map(({ id }) => id)).toEqual([known[1]?.id, known[2]?.id]);
+    const after = await rig.documents();
+    for (const name of ['leads', 'lead_ranks', 'timeline', 'score_histograms'])
+      expect(after[name]).toEqual(before[name]);
+  });
+
+  test('of a past moment are those of then, for the score of then', async () => {
+    const unit = idOf('past levels ou');
+    const of = (requested_at: string) => ({ ou_id: unit, requested_at });
+    await rig.request(createRule('past view', of('2026-01-01T00:00:00.000Z')));
+    await rig.request(
+      setLevels(
+        [
+          ['Low', null, 10],
+          ['High', 11, null],
+        ],
+        of('2026-01-02T00:00:00.000Z'),
+      ),
+    );
+    for (const day of ['03', '04'])
+      await rig.score([
+        ingested('edgar', [{ timestamp: `2026-01-${day}T00:00:00.000Z` }], {
+          ou_id: unit,
+          received_at: `2026-01-${day}T00:00:01.000Z`,
+        }),
+      ]);
+    await rig.request(setLevels([['Other', null, null]], of('2026-01-05T00:00:00.000Z')));
+    const levelAt = async (query: string) => {
+      const { body } = await rig.get(`/lead/${idOf('edgar')}/score-explain${query}`, { ou: unit });
+      return [body.score, (body.level as { name: string } | null)?.name ?? null];
+    };
+    expect(await levelAt('?at=2026-01-01T12:00:00Z')).toEqual([0, null]);
+    expect(await levelAt('?at=2026-01-03T12:00:00Z')).toEqual([10, 'Low']);
+    expect(await levelAt('?at=2026-01-04T12:00:00Z')).toEqual([20, 'High']);
+    expect(await levelAt('?at=2026-01-05T12:00:00Z')).toEqual([20, 'Other']);
+    expect(await levelAt('')).toEqual([20, 'Other']);
   });
 });
 

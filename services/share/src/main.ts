@@ -1,16 +1,16 @@
 // The share service: links that show why a lead has its score, and what they show. Run it as
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
-import { createEventLog, createProcessor, createProjector } from '@lead-scoring/event-log';
+import { createEventLogComponent, createProcessor, createProjector } from '@lead-scoring/event-log';
 import { openExplanationPartition } from '@lead-scoring/explanations';
-import { connectReadModel, databaseName, ensureCollections } from '@lead-scoring/read-model';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
   createQueryServer,
   defineComponent,
   loadConfiguration,
-  NotReady,
   runService,
+  serviceHealthChecks,
   setting,
 } from '@lead-scoring/service';
 import { createPreviewPainter } from '@lead-scoring/share-page/preview';
@@ -37,32 +37,9 @@ runService({
   readyFile: configuration.READY_FILE,
   open: async (scope) => {
     const readModel = await scope.start(
-      defineComponent('read model', async () => {
-        const value = await connectReadModel(
-          { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, 'share') },
-          { logger },
-        );
-        await ensureCollections(value, shareCollections);
-        return { value, stop: () => value.close() };
-      }),
+      createReadModelComponent(configuration, { service: 'share', collections: shareCollections, logger }),
     );
-    const log = await scope.start(
-      defineComponent('event log', async () => {
-        const value = createEventLog(
-          {
-            brokers: configuration.KAFKA_BROKERS,
-            schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
-            namespace: configuration.NAMESPACE,
-            clientId: 'share',
-            partitions: configuration.PARTITIONS,
-            replicationFactor: configuration.REPLICATION_FACTOR,
-          },
-          { logger },
-        );
-        await value.prepare();
-        return { value, stop: () => value.close() };
-      }),
-    );
+    const log = await scope.start(createEventLogComponent(configuration, { service: 'share', logger }));
     const endOf = createEndOf(log);
     const onFatal = (error: Error) => {
       scope.fatal(error);
@@ -115,13 +92,7 @@ runService({
           now: () => new Date(),
           paintPreview: (shared) => painter.paint(shared),
         }),
-        healthChecks: {
-          'read model': () => readModel.ping(),
-          partitions: () =>
-            links.ready() && explanations.ready()
-              ? Promise.resolve()
-              : Promise.reject(new NotReady('not every partition is caught up yet')),
-        },
+        healthChecks: serviceHealthChecks(readModel, links, explanations),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,
       }),

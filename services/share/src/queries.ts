@@ -120,11 +120,12 @@ async function openShare({ readModel, now }: ShareQueryDependencies, token: stri
     case 'valid': {
       const read = await readExplanation(readModel, share, asOf);
       if (!read) throw unknown();
-      const { explanation, history, computed_at } = read;
+      const { explanation, level, history, computed_at } = read;
       return {
         explanation,
         shared: {
           ...explanation,
+          ...(level && { level: { name: level.name, color: level.color } }),
           top_drivers: explanation.top_drivers.map(({ filter_label, ...driver }) => ({
             ...driver,
             ...(filter_label !== undefined && { filter_label }),

@@ -8,11 +8,13 @@ import {
   routes,
   shareLifetimeMs,
 } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/testing/service-rig';
 import {
   at,
   createShare,
   idOf,
   leadScored,
+  levelsSet,
   otherOuId,
   ouId,
   revokeShare,
@@ -21,7 +23,7 @@ import {
   shareOf,
   tokenOf,
 } from './testing/builders.js';
-import { eventually, startRig, type Rig } from './testing/rig.js';
+import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
 const rules = [ruleCreated('pricing', 15), ruleCreated('careers', -20)];
@@ -246,6 +248,25 @@ describe('what a link shows', () => {
       top_drivers: [{ count: 2, total: 30 }],
       snapshot: [{ weight: 15 }],
     });
+  });
+
+  test('names the level of the score on the page, by the levels of now; the public form stays as it is', async () => {
+    const json = await rig.get(publicPath('shown'));
+    const page = async () => (await rig.get(`/share/${tokenOf('shown')}`, { accept: 'text/html' })).text;
+    const set = (levels: Parameters<typeof levelsSet>[0]) =>
+      rig.scored([{ type: 'EngagementLevelsSet', payload: levelsSet(levels) }]);
+    expect(await page()).not.toContain('class="level"');
+    await set([
+      ['Lukewarm', null, 24],
+      ['Rather hot', 25, null],
+    ]);
+    expect(await page()).toMatch(/fill="#e8590c"[^]*Level: [^]*Rather hot/);
+    expect(await page()).not.toContain('Lukewarm');
+    expect(await rig.get(publicPath('shown'))).toMatchObject({ status: 200, text: json.text });
+    await set([['Lukewarm', null, 30]]);
+    expect(await page()).toContain('Lukewarm');
+    await set([]);
+    expect(await page()).not.toContain('class="level"');
   });
 
   test('comes as a page that runs nothing, as CSV, and as an image', async () => {

@@ -1,16 +1,16 @@
 // The site-analysis service: its processor of requests, the analyses that run beside it, and the query port over what it
 // has folded.
 import { routes } from '@lead-scoring/contracts';
-import { createEventLog, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
+import { createEventLogComponent, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
-import { connectReadModel, databaseName, ensureCollections } from '@lead-scoring/read-model';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
   defineComponent,
   loadConfiguration,
-  NotReady,
   runService,
+  serviceHealthChecks,
 } from '@lead-scoring/service';
 import { analysisQueries } from './analyses/queries.js';
 import { agentName } from './analysis/robots.js';
@@ -34,32 +34,13 @@ runService({
   readyFile: configuration.READY_FILE,
   open: async (scope) => {
     const readModel = await scope.start(
-      defineComponent('read model', async () => {
-        const value = await connectReadModel(
-          { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, processorName) },
-          { logger },
-        );
-        await ensureCollections(value, siteAnalysisCollections);
-        return { value, stop: () => value.close() };
+      createReadModelComponent(configuration, {
+        service: processorName,
+        collections: siteAnalysisCollections,
+        logger,
       }),
     );
-    const log = await scope.start(
-      defineComponent('event log', async () => {
-        const value = createEventLog(
-          {
-            brokers: configuration.KAFKA_BROKERS,
-            schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
-            namespace: configuration.NAMESPACE,
-            clientId: processorName,
-            partitions: configuration.PARTITIONS,
-            replicationFactor: configuration.REPLICATION_FACTOR,
-          },
-          { logger },
-        );
-        await value.prepare();
-        return { value, stop: () => value.close() };
-      }),
-    );
+    const log = await scope.start(createEventLogComponent(configuration, { service: processorName, logger }));
     const outbound = await scope.start(
       defineComponent('outbound', () => {
         const value = createOutbound({
@@ -99,13 +80,7 @@ runService({
         host: configuration.HOST,
         port: configuration.PORT,
         routes: analysisQueries(readModel),
-        healthChecks: {
-          'read model': () => readModel.ping(),
-          partitions: () =>
-            processor.ready()
-              ? Promise.resolve()
-              : Promise.reject(new NotReady('not every partition is caught up yet')),
-        },
+        healthChecks: serviceHealthChecks(readModel, processor),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,
       }),

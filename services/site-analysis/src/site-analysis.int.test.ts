@@ -27,7 +27,7 @@ async function analyse(name: string, ou = ouId): Promise<records.CommandReplied>
 }
 
 const list = async (query = '', ou = ouId) => {
-  const { status, body } = await rig.get(`/site-scoring/analyses${query}`, ou);
+  const { status, body } = await rig.get(`/site-scoring/analyses${query}`, { ou });
   return {
     status,
     code: body.code,

@@ -12,7 +12,7 @@ import {
   type PlatformEndpoints,
   type ProcessHandle,
 } from '@lead-scoring/platform';
-import { eventually } from '@lead-scoring/testing';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { Kafka, logLevel, type Admin } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 import type { RunningContender, Contender, ScoringContender, Totals } from './contender.js';
@@ -149,9 +149,9 @@ async function createTopic(admin: Admin, topic: string): Promise<void> {
     waitForLeaders: false,
   });
   // kafkajs waits for leaders too, but gives up when a broker does not know the new topic yet.
-  await eventually(async () => {
+  await eventually('every partition has a leader', async () => {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
     const led = topics[0]?.partitions.filter(({ leader }) => leader >= 0).length;
-    return led === partitions ? true : undefined;
-  }, 30_000);
+    return led === partitions;
+  });
 }

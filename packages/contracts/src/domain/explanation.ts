@@ -2,6 +2,7 @@
 import type { ScoredEvent } from '../records/scoring.js';
 import type { PublicScoreExplanation } from '../routes/shares.js';
 import type { ScoreExplanation } from '../routes/leads.js';
+import { levelOf } from './levels.js';
 import type { ScoringConfiguration } from './scoring-configuration.js';
 
 /** A decision that gave points. */
@@ -34,7 +35,7 @@ type Driver = ScoreExplanation['top_drivers'][number];
  * from `range_hours` before the moment on.
  * @param decisions all of the lead's, in the order in which they were made
  * @param current the configuration now: says what the rules are that gave the points
- * @param then the configuration that was in force at the moment
+ * @param then the configuration that was in force at the moment: says what counted, and what the score was called
  */
 export function explainScore(
   lead: ExplainedLead,
@@ -76,6 +77,7 @@ export function explainScore(
     lead_id: lead.id,
     lead_name: lead.name,
     score,
+    level: levelOf(then.levels, score),
     top_drivers: driversOf(entries, current),
     snapshot: [...then.rules.values()]
       .filter((rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true)

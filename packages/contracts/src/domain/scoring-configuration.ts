@@ -1,30 +1,87 @@
 // An OU's scoring configuration, as its events make it: scoring decides with it, share explains with it.
-import type {
-  RuleCreated,
-  RulesActivationChanged,
-  RulesetCreated,
-  RulesetUpdated,
+import type { RecordDeclaration } from '../records/record.js';
+import {
+  engagementLevelsSet,
+  ruleCreated,
+  rulesActivationChanged,
+  rulesetCreated,
+  rulesetUpdated,
+  type EngagementLevelsSet,
+  type RuleCreated,
+  type RulesActivationChanged,
+  type RulesetCreated,
+  type RulesetUpdated,
 } from '../records/scoring.js';
-import type { Rule, Ruleset } from '../routes/scoring-configuration.js';
+import type { EngagementLevel, Rule, Ruleset } from '../routes/scoring-configuration.js';
 import { filterLabel } from './filters.js';
 
 export type ConfigurationEvent =
   | { type: 'RulesetCreated'; payload: RulesetCreated }
   | { type: 'RulesetUpdated'; payload: RulesetUpdated }
   | { type: 'RuleCreated'; payload: RuleCreated }
-  | { type: 'RulesActivationChanged'; payload: RulesActivationChanged };
+  | { type: 'RulesActivationChanged'; payload: RulesActivationChanged }
+  | { type: 'EngagementLevelsSet'; payload: EngagementLevelsSet };
 
-/** Rulesets and rules in the order in which they were made. */
+/** How each configuration event is declared on the log. */
+export const configurationRecords: { readonly [Type in ConfigurationEvent['type']]: RecordDeclaration } = {
+  RulesetCreated: rulesetCreated,
+  RulesetUpdated: rulesetUpdated,
+  RuleCreated: ruleCreated,
+  RulesActivationChanged: rulesActivationChanged,
+  EngagementLevelsSet: engagementLevelsSet,
+};
+
+/** The configuration event that a record is; null for any other record. */
+export function configurationEventOf({
+  topic,
+  type,
+  payload,
+}: {
+  topic: string;
+  type: string;
+  payload: unknown;
+}): ConfigurationEvent | null {
+  if (!Object.hasOwn(configurationRecords, type)) return null;
+  const event = { type, payload } as ConfigurationEvent;
+  return configurationRecords[event.type].topic === topic ? event : null;
+}
+
+/** Rulesets and rules in the order in which they were made, levels in that in which they were set. */
 export interface ScoringConfiguration {
   readonly ou_id: string;
   /** Grows with every change; 0 before the first. */
   readonly version: number;
   readonly rulesets: ReadonlyMap<string, Ruleset>;
   readonly rules: ReadonlyMap<string, Rule>;
+  readonly levels: readonly EngagementLevel[];
 }
 
 export function emptyConfiguration(ouId: string): ScoringConfiguration {
-  return { ou_id: ouId, version: 0, rulesets: new Map(), rules: new Map() };
+  return { ou_id: ouId, version: 0, rulesets: new Map(), rules: new Map(), levels: [] };
+}
+
+/** What a configuration holds, as one JSON text to store. Comes back from `unpackConfiguration`. */
+export function packConfiguration({ rulesets, rules, levels }: ScoringConfiguration): string {
+  return JSON.stringify({ rulesets: [...rulesets.values()], rules: [...rules.values()], levels });
+}
+
+/** The configuration that `packConfiguration` made a text of. */
+export function unpackConfiguration(
+  identity: Pick<ScoringConfiguration, 'ou_id' | 'version'>,
+  text: string,
+): ScoringConfiguration {
+  // What was stored before there were levels has none.
+  const {
+    rulesets,
+    rules,
+    levels = [],
+  } = JSON.parse(text) as { rulesets: Ruleset[]; rules: Rule[]; levels?: EngagementLevel[] };
+  return {
+    ...identity,
+    rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
+    rules: new Map(rules.map((rule) => [rule.id, rule])),
+    levels,
+  };
 }
 
 /** Folds a configuration event, purely: the state before is left as it was. */
@@ -73,6 +130,8 @@ export function evolveConfiguration(
       }
       return { ...configuration, version, rules };
     }
+    case 'EngagementLevelsSet':
+      return { ...configuration, version, levels: event.payload.levels };
   }
 }
 

@@ -157,6 +157,48 @@ export const rulesActivationChanged = defineRecord({
 });
 export type RulesActivationChanged = PayloadOf<typeof rulesActivationChanged>;
 
+/** A level's own fields, as set and as shown. */
+export const levelFields = {
+  name: name(100).describe('One level has it, whatever the case.'),
+  min_score: score.nullable().describe('The lowest score that the level takes; null: open.'),
+  max_score: score.nullable().describe('The highest score that the level takes; null: open.'),
+  color: z
+    .string()
+    .max(7)
+    .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #e8590c')
+    .describe('A mark beside the name; no text is written in it.'),
+};
+
+export const maximumLevels = 20;
+
+export const setEngagementLevels = defineRecord({
+  type: 'SetEngagementLevels',
+  topic: 'scoring.commands',
+  key: 'ou_id',
+  description:
+    "Replace the OU's engagement levels. A level without an id keeps that of the level of its name, or gets one.",
+  schema: z.strictObject({
+    ou_id: id,
+    levels: z.array(z.strictObject({ id: id.optional(), ...levelFields })).max(maximumLevels),
+    requested_at: time,
+  }),
+});
+export type SetEngagementLevels = PayloadOf<typeof setEngagementLevels>;
+
+export const engagementLevelsSet = defineRecord({
+  type: 'EngagementLevelsSet',
+  topic: 'scoring.events',
+  key: 'ou_id',
+  description:
+    'The OU has these engagement levels and no others. What a score is called follows from them; scores stay.',
+  schema: z.strictObject({
+    ou_id: id,
+    levels: z.array(z.strictObject({ id, ...levelFields })).max(maximumLevels),
+    at: time,
+  }),
+});
+export type EngagementLevelsSet = PayloadOf<typeof engagementLevelsSet>;
+
 /** What one event gave: the rules that matched it, with the points of each. */
 const scoredEvent = z.strictObject({
   event_id: id,
@@ -205,9 +247,11 @@ export const scoringRecords = [
   updateRuleset,
   createRule,
   setRulesActive,
+  setEngagementLevels,
   rulesetCreated,
   rulesetUpdated,
   ruleCreated,
   rulesActivationChanged,
+  engagementLevelsSet,
   leadScored,
 ] as const;

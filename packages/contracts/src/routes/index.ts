@@ -36,6 +36,8 @@ export const routes = {
   createRule: configuration.createRule,
   createEngagementRule: configuration.createEngagementRule,
   listRules: configuration.listRules,
+  listEngagementLevels: configuration.listEngagementLevels,
+  setEngagementLevels: configuration.setEngagementLevels,
   setRulesActive: configuration.setRulesActive,
   listChannels: channels.listChannels,
   createChannel: channels.createChannel,

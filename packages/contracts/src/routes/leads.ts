@@ -13,8 +13,18 @@ import {
   timeParameter,
 } from '../common.js';
 import { alias } from '../domain/identity.js';
+import { levelFields } from '../records/scoring.js';
 import { minPosition } from './events.js';
 import { defineRoute, viewer } from './route.js';
+
+const leadLevel = z
+  .strictObject({ id, name: levelFields.name, color: levelFields.color })
+  .meta({ id: 'LeadLevel' });
+export type LeadLevel = z.infer<typeof leadLevel>;
+
+const level = leadLevel
+  .nullable()
+  .describe('The engagement level that the score is in, by the levels of now; null when it is in none.');
 
 export const lead = z
   .strictObject({
@@ -26,6 +36,7 @@ export const lead = z
     aliases: z.array(alias).max(100),
     score,
     scores: z.strictObject({ engagement: score }),
+    level,
     rulesets: z.array(z.strictObject({ ruleset_id: id, name: z.string().max(100), score })).max(1_000),
     event_count: z.int().min(0),
     last_activity_at: time,
@@ -62,6 +73,11 @@ export const listLeads = defineRoute({
   query: z.strictObject({
     min_score: bound.optional(),
     max_score: bound.optional(),
+    level: name(100)
+      .optional()
+      .describe(
+        'Id or name of an engagement level: leads whose score is in it, and within the other bounds.',
+      ),
     owner: name(200).optional(),
     q: name(200).optional().describe('Text within name, company or an alias.'),
     sort,
@@ -70,7 +86,7 @@ export const listLeads = defineRoute({
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Leads', schema: page(lead) } },
-  problems: [],
+  problems: [404],
 });
 
 export const searchLeads = defineRoute({
@@ -112,6 +128,7 @@ export const getScore = defineRoute({
         lead_id: id,
         score,
         scores: z.strictObject({ engagement: score }),
+        level,
         rulesets: lead.shape.rulesets,
         last_activity_at: time,
       }),
@@ -143,6 +160,11 @@ export const scoreExplanation = z
     lead_id: id,
     lead_name: z.string().max(512),
     score: score.describe('Current total, or the total at the time `at`.'),
+    level: leadLevel
+      .nullable()
+      .describe(
+        'The engagement level that the score is in, by the levels that were in force at the time `at`; null when it is in none.',
+      ),
     top_drivers: z.array(driver).max(1_000).describe('Sorted by absolute contribution, within the range.'),
     snapshot: z
       .array(z.strictObject({ event_type: z.string().max(100), weight: z.int() }))
@@ -188,7 +210,7 @@ export const explainScore = defineRoute({
       .describe('Event times that drivers and entries cover, back from `at`.'),
     at: timeParameter
       .optional()
-      .describe('The explanation as of then, under the rules of then. Default now.'),
+      .describe('The explanation as of then, under the rules and levels of then. Default now.'),
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Explanation', schema: scoreExplanation } },

@@ -1,8 +1,8 @@
-// Rulesets and rules.
+// Rulesets and rules, and the levels that scores are in.
 import { z } from 'zod';
 import { id, name, page, pageParameters, time } from '../common.js';
 import { attributeFilter } from '../domain/filters.js';
-import { ruleFields, scoreType } from '../records/scoring.js';
+import { levelFields, maximumLevels, ruleFields, scoreType } from '../records/scoring.js';
 import { defineRoute, editor, viewer } from './route.js';
 
 const tag = 'Scoring configuration';
@@ -140,6 +140,67 @@ export const listRules = defineRoute({
   summary: 'Engagement rules',
   query: z.strictObject({ ruleset_id: id.optional(), event_type: name(100).optional(), ...pageParameters }),
   responses: { 200: { description: 'Rules', schema: page(rule) } },
+  problems: [],
+});
+
+export const engagementLevel = z.strictObject({ id, ...levelFields }).meta({ id: 'EngagementLevel' });
+export type EngagementLevel = z.infer<typeof engagementLevel>;
+
+const levelForm = z
+  .strictObject({
+    id: id.optional().describe('Keeps the level that has it, or is that of the new one.'),
+    ...levelFields,
+    min_score: levelFields.min_score.default(null),
+    max_score: levelFields.max_score.default(null),
+  })
+  .refine(({ min_score, max_score }) => min_score === null || max_score === null || min_score <= max_score, {
+    path: ['max_score'],
+    error: 'must not be less than min_score: the level would take no score',
+  })
+  .meta({ id: 'EngagementLevelForm' });
+
+const levelList = z.strictObject({ levels: z.array(engagementLevel).max(maximumLevels) });
+
+export const listEngagementLevels = defineRoute({
+  name: 'listEngagementLevels',
+  method: 'GET',
+  path: '/engagement-scoring/levels',
+  owner: 'scoring',
+  kind: 'query',
+  access: viewer,
+  tag,
+  summary: 'Engagement levels',
+  description: 'In the order in which they were set, in the form that PUT takes.',
+  responses: { 200: { description: 'Levels', schema: levelList } },
+  problems: [],
+});
+
+export const setEngagementLevels = defineRoute({
+  name: 'setEngagementLevels',
+  method: 'PUT',
+  path: '/engagement-scoring/levels',
+  owner: 'scoring',
+  kind: 'command',
+  access: editor,
+  tag,
+  summary: 'Replace the engagement levels',
+  description:
+    'The whole list: a level that is not in it is gone. Bounds are inclusive, and no score may be in two levels (409 `levels_overlap`); it may be in none. A level is what a score is called when it is read: no score changes, and the new levels are in the next answer. A level without `id` keeps the id of the present level of its name.',
+  body: z
+    .strictObject({
+      levels: z.array(levelForm).max(maximumLevels, `must be at most ${String(maximumLevels)} levels`),
+    })
+    .meta({
+      id: 'EngagementLevelsForm',
+      example: {
+        levels: [
+          { name: 'Cold', min_score: null, max_score: 9, color: '#4c6ef5' },
+          { name: 'Warm', min_score: 10, max_score: 49, color: '#f59f00' },
+          { name: 'Hot', min_score: 50, max_score: null, color: '#e8590c' },
+        ],
+      },
+    }),
+  responses: { 200: { description: 'The levels, with their ids', schema: levelList } },
   problems: [],
 });
 

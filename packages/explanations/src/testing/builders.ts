@@ -38,6 +38,20 @@ export const ruleCreated = (
   ...more,
 });
 
+export const levelsSet = (
+  levels: [name: string, min_score: number | null, max_score: number | null][],
+): records.EngagementLevelsSet => ({
+  ou_id: ouId,
+  levels: levels.map(([name, min_score, max_score]) => ({
+    id: idOf(name),
+    name,
+    min_score,
+    max_score,
+    color: '#e8590c',
+  })),
+  at,
+});
+
 /** A decision that took the lead from one score to another: the rule of this name matched so many events. */
 export function leadScored(
   lead: string,

@@ -138,10 +138,14 @@ export function randomClusterId(): string {
   }
 }
 
+/**
+ * A broker of this machine lives for minutes and shares few cores: the optimising compiler and a collector with
+ * threads of its own would take more from them than they give back (a flood of events: 7 µs of broker time each
+ * instead of 16).
+ */
 function jvmOptions(brokers: number): string[] {
-  return brokers === 1
-    ? ['-Xms256m', '-Xmx768m', '-XX:+UseG1GC', '-XX:MaxGCPauseMillis=20']
-    : ['-Xms128m', '-Xmx384m', '-XX:+UseSerialGC'];
+  const heap = brokers === 1 ? ['-Xms256m', '-Xmx768m'] : ['-Xms128m', '-Xmx384m'];
+  return [...heap, '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 }
 
 export interface NativeKafka {

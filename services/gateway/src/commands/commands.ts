@@ -89,6 +89,9 @@ export const commandBuilders: CommandBuilders = {
     });
   },
 
+  setEngagementLevels: (input) =>
+    command(records.setEngagementLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
+
   createShare: (input) => {
     const { secret, hash, lastFour } = deriveShareToken(input.commandId, input.tokenSecret);
     const shareId = shareIdOf(hash);

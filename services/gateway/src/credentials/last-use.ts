@@ -2,6 +2,7 @@
 import {
   binaryToUuid,
   defineCollection,
+  findByIds,
   uuidToBinary,
   withClassifiedErrors,
   type Binary,
@@ -78,12 +79,6 @@ export async function lastUsesOf(
   readModel: ReadModel,
   credentialIds: readonly string[],
 ): Promise<Map<string, string>> {
-  if (credentialIds.length === 0) return new Map();
-  return withClassifiedErrors(async () => {
-    const found = await readModel
-      .collection(lastUses)
-      .find({ _id: { $in: credentialIds.map(uuidToBinary) } })
-      .toArray();
-    return new Map(found.map(({ _id, last_used_at }) => [binaryToUuid(_id), last_used_at.toISOString()]));
-  });
+  const found = await findByIds(readModel.collection(lastUses), credentialIds.map(uuidToBinary));
+  return new Map(found.map(({ _id, last_used_at }) => [binaryToUuid(_id), last_used_at.toISOString()]));
 }

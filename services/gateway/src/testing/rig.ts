@@ -22,7 +22,7 @@ import {
   type ListeningServer,
   type Started,
 } from '@lead-scoring/service';
-import { Kafka, logLevel } from 'kafkajs';
+import { endpointsFromEnvironment, eventually, removeNamespace } from '@lead-scoring/testing/service-rig';
 import { MongoClient } from 'mongodb';
 import { gatewayConfiguration } from '../configuration.js';
 import { openGateway } from '../gateway.js';
@@ -82,7 +82,7 @@ export interface RigOptions {
 }
 
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
-  const { KAFKA_BROKERS = '', SCHEMA_REGISTRY_URL = '', MONGODB_URI = '' } = process.env;
+  const endpoints = endpointsFromEnvironment();
   const namespace = `test-gateway-${randomBytes(5).toString('hex')}`;
   const logger = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
   const token = secretFrom('lsp_', randomBytes(32));
@@ -116,8 +116,8 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
 
   const log = createEventLog(
     {
-      brokers: KAFKA_BROKERS.split(','),
-      schemaRegistryUrl: SCHEMA_REGISTRY_URL,
+      brokers: endpoints.kafkaBrokers,
+      schemaRegistryUrl: endpoints.schemaRegistryUrl,
       namespace,
       clientId: 'test',
       partitions: 3,
@@ -161,9 +161,9 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
   for (let index = 0; index < (options.gateways ?? 1); index += 1) {
     const configuration = parseConfiguration(gatewayConfiguration, {
       NAMESPACE: namespace,
-      KAFKA_BROKERS,
-      SCHEMA_REGISTRY_URL,
-      MONGODB_URI,
+      KAFKA_BROKERS: endpoints.kafkaBrokers.join(','),
+      SCHEMA_REGISTRY_URL: endpoints.schemaRegistryUrl,
+      MONGODB_URI: endpoints.mongodbUri,
       PARTITIONS: '3',
       INTERNAL_SECRET: internalSecret,
       TOKEN_SECRET: 'a secret of this test, forty characters long',
@@ -184,7 +184,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     );
   }
   const urls = gateways.map(({ value }) => `http://127.0.0.1:${String(value.port)}`);
-  for (const url of urls) await eventually(async () => (await fetch(`${url}/readyz`)).ok, 30_000);
+  for (const url of urls) await eventually(`${url} is ready`, async () => (await fetch(`${url}/readyz`)).ok);
 
   return {
     urls,
@@ -228,7 +228,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       return found;
     },
     identityDocuments: async () => {
-      const client = await MongoClient.connect(MONGODB_URI);
+      const client = await MongoClient.connect(endpoints.mongodbUri);
       const db = client.db(databaseName(namespace, 'gateway'));
       const found: Record<string, unknown[]> = {};
       for (const { name } of identityCollections)
@@ -242,30 +242,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       await log.close();
       owner.closeAllConnections();
       await new Promise((resolve) => owner.close(resolve));
-      await removeAll(namespace, KAFKA_BROKERS.split(','), MONGODB_URI);
+      await removeNamespace(endpoints, namespace);
     },
   };
-}
-
-/** Waits until the condition holds, at most so long. */
-export async function eventually(
-  condition: () => Promise<boolean> | boolean,
-  withinMs = 10_000,
-): Promise<void> {
-  const deadline = Date.now() + withinMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`it did not become true within ${String(withinMs)} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-async function removeAll(namespace: string, brokers: string[], mongodbUri: string): Promise<void> {
-  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
-  await admin.connect();
-  const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(`${namespace}.`));
-  await admin.deleteTopics({ topics });
-  await admin.disconnect();
-  const client = await MongoClient.connect(mongodbUri);
-  await client.db(databaseName(namespace, 'gateway')).dropDatabase();
-  await client.close();
 }

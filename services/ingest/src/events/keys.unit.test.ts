@@ -1,9 +1,8 @@
 // Keys are in the order that they stand for, and read back.
 import { describe, expect, test } from '@jest/globals';
-import { Binary } from '@lead-scoring/read-model';
+import { Binary, bytesOf } from '@lead-scoring/read-model';
 import fc from 'fast-check';
 import {
-  bytesOf,
   eventAtPlace,
   isPlaceOf,
   keysOfRecord,

@@ -10,6 +10,9 @@ import {
 } from '@lead-scoring/contracts';
 import {
   Binary,
+  bytesOf,
+  findByIds,
+  hexOf,
   InvalidCursor,
   readJson,
   uuidToBinary,
@@ -22,7 +25,6 @@ import type { EventType } from '../event-types/fold.js';
 import { loadEventTypes } from '../event-types/queries.js';
 import { redirects } from '../intake/model.js';
 import {
-  bytesOf,
   eventAtPlace,
   isPlaceOf,
   keysOfRecord,
@@ -198,10 +200,6 @@ function aliasOf({ aliases: [first] }: records.EventsIngested): Alias {
   return first ?? { alias_kind: 'unknown', alias: '' };
 }
 
-function hexOf(id: Binary): string {
-  return bytesOf(id).toString('hex');
-}
-
 function countOf(types: ReadonlyMap<string, EventType>, typeKey: string | null): number {
   if (typeKey !== null) return types.get(typeKey)?.count ?? 0;
   return [...types.values()].reduce((sum, { count }) => sum + count, 0);
@@ -274,13 +272,7 @@ async function leadsOfAlias(
 async function followRedirects(readModel: ReadModel, leads: Set<string>): Promise<void> {
   let next = [...leads];
   while (next.length > 0) {
-    const ids = next.map(uuidToBinary);
-    const found = await withClassifiedErrors(() =>
-      readModel
-        .collection(redirects)
-        .find({ _id: { $in: ids } })
-        .toArray(),
-    );
+    const found = await findByIds(readModel.collection(redirects), next.map(uuidToBinary));
     next = found.map(({ lead_id }) => lead_id).filter((lead) => !leads.has(lead));
     for (const lead of next) leads.add(lead);
   }

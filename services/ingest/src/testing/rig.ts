@@ -1,124 +1,54 @@
-// The service in this process on real servers, in a namespace of its own, without a gateway: records in through the
-// log, reads through the query port.
-import { randomUUID } from 'node:crypto';
-import { encodePosition, records as declarations, topics } from '@lead-scoring/contracts';
-import {
-  createEventLog,
-  createProcessor,
-  createRecordWriter,
-  listLag,
-  outgoing,
-  requestRebuild,
-  type EventLog,
-  type OutgoingRecord,
-  type ProcessorStatus,
-} from '@lead-scoring/event-log';
-import {
-  connectReadModel,
-  createCheckpoints,
-  databaseName,
-  ensureCollections,
-  type ReadModel,
-} from '@lead-scoring/read-model';
-import {
-  createLogger,
-  createQueryServer,
-  internalAuthorizationHeader,
-  signInternal,
-} from '@lead-scoring/service';
-import { Kafka, logLevel } from 'kafkajs';
+// The ingest service in this process on real servers: commands in through the log, reads through the query port.
+import { encodePosition, records as declarations } from '@lead-scoring/contracts';
+import { createProcessor, listLag, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import type { IntakeCommand } from '../intake/events.js';
 import { ingestCollections, openPartition, processorName } from '../partition-state.js';
 import { ingestQueries } from '../queries.js';
 import { ouId } from './builders.js';
 
-export interface Answer {
-  status: number;
-  // A test looks into answers freely; what it finds is compared, never trusted.
-  body: Record<string, unknown>;
-}
-
-export interface Rig {
-  log: EventLog;
-  readModel: ReadModel;
+export interface Rig extends ServiceRig {
   /** Another processor of the same group; resolves when it runs, and stops when the function is called. */
-  startProcessor(): Promise<() => Promise<void>>;
+  startProcessor: () => Promise<() => Promise<void>>;
   /** Writes the commands, each event to the partition of its lead, and answers the position as a 202 has it. */
-  send(commands: IntakeCommand[]): Promise<string>;
+  send: (commands: IntakeCommand[]) => Promise<string>;
   /** Sends the commands, and resolves when all of their events are taken, forwarded ones included. */
-  take(commands: IntakeCommand[]): Promise<void>;
-  get(path: string, options?: { ou?: string }): Promise<Answer>;
-  rebuild(): Promise<void>;
-  /** Every document of every collection but checkpoints, in a form that can be compared. */
-  documents(): Promise<Record<string, unknown[]>>;
-  stop(): Promise<void>;
+  take: (commands: IntakeCommand[]) => Promise<void>;
 }
 
-const internalSecret = 'a secret of tests that is long enough';
 export async function startRig({ partitions = 3, processors = 1 } = {}): Promise<Rig> {
-  const logger = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
-  const namespace = `ingest-test-${randomUUID().slice(0, 8)}`;
-  const brokers = required('KAFKA_BROKERS').split(',');
-  const log = createEventLog(
-    {
-      brokers,
-      schemaRegistryUrl: required('SCHEMA_REGISTRY_URL'),
-      namespace,
-      clientId: 'test',
-      partitions,
-      replicationFactor: 1,
-    },
-    { logger },
-  );
-  await log.prepare();
-  const readModel = await connectReadModel(
-    { uri: required('MONGODB_URI'), database: databaseName(namespace, 'ingest') },
-    { logger },
-  );
-  await ensureCollections(readModel, ingestCollections);
-  const writer = await createRecordWriter(log).start();
-  const server = await createQueryServer({
-    host: '127.0.0.1',
-    port: 0,
-    routes: ingestQueries(readModel, { partitions, positionTimeoutMs: 2_000 }),
-    healthChecks: {},
-    internalSecret,
-    logger,
-    checkAnswers: true,
-  }).start();
-  const running = new Set<() => Promise<void>>();
+  const rig = await openServiceRig({
+    service: processorName,
+    collections: ingestCollections,
+    ouId,
+    partitions,
+  });
+  const { log, readModel, logger, onFatal } = rig;
+  await rig.serve(ingestQueries(readModel, { partitions, positionTimeoutMs: 2_000 }));
 
-  async function startProcessor(): Promise<() => Promise<void>> {
-    const processor = await createProcessor(log, {
-      name: 'ingest',
-      inputs: ['ingest.commands'],
-      output: 'ingest.events',
-      open: (partition) => openPartition(readModel, partition),
-      logger,
-      onFatal: (error) => {
-        throw error;
-      },
-    }).start();
-    const stop = async () => {
-      if (running.delete(stop)) await processor.stop();
-    };
-    running.add(stop);
-    await eventually('the processor runs', () => isRunning(processor.value));
-    return stop;
-  }
+  const startProcessor = () =>
+    rig.run(
+      createProcessor(log, {
+        name: processorName,
+        inputs: ['ingest.commands'],
+        output: 'ingest.events',
+        open: (partition) => openPartition(readModel, partition),
+        logger,
+        onFatal,
+      }),
+    );
 
   async function send(commands: IntakeCommand[]): Promise<string> {
     const last = new Map<number, bigint>();
-    for (const { partition, offset } of await writer.value.write(commands.flatMap(recordsOf)))
+    for (const { partition, offset } of await rig.write(commands.flatMap(recordsOf)))
       if (offset >= (last.get(partition) ?? 0n)) last.set(partition, offset);
     return encodePosition(last);
   }
 
   for (let index = 0; index < processors; index += 1) await startProcessor();
 
-  const rig: Rig = {
-    log,
-    readModel,
+  return {
+    ...rig,
     startProcessor,
     send,
     take: async (commands) => {
@@ -129,38 +59,7 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
         return lags.length > 0 && lags.every(({ topic, lag }) => topic !== 'ingest.commands' || lag <= 1n);
       });
     },
-    get: async (path, { ou = ouId } = {}) => {
-      const authorization = await signInternal(
-        {
-          ou_id: ou,
-          organisation_id: ouId,
-          credential_id: ouId,
-          actor: 'test',
-          role: 'viewer',
-          request_id: 'test',
-        },
-        internalSecret,
-      );
-      const response = await fetch(`http://127.0.0.1:${String(server.value.port)}${path}`, {
-        headers: {
-          [internalAuthorizationHeader]: authorization,
-        },
-      });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    },
-    rebuild: () => rebuild(log, readModel, partitions),
-    documents: () => documentsOf(readModel),
-    stop: async () => {
-      for (const stop of [...running]) await stop();
-      await server.stop();
-      await writer.stop();
-      await readModel.patiently((db) => db.dropDatabase());
-      await readModel.close();
-      await log.close();
-      await removeNamespace(brokers, namespace);
-    },
   };
-  return rig;
 }
 
 /** One record per event: leads of one command may be of several partitions. */
@@ -170,75 +69,4 @@ function recordsOf({ type, payload }: IntakeCommand): OutgoingRecord[] {
   return payload.events.map((event) =>
     outgoing(declarations.ingestEvents, { key: event.lead_id, payload: { ...payload, events: [event] } }),
   );
-}
-
-function isRunning(status: ProcessorStatus): boolean {
-  return status.ready();
-}
-
-/** Asks for a rebuild and waits until every partition has begun a new generation and come to the end of its log. */
-async function rebuild(log: EventLog, readModel: ReadModel, partitions: number): Promise<void> {
-  const checkpoints = createCheckpoints(readModel);
-  const before = await checkpoints.loadAll(processorName);
-  const generations = () =>
-    readModel.db
-      .collection<{ _id: string; partition: number; generation: number }>('checkpoints')
-      .find()
-      .toArray()
-      .then((found) => new Map(found.map(({ partition, generation }) => [partition, generation])));
-  const old = await generations();
-  await requestRebuild(log, processorName);
-  await eventually('the partitions are rebuilt', async () => {
-    const [now, reached] = [await generations(), await checkpoints.loadAll(processorName)];
-    return Array.from({ length: partitions }, (_, partition) => partition).every(
-      (partition) =>
-        (now.get(partition) ?? 0) > (old.get(partition) ?? 0) &&
-        (reached.get(partition)?.offset ?? 0n) >= (before.get(partition)?.offset ?? 0n),
-    );
-  });
-}
-
-async function documentsOf(readModel: ReadModel): Promise<Record<string, unknown[]>> {
-  const documents: Record<string, unknown[]> = {};
-  for (const { name } of ingestCollections) {
-    const found = await readModel.db.collection(name).find().sort({ _id: 1 }).toArray();
-    documents[name] = JSON.parse(JSON.stringify(found)) as unknown[];
-  }
-  return documents;
-}
-
-/** Waits until a condition holds. */
-export async function eventually(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  timeoutMs = 30_000,
-): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`not within ${String(timeoutMs)} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-/** Removes what the namespace has left on the brokers and in the registry. */
-async function removeNamespace(brokers: string[], namespace: string): Promise<void> {
-  const admin = new Kafka({ brokers, clientId: 'test', logLevel: logLevel.NOTHING }).admin();
-  await admin.connect();
-  const there = new Set(await admin.listTopics());
-  const own = topics.map(({ name }) => `${namespace}.${name}`).filter((name) => there.has(name));
-  if (own.length > 0) await admin.deleteTopics({ topics: own });
-  await admin.deleteGroups([`${namespace}.${processorName}`]).catch(() => undefined);
-  await admin.disconnect();
-  const subjects = `${required('SCHEMA_REGISTRY_URL')}/subjects`;
-  for (const subject of (await (await fetch(subjects)).json()) as string[]) {
-    if (!subject.startsWith(`${namespace}.`)) continue;
-    await fetch(`${subjects}/${encodeURIComponent(subject)}`, { method: 'DELETE' });
-    await fetch(`${subjects}/${encodeURIComponent(subject)}?permanent=true`, { method: 'DELETE' });
-  }
-}
-
-function required(name: string): string {
-  const value = process.env[name];
-  if (!value) throw new Error(`integration tests need ${name}`);
-  return value;
 }

@@ -1,10 +1,11 @@
-// Decides on changes of an OU's rulesets and rules: pure; time and ids come with the command.
+// Decides on changes of an OU's rulesets, rules and levels: pure; time and ids come with the command.
 import {
   nameBasedId,
   type ConfigurationEvent,
   type records,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
+import { setEngagementLevels } from '../levels/decide.js';
 import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './events.js';
 import { defaultRulesetOf, type Ruleset } from './state.js';
 
@@ -29,6 +30,8 @@ export function decideConfiguration(
       return createRule(command.payload, configuration);
     case 'SetRulesActive':
       return setRulesActive(command.payload, configuration);
+    case 'SetEngagementLevels':
+      return setEngagementLevels(command.payload, configuration);
   }
 }
 
@@ -44,6 +47,8 @@ export function resultOf(command: ConfigurationCommand, configuration: ScoringCo
       const ids = [...new Set(command.payload.rule_ids.map((id) => id.toLowerCase()))];
       return { updated_count: ids.length, updated_rules: ids };
     }
+    case 'SetEngagementLevels':
+      return { levels: configuration.levels.map((level) => ({ ...level })) };
   }
 }
 

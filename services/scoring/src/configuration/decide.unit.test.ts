@@ -1,13 +1,14 @@
 // Given a configuration, when a command comes, then it changes so, or is refused with a reason.
 import { describe, expect, test } from '@jest/globals';
 import {
+  configurationRecords,
   emptyConfiguration,
   evolveConfiguration,
+  packConfiguration,
   problemTypeOf,
-  records,
   routeDeclarations,
+  unpackConfiguration,
   type ConfigurationEvent,
-  type RecordDeclaration,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -17,6 +18,7 @@ import {
   createRuleset,
   idOf,
   ouId,
+  setLevels,
   setRulesActive,
   updateRuleset,
 } from '../testing/builders.js';
@@ -253,14 +255,10 @@ const command = fc.oneof(
       active: fc.boolean(),
     })
     .map(({ names, active }) => setRulesActive(names, active)),
+  fc
+    .uniqueArray(fc.constantFrom('Cold', 'cold', 'Warm', 'Hot'), { maxLength: 4 })
+    .map((names) => setLevels(names.map((name, index) => [name, 10 * index, 10 * index + 9]))),
 );
-
-const declarations: Record<ConfigurationEvent['type'], RecordDeclaration> = {
-  RulesetCreated: records.rulesetCreated,
-  RulesetUpdated: records.rulesetUpdated,
-  RuleCreated: records.ruleCreated,
-  RulesActivationChanged: records.rulesActivationChanged,
-};
 
 describe('laws', () => {
   test('any command twice is as once; replaying the events gives the state; events fit their schemas', () => {
@@ -272,7 +270,7 @@ describe('laws', () => {
           const decision = decideConfiguration(one, state);
           if (decision.outcome === 'rejected') continue;
           for (const event of decision.events)
-            expect(declarations[event.type].schema.safeParse(event.payload).error).toBeUndefined();
+            expect(configurationRecords[event.type].schema.safeParse(event.payload).error).toBeUndefined();
           events.push(...decision.events);
           state = decision.events.reduce(evolveConfiguration, state);
           const again = decideConfiguration(one, state);
@@ -280,6 +278,7 @@ describe('laws', () => {
         }
         expect(events.reduce(evolveConfiguration, emptyConfiguration(ouId))).toEqual(state);
         expect(state.version).toBe(events.length);
+        expect(unpackConfiguration(state, packConfiguration(state))).toEqual(state);
         const names = [...state.rulesets.values()].map(({ name }) => name.toLowerCase());
         expect(new Set(names).size).toBe(names.length);
       }),

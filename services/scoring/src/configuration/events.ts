@@ -5,7 +5,8 @@ export type ConfigurationCommand =
   | { type: 'CreateRuleset'; payload: records.CreateRuleset }
   | { type: 'UpdateRuleset'; payload: records.UpdateRuleset }
   | { type: 'CreateRule'; payload: records.CreateRule }
-  | { type: 'SetRulesActive'; payload: records.SetRulesActive };
+  | { type: 'SetRulesActive'; payload: records.SetRulesActive }
+  | { type: 'SetEngagementLevels'; payload: records.SetEngagementLevels };
 
 /** No event is a no-op: the command took effect before. */
 export type ConfigurationDecision =

@@ -1,4 +1,4 @@
-// Rulesets and rules as they are in force.
+// Rulesets, rules and levels as they are in force.
 import { emptyConfiguration, eventTypeKey, routes, type ScoringConfiguration } from '@lead-scoring/contracts';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import type { ConfigurationReader } from './store.js';
@@ -20,6 +20,10 @@ export function configurationQueries(configurations: ConfigurationReader): Bound
         ),
         query,
       );
+    }),
+    bindQuery(routes.listEngagementLevels, async ({ context }) => {
+      const { levels } = await loadOne(configurations, context.ouId);
+      return { levels: [...levels] };
     }),
   ];
 }

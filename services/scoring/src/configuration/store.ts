@@ -3,15 +3,15 @@
 import {
   emptyConfiguration,
   evolveConfiguration,
+  packConfiguration,
+  unpackConfiguration,
   type ConfigurationEvent,
-  type JsonValue,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   defineCollection,
   isDuplicateKey,
-  packJson,
   unpackJson,
   uuidToBinary,
   withClassifiedErrors,
@@ -20,13 +20,12 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { recordKeysUpTo } from '../keys.js';
-import type { Rule, Ruleset } from './state.js';
 
 /** The fold's own document. */
 export interface ConfigurationDocument extends GuardedDocument {
   _id: Binary;
   version: number;
-  /** JSON text of rulesets and rules, in the order in which they were made. */
+  /** packConfiguration. */
   content: string;
 }
 
@@ -65,10 +64,7 @@ export function toDocument(
   return {
     _id: uuidToBinary(configuration.ou_id),
     version: configuration.version,
-    content: packJson({
-      rulesets: [...configuration.rulesets.values()],
-      rules: [...configuration.rules.values()],
-    } as unknown as JsonValue),
+    content: packConfiguration(configuration),
     ...at,
   };
 }
@@ -78,13 +74,7 @@ export function toConfiguration({
   version,
   content,
 }: Pick<ConfigurationDocument, '_id' | 'version' | 'content'>): ScoringConfiguration {
-  const { rulesets, rules } = unpackJson(content) as unknown as { rulesets: Ruleset[]; rules: Rule[] };
-  return {
-    ou_id: binaryToUuid(_id),
-    version,
-    rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
-    rules: new Map(rules.map((rule) => [rule.id, rule])),
-  };
+  return unpackConfiguration({ ou_id: binaryToUuid(_id), version }, content);
 }
 
 /** Puts a configuration in force, unless a newer one is. */

@@ -4,13 +4,14 @@ import {
   emptyConfiguration,
   evolveConfiguration,
   explainScore,
+  publicExplanation,
   routeDeclarations,
   type ExplainedDecision,
 } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/events.js';
-import { createRule, createRuleset, idOf, ouId, setRulesActive } from '../testing/builders.js';
+import { createRule, createRuleset, idOf, ouId, setLevels, setRulesActive } from '../testing/builders.js';
 
 const configuration = (...commands: ConfigurationCommand[]) =>
   commands.reduce((state, command) => {
@@ -136,6 +137,25 @@ describe('an explanation', () => {
       setRulesActive(['a'], false),
     );
     expect(explained([], hour(1), 1, off).snapshot).toEqual([{ event_type: 'Page View', weight: 4 }]);
+  });
+
+  test('says what the score was called then: by its levels of then, for the score of then', () => {
+    const then = configuration(
+      setLevels([
+        ['Cold', null, 9],
+        ['Warm', 10, null],
+      ]),
+    );
+    const levelAt = (hours: number) => explained(decisions, hour(hours), 1, then).level?.name;
+    expect([levelAt(0), levelAt(1), levelAt(5)]).toEqual(['Cold', 'Warm', 'Cold']);
+    expect(explained(decisions).level).toBeNull();
+  });
+
+  test('is public without the level, for which the public form has no place', () => {
+    const then = configuration(setLevels([['Any', null, null]]));
+    const shown = publicExplanation(explained(decisions, hour(1), 1, then));
+    expect(routeDeclarations.publicScoreExplanation.safeParse(shown).error).toBeUndefined();
+    expect(JSON.stringify(shown)).not.toContain('Any');
   });
 
   test('tells when a score has points that nothing explains', () => {

@@ -1,6 +1,6 @@
 // Cursors of lists of leads: short, opaque, and good for the list that gave them only.
-import { Binary, InvalidCursor } from '@lead-scoring/read-model';
-import { bytesOf, isRankKeyOf } from '../keys.js';
+import { Binary, bytesOf, InvalidCursor } from '@lead-scoring/read-model';
+import { isRankKeyOf } from '../keys.js';
 
 /** The place of a lead in the order of scores: the next page starts after it, also when the lead has moved. */
 export function rankCursor(key: Binary, direction: 'ascending' | 'descending'): string {

@@ -1,8 +1,10 @@
 // Leads and histograms as folds: order, repetition and division of what is folded do not matter where they must not.
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
+import { bytesOf } from '@lead-scoring/read-model';
 import fc from 'fast-check';
 import { at, idOf, ouId } from '../testing/builders.js';
+import { rankEdge, rankKey, rankPosition } from '../keys.js';
 import { foldLead } from './fold.js';
 import {
   bucketOf,
@@ -11,6 +13,7 @@ import {
   joinHistograms,
   moveLead,
   skipWithin,
+  stretchEnd,
 } from './histogram-fold.js';
 import { nameOf, searchTextOf, type Lead } from './state.js';
 
@@ -166,6 +169,52 @@ describe('a histogram of scores', () => {
               .sort((left, right) => (up ? left - right : right - left));
           const start = skipWithin(histogramOf(scores), range, skip, up ? 'ascending' : 'descending');
           expect(ordered(start.range).slice(start.skip)).toEqual(ordered(range).slice(skip));
+        },
+      ),
+    );
+  });
+
+  test('a stretch holds the leads that are wanted, or all that are left, when they lie evenly', () => {
+    fc.assert(
+      fc.property(
+        fc.array(score, { maxLength: 60 }),
+        score,
+        score,
+        fc.integer({ min: 1, max: 70 }),
+        fc.boolean(),
+        (scores, a, b, wanted, up) => {
+          const histogram = histogramOf(scores);
+          const range = { low: Math.min(a, b), high: Math.max(a, b) };
+          const [start, last] = up ? [range.low, range.high + 1] : [range.high + 1, range.low];
+          const places = [...histogram].flatMap(([bucket, leads]) => {
+            const { low, high } = bucketRange(bucket);
+            return Array.from({ length: leads }, (_, at) => low + ((high + 1 - low) * (at + 0.5)) / leads);
+          });
+          const within = (one: number, other: number) =>
+            places.filter((place) => place > Math.min(one, other) && place < Math.max(one, other)).length;
+          const end = stretchEnd(histogram, range, start, wanted, up ? 'ascending' : 'descending');
+          // Both edges may cut a bucket between two leads.
+          if (end === last) expect(within(start, end)).toBeLessThanOrEqual(wanted + 1);
+          else expect(Math.abs(within(start, end) - wanted)).toBeLessThanOrEqual(1);
+        },
+      ),
+    );
+  });
+
+  test('edges of stretches lie among the places of leads as positions among numbers', () => {
+    fc.assert(
+      fc.property(
+        score,
+        fc.uuid(),
+        score,
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (one, lead, other, part) => {
+          const place = rankKey(ouId, one, lead);
+          const edge = rankEdge(ouId, other + part);
+          const [position, at] = [rankPosition(place), rankPosition(edge)];
+          const order = Math.sign(Buffer.compare(bytesOf(place), bytesOf(edge)));
+          if (position !== at) expect(order).toBe(Math.sign(position - at));
+          expect(at).toBeCloseTo(other + part, 2);
         },
       ),
     );

@@ -90,3 +90,31 @@ export function skipWithin(
   }
   return { range: { low, high }, skip: left };
 }
+
+/**
+ * Where a stretch of the order of scores ends that begins at a position and holds about `wanted` leads. Positions are
+ * those of `rankEdge`: within a bucket, leads are taken to lie evenly.
+ * @param start a position within the range or at its end
+ * @returns a position; the range's own end when no more leads than wanted are known there
+ */
+export function stretchEnd(
+  histogram: Histogram,
+  { low, high }: ScoreRange,
+  start: number,
+  wanted: number,
+  direction: 'ascending' | 'descending',
+): number {
+  const up = direction === 'ascending';
+  const buckets = [...histogram].sort(([left], [right]) => (up ? left - right : right - left));
+  let missing = wanted;
+  for (const [bucket, leads] of buckets) {
+    const inside = bucketRange(bucket);
+    const bottom = Math.max(inside.low, up ? start : low);
+    const top = Math.min(inside.high + 1, up ? high + 1 : start);
+    if (top <= bottom || leads <= 0) continue;
+    const each = (inside.high + 1 - inside.low) / leads;
+    if (missing * each < top - bottom) return up ? bottom + missing * each : top - missing * each;
+    missing -= (top - bottom) / each;
+  }
+  return up ? high + 1 : low;
+}

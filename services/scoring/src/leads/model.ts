@@ -1,4 +1,4 @@
-// Leads, their places in the order of scores, their timelines, and how many have which score: as stored.
+// Leads, their timelines, and how many have which score: as stored.
 import { nameBasedId, type Alias, type LeadFields, type records } from '@lead-scoring/contracts';
 import {
   defineCollection,
@@ -9,13 +9,15 @@ import {
   type Binary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import { leadKey, leadOfKey } from '../keys.js';
+import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { Histogram } from './histogram-fold.js';
 import { nameOf, searchTextOf, type Lead } from './state.js';
 
 /** `_id` is leadKey. */
 export interface LeadDocument extends GuardedDocument {
   _id: Binary;
+  /** rankKey: the lead's place in its OU's order of scores. */
+  rank: Binary;
   name: string;
   /** The name lower-cased, for sorting. */
   name_key: string;
@@ -29,12 +31,6 @@ export interface LeadDocument extends GuardedDocument {
   first_activity_at: string;
   last_activity_at: string;
   first_offset: number;
-}
-
-/** `_id` is rankKey: a small document, so that any page of leads by score is a few index entries. */
-export interface RankDocument {
-  _id: Binary;
-  partition: number;
 }
 
 /** `_id` is aliasKey. Only aliases that name another lead by themselves have one: a lead's own is computed. */
@@ -62,8 +58,7 @@ export interface HistogramDocument extends GuardedDocument {
   alias_kinds: string[];
 }
 
-export const leads = defineCollection<LeadDocument>({ name: 'leads', indexes: [] });
-export const ranks = defineCollection<RankDocument>({ name: 'lead_ranks', indexes: [] });
+export const leads = defineCollection<LeadDocument>({ name: 'leads', indexes: [{ key: { rank: 1 } }] });
 export const leadAliases = defineCollection<AliasDocument>({ name: 'lead_aliases', indexes: [] });
 export const timeline = defineCollection<TimelineDocument>({ name: 'timeline', indexes: [] });
 export const histograms = defineCollection<HistogramDocument>({
@@ -75,6 +70,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
   const name = nameOf(lead);
   return {
     _id: leadKey(lead.ou_id, lead.id),
+    rank: rankKey(lead.ou_id, lead.score, lead.id),
     // What lists look at stands in front: an engine reads a document up to the field that it wants.
     search: searchTextOf(lead),
     owner: lead.fields.owner?.value ?? '',

@@ -4,14 +4,15 @@ import { leadIdOf, type records } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
   createStateCache,
+  findByIds,
+  hexOf,
   inLockingOrder,
   storedJson,
   insertMissing,
   uuidToBinary,
-  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { aliasKey, hexOf, leadKey, rankKey, recordKey } from '../keys.js';
+import { aliasKey, leadKey, recordKey } from '../keys.js';
 import { foldLead } from './fold.js';
 import { moveLead } from './histogram-fold.js';
 import {
@@ -20,7 +21,6 @@ import {
   leadAliases,
   leads as leadCollection,
   packHistogram,
-  ranks as rankCollection,
   timeline as timelineCollection,
   toLead,
   toLeadDocument,
@@ -58,8 +58,6 @@ interface OpenHistogram {
   isNew: boolean;
 }
 
-/** Ids looked up or deleted in one call. */
-const chunkSize = 1_000;
 const maximumAliasKinds = 100;
 
 export function createLeadProjection(
@@ -67,7 +65,6 @@ export function createLeadProjection(
   { partition, cachedLeads }: { partition: number; cachedLeads: number },
 ): LeadProjection {
   const storedLeads = readModel.collection(leadCollection);
-  const storedRanks = readModel.collection(rankCollection);
   const storedAliases = readModel.collection(leadAliases);
   const storedTimeline = readModel.collection(timelineCollection);
   const storedHistograms = readModel.collection(histograms);
@@ -90,15 +87,11 @@ export function createLeadProjection(
         byKey.set(hexOf(id), name);
         return [id];
       });
-      await withClassifiedErrors(() =>
-        inChunks(ids, async (chunk) => {
-          for (const document of await storedLeads.find({ _id: { $in: [...chunk] } }).toArray()) {
-            const name = byKey.get(hexOf(document._id));
-            const owner = name === undefined ? undefined : owners.get(name);
-            if (name !== undefined && owner) found.push([name, toLead(document, owner.ou_id)]);
-          }
-        }),
-      );
+      for (const document of await findByIds(storedLeads, ids)) {
+        const name = byKey.get(hexOf(document._id));
+        const owner = name === undefined ? undefined : owners.get(name);
+        if (name !== undefined && owner) found.push([name, toLead(document, owner.ou_id)]);
+      }
       return found;
     });
   }
@@ -120,29 +113,12 @@ export function createLeadProjection(
   ): Promise<void> {
     const after = new Map<string, Lead>();
     const changed = new Set<string>();
-    /** Scores that the lead had and at which it may still have a place. */
-    const left = new Map<string, Set<number>>();
     for (const { payload, offset } of decisions) {
       const name = leadName(payload.ou_id, payload.lead_id);
       const lead = after.get(name) ?? before.get(name) ?? null;
       const folded = foldLead(lead, payload, offset);
       after.set(name, folded);
-      const scores = left.get(name) ?? new Set();
-      left.set(name, scores);
       if (folded !== lead) changed.add(name);
-      // Folded already: whoever did may not have come to the places.
-      else scores.add(payload.score);
-      if (folded.first_offset !== offset) scores.add(payload.previous_score);
-    }
-
-    const arriving: { _id: ReturnType<typeof rankKey>; partition: number }[] = [];
-    const leaving: ReturnType<typeof rankKey>[] = [];
-    for (const [name, lead] of after) {
-      const scores = left.get(name) ?? new Set<number>();
-      const known = before.get(name);
-      if (!known || !changed.has(name) || known.score !== lead.score)
-        arriving.push({ _id: rankKey(lead.ou_id, lead.score, lead.id), partition });
-      for (const score of scores) if (score !== lead.score) leaving.push(rankKey(lead.ou_id, score, lead.id));
     }
     const linked = [...changed].flatMap((name) => linkedAliases(after.get(name), before.get(name) ?? null));
     const entries = decisions.flatMap(({ payload, json, offset }) =>
@@ -158,10 +134,9 @@ export function createLeadProjection(
         : [],
     );
 
-    // Before the leads: whoever sees a lead's score finds the entries that explain it and the place that it has.
+    // Before the leads: whoever sees a lead's score finds the entries that explain it.
     await Promise.all([
       insertMissing(storedTimeline, entries),
-      insertMissing(storedRanks, inLockingOrder(arriving)),
       insertMissing(storedAliases, inLockingOrder(linked)),
     ]);
     const fresh = new Set<object>();
@@ -174,13 +149,7 @@ export function createLeadProjection(
     });
     await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
     for (const [name, lead] of after) cache.put(name, lead);
-    // After the leads: the place that a lead has left is passed over by readers until it is gone.
-    await Promise.all([
-      withClassifiedErrors(() =>
-        inChunks(leaving, (chunk) => storedRanks.deleteMany({ _id: { $in: [...chunk] } })),
-      ),
-      foldHistograms(decisions, after),
-    ]);
+    await foldHistograms(decisions, after);
   }
 
   /** Aliases that the lead has got and that name another lead by themselves. */
@@ -230,8 +199,9 @@ export function createLeadProjection(
   async function openMissingHistograms(ouIds: ReadonlySet<string>): Promise<void> {
     const missing = [...ouIds].filter((ouId) => !openHistograms.has(ouId));
     if (missing.length === 0) return;
-    const found = await withClassifiedErrors(() =>
-      storedHistograms.find({ _id: { $in: missing.map((ouId) => histogramId(ouId, partition)) } }).toArray(),
+    const found = await findByIds(
+      storedHistograms,
+      missing.map((ouId) => histogramId(ouId, partition)),
     );
     const stored = new Map(found.map((document) => [hexOf(document._id), document]));
     for (const ouId of missing) {
@@ -253,11 +223,4 @@ export function createLeadProjection(
   }
 
   return { load, fold, clear };
-}
-
-async function inChunks<Item>(
-  items: readonly Item[],
-  work: (chunk: readonly Item[]) => Promise<unknown>,
-): Promise<void> {
-  for (let from = 0; from < items.length; from += chunkSize) await work(items.slice(from, from + chunkSize));
 }

@@ -1,12 +1,15 @@
 // Leads by score, by text, and one by one.
 import {
   leadIdOf,
+  levelNamed,
+  levelOf,
   normaliseAlias,
   routes,
   type routeDeclarations,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import {
+  bytesOf,
   containsText,
   InvalidCursor,
   uuidToBinary,
@@ -20,13 +23,12 @@ import { loadOne } from '../configuration/queries.js';
 import type { ConfigurationReader } from '../configuration/store.js';
 import {
   aliasKeysOf,
-  bytesOf,
   leadKey,
   leadKeysOf,
   leadOfAliasKey,
   leadOfKey,
-  rankKeysBetween,
-  readRankKey,
+  rankEdge,
+  rankPosition,
 } from '../keys.js';
 import type { AwaitPositions } from '../visibility.js';
 import {
@@ -41,10 +43,11 @@ import {
   countWithin,
   joinHistograms,
   skipWithin,
+  stretchEnd,
   type Histogram,
   type ScoreRange,
 } from './histogram-fold.js';
-import { histograms, leadAliases, leads, ranks, unpackHistogram, type LeadDocument } from './model.js';
+import { histograms, leadAliases, leads, unpackHistogram, type LeadDocument } from './model.js';
 import { maximumAliases } from './state.js';
 
 type ListQuery = QueryInput<typeof routes.listLeads>['query'];
@@ -72,11 +75,15 @@ export function leadQueries({
     bindQuery(routes.listLeads, async ({ query, context }) => {
       await awaitPositions(context);
       const byScore = query.sort === 'score' || query.sort === '-score';
+      const loading = loadOne(configurations, context.ouId);
+      // Only a level makes the list wait for the configuration.
+      const level = query.level === undefined ? everyLevel : requireLevel(await loading, query.level);
+      const range = scoreRange(query, level);
       const [page, configuration] = await Promise.all([
         byScore && query.owner === undefined && query.q === undefined
-          ? listByScore(readModel, context.ouId, query)
-          : listFiltered(readModel, context.ouId, query),
-        loadOne(configurations, context.ouId),
+          ? listByScore(readModel, context.ouId, query, range)
+          : listFiltered(readModel, context.ouId, query, range),
+        loading,
       ]);
       return answer(page, query, configuration);
     }),
@@ -94,8 +101,8 @@ export function leadQueries({
         findLead(readModel, context.ouId, params.leadID),
         loadOne(configurations, context.ouId),
       ]);
-      const { id, score, scores, rulesets, last_activity_at } = toAnswer(found, configuration);
-      return { lead_id: id, score, scores, rulesets, last_activity_at };
+      const { id, score, scores, level, rulesets, last_activity_at } = toAnswer(found, configuration);
+      return { lead_id: id, score, scores, level, rulesets, last_activity_at };
     }),
   ];
 }
@@ -136,6 +143,7 @@ function toAnswer(document: LeadDocument, configuration: ScoringConfiguration): 
     aliases,
     score,
     scores: { engagement: score },
+    level: levelOf(configuration.levels, score),
     rulesets: rulesets.map((share) => ({
       ruleset_id: share.ruleset_id,
       name: configuration.rulesets.get(share.ruleset_id)?.name ?? '',
@@ -149,19 +157,42 @@ function toAnswer(document: LeadDocument, configuration: ScoringConfiguration): 
 
 const everyScore: ScoreRange = { low: -(2 ** 31), high: 2 ** 31 - 1 };
 
-function scoreRange({ min_score, max_score }: Pick<ListQuery, 'min_score' | 'max_score'>): ScoreRange {
+type LevelBounds = Pick<routeDeclarations.EngagementLevel, 'min_score' | 'max_score'>;
+
+const everyLevel: LevelBounds = { min_score: null, max_score: null };
+
+/** @throws ProblemError 404 `level_not_found` */
+function requireLevel(configuration: ScoringConfiguration, idOrName: string): LevelBounds {
+  const level = levelNamed(configuration.levels, idOrName);
+  if (!level)
+    throw new ProblemError(
+      404,
+      'level_not_found',
+      'No engagement level of this organizational unit has this id or name. GET /engagement-scoring/levels lists them.',
+    );
+  return level;
+}
+
+/** The scores that are within the bounds asked for and within the level's. */
+function scoreRange(
+  { min_score, max_score }: Pick<ListQuery, 'min_score' | 'max_score'>,
+  level: LevelBounds,
+): ScoreRange {
   return {
-    low: min_score === undefined ? everyScore.low : Math.ceil(min_score),
-    high: max_score === undefined ? everyScore.high : Math.floor(max_score),
+    low: Math.max(Math.ceil(min_score ?? everyScore.low), level.min_score ?? everyScore.low),
+    high: Math.min(Math.floor(max_score ?? everyScore.high), level.max_score ?? everyScore.high),
   };
 }
 
-/** A page costs what it shows, wherever it is: the histogram says where it starts, the places come in order. */
-async function listByScore(readModel: ReadModel, ouId: string, query: ListQuery): Promise<LeadPage> {
+/** A page costs what it shows: the histogram says where it starts and about where it ends. */
+async function listByScore(
+  readModel: ReadModel,
+  ouId: string,
+  query: ListQuery,
+  range: ScoreRange,
+): Promise<LeadPage> {
   const direction = query.sort === 'score' ? 'ascending' : 'descending';
-  const range = scoreRange(query);
   if (range.low > range.high) return { documents: [], total: 0 };
-  const places = readModel.collection(ranks);
   return withClassifiedErrors(async () => {
     const { histogram } = await loadStatistics(readModel, ouId);
     const { count, toCount } = countWithin(histogram, range);
@@ -169,40 +200,66 @@ async function listByScore(readModel: ReadModel, ouId: string, query: ListQuery)
     const start = from
       ? { range, skip: 0 }
       : skipWithin(histogram, range, (query.page - 1) * query.limit, direction);
-    if (start.range.low > start.range.high) return { documents: [], total: count };
-    const keys = rankKeysBetween(ouId, start.range.low, start.range.high);
     const [found, counted] = await Promise.all([
-      places
-        .find(
-          from
-            ? { $and: [{ _id: keys }, { _id: direction === 'ascending' ? { $gt: from } : { $lt: from } }] }
-            : { _id: keys },
-        )
-        .project<{ _id: Binary }>({ _id: 1 })
-        .sort({ _id: direction === 'ascending' ? 1 : -1 })
-        .skip(start.skip)
-        .limit(query.limit + 1)
-        .toArray(),
+      start.range.low > start.range.high
+        ? []
+        : leadsInOrder(readModel, ouId, histogram, { ...start, from, limit: query.limit + 1, direction }),
       Promise.all(
-        toCount.map(({ low, high }) => places.countDocuments({ _id: rankKeysBetween(ouId, low, high) })),
+        toCount.map(({ low, high }) =>
+          readModel
+            .collection(leads)
+            .countDocuments({ rank: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high + 1) } }),
+        ),
       ),
     ]);
-    const shown = found.slice(0, query.limit).map(({ _id }) => ({ key: _id, ...readRankKey(_id) }));
-    const byId = await loadLeads(
-      readModel,
-      shown.map(({ leadId }) => leadKey(ouId, leadId)),
-    );
-    const last = shown.at(-1);
+    const documents = found.slice(0, query.limit);
+    const last = documents.at(-1);
     return {
-      // A place that its lead has just left or not yet taken is passed over.
-      documents: shown.flatMap(({ leadId, score }) => {
-        const lead = byId.get(leadId);
-        return lead?.score === score ? [lead] : [];
-      }),
+      documents,
       total: counted.reduce((sum, one) => sum + one, count),
-      next_cursor: last && found.length > query.limit ? rankCursor(last.key, direction) : undefined,
+      next_cursor: last && found.length > query.limit ? rankCursor(last.rank, direction) : undefined,
     };
   });
+}
+
+interface OrderedLeads {
+  range: ScoreRange;
+  /** The place after which to begin; null: at the range's end. */
+  from: Binary | null;
+  skip: number;
+  limit: number;
+  direction: 'ascending' | 'descending';
+}
+
+/** Leads that a stretch may hold beyond those wanted, so that it is rarely too short. */
+const spareLeads = 64;
+
+/**
+ * Leads in the order of their scores. An engine that cannot sort by an index would put all leads of the range into
+ * order: so it is asked for a stretch that has a few more than are wanted, and for a longer one if that had fewer.
+ */
+async function leadsInOrder(
+  readModel: ReadModel,
+  ouId: string,
+  histogram: Histogram,
+  { range, from, skip, limit, direction }: OrderedLeads,
+): Promise<LeadDocument[]> {
+  const up = direction === 'ascending';
+  const [first, last] = up ? [range.low, range.high + 1] : [range.high + 1, range.low];
+  const start = from ? rankPosition(from) : first;
+  for (let wanted = skip + limit + spareLeads; ; wanted *= 4) {
+    const end = stretchEnd(histogram, range, start, wanted, direction);
+    const [low, high] = up ? [first, end] : [end, first];
+    const within = { rank: { $gte: rankEdge(ouId, low), $lt: rankEdge(ouId, high) } };
+    const documents = await readModel
+      .collection(leads)
+      .find(from ? { $and: [within, { rank: up ? { $gt: from } : { $lt: from } }] } : within)
+      .sort({ rank: up ? 1 : -1 })
+      .skip(skip)
+      .limit(limit)
+      .toArray();
+    if (documents.length === limit || end === last) return documents;
+  }
 }
 
 const sortFields = {
@@ -213,11 +270,14 @@ const sortFields = {
 } as const;
 
 /** By owner, text, or in another order: looks at all leads of the OU. */
-async function listFiltered(readModel: ReadModel, ouId: string, query: ListQuery): Promise<LeadPage> {
+async function listFiltered(
+  readModel: ReadModel,
+  ouId: string,
+  query: ListQuery,
+  { low, high }: ScoreRange,
+): Promise<LeadPage> {
   const conditions: Filter<LeadDocument>[] = [{ _id: leadKeysOf(ouId) }];
-  const { low, high } = scoreRange(query);
-  if (query.min_score !== undefined || query.max_score !== undefined)
-    conditions.push({ score: { $gte: low, $lte: high } });
+  if (low > everyScore.low || high < everyScore.high) conditions.push({ score: { $gte: low, $lte: high } });
   if (query.owner !== undefined) conditions.push({ owner: query.owner });
   if (query.q !== undefined) conditions.push(textCondition(query.q));
   const direction = query.sort.startsWith('-') ? -1 : 1;

@@ -64,6 +64,33 @@ export const setRulesActive = (
   },
 });
 
+/** A level as it is sent: `['Warm', 20, 49]`, and what else a test says of it. */
+export type LevelBuilder = [
+  name: string,
+  min_score: number | null,
+  max_score: number | null,
+  more?: Partial<records.SetEngagementLevels['levels'][number]>,
+];
+
+export const setLevels = (
+  levels: readonly LevelBuilder[],
+  more: Partial<records.SetEngagementLevels> = {},
+): Extract<ConfigurationCommand, { type: 'SetEngagementLevels' }> => ({
+  type: 'SetEngagementLevels',
+  payload: {
+    ou_id: ouId,
+    levels: levels.map(([name, min_score, max_score, fields]) => ({
+      name,
+      min_score,
+      max_score,
+      color: '#e8590c',
+      ...fields,
+    })),
+    requested_at: at,
+    ...more,
+  },
+});
+
 export interface IngestedEvent {
   id?: string;
   event_type?: string;

@@ -5,8 +5,8 @@ import { leadKey, sharedLeads } from '@lead-scoring/explanations';
 import {
   createCheckpoints,
   createPositionWatch,
+  findStoredIds,
   keyOf,
-  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { FindLeads } from '../links/partition-state.js';
@@ -23,12 +23,11 @@ export function createFindLeads(
   const watch = createPositionWatch(createCheckpoints(readModel), projectorName);
 
   async function find(wanted: readonly { ou_id: string; lead_id: string }[]): Promise<Set<string>> {
-    if (wanted.length === 0) return new Set();
-    const ids = wanted.map(({ ou_id, lead_id }) => leadKey(ou_id, lead_id));
-    const found = await withClassifiedErrors(() =>
-      collection.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray(),
+    const found = await findStoredIds(
+      collection,
+      wanted.map(({ ou_id, lead_id }) => leadKey(ou_id, lead_id)),
     );
-    return new Set(found.map(({ _id }) => keyOf(_id)));
+    return new Set(found.map(keyOf));
   }
 
   return async (wanted) => {

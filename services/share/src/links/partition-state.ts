@@ -14,9 +14,9 @@ import {
   createCheckpoints,
   createGuardedWriter,
   deletePartition,
+  findByIds,
   offsetToNumber,
   uuidToBinary,
-  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { beginRebuild, type EndOf } from '../rebuilds.js';
@@ -43,11 +43,7 @@ export function openSharePartition(
   const writer = createGuardedWriter(readModel);
 
   async function load(ids: Iterable<string>): Promise<Map<string, ShareDocument>> {
-    const wanted = [...new Set(ids)];
-    if (wanted.length === 0) return new Map();
-    const found = await withClassifiedErrors(() =>
-      collection.find({ _id: { $in: wanted.map(uuidToBinary) } }).toArray(),
-    );
+    const found = await findByIds(collection, [...new Set(ids)].map(uuidToBinary));
     return new Map(found.map((document) => [toShare(document).id, document]));
   }
 

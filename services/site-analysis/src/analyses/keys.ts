@@ -1,25 +1,29 @@
 // The ids under which analyses are stored: ordered keys, so that a range of an OU's comes in order from the primary index.
-import { Binary, InvalidCursor, uuidToBinary } from '@lead-scoring/read-model';
-
-const uuidBytes = 16;
-const offsetBytes = 8;
+import {
+  Binary,
+  bytesOf,
+  InvalidCursor,
+  keysWithin,
+  offsetBytes,
+  orderedKey,
+  readUuid,
+  uuidBytes,
+  type KeyRange,
+} from '@lead-scoring/read-model';
 
 /** An analysis within its OU. */
 export function analysisKey(ouId: string, analysisId: string): Binary {
-  return new Binary(Buffer.concat([bytesOf(uuidToBinary(ouId)), bytesOf(uuidToBinary(analysisId))]), 0);
+  return orderedKey([ouId, analysisId]);
 }
 
 /** A finished analysis's place in its OU's list: the offset of its end in the log. */
 export function placeKey(ouId: string, offset: number): Binary {
-  const bytes = Buffer.alloc(uuidBytes + offsetBytes);
-  bytesOf(uuidToBinary(ouId)).copy(bytes);
-  bytes.writeBigUInt64BE(BigInt(offset), uuidBytes);
-  return new Binary(bytes, 0);
+  return orderedKey([ouId], offset);
 }
 
 /** All places of an OU. */
-export function placesOf(ouId: string): { $gte: Binary; $lte: Binary } {
-  return { $gte: placeKey(ouId, 0), $lte: placeKey(ouId, Number.MAX_SAFE_INTEGER) };
+export function placesOf(ouId: string): KeyRange {
+  return keysWithin([ouId], offsetBytes);
 }
 
 export function cursorOfPlace(place: Binary): string {
@@ -30,10 +34,6 @@ export function cursorOfPlace(place: Binary): string {
 export function placeOfCursor(cursor: string, ouId: string): Binary {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length !== uuidBytes + offsetBytes) throw new InvalidCursor();
-  if (!bytes.subarray(0, uuidBytes).equals(bytesOf(uuidToBinary(ouId)))) throw new InvalidCursor();
+  if (readUuid(bytes, 0) !== ouId.toLowerCase()) throw new InvalidCursor();
   return new Binary(bytes, 0);
-}
-
-function bytesOf(binary: Binary): Buffer {
-  return Buffer.from(binary.buffer.buffer, binary.buffer.byteOffset, binary.position);
 }

@@ -1,6 +1,6 @@
 // The list of an OU's analyses.
 import { routes, type routeDeclarations } from '@lead-scoring/contracts';
-import { keyOf, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { findByIds, keyOf, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { cursorOfPlace, placeOfCursor, placesOf } from './keys.js';
 import { analyses, analysisPlaces, toAnalysis } from './store.js';
@@ -25,11 +25,11 @@ export function analysisQueries(readModel: ReadModel): BoundQuery[] {
           places.countDocuments({ _id: all }),
         ]);
         const shown = found.slice(0, limit);
-        const documents = new Map(
-          (await stored.find({ _id: { $in: shown.map(({ analysis }) => analysis) } }).toArray()).map(
-            (document) => [keyOf(document._id), toAnalysis(document)],
-          ),
+        const listed = await findByIds(
+          stored,
+          shown.map(({ analysis }) => analysis),
         );
+        const documents = new Map(listed.map((document) => [keyOf(document._id), toAnalysis(document)]));
         const last = shown.at(-1);
         return {
           data: shown.flatMap(({ analysis }) => {

@@ -3,6 +3,7 @@ import type { JsonValue } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
   defineCollection,
+  findByIds,
   inLockingOrder,
   insertMissing,
   keyOf,
@@ -63,14 +64,12 @@ export function createAnalysisStore(readModel: ReadModel, partition: number): An
   const places = readModel.collection(analysisPlaces);
   const writer = createGuardedWriter(readModel);
 
-  async function find(keys: Binary[]): Promise<AnalysisDocument[]> {
-    if (keys.length === 0) return [];
-    return withClassifiedErrors(() => stored.find({ _id: { $in: keys } }).toArray());
-  }
-
   return {
     load: async (ids) => {
-      const found = await find([...ids].map(({ ou_id, analysis_id }) => analysisKey(ou_id, analysis_id)));
+      const found = await findByIds(
+        stored,
+        [...ids].map(({ ou_id, analysis_id }) => analysisKey(ou_id, analysis_id)),
+      );
       return new Map(found.map((document) => [keyOf(document._id), toAnalysis(document)]));
     },
     fold: async (events) => {
@@ -81,7 +80,7 @@ export function createAnalysisStore(readModel: ReadModel, partition: number): An
         ]),
       );
       const known = new Map(
-        (await find([...keys.values()])).map((document) => [
+        (await findByIds(stored, [...keys.values()])).map((document) => [
           keyOf(document._id),
           { analysis: toAnalysis(document), offset: document.offset },
         ]),
@@ -128,9 +127,11 @@ export function createAnalysisStore(readModel: ReadModel, partition: number): An
     },
     running: async () => {
       const own = await withClassifiedErrors(() => running.find({ partition }).toArray());
-      return (await find(own.map(({ _id }) => _id)))
-        .map(toAnalysis)
-        .flatMap((analysis) => (analysis.status === 'running' ? [analysis] : []));
+      const found = await findByIds(
+        stored,
+        own.map(({ _id }) => _id),
+      );
+      return found.map(toAnalysis).flatMap((analysis) => (analysis.status === 'running' ? [analysis] : []));
     },
   };
 }

@@ -1,0 +1,258 @@
+// What every service's integration tests stand on: real servers, a namespace of the test's own, the service's query port,
+// and records in and out through the log. A service's own rig adds its processors and what its tests speak of.
+import { randomUUID } from 'node:crypto';
+import { readersOf, type records, type ServiceName, type TopicName } from '@lead-scoring/contracts';
+import {
+  createEventLogComponent,
+  createRecordWriter,
+  createRequester,
+  requestRebuild,
+  tail,
+  type Component,
+  type EventLog,
+  type OutgoingRecord,
+  type RecordPosition,
+  type RecordWriter,
+  type TailedRecord,
+} from '@lead-scoring/event-log';
+import { eventually } from '@lead-scoring/platform/waiting';
+import {
+  createCheckpoints,
+  createPositionWatch,
+  createReadModelComponent,
+  type DeclaredCollection,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import {
+  createLogger,
+  createQueryServer,
+  formatPositions,
+  internalAuthorizationHeader,
+  minimumPositionsHeader,
+  signInternal,
+  startInOrder,
+  type BoundQuery,
+  type ListeningServer,
+  type Logger,
+  type PartitionPosition,
+  type Started,
+} from '@lead-scoring/service';
+import { endpointsFromEnvironment, removeNamespace } from './servers.js';
+
+export { eventually } from '@lead-scoring/platform/waiting';
+export { endpointsFromEnvironment, removeNamespace } from './servers.js';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Of JSON; otherwise empty. A test looks into answers freely; what it finds is compared, never trusted. */
+  body: Record<string, unknown>;
+}
+
+export interface GetOptions {
+  /** Default: the rig's. */
+  ou?: string;
+  /** What the answer must reflect. */
+  positions?: PartitionPosition[];
+  headers?: Record<string, string>;
+}
+
+export interface ServiceRigOptions {
+  /** Names the namespace, the database and the log's client; what `rebuild` asks to be rebuilt. */
+  service: ServiceName;
+  /** Made at the start; what `documents` gives. */
+  collections: readonly DeclaredCollection[];
+  /** Who reads, where a test does not say. */
+  ouId: string;
+  partitions?: number;
+}
+
+export interface ServiceRig {
+  readonly log: EventLog;
+  readonly readModel: ReadModel;
+  readonly writer: RecordWriter;
+  /** Silent unless LOG_LEVEL is set. */
+  readonly logger: Logger;
+  readonly partitions: number;
+  /** For processors and projectors: what cannot go on fails the test run. */
+  onFatal: (error: Error) => never;
+  /** Opens the query port; `get` asks it. */
+  serve: (routes: readonly BoundQuery[]) => Promise<void>;
+  /** Starts a processor or a projector; resolves when it is ready, with what stops it. `stop` stops what is left. */
+  run: (component: Component<{ ready: () => boolean }>) => Promise<() => Promise<void>>;
+  write: (sent: readonly OutgoingRecord[]) => Promise<RecordPosition[]>;
+  /** Writes records of one topic, and resolves when a processor or projector has folded what comes of them. */
+  deliver: (reader: string, sent: readonly OutgoingRecord[]) => Promise<void>;
+  /** Writes a command, and resolves with its reply. */
+  request: (command: OutgoingRecord, timeoutMs?: number) => Promise<records.CommandReplied>;
+  get: (path: string, options?: GetOptions) => Promise<Answer>;
+  /** All that is on a topic now. */
+  recordsOn: (topic: TopicName) => Promise<TailedRecord[]>;
+  /** Asks for a rebuild, and waits until every partition has begun a new generation and is where it was. */
+  rebuild: () => Promise<void>;
+  /** Every document of the service's collections, or of those given, in a form that can be compared. */
+  documents: (of?: readonly { name: string }[]) => Promise<Record<string, unknown[]>>;
+  /** Stops everything, and removes all that it left on the servers. */
+  stop: () => Promise<void>;
+}
+
+const internalSecret = 'a secret of tests that is long enough';
+
+/** Opens the log and the read model of a service in a namespace of their own. */
+export async function openServiceRig(options: ServiceRigOptions): Promise<ServiceRig> {
+  const { service, collections, ouId, partitions = 3 } = options;
+  const endpoints = endpointsFromEnvironment();
+  const namespace = `${service}-test-${randomUUID().slice(0, 8)}`;
+  const logger = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
+  const configuration = {
+    NAMESPACE: namespace,
+    KAFKA_BROKERS: endpoints.kafkaBrokers,
+    SCHEMA_REGISTRY_URL: endpoints.schemaRegistryUrl,
+    MONGODB_URI: endpoints.mongodbUri,
+    PARTITIONS: partitions,
+    REPLICATION_FACTOR: 1,
+  };
+  const opened = await startInOrder(
+    async (scope) => {
+      const readModel = await scope.start(
+        createReadModelComponent(configuration, { service, collections, logger }),
+      );
+      const log = await scope.start(createEventLogComponent(configuration, { service, logger }));
+      const writer = await scope.start(createRecordWriter(log));
+      const requester = await scope.start(createRequester(log, { writer }));
+      return { readModel, log, writer, requester };
+    },
+    { logger },
+  );
+  const { readModel, log, writer, requester } = opened.value;
+  const running = new Set<() => Promise<void>>();
+  let server: Started<ListeningServer> | undefined;
+
+  return {
+    log,
+    readModel,
+    writer,
+    logger,
+    partitions,
+    onFatal: (error) => {
+      throw error;
+    },
+    serve: async (routes) => {
+      server = await createQueryServer({
+        host: '127.0.0.1',
+        port: 0,
+        routes,
+        healthChecks: {},
+        internalSecret,
+        logger,
+        checkAnswers: true,
+      }).start();
+    },
+    run: async (component) => {
+      const started = await component.start();
+      const stop = async () => {
+        if (running.delete(stop)) await started.stop();
+      };
+      running.add(stop);
+      await eventually(`the ${component.name} is ready`, () => started.value.ready());
+      return stop;
+    },
+    write: (sent) => writer.write(sent),
+    deliver: async (reader, sent) => {
+      const [first] = sent;
+      if (!first) return;
+      const positions = await writer.write(sent);
+      const folded = await createPositionWatch(createCheckpoints(readModel), reader).wait(
+        first.declaration.topic,
+        positions.map(({ partition, offset }) => ({ partition, offset: offset + 1n })),
+        30_000,
+      );
+      if (!folded) throw new Error(`${reader} has not folded in time what was written`);
+    },
+    request: (command, timeoutMs = 20_000) => requester.request(command, { timeoutMs }),
+    get: async (path, { ou = ouId, positions, headers } = {}) => {
+      if (!server) throw new Error('nothing is served yet');
+      const authorization = await signInternal(
+        {
+          ou_id: ou,
+          organisation_id: ouId,
+          credential_id: ouId,
+          actor: 'test',
+          role: 'viewer',
+          request_id: 'test',
+        },
+        internalSecret,
+      );
+      const response = await fetch(`http://127.0.0.1:${String(server.value.port)}${path}`, {
+        headers: {
+          ...headers,
+          [internalAuthorizationHeader]: authorization,
+          ...(positions && { [minimumPositionsHeader]: formatPositions(positions) }),
+        },
+      });
+      const text = await response.text();
+      const isJson = /json/.test(response.headers.get('content-type') ?? '');
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: (isJson ? JSON.parse(text) : {}) as Record<string, unknown>,
+      };
+    },
+    recordsOn: async (topic) => {
+      const found: TailedRecord[] = [];
+      for await (const record of tail(log, topic, { from: 'beginning', follow: false })) found.push(record);
+      return found;
+    },
+    rebuild: async () => {
+      const before = await storedCheckpoints(readModel);
+      await requestRebuild(log, service);
+      await eventually('the partitions are rebuilt', async () => {
+        const now = await storedCheckpoints(readModel);
+        return readersOf(service).every((reader) =>
+          Array.from({ length: partitions }, (_, partition) => `${reader}:${String(partition)}`).every((id) =>
+            isRebuilt(before.get(id), now.get(id)),
+          ),
+        );
+      });
+    },
+    documents: async (of = collections) => {
+      const documents: Record<string, unknown[]> = {};
+      for (const { name } of of) {
+        const found = await readModel.db.collection(name).find().sort({ _id: 1 }).toArray();
+        documents[name] = JSON.parse(JSON.stringify(found)) as unknown[];
+      }
+      return documents;
+    },
+    stop: async () => {
+      for (const stop of [...running]) await stop();
+      await server?.stop();
+      await opened.stop();
+      await removeNamespace(endpoints, namespace);
+    },
+  };
+}
+
+interface StoredCheckpoint {
+  _id: string;
+  generation: number;
+  offset: number;
+  positions: { topic: string; offset: number }[];
+}
+
+async function storedCheckpoints(readModel: ReadModel): Promise<Map<string, StoredCheckpoint>> {
+  const found = await readModel.db.collection<StoredCheckpoint>('checkpoints').find().toArray();
+  return new Map(found.map((checkpoint) => [checkpoint._id, checkpoint]));
+}
+
+/** Whether a partition was begun anew, and has come to where it was. */
+function isRebuilt(before: StoredCheckpoint | undefined, now: StoredCheckpoint | undefined): boolean {
+  if (!now || now.generation <= (before?.generation ?? 0)) return false;
+  if (!before) return true;
+  const reached = new Map(now.positions.map(({ topic, offset }) => [topic, offset]));
+  return (
+    now.offset >= before.offset &&
+    before.positions.every(({ topic, offset }) => (reached.get(topic) ?? 0) >= offset)
+  );
+}
