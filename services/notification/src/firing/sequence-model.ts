@@ -44,7 +44,7 @@ function findOrdered(
       0,
       step,
     );
-    if (before && newest.at >= end - windowMs) return [...before, newest, ...after];
+    if (before) return [...before, newest, ...after];
   }
   return null;
 }
