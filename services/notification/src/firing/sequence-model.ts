@@ -19,14 +19,20 @@ export function findSequence(
   newest: StepMatch,
   pattern: Pattern,
 ): readonly StepMatch[] | null {
+  if (!hasAllSteps(matches, pattern.steps)) return null;
   const near = matches.filter(({ at }) => Math.abs(at - newest.at) <= pattern.windowMs);
   if (!near.includes(newest) || !hasAllSteps(near, pattern.steps)) return null;
   return pattern.ordered ? findOrdered(near, newest, pattern) : findInAnyOrder(near, newest, pattern);
 }
 
 function hasAllSteps(matches: readonly StepMatch[], steps: number): boolean {
-  const found = new Set(matches.flatMap((match) => match.steps));
-  return found.size === steps;
+  const all = 2 ** steps - 1;
+  let found = 0;
+  for (const match of matches) {
+    for (const step of match.steps) found |= 1 << step;
+    if (found === all) return true;
+  }
+  return false;
 }
 
 function findOrdered(
