@@ -77,7 +77,12 @@ export const resumeChannel = defineRecord({
     ...channel,
     cause: z
       .enum(['request', 'replacement'])
-      .describe('replacement: the channel was given another destination.'),
+      .describe('replacement: the channel was given another destination, or deleted.'),
+    configuration_version: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("Of the OU's channels and triggers: what has to be in force before anything is sent."),
     requested_at: time,
   }),
 });

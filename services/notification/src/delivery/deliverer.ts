@@ -227,8 +227,12 @@ export function createDeliverer(
 
   async function refill(lane: Lane): Promise<void> {
     const limit = maximumInHand + lane.unrecorded.size;
-    const found = await store.waitingFor(lane.channel_id, limit);
+    // What is folded from here on may not be in the answer, so nothing of it is left to the store.
     lane.more = false;
+    const found = await store.waitingFor(lane.channel_id, limit).catch((error: unknown) => {
+      lane.more = true;
+      throw error;
+    });
     for (const waiting of found)
       if (!lane.unrecorded.has(waiting.notification_id) && !isInHand(lane, waiting.notification_id))
         putIn(lane, waiting);

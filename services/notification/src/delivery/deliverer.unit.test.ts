@@ -162,6 +162,35 @@ describe('order', () => {
   });
 });
 
+test('what comes while the store is asked what waits is sent, all of it, once', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1, max: 400 })), {
+        minLength: 1,
+        maxLength: 12,
+      }),
+      async (steps) => {
+        const simulation = startSimulation({
+          destination: () => ({ after: 1, result: taken }),
+          storeDelayMs: 20,
+        });
+        let count = 0;
+        for (const [wait, many] of steps) {
+          await simulation.clock.advance(wait);
+          // Has the store asked what waits.
+          if (count % 2 === 1) await simulation.resume('channel');
+          await simulation.requestMany('channel', many, `part ${String((count += 1))}`);
+        }
+        await simulation.clock.advance(300 * second);
+        const ids = simulation.sent.map(({ notification_id }) => notification_id);
+        expect(new Set(ids).size).toBe(simulation.notifications.size);
+        expect(ids).toHaveLength(simulation.notifications.size);
+      },
+    ),
+    { numRuns: 30 },
+  );
+}, 60_000);
+
 describe('rates', () => {
   test('a burst of 100 to a Slack channel goes out at one a second, without loss', async () => {
     const simulation = startSimulation({ channels: [slackChannel('slack')] });

@@ -10,13 +10,8 @@ import {
   type WebhookReceiver,
 } from '@lead-scoring/testing/receivers';
 import { channelOf, idOf, ouId, requestOf } from '../testing/delivery-builders.js';
-import {
-  eventually,
-  requestRecord,
-  sealing,
-  startDeliveryRig,
-  type DeliveryRig,
-} from '../testing/delivery-rig.js';
+import { eventually } from '@lead-scoring/testing/service-rig';
+import { requestRecord, sealing, startDeliveryRig, type DeliveryRig } from '../testing/delivery-rig.js';
 import { readChannelHealth } from './queries.js';
 
 /** Eight attempts, in less than a second. */
@@ -97,7 +92,7 @@ describe('a notification', () => {
   test('that is requested twice arrives once, signed, and can be read with its attempt', async () => {
     await rig.start();
     const request = requestOf('one');
-    await rig.write(requestRecord(request), requestRecord(request));
+    await rig.write([requestRecord(request), requestRecord(request)]);
     await eventually('it is delivered', async () => (await statusOf('one')) === 'delivered');
     expect(receiver.received.map(({ id }) => id)).toEqual([notificationId('one')]);
     expect(receiver.received[0]?.payload).toEqual(request.payload);
@@ -119,7 +114,7 @@ describe('a notification', () => {
   test('is tried as often as the schedule says, and every attempt is on record with what was answered', async () => {
     receiver.behave(always({ status: 503, body: 'out of order' }));
     await rig.start();
-    await rig.write(requestRecord(requestOf('one')));
+    await rig.write([requestRecord(requestOf('one'))]);
     await eventually('no attempt is left', async () => (await statusOf('one')) === 'failed');
     expect(receiver.received).toHaveLength(8);
     const { body } = await rig.get(`/deliveries/${notificationId('one')}`);
@@ -133,7 +128,7 @@ describe('a notification', () => {
   test('that waits for a retry is sent by whoever takes over', async () => {
     receiver.behave(inTurn({ status: 500 }, { status: 500 }));
     const stop = await rig.start();
-    await rig.write(requestRecord(requestOf('one')));
+    await rig.write([requestRecord(requestOf('one'))]);
     await eventually('it was tried', () => receiver.received.length > 0);
     await stop();
     await rig.start();
@@ -145,7 +140,7 @@ describe('a notification', () => {
   test('of a channel that was deleted is cancelled, and nothing is sent', async () => {
     rig.channels.clear();
     await rig.start();
-    await rig.write(requestRecord(requestOf('one')));
+    await rig.write([requestRecord(requestOf('one'))]);
     await eventually('it is cancelled', async () => (await statusOf('one')) === 'cancelled');
     expect(receiver.received).toEqual([]);
   });
@@ -157,7 +152,7 @@ test('of 400 notifications to a destination that fails half the time, with four 
   const names = Array.from({ length: 400 }, (_, index) => String(index));
   for (const part of [0, 1, 2, 3]) {
     await rig.write(
-      ...names
+      names
         .slice(part * 100, part * 100 + 100)
         .map((name) => requestRecord(requestOf(name, { lead: `lead ${name}` }))),
     );
@@ -176,7 +171,7 @@ test('of 400 notifications to a destination that fails half the time, with four 
   expect(receiver.accepted.size).toBe(400 - failed.length);
   const all = (await rig.get('/deliveries?limit=1')).body['total'];
   expect(all).toBe(400);
-  const events = await rig.eventsOn();
+  const events = await rig.recordsOn('notification.events');
   const attempts = events.filter(({ type }) => type === 'NotificationAttempted');
   // A stopping process lets its attempts end, so that none of them is made twice.
   expect(attempts).toHaveLength(receiver.received.length);
@@ -192,7 +187,7 @@ test('one destination of ten that hangs delays none of the others', async () => 
   });
   await rig.start();
   await rig.write(
-    ...names.flatMap((channel) =>
+    names.flatMap((channel) =>
       Array.from({ length: 20 }, (_, index) =>
         requestRecord(requestOf(`${channel} ${String(index)}`, { channel, lead: String(index) })),
       ),
@@ -206,7 +201,7 @@ test('what concerns one lead arrives in order', async () => {
   await rig.start();
   const names = Array.from({ length: 100 }, (_, index) => String(index));
   await rig.write(
-    ...names.map((name) => requestRecord(requestOf(name, { lead: `lead ${String(Number(name) % 3)}` }))),
+    names.map((name) => requestRecord(requestOf(name, { lead: `lead ${String(Number(name) % 3)}` }))),
   );
   await eventually('all have arrived', () => receiver.accepted.size === 100);
   const arrived = receiver.received.map(({ id }) => id);
@@ -253,17 +248,33 @@ describe('a channel whose receiver wants nothing more', () => {
   test('is paused at once, also for whoever takes over, and gets all that waited when it is resumed', async () => {
     receiver.behave(always({ status: 410 }));
     const stop = await rig.start();
-    await rig.write(requestRecord(requestOf('one')));
+    await rig.write([requestRecord(requestOf('one'))]);
     await eventually('it is paused', async () => (await healthOf('channel'))?.paused?.reason === 'gone');
     await stop();
     await rig.start();
-    await rig.write(requestRecord(requestOf('two')), requestRecord(requestOf('three')));
+    await rig.write([requestRecord(requestOf('two')), requestRecord(requestOf('three'))]);
     await eventually('they are known', async () => (await statusOf('three')) === 'pending');
     receiver.behave(always({ status: 200 }));
     expect(receiver.received).toHaveLength(1);
     expect(await rig.request(resume())).toMatchObject({ outcome: 'done', result: { status: 'active' } });
     await eventually('all have arrived', () => receiver.accepted.size === 3);
     expect((await healthOf('channel'))?.paused).toBeNull();
+  });
+
+  test('is given another address, and what waited goes there and never again to the old one', async () => {
+    receiver.behave(({ path }) => (path === '/new' ? { status: 200 } : { status: 410 }));
+    await rig.start();
+    await rig.write([requestRecord(requestOf('one'))]);
+    await eventually('it is paused', async () => (await healthOf('channel'))?.paused?.reason === 'gone');
+    const command = resume();
+    await rig.write([
+      { ...command, payload: { ...command.payload, cause: 'replacement', configuration_version: 1 } },
+    ]);
+    // The change is decided, and comes into force only now.
+    configure('channel', `${receiver.url}new`);
+    rig.configuration.version = 1;
+    await eventually('it has arrived', async () => (await statusOf('one')) === 'delivered');
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/', '/new']);
   });
 
   test('that is not there cannot be resumed', async () => {
@@ -276,7 +287,7 @@ describe('a channel whose receiver wants nothing more', () => {
 describe('a redelivery', () => {
   test('of one brings it again under its id, once for each request; of another unit it is a 404', async () => {
     await rig.start();
-    await rig.write(requestRecord(requestOf('one')));
+    await rig.write([requestRecord(requestOf('one'))]);
     await eventually('it is delivered', async () => (await statusOf('one')) === 'delivered');
     const command = redeliver('one');
     expect(await rig.request(command)).toMatchObject({ outcome: 'done', result: { redelivered: 1 } });
@@ -292,7 +303,7 @@ describe('a redelivery', () => {
   test('of all since a time brings everything that was requested since, in as many steps as it takes', async () => {
     await rig.start();
     const names = Array.from({ length: 600 }, (_, index) => String(index));
-    await rig.write(...names.map((name) => requestRecord(requestOf(name, { lead: `lead ${name}` }))));
+    await rig.write(names.map((name) => requestRecord(requestOf(name, { lead: `lead ${name}` }))));
     await eventually('all have arrived', () => receiver.accepted.size === 600, 60_000);
     await eventually('all are recorded', async () => {
       const { body } = await rig.get('/deliveries?status=delivered&limit=1');
@@ -310,31 +321,37 @@ describe('what can be read', () => {
     receiver.behave(({ path }) => (path === '/bad' ? { status: 500 } : { status: 200 }));
     configure('bad', `${receiver.url}bad`);
     await rig.start();
-    await rig.write(
+    await rig.write([
       requestRecord(requestOf('one', { at: '2026-01-01T00:00:01.000Z' })),
       requestRecord(requestOf('two', { at: '2026-01-01T00:00:02.000Z', lead: 'other' })),
       requestRecord(requestOf('three', { at: '2026-01-01T00:00:03.000Z', channel: 'bad' })),
-    );
+    ]);
     await eventually('all have ended', async () => {
       const { body } = await rig.get('/deliveries?status=pending');
       return body['total'] === 0 && (await rig.get('/deliveries')).body['total'] === 3;
     });
     const idsOf = async (query: string, ou?: string) =>
-      ((await rig.get(`/deliveries${query}`, ou)).body['data'] as { id: string }[]).map(({ id }) => id);
+      (
+        (await rig.get(`/deliveries${query}`, ou === undefined ? {} : { ou })).body['data'] as {
+          id: string;
+        }[]
+      ).map(({ id }) => id);
     expect(await idsOf('')).toEqual(['three', 'two', 'one'].map(notificationId));
     expect(await idsOf('?status=failed')).toEqual([notificationId('three')]);
     expect(await idsOf(`?channel_id=${idOf('channel')}`)).toEqual(['two', 'one'].map(notificationId));
     expect(await idsOf(`?lead_id=${idOf('other')}`)).toEqual([notificationId('two')]);
     expect(await idsOf(`?trigger_id=${idOf('trigger')}&limit=1`)).toEqual([notificationId('three')]);
     expect(await idsOf('', idOf('another unit'))).toEqual([]);
-    expect((await rig.get(`/deliveries/${notificationId('one')}`, idOf('another unit'))).status).toBe(404);
+    expect((await rig.get(`/deliveries/${notificationId('one')}`, { ou: idOf('another unit') })).status).toBe(
+      404,
+    );
     expect((await rig.get(`/deliveries/${idOf('nothing')}`)).status).toBe(404);
   });
 
   test('is the same after a rebuild, and nothing is sent again', async () => {
     receiver.behave(inTurn({ status: 500 }));
     await rig.start();
-    await rig.write(...['one', 'two', 'three'].map((name) => requestRecord(requestOf(name))));
+    await rig.write(['one', 'two', 'three'].map((name) => requestRecord(requestOf(name))));
     await eventually('all have arrived', () => receiver.accepted.size === 3);
     await eventually('all are recorded', async () => {
       const { body } = await rig.get('/deliveries?status=delivered');

@@ -62,6 +62,16 @@ export interface DeliveryPartition {
   close(): Promise<void>;
 }
 
+/** A change of configuration is published when its own partition has folded it: soon after it was decided. */
+const publishedWithinMs = 10_000;
+const pauseBetweenLooksMs = 20;
+
+/** Passes by itself. */
+class ConfigurationNotInForce extends Error {
+  override readonly name = 'ConfigurationNotInForce';
+  readonly retriable = true;
+}
+
 /** Notifications that one step of a redelivery takes. */
 const redeliveredAtOnce = 500;
 const pauseBetweenWritesMs = 500;
@@ -118,7 +128,21 @@ export function openDelivery(
     ]);
   }
 
+  /** Until what a channel was changed to is what is sent to, or what is resumed would go where it was paused. */
+  async function inForce({ payload }: IncomingRecord<records.ResumeChannel>): Promise<void> {
+    const { ou_id, configuration_version: wanted = 0 } = payload;
+    const deadline = clock.now() + publishedWithinMs;
+    for (;;) {
+      const version = (await configurations.load([ou_id])).get(ou_id)?.version ?? 0;
+      if (version >= wanted) return;
+      if (clock.now() > deadline)
+        throw new ConfigurationNotInForce(`version ${version} of a configuration is in force, not ${wanted}`);
+      await new Promise((resolve) => setTimeout(resolve, pauseBetweenLooksMs));
+    }
+  }
+
   async function decide(incoming: readonly IncomingRecord[]) {
+    for (const record of incoming) if (isRecord(record, records.resumeChannel)) await inForce(record);
     const ranges = await findRanges(incoming);
     const inRanges = [...ranges.values()].flatMap(({ ids }) => ids);
     const [notifications, channels, healths, asked] = await Promise.all([

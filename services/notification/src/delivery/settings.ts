@@ -2,8 +2,10 @@
 import { parsePrivateTargets, type PrivateTarget } from '@lead-scoring/outbound';
 import { setting } from '@lead-scoring/service';
 import { z } from 'zod';
+import { publishedLimits, type ChannelLimits } from './limits.js';
 import { publishedPolicy, publishedSchedule, type DeliveryPolicy } from './schedule.js';
 import type { MailSettings } from './senders/email.js';
+import type { DestinationType } from './senders/sender.js';
 import type { SlackSettings } from './senders/slack.js';
 
 const seconds = z
@@ -36,6 +38,9 @@ export const deliverySettings = {
   PAUSE_CHANNEL_AFTER_SECONDS: setting.whole(1, 31_536_000).default(publishedPolicy.pauseAfterMs / 1_000),
   /** How often a paused channel is tried. */
   PROBE_CHANNEL_SECONDS: setting.whole(1, 86_400).default(publishedPolicy.probeEveryMs / 1_000),
+  /** Requests that one webhook channel is sent in a second, and at the same time. */
+  WEBHOOKS_PER_SECOND: setting.whole(1, 100_000).default(publishedLimits.webhook.perSecond),
+  WEBHOOKS_AT_ONCE: setting.whole(1, 1_000).default(publishedLimits.webhook.concurrency),
   /** Private addresses that notifications may reach all the same. */
   ALLOW_PRIVATE_TARGETS: z
     .string()
@@ -62,6 +67,13 @@ export function policyOf({
     pauseAfterMs: PAUSE_CHANNEL_AFTER_SECONDS * 1_000,
     probeEveryMs: PROBE_CHANNEL_SECONDS * 1_000,
   };
+}
+
+export function limitsOf({
+  WEBHOOKS_PER_SECOND: perSecond,
+  WEBHOOKS_AT_ONCE: concurrency,
+}: DeliverySettings): Record<DestinationType, ChannelLimits> {
+  return { ...publishedLimits, webhook: { concurrency, perSecond, burst: perSecond } };
 }
 
 /** null where something is missing. */

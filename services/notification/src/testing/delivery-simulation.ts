@@ -53,7 +53,7 @@ export interface Simulation {
   healthOf(channel: string): ChannelHealth;
   request(...requests: records.RequestNotification[]): Promise<void>;
   /** Asks for a number of notifications to a channel, each of another lead. */
-  requestMany(channel: string, count: number): Promise<void>;
+  requestMany(channel: string, count: number, name?: string): Promise<void>;
   resume(channel: string): Promise<void>;
   redeliver(channel: string, ids: string[], redeliveryId: string): Promise<void>;
   /** The process dies: what is under way is never recorded. Another takes up what waits. */
@@ -67,6 +67,8 @@ export interface SimulationOptions {
   /** Of each process. */
   slots?: () => Slots;
   channels?: Channel[];
+  /** Milliseconds from what the store looks at to its answer. */
+  storeDelayMs?: number;
 }
 
 export function startSimulation({
@@ -75,6 +77,7 @@ export function startSimulation({
   limits = publishedLimits,
   slots = () => createSlots({ maximum: 1_000, forAiling: 200 }),
   channels: known = [channelOf()],
+  storeDelayMs = 0,
 }: SimulationOptions = {}): Simulation {
   const clock = createVirtualClock();
   const start = clock.now();
@@ -93,6 +96,13 @@ export function startSimulation({
       .filter(({ status }) => status === 'pending')
       .map((notification) => waitingOf(notification, offsets.get(notification.notification_id) ?? 0));
 
+  function passed(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (ms === 0) resolve();
+      else clock.at(clock.now() + ms, resolve);
+    });
+  }
+
   function open(): Deliverer {
     const own = generation;
     return createDeliverer(
@@ -102,13 +112,13 @@ export function startSimulation({
             Promise.resolve(new Map([...ids].map((id) => [id, notifications.get(id) ?? null]))),
           health: (ids) => Promise.resolve(new Map([...ids].map((id) => [id, healths.get(id) ?? null]))),
           channelsThatWait: () => Promise.resolve(waiting()),
-          waitingFor: (channelId, limit) =>
-            Promise.resolve(
-              waiting()
-                .filter(({ channel_id }) => channel_id === channelId)
-                .sort((a, b) => a.due - b.due || a.offset - b.offset)
-                .slice(0, limit),
-            ),
+          waitingFor: (channelId, limit) => {
+            const found = waiting()
+              .filter(({ channel_id }) => channel_id === channelId)
+              .sort((a, b) => a.due - b.due || a.offset - b.offset)
+              .slice(0, limit);
+            return passed(storeDelayMs).then(() => found);
+          },
         },
         channelOf: (_ouId, channelId) => Promise.resolve(channels.get(channelId) ?? null),
         send: (channel, notification) => {
@@ -123,13 +133,7 @@ export function startSimulation({
           };
           sent.push(one);
           const { after = 0, result = taken } = destination(one);
-          return new Promise((resolve) => {
-            if (after === 0) resolve(result);
-            else
-              clock.at(clock.now() + after, () => {
-                resolve(result);
-              });
-          });
+          return passed(after).then(() => result);
         },
         record: async (attempt) => {
           // What a dead process would still like to say, it does not.
@@ -196,10 +200,10 @@ export function startSimulation({
     events,
     healthOf: (channel) => healths.get(idOf(channel)) ?? healthyChannel('', idOf(channel)),
     request,
-    requestMany: (channel, count) =>
+    requestMany: (channel, count, name = channel) =>
       request(
         ...Array.from({ length: count }, (_, index) =>
-          requestOf(`${channel} ${String(index)}`, { channel, lead: `lead ${String(index)}`, at: now() }),
+          requestOf(`${name} ${String(index)}`, { channel, lead: `lead ${String(index)}`, at: now() }),
         ),
       ),
     resume: async (channel) => {
