@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { id, score, time } from '../common.js';
 import { alias } from './identity.js';
 
+/** The header of a request to a webhook that marks it as ours: with the notification's id, and refused where it comes back. */
+export const deliveryHeader = 'lead-scoring-delivery';
+
 /** The greatest size of a body, in bytes of UTF-8. */
 export const maximumNotificationBytes = 20_000;
 

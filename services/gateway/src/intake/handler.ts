@@ -1,6 +1,7 @@
 // POST /ingest and /import, the hot path: read, check, group by partition, write, and answer 202 once the log has
 // acknowledged every event.
 import {
+  deliveryHeader,
   encodePosition,
   routeDeclarations,
   validateEvents,
@@ -108,9 +109,7 @@ export function createIntakeHandler(
   };
 }
 
-/** Notifications carry it: whoever sends one here would cause the next. */
-const deliveryHeader = 'lead-scoring-delivery';
-
+/** Whoever sends a notification here would cause the next. */
 function refuseLoop(req: Request): void {
   const delivery = headerOf(req, deliveryHeader);
   if (delivery === undefined) return;

@@ -1,7 +1,7 @@
 // Decides on notifications, their attempts, and the pausing of channels: pure; times and ids come with the commands.
 import type { ChannelType, records } from '@lead-scoring/contracts';
 import type { ChannelEvent, DeliveryEvent, NotificationEvent, RedeliveryEvent } from './events.js';
-import { delayAfter, failuresUntilPaused, type DeliveryPolicy } from './schedule.js';
+import { delayAfter, failuresUntilPaused, type DeliveryPolicy } from './schedule-model.js';
 import { isTest, type AttemptOutcome, type Caller, type ChannelHealth, type Notification } from './state.js';
 
 /** A notification is requested once, however often the command comes. */

@@ -21,7 +21,7 @@ import {
 } from './decide.js';
 import { notificationsIn, type DeliveryEvent } from './events.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
-import { publishedPolicy } from './schedule.js';
+import { publishedPolicy } from './schedule-model.js';
 import { healthyChannel, type ChannelHealth, type Notification } from './state.js';
 
 const request = requestOf('one');

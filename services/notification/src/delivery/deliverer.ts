@@ -18,7 +18,7 @@ import {
   type Lane,
 } from './lane.js';
 import { forgottenAt, mayNextAt, spendOne, type ChannelLimits } from './limits.js';
-import type { DeliveryPolicy } from './schedule.js';
+import type { DeliveryPolicy } from './schedule-model.js';
 import { failed, type AttemptResult, type DestinationType } from './senders/sender.js';
 import type { SendNotification } from './senders/senders.js';
 import type { Slots } from './slots.js';

@@ -11,7 +11,7 @@ import {
   type Destination,
   type Simulation,
 } from '../testing/delivery-simulation.js';
-import { publishedSchedule } from './schedule.js';
+import { publishedSchedule } from './schedule-model.js';
 import { createSlots } from './slots.js';
 
 const second = 1_000;

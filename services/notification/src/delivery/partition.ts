@@ -28,7 +28,7 @@ import { createDeliverer } from './deliverer.js';
 import { notificationsIn, type DeliveryEvent } from './events.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
 import type { ChannelLimits } from './limits.js';
-import type { DeliveryPolicy } from './schedule.js';
+import type { DeliveryPolicy } from './schedule-model.js';
 import type { DestinationType } from './senders/sender.js';
 import type { SendNotification } from './senders/senders.js';
 import type { Slots } from './slots.js';

@@ -3,7 +3,7 @@ import { parsePrivateTargets, type PrivateTarget } from '@lead-scoring/outbound'
 import { setting } from '@lead-scoring/service';
 import { z } from 'zod';
 import { publishedLimits, type ChannelLimits } from './limits.js';
-import { publishedPolicy, publishedSchedule, type DeliveryPolicy } from './schedule.js';
+import { publishedPolicy, publishedSchedule, type DeliveryPolicy } from './schedule-model.js';
 import type { MailSettings } from './senders/email.js';
 import type { DestinationType } from './senders/sender.js';
 import type { SlackSettings } from './senders/slack.js';

@@ -11,7 +11,7 @@ import { systemClock } from '../delivery/clock.js';
 import { publishedLimits } from '../delivery/limits.js';
 import { openDelivery } from '../delivery/partition.js';
 import { deliveryQueries } from '../delivery/queries.js';
-import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule.js';
+import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule-model.js';
 import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
 import { deliveryCollections } from '../delivery/store.js';

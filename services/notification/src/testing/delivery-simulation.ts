@@ -8,7 +8,7 @@ import { createDeliverer, type Deliverer } from '../delivery/deliverer.js';
 import { notificationsIn, type DeliveryEvent } from '../delivery/events.js';
 import { evolveHealth, evolveNotification } from '../delivery/evolve.js';
 import { publishedLimits, type ChannelLimits } from '../delivery/limits.js';
-import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule.js';
+import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule-model.js';
 import type { AttemptResult, DestinationType } from '../delivery/senders/sender.js';
 import { createSlots, type Slots } from '../delivery/slots.js';
 import { healthyChannel, type ChannelHealth, type Notification } from '../delivery/state.js';

@@ -1,12 +1,10 @@
 // Sends to webhooks: the payload as it is recorded, signed.
+import { deliveryHeader } from '@lead-scoring/contracts';
 import type { Outbound } from '@lead-scoring/outbound';
 import type { Channel } from '../../configuration/state.js';
 import { signatureHeaders } from '../sign.js';
 import { post } from './http.js';
 import type { Secrets, Send } from './sender.js';
-
-/** Who gets this header back knows its own notifications in what it is sent. */
-export const deliveryHeader = 'lead-scoring-delivery';
 
 export function createWebhookSender(
   outbound: Pick<Outbound, 'check' | 'request'>,

@@ -1,7 +1,7 @@
 // Promise 22: the published schedule, whatever happens.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { delayAfter, publishedSchedule, type FailedTry } from './schedule.js';
+import { delayAfter, publishedSchedule, type FailedTry } from './schedule-model.js';
 
 const failedTry = fc.record({
   notification_id: fc.uuid(),
