@@ -37,10 +37,12 @@ export function createSealing(sealingSecret: string): Sealing {
     },
     unseal: (sealed, context) => {
       const bytes = Buffer.from(sealed, 'base64url');
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
-        .setAAD(Buffer.from(context))
-        .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
       try {
+        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), {
+          authTagLength: tagBytes,
+        })
+          .setAAD(Buffer.from(context))
+          .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
         return Buffer.concat([
           decipher.update(bytes.subarray(nonceBytes + tagBytes)),
           decipher.final(),

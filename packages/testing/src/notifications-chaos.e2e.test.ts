@@ -2,6 +2,7 @@
 // is killed again and again in the middle of its work. `npm run test:chaos` runs it at its full size.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { records, routeDeclarations as answers } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { inParallel } from './ledger.js';
 import {
   killNotification,
@@ -11,10 +12,9 @@ import {
   type NotifiedSystem,
 } from './notified-system.js';
 import { failing, startWebhookReceiver, type WebhookReceiver } from './receivers/index.js';
-import { eventually } from './test-system.js';
 
 const isFull = process.env['CHAOS'] === 'full';
-const { leads, kills } = isFull ? { leads: 500, kills: 5 } : { leads: 60, kills: 3 };
+const { leads, kills } = isFull ? { leads: 500, kills: 5 } : { leads: 60, kills: 2 };
 const channels = 20;
 const notifications = leads * channels;
 // Another seed: other calls fail.
@@ -71,17 +71,20 @@ describe(`${notifications} notifications, every other attempt fails, the service
         // In the middle of this round's deliveries, when those of the rounds before are nearly through.
         const enough = round * slice * channels + (slice * channels) / 3;
         await eventually(
-          () => Promise.resolve(receiver.accepted.size >= enough ? true : undefined),
+          'enough is delivered to be interrupted',
+          () => receiver.accepted.size >= enough,
           120_000,
           5,
         );
         await killNotification(system);
       }
       await eventually(
-        () => Promise.resolve(receiver.accepted.size >= notifications ? true : undefined),
+        'everything is delivered',
+        () => receiver.accepted.size >= notifications,
         isFull ? 900_000 : 180_000,
       );
       await eventually(
+        'every delivery is recorded',
         async () => {
           const { total } = await system.call<{ total: number }>('listDeliveries', {
             query: { status: 'delivered', limit: '1' },

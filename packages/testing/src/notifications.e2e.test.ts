@@ -9,6 +9,7 @@ import {
   type NotificationDriver,
   type ServiceName,
 } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { createEventLog, requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
 import { pino } from 'pino';
 import {
@@ -31,7 +32,6 @@ import {
   type WebhookReceiver,
 } from './receivers/index.js';
 import { differences, storedDocuments } from './stored-documents.js';
-import { eventually } from './test-system.js';
 
 let system: NotifiedSystem;
 let slack: Slack;
@@ -352,12 +352,10 @@ describe('ten destinations, one of them dead', () => {
     });
     const people = Array.from({ length: 20 }, (_, n) => `ten-${n}@example.com`);
     await Promise.all(people.map((alias) => system.happen(alias, { event_type: 'Trial Started' })));
-    await eventually(() => Promise.resolve(dead.receiver.unanswered() > 0 ? true : undefined), 60_000);
+    await eventually('the dead one is asked', () => dead.receiver.unanswered() > 0, 60_000);
     await eventually(
-      () =>
-        Promise.resolve(
-          living.every(({ receiver }) => receiver.accepted.size === people.length) ? true : undefined,
-        ),
+      'the living have all of theirs',
+      () => living.every(({ receiver }) => receiver.accepted.size === people.length),
       60_000,
     );
     expect(dead.receiver.accepted.size).toBe(0);
@@ -390,27 +388,35 @@ describe('notifications that come back as events', () => {
     });
     await system.happen(alias, { event_type: 'Chat Started' });
     for (const id of ids) {
-      const refused = await eventually(async () => {
-        const query = { channel_id: id, trigger_id: trigger.id };
-        const { data } = await system.call<{ data: answers.Delivery[] }>('listDeliveries', { query });
-        if (data[0]?.last_status !== 508) return undefined;
-        return system.call<answers.DeliveryWithAttempts>('getDelivery', {
-          parameters: { id: data[0].id },
-        });
-      }, 60_000);
+      const refused = await eventually(
+        'the delivery was refused',
+        async () => {
+          const query = { channel_id: id, trigger_id: trigger.id };
+          const { data } = await system.call<{ data: answers.Delivery[] }>('listDeliveries', { query });
+          if (data[0]?.last_status !== 508) return undefined;
+          return system.call<answers.DeliveryWithAttempts>('getDelivery', {
+            parameters: { id: data[0].id },
+          });
+        },
+        60_000,
+      );
       expect(routes.getDelivery.responses[200].schema.safeParse(refused).error).toBeUndefined();
       expect(refused.attempt_log[0]?.response).toContain('delivery_loop');
       const tested = await system.call('testChannel', { parameters: { id } });
       expect(tested).toMatchObject({ ok: false, status: 508 });
     }
     await system.settled(alias);
-    const total = await eventually(async () => {
-      const events = await system.call<{ total: number }>('listLeadEvents', {
-        parameters: { leadID: system.leadOf(alias) },
-        query: { limit: '1' },
-      });
-      return events.total >= 3 ? events.total : undefined;
-    }, 30_000);
+    const total = await eventually(
+      'all events are readable',
+      async () => {
+        const events = await system.call<{ total: number }>('listLeadEvents', {
+          parameters: { leadID: system.leadOf(alias) },
+          query: { limit: '1' },
+        });
+        return events.total >= 3 ? events.total : undefined;
+      },
+      30_000,
+    );
     // The one that was sent, and the bell's two.
     expect(total).toBe(3);
     for (const id of ids) await system.call('deleteChannel', { parameters: { id } });
@@ -446,13 +452,19 @@ describe('notifications that come back as events', () => {
       await trigger('down', 'Went Down', 'Went Up'),
     ];
     await system.happen(alias, { event_type: 'Went Down' });
-    const suppressed = await eventually(async () => {
-      for (const id of triggers) {
-        const found = await system.call<answers.MilestoneTriggerAnswer>('getTrigger', { parameters: { id } });
-        if (found.suppressed) return found;
-      }
-      return undefined;
-    }, 90_000);
+    const suppressed = await eventually(
+      'a trigger is suppressed',
+      async () => {
+        for (const id of triggers) {
+          const found = await system.call<answers.MilestoneTriggerAnswer>('getTrigger', {
+            parameters: { id },
+          });
+          if (found.suppressed) return found;
+        }
+        return undefined;
+      },
+      90_000,
+    );
     expect(suppressed.suppressed).toMatchObject({ leads: 1 });
     const { milestones } = await system.settled(alias);
     const rounds = milestones.filter(({ trigger: { id } }) => triggers.includes(id));
@@ -504,11 +516,15 @@ describe('afterwards', () => {
     } finally {
       await log.close();
     }
-    await eventually(async () => {
-      const found = differences(before, await storedDocuments(system.endpoints, database, ofTheMoment));
-      if (found.length > 0) throw new Error(found.join('\n'));
-      return true;
-    }, 60_000);
+    await eventually(
+      'the read models are those that were there',
+      async () => {
+        const found = differences(before, await storedDocuments(system.endpoints, database, ofTheMoment));
+        if (found.length > 0) throw new Error(found.join('\n'));
+        return true;
+      },
+      60_000,
+    );
     // What happens next comes behind whatever the rebuild would have sent.
     await system.happen('after@example.com', { event_type: 'Demo Requested' });
     const { milestones } = await system.settled('after@example.com');
@@ -540,10 +556,14 @@ describe('afterwards', () => {
 });
 
 async function untilNothingWaits(): Promise<void> {
-  await eventually(async () => {
-    const { total } = await system.call<{ total: number }>('listDeliveries', {
-      query: { status: 'pending', limit: '1' },
-    });
-    return total === 0 ? true : undefined;
-  }, 60_000);
+  await eventually(
+    'nothing waits',
+    async () => {
+      const { total } = await system.call<{ total: number }>('listDeliveries', {
+        query: { status: 'pending', limit: '1' },
+      });
+      return total === 0 ? true : undefined;
+    },
+    60_000,
+  );
 }

@@ -9,9 +9,10 @@ import {
   type records,
   type RouteName,
 } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
 import { readTopic } from './public-topics.js';
 import { send, type RouteExample } from './route-examples.js';
-import { eventually, startTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';
+import { startTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';
 
 /** Every receiver of a test, and the gateway itself. */
 const anyReceiver = '127.0.0.1:1024-65535';
@@ -148,24 +149,28 @@ export async function startNotifiedSystem(
         const [bell, answer] = [rung, `${rung}-answer`].map((event) =>
           namedEventIdOf(system.ouId, 'email', alias, event),
         );
-        return eventually(async () => {
-          const firings = await firingsOf(alias);
-          const all = [...firings.milestones, ...firings.sequences, ...firings.surges];
-          const decided =
-            firings.surges.some(({ cause }) => cause.event_id === bell) &&
-            firings.sequences.some(({ cause }) => cause.event_id === answer);
-          const delivered = all.every(({ deliveries }) =>
-            deliveries.every(({ status }) => status !== 'pending'),
-          );
-          if (!decided || !delivered) return undefined;
-          const others = <Firing extends { trigger: { id: string } }>(some: Firing[]) =>
-            some.filter(({ trigger }) => !heard.includes(trigger.id));
-          return {
-            milestones: others(firings.milestones),
-            sequences: others(firings.sequences),
-            surges: others(firings.surges),
-          };
-        }, 60_000);
+        return eventually(
+          'what the lead did is settled',
+          async () => {
+            const firings = await firingsOf(alias);
+            const all = [...firings.milestones, ...firings.sequences, ...firings.surges];
+            const decided =
+              firings.surges.some(({ cause }) => cause.event_id === bell) &&
+              firings.sequences.some(({ cause }) => cause.event_id === answer);
+            const delivered = all.every(({ deliveries }) =>
+              deliveries.every(({ status }) => status !== 'pending'),
+            );
+            if (!decided || !delivered) return undefined;
+            const others = <Firing extends { trigger: { id: string } }>(some: Firing[]) =>
+              some.filter(({ trigger }) => !heard.includes(trigger.id));
+            return {
+              milestones: others(firings.milestones),
+              sequences: others(firings.sequences),
+              surges: others(firings.surges),
+            };
+          },
+          60_000,
+        );
       },
     };
   } catch (error) {
@@ -197,7 +202,8 @@ export async function killNotification(system: TestSystem): Promise<void> {
   const killed = process.pid;
   process.kill('SIGKILL');
   await eventually(
-    () => Promise.resolve(process.pid !== undefined && process.pid !== killed ? true : undefined),
+    'the service runs again',
+    () => process.pid !== undefined && process.pid !== killed,
     60_000,
   );
 }

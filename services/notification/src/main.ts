@@ -1,30 +1,29 @@
 // The notification service: its processor of channels, triggers, firings and deliveries, the explanations that
 // notifications give, and the query port over what it has folded.
 import {
-  createEventLog,
+  createEventLogComponent,
   createProcessor,
   createProjector,
   createRecordWriter,
 } from '@lead-scoring/event-log';
 import { openExplanationPartition } from '@lead-scoring/explanations';
 import { createOutbound } from '@lead-scoring/outbound';
-import { connectReadModel, databaseName, ensureCollections } from '@lead-scoring/read-model';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
   createSealing,
   defineComponent,
   loadConfiguration,
-  NotReady,
   runService,
+  serviceHealthChecks,
 } from '@lead-scoring/service';
 import { notificationCollections } from './collections.js';
 import { createDestinationCheck } from './configuration/destinations.js';
 import { createConfigurationReader } from './configuration/store.js';
 import { systemClock } from './delivery/clock.js';
-import { publishedLimits } from './delivery/limits.js';
 import { createSenders } from './delivery/senders/senders.js';
-import { mailOf, policyOf, slackOf } from './delivery/settings.js';
+import { limitsOf, mailOf, policyOf, slackOf } from './delivery/settings.js';
 import { createSlots } from './delivery/slots.js';
 import { createExplanations, explanationsProjector } from './firing/explanations.js';
 import { openPartition, processorName } from './partition-state.js';
@@ -45,32 +44,13 @@ runService({
   open: async (scope) => {
     const { CACHED_LEADS: cachedLeads, MAXIMUM_DELIVERIES: maximum } = configuration;
     const readModel = await scope.start(
-      defineComponent('read model', async () => {
-        const value = await connectReadModel(
-          { uri: configuration.MONGODB_URI, database: databaseName(configuration.NAMESPACE, processorName) },
-          { logger },
-        );
-        await ensureCollections(value, notificationCollections);
-        return { value, stop: () => value.close() };
+      createReadModelComponent(configuration, {
+        service: processorName,
+        collections: notificationCollections,
+        logger,
       }),
     );
-    const log = await scope.start(
-      defineComponent('event log', async () => {
-        const value = createEventLog(
-          {
-            brokers: configuration.KAFKA_BROKERS,
-            schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
-            namespace: configuration.NAMESPACE,
-            clientId: processorName,
-            partitions: configuration.PARTITIONS,
-            replicationFactor: configuration.REPLICATION_FACTOR,
-          },
-          { logger },
-        );
-        await value.prepare();
-        return { value, stop: () => value.close() };
-      }),
-    );
+    const log = await scope.start(createEventLogComponent(configuration, { service: processorName, logger }));
     const outbound = await scope.start(
       defineComponent('outbound', () => {
         const value = createOutbound({
@@ -125,7 +105,7 @@ runService({
         slots: createSlots({ maximum, forAiling: Math.ceil(maximum * ailingPart) }),
         writer,
         policy: policyOf(configuration),
-        limits: publishedLimits,
+        limits: limitsOf(configuration),
         clock: systemClock,
         logger,
       },
@@ -148,13 +128,7 @@ runService({
         host: configuration.HOST,
         port: configuration.PORT,
         routes: notificationQueries({ readModel, log, configurations, now: () => new Date() }),
-        healthChecks: {
-          'read model': () => readModel.ping(),
-          partitions: () =>
-            processor.ready() && explanations.ready()
-              ? Promise.resolve()
-              : Promise.reject(new NotReady('not every partition is caught up yet')),
-        },
+        healthChecks: serviceHealthChecks(readModel, processor, explanations),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,
       }),

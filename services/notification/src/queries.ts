@@ -18,7 +18,7 @@ export interface QueriesDependencies {
 }
 
 /** What a simulation looks at before it says that it is truncated: less than the time that the gateway waits. */
-const history: HistoryBounds = { timeMs: 8_000, events: 500_000 };
+const history: HistoryBounds = { timeMs: 5_000, events: 200_000 };
 
 export function notificationQueries({
   readModel,

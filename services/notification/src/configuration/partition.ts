@@ -104,7 +104,9 @@ export function openConfiguration(
         current.set(ouId, after);
         events.push(...decision.events.map(eventRecord));
         // Also when nothing has changed: whoever puts a channel anew wants it delivered to.
-        if (command.type === 'ReplaceChannel') toChannels.push(resumption(command.payload));
+        // A deleted channel's partition is told as well: what waits there is then discarded at once.
+        if (command.type === 'ReplaceChannel' || command.type === 'DeleteChannel')
+          toChannels.push(lookAnew(command.payload, after.version));
         const result = resultOf(command, after);
         replies.push({ to: record, reply: { outcome: 'done', ...(result !== undefined && { result }) } });
       }
@@ -130,10 +132,13 @@ export function openConfiguration(
   };
 }
 
-function resumption({ ou_id, channel_id, requested_at }: records.ReplaceChannel): OutgoingRecord {
+function lookAnew(
+  { ou_id, channel_id, requested_at }: records.DeleteChannel,
+  configuration_version: number,
+): OutgoingRecord {
   return outgoing(records.resumeChannel, {
     key: channel_id,
-    payload: { ou_id, channel_id, cause: 'replacement', requested_at },
+    payload: { ou_id, channel_id, cause: 'replacement', configuration_version, requested_at },
   });
 }
 
