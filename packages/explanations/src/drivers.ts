@@ -16,14 +16,13 @@ import {
   toDecision,
   toLead,
 } from './model.js';
-import { rangeHours } from './read.js';
 import { nameOf } from './state.js';
 
 export interface LeadDrivers {
   name: string;
   /** As of the last decision that is folded. */
   score: number;
-  /** As of the last decision that was asked for. */
+  /** As of the last decision that was asked for, whenever the events were. */
   top_drivers: routeDeclarations.ScoreExplanation['top_drivers'];
 }
 
@@ -34,6 +33,8 @@ export interface DriversRequest {
   up_to?: number;
 }
 
+/** All of the past: what the drivers gave, together, is the score. */
+const rangeHours = Number.MAX_SAFE_INTEGER;
 /** Decisions that are looked at for one lead: the newest. */
 const maximumDecisions = 5_000;
 /** Leads whose decisions are read at one time. */

@@ -34,7 +34,6 @@ import {
 } from './model.js';
 import type { SharedLead } from './state.js';
 
-
 interface FoldedDecision {
   payload: records.LeadScored;
   /** The payload's own text. */

@@ -20,7 +20,7 @@ import {
 import { nameOf } from './state.js';
 
 /** Event times that drivers cover: as GET /lead/{id}/score-explain has it without a range of the caller's. */
-export const rangeHours = 720;
+const rangeHours = 720;
 
 export interface ReadExplanation {
   explanation: routeDeclarations.PublicScoreExplanation;
