@@ -345,7 +345,11 @@ export function openDelivery(
     caughtUp: () => {
       void announce();
     },
-    reset: () => store.reset(),
+    reset: async () => {
+      // What it has in hand is about to go; the state that is opened next takes up what comes back.
+      await deliverer.stop();
+      await store.reset();
+    },
     close: async () => {
       closing.abort();
       await deliverer.stop();

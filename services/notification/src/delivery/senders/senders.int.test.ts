@@ -155,6 +155,19 @@ describe('a webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  test('whose secret was sealed with another SEALING_SECRET is not asked, and the attempt says why', async () => {
+    const result = await sendTo(
+      {
+        type: 'webhook',
+        config: { url: receiver.url, auth_header: sealed('Bearer of-the-receiver', idOf('channel')) },
+      },
+      { channel: { signing }, secrets: createSealing('another secret of tests that is long enough') },
+    );
+    expect(result).toMatchObject({ outcome: 'failed', reason: 'internal' });
+    expect(result.detail).toContain('SEALING_SECRET');
+    expect(receiver.received).toHaveLength(0);
+  });
+
   test('that redirects is not followed', async () => {
     receiver.behave(always({ status: 307, headers: { location: `${receiver.url}elsewhere` } }));
     expect(await send()).toMatchObject({ outcome: 'failed', reason: 'status', status: 307 });

@@ -3,7 +3,7 @@ import type { Outbound } from '@lead-scoring/outbound';
 import type { NotificationPayload } from '@lead-scoring/contracts';
 import type { Channel } from '../../configuration/state.js';
 import { createEmailSender, type MailSettings } from './email.js';
-import { attemptTimeoutMs, type AttemptResult, type Secrets } from './sender.js';
+import { attemptTimeoutMs, failed, type AttemptResult, type Secrets } from './sender.js';
 import { createSlackSender, type SlackSettings } from './slack.js';
 import { createTeamsSender } from './teams.js';
 import { createWebhookSender } from './webhook.js';
@@ -25,6 +25,11 @@ export interface SenderDependencies {
   timeoutMs?: number;
 }
 
+/** Of the deployment's making, and nothing that waiting mends: who looks at the attempts is told. */
+class SecretUnreadable extends Error {
+  override readonly name = 'SecretUnreadable';
+}
+
 export function createSenders({
   outbound,
   secrets,
@@ -32,11 +37,26 @@ export function createSenders({
   mail,
   timeoutMs = attemptTimeoutMs,
 }: SenderDependencies): SendNotification {
-  const webhook = createWebhookSender(outbound, secrets);
-  const teams = createTeamsSender(outbound, secrets);
+  const readable: Secrets = {
+    signingSecret: (keyId) => secrets.signingSecret(keyId),
+    unseal: (sealed, context) => {
+      try {
+        return secrets.unseal(sealed, context);
+      } catch (cause) {
+        throw new SecretUnreadable('a secret of the channel cannot be opened', { cause });
+      }
+    },
+  };
+  const webhook = createWebhookSender(outbound, readable);
+  const teams = createTeamsSender(outbound, readable);
   const toSlack = createSlackSender(slack);
   const email = createEmailSender(mail);
-  return (channel, { notification_id, payload }, attempt) => {
+
+  function sendBy(
+    channel: Channel,
+    { notification_id, payload }: Parameters<SendNotification>[1],
+    attempt: Parameters<SendNotification>[2],
+  ): Promise<AttemptResult> {
     const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(timeoutMs)]);
     const sending = { channel, notification_id, payload, at: attempt.at, signal };
     const { destination } = channel;
@@ -49,6 +69,19 @@ export function createSenders({
         return toSlack({ ...sending, config: destination.config });
       case 'email':
         return email({ ...sending, config: destination.config });
+    }
+  }
+
+  return async (channel, notification, attempt) => {
+    try {
+      return await sendBy(channel, notification, attempt);
+    } catch (error) {
+      if (error instanceof SecretUnreadable)
+        return failed(
+          'internal',
+          'A secret of the channel cannot be opened: SEALING_SECRET is not the one that it was sealed with.',
+        );
+      throw error;
     }
   };
 }
