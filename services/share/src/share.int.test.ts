@@ -8,15 +8,22 @@ import {
   routes,
   shareLifetimeMs,
 } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/testing/service-rig';
 import {
+  at,
+  createShare,
+  idOf,
   leadRemoved,
   leadScored,
   levelsSet,
+  otherOuId,
+  ouId,
+  revokeShare,
   ruleCreated,
   rulesetCreated,
-} from '@lead-scoring/explanations/testing';
-import { eventually } from '@lead-scoring/testing/service-rig';
-import { at, createShare, idOf, otherOuId, ouId, revokeShare, shareOf, tokenOf } from './testing/builders.js';
+  shareOf,
+  tokenOf,
+} from './testing/builders.js';
 import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
