@@ -186,13 +186,11 @@ export function createQueryApplication(options: Omit<QueryServerOptions, 'host' 
   const checkAnswers = options.checkAnswers ?? process.env.NODE_ENV === 'test';
   for (const bound of literalFirst(options.routes)) {
     const { path, method } = bound.route;
-    app
-      .route(path.replace(/\{(\w+)\}/g, ':$1'))
-      [method === 'POST' ? 'post' : 'get'](
-        nameRoute(path),
-        serve(bound, options.internalSecret, checkAnswers),
-      )
-      .all(methodNotAllowed([method]));
+    const route = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    const steps = [nameRoute(path), serve(bound, options.internalSecret, checkAnswers)];
+    if (method === 'POST') route.post(...steps);
+    else route.get(...steps);
+    route.all(methodNotAllowed([method]));
   }
   app.use(notFound);
   app.use(problemHandler(options.logger));

@@ -24,6 +24,7 @@ const url = z
   .trim()
   .max(2_048)
   .regex(
+    // eslint-disable-next-line no-control-regex
     /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\u0000-\u001f\u007f]+$/,
     'must be an address that starts with https:// or http://',
   );

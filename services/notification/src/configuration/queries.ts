@@ -20,9 +20,9 @@ import type { ConfigurationReader } from './reader.js';
 export interface ConfigurationQueriesDependencies {
   configurations: ConfigurationReader;
   /** How channels take what they are sent; those of which nothing is known are active. */
-  conditionsOf(channelIds: readonly string[]): Promise<Map<string, ChannelCondition>>;
+  conditionsOf: (channelIds: readonly string[]) => Promise<Map<string, ChannelCondition>>;
   /** Leads for which triggers are silent for now. */
-  suppressionsOf(ouId: string, triggerIds: readonly string[]): Promise<Map<string, Suppression>>;
+  suppressionsOf: (ouId: string, triggerIds: readonly string[]) => Promise<Map<string, Suppression>>;
 }
 
 type OfKind<Kind extends TriggerKind> = Extract<Trigger, { kind: Kind }>;

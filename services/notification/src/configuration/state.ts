@@ -1,5 +1,5 @@
 // An OU's channels and triggers as its events make them: one aggregate, published whole.
-import { eventTypeKey, type records, type TriggerKind } from '@lead-scoring/contracts';
+import type { records, TriggerKind } from '@lead-scoring/contracts';
 
 export interface Channel {
   id: string;
@@ -46,18 +46,6 @@ export interface NotificationConfiguration {
 
 export function emptyNotificationConfiguration(ouId: string): NotificationConfiguration {
   return { ou_id: ouId, version: 0, channels: new Map(), triggers: new Map() };
-}
-
-/** Keys (eventTypeKey) of the event types that a trigger is concerned with; null: all. */
-export function eventTypeKeysOf(trigger: Trigger): ReadonlySet<string> | null {
-  switch (trigger.kind) {
-    case 'milestone':
-      return trigger.event_type === undefined ? null : new Set([eventTypeKey(trigger.event_type)]);
-    case 'sequence':
-      return new Set(trigger.steps.map(({ event_type }) => eventTypeKey(event_type)));
-    case 'surge':
-      return trigger.event_type === null ? null : new Set([eventTypeKey(trigger.event_type)]);
-  }
 }
 
 export function isOfKind<Kind extends TriggerKind>(
