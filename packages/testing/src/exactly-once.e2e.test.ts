@@ -90,7 +90,7 @@ describe(`100,000 events, 5 % of them sent again, ingest and scoring killed ${ro
     async (service) => {
       const database = `${system.namespace}_${service}`;
       const before = await storedDocuments(system.endpoints, database, { except: ['checkpoints'] });
-      expect(countOf(before, service === 'ingest' ? 'event_places' : 'leads')).toBeGreaterThan(2_000);
+      expect(countOf(before, service === 'ingest' ? 'event_records' : 'leads')).toBeGreaterThan(2_000);
       const log = createEventLog(
         {
           brokers: system.endpoints.kafkaBrokers,

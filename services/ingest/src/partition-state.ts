@@ -14,7 +14,6 @@ import {
   binaryToUuid,
   createCheckpoints,
   createGuardedWriter,
-  deleteByIds,
   deletePartition,
   findByIds,
   findStoredIds,
@@ -24,15 +23,15 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { knownEventId, readKnownEventId, recordIdsOf } from './events/keys.js';
 import {
-  knownEventId,
-  readKnownEventId,
-  readRecordOffset,
-  recordIdsBefore,
-  recordIdsOf,
-} from './events/keys.js';
-import { eventRecords, knownEvents, payloadOf, places, type KnownEventDocument } from './events/model.js';
-import { addStoredEvents, createProjectionMemory, placeIdsOf, type StoredEvents } from './events/project.js';
+  eventRecords,
+  eventSeconds,
+  knownEvents,
+  payloadOf,
+  type KnownEventDocument,
+} from './events/model.js';
+import { createEventProjection, createProjectionMemory, type FoldedEvents } from './events/project.js';
 import { EventTypeFold, type EventTypeShare } from './event-types/fold.js';
 import { eventTypeDocumentId, eventTypes, toDocument, toShare } from './event-types/model.js';
 import { addForeign, decideIntake, possibleDeletions, possibleRepeats } from './intake/decide.js';
@@ -55,7 +54,7 @@ import { addClaim, emptyAliasState, eventKey, type HeldLead } from './intake/sta
 export const processorName = 'ingest';
 export const ingestCollections = [
   eventRecords,
-  places,
+  eventSeconds,
   knownEvents,
   eventTypes,
   redirects,
@@ -65,8 +64,6 @@ export const ingestCollections = [
 
 /** Event type statistics that a partition has in hand. */
 const maximumOpenTypes = 5_000;
-/** Records of a deleted lead that are in hand at a time; each holds up to 1,000 events. */
-const recordsDeletedAtOnce = 50;
 /** What goes along with a command that another partition is to answer. */
 const headersPassedOn = ['id', 'ou', 'actor', 'correlation-id', 'reply-to'] as const;
 
@@ -79,7 +76,6 @@ interface OpenType {
 
 export async function openPartition(readModel: ReadModel, partition: number): Promise<PartitionState> {
   const storedRecords = readModel.collection(eventRecords);
-  const storedPlaces = readModel.collection(places);
   const storedKnown = readModel.collection(knownEvents);
   const storedTypes = readModel.collection(eventTypes);
   const storedRedirects = readModel.collection(redirects);
@@ -88,6 +84,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   const writer = createGuardedWriter(readModel);
   const checkpoints = createCheckpoints(readModel);
   const memory = createProjectionMemory();
+  const projection = createEventProjection(readModel, partition, memory);
   const aliases = emptyAliasState();
   const openTypes = new Map<string, OpenType>();
 
@@ -143,43 +140,19 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   }
 
   async function foldSection({ ingested, others, deleted }: Section): Promise<void> {
-    if (ingested.length > 0) await Promise.all([foldEvents(ingested, leadsOf(deleted)), foldTypes(ingested)]);
+    if (ingested.length > 0)
+      await Promise.all([projection.fold(ingested, leadsOf(deleted)), foldTypes(ingested)]);
     await foldAliases(others);
     if (deleted.length > 0) await foldDeletions(deleted, ingested);
   }
 
-  /** @param passing leads that are deleted before anybody could read these events: only repeats are known by them */
-  async function foldEvents(ingested: readonly Ingested[], passing: ReadonlySet<string>): Promise<void> {
-    const stored: StoredEvents = { records: [], places: [], known: [] };
-    const passed: StoredEvents = { records: [], places: [], known: stored.known };
-    for (const { payload, json, offset } of ingested)
-      addStoredEvents(
-        passing.has(payload.lead_id) ? passed : stored,
-        payload,
-        json,
-        { partition, offset },
-        memory,
-      );
-    await Promise.all([
-      insertMissing(storedRecords, stored.records),
-      insertMissing(storedPlaces, stored.places),
-      insertMissing(storedKnown, stored.known),
-    ]);
-    // Somebody who folded them before, in other batches, may have left some.
-    if (passed.places.length > 0)
-      await deleteByIds(
-        storedPlaces,
-        passed.places.map(({ _id }) => _id),
-      );
-  }
-
   /**
-   * First the statistics, for which the lead's events are needed, then places, then the records that places are found
-   * by: after a crash at any point the same again comes to the same end.
+   * First the statistics, for which the lead's events are needed: after a crash at any point the same again comes to the
+   * same end.
    */
   async function foldDeletions(
     deleted: readonly DeletedLead[],
-    ingested: readonly Ingested[],
+    ingested: readonly FoldedEvents[],
   ): Promise<void> {
     const leadIds = leadsOf(deleted);
     const subtracted: Subtracted[] = [];
@@ -191,7 +164,8 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     }
     await subtractTypes(subtracted);
     for (const { payload, offset } of deleted) {
-      await deleteEvents(payload.lead_id, offset);
+      const passing = ingested.filter(({ payload: { lead_id } }) => lead_id === payload.lead_id);
+      await projection.deleteLead(payload.lead_id, offset, passing);
       await withClassifiedErrors(async () => {
         await storedClaims.deleteMany({ _id: claimIdsOf(payload.lead_id) });
         await storedRedirects.deleteMany({ _id: uuidToBinary(payload.lead_id), offset: { $lt: offset } });
@@ -207,7 +181,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   /** What a deleted lead's events have added to the statistics, those included that come just before the deletion. */
   async function sharesOf(
     { payload: { ou_id, lead_id }, offset: end }: DeletedLead,
-    passing: readonly Ingested[],
+    passing: readonly FoldedEvents[],
   ): Promise<EventTypeShare[]> {
     const folds = new Map<string, EventTypeFold>();
     const add = ({ events, aliases: named }: records.EventsIngested) => {
@@ -224,30 +198,13 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       added.add(offset);
     }
     await withClassifiedErrors(async () => {
-      for await (const document of storedRecords.find({ _id: recordIdsBefore(lead_id, end) }))
-        if (!added.has(readRecordOffset(document._id))) add(payloadOf(document));
+      for await (const { payload, offset } of projection.storedBefore(lead_id, end))
+        if (!added.has(offset)) add(payload);
     });
     return [...folds.values()].map((fold) => fold.share());
   }
 
-  async function deleteEvents(leadId: string, end: number): Promise<void> {
-    for (;;) {
-      const found = await withClassifiedErrors(() =>
-        storedRecords
-          .find({ _id: recordIdsBefore(leadId, end) })
-          .limit(recordsDeletedAtOnce)
-          .toArray(),
-      );
-      await deleteByIds(storedPlaces, found.flatMap(placeIdsOf));
-      await deleteByIds(
-        storedRecords,
-        found.map(({ _id }) => _id),
-      );
-      if (found.length < recordsDeletedAtOnce) return;
-    }
-  }
-
-  async function foldTypes(ingested: readonly Ingested[]): Promise<void> {
+  async function foldTypes(ingested: readonly FoldedEvents[]): Promise<void> {
     const wanted = new Map<string, { ouId: string; typeKey: string }>();
     for (const { payload } of ingested)
       for (const { event_type } of payload.events) {
@@ -383,6 +340,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       } catch (error) {
         // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
         openTypes.clear();
+        projection.clear();
         throw error;
       }
     },
@@ -396,7 +354,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       await checkpoints.reset(processorName, partition);
       // One after the other: each may be a long deletion.
       await deletePartition(readModel, eventRecords, partition);
-      await deletePartition(readModel, places, partition);
+      await deletePartition(readModel, eventSeconds, partition);
       await deletePartition(readModel, knownEvents, partition);
       await deletePartition(readModel, eventTypes, partition);
       await deletePartition(readModel, redirects, partition);
@@ -404,17 +362,11 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       await deletePartition(readModel, deletions, partition);
       eventsEnd = 0n;
       openTypes.clear();
+      projection.clear();
       aliases.redirects.clear();
       aliases.claims.clear();
     },
   };
-}
-
-interface Ingested {
-  payload: records.EventsIngested;
-  /** The payload's own text. */
-  json: Buffer;
-  offset: number;
 }
 
 interface DeletedLead {
@@ -424,7 +376,7 @@ interface DeletedLead {
 
 /** What is folded together: deletions come last, and what follows them is folded after them. */
 interface Section {
-  ingested: Ingested[];
+  ingested: FoldedEvents[];
   others: FoldedRecord[];
   deleted: DeletedLead[];
 }

@@ -21,6 +21,8 @@ const recordAt = uuidBytes + timeBytes;
 const placeBytes = recordAt + recordBytes + indexBytes;
 /** Added to a time so that it is never negative: event times go back to the year 0. */
 const timeBias = 2 ** 48;
+const secondBias = 2 ** 38;
+const secondBytes = 2 * uuidBytes;
 
 /** A record of events under its lead: lead, offset in the partition of the lead. */
 export function recordId(leadId: string, offset: number): Binary {
@@ -52,49 +54,76 @@ export function readKnownEventId(id: Binary): { lead_id: string; id: string } {
   return { lead_id: readUuid(bytes, 0), id: readUuid(bytes, uuidBytes) };
 }
 
-/**
- * The keys of a record and of the places of its events in their OU's order of time: OU, time, record, index in the
- * record. What they share is written once.
- */
-export function keysOfRecord(
+/** The 16 bytes of the lead in a recordId. */
+export function leadBytesOf(record: Binary): Buffer {
+  return bytesOf(record).subarray(0, uuidBytes);
+}
+
+/** An event's place in its OU's order of time: OU, time, record, index in the record. */
+export function placeOf(
   ouId: string,
-  leadId: string,
-  offset: number,
-): { record: Binary; placeOf: (timestampMs: number, index: number) => Binary } {
-  const shared = Buffer.allocUnsafe(uuidBytes + recordBytes);
-  writeUuid(shared, 0, ouId);
-  writeUuid(shared, uuidBytes, leadId);
-  writeOffset(shared, 2 * uuidBytes, offset);
+  {
+    leadBytes,
+    offset,
+    timestampMs,
+    index,
+  }: { leadBytes: Uint8Array; offset: number; timestampMs: number; index: number },
+): Binary {
+  const bytes = Buffer.allocUnsafe(placeBytes);
+  writeUuid(bytes, 0, ouId);
+  writeTime(bytes, uuidBytes, timestampMs);
+  bytes.set(leadBytes, recordAt);
+  writeOffset(bytes, recordAt + uuidBytes, offset);
+  bytes.writeUInt16BE(index, recordAt + recordBytes);
+  return new Binary(bytes, 0);
+}
+
+/** The second in which an event happened, and where a document of events of that second belongs. */
+export interface SecondPlace {
+  ouId: string;
+  /** Seconds since 1970, rounded down. */
+  second: number;
+  partition: number;
+  /** Of offsets: which part of the log the document holds. */
+  block: number;
+  /** 0, or the record's own document: its offset within the block and one. */
+  part: number;
+}
+
+/** A document of events in their OU's order of time: OU, second, partition, block of offsets, part. */
+export function secondKey({ ouId, second, partition, block, part }: SecondPlace): Binary {
+  const bytes = Buffer.allocUnsafe(secondBytes);
+  writeUuid(bytes, 0, ouId);
+  bytes.writeUIntBE(second + secondBias, uuidBytes, 6);
+  bytes.writeUInt16BE(partition, uuidBytes + 6);
+  bytes.writeUIntBE(block, uuidBytes + 8, 6);
+  bytes.writeUInt16BE(part, uuidBytes + 14);
+  return new Binary(bytes, 0);
+}
+
+export function readSecondKey(key: Binary): Omit<SecondPlace, 'ouId'> {
+  const bytes = bytesOf(key);
   return {
-    // Nobody writes into a key, so the bytes may be shared.
-    record: new Binary(shared.subarray(uuidBytes), 0),
-    placeOf: (timestampMs, index) => {
-      const place = Buffer.allocUnsafe(placeBytes);
-      shared.copy(place, 0, 0, uuidBytes);
-      writeTime(place, uuidBytes, timestampMs);
-      shared.copy(place, recordAt, uuidBytes);
-      place.writeUInt16BE(index, recordAt + recordBytes);
-      return new Binary(place, 0);
-    },
+    second: bytes.readUIntBE(uuidBytes, 6) - secondBias,
+    partition: bytes.readUInt16BE(uuidBytes + 6),
+    block: bytes.readUIntBE(uuidBytes + 8, 6),
+    part: bytes.readUInt16BE(uuidBytes + 14),
   };
 }
 
-/** The places of an OU from one time (inclusive) to another (exclusive), in milliseconds. */
-export function placesBetween(
+/** The documents of an OU's seconds from one (inclusive) to another (exclusive); null: open. */
+export function secondsBetween(
   ouId: string,
-  fromMs: number | null,
-  toMs: number | null,
+  from: number | null,
+  to: number | null,
 ): { $gte: Binary; $lt: Binary } {
-  const edge = (timeMs: number | null, open: number) => {
-    const bytes = Buffer.alloc(placeBytes, open);
+  const edge = (second: number | null, open: number) => {
+    const bytes = Buffer.alloc(secondBytes, second === null ? open : 0);
     writeUuid(bytes, 0, ouId);
-    if (timeMs !== null) {
-      bytes.fill(0, uuidBytes);
-      writeTime(bytes, uuidBytes, timeMs);
-    }
+    if (second !== null) bytes.writeUIntBE(second + secondBias, uuidBytes, 6);
     return new Binary(bytes, 0);
   };
-  return { $gte: edge(fromMs, 0), $lt: edge(toMs, 0xff) };
+  return { $gte: edge(from, 0), $lt: edge(to, 0xff) };
 }
 
 /** The record that holds the event of a place, and the event's index in it. */
@@ -105,6 +134,12 @@ export function eventAtPlace(place: Binary): { record: Binary; index: number } {
     record: new Binary(Buffer.from(bytes.subarray(recordAt, end)), 0),
     index: bytes.readUInt16BE(end),
   };
+}
+
+/** The time of a place, in milliseconds. */
+export function timeOfPlace(place: Binary): number {
+  const bytes = bytesOf(place);
+  return readOffset(bytes, uuidBytes) - timeBias;
 }
 
 /** Whether a place that came in from outside is one of the OU. */

@@ -5,13 +5,17 @@ import fc from 'fast-check';
 import {
   eventAtPlace,
   isPlaceOf,
-  keysOfRecord,
   knownEventId,
-  placesBetween,
+  leadBytesOf,
+  placeOf,
   readKnownEventId,
   readRecordOffset,
+  readSecondKey,
   recordId,
   recordIdsOf,
+  secondKey,
+  secondsBetween,
+  timeOfPlace,
 } from './keys.js';
 
 const uuid = fc.uuid();
@@ -21,6 +25,7 @@ const time = fc.integer({
   min: Date.UTC(0, 0, 1) - 62_135_596_800_000 - 86_400_000,
   max: Date.UTC(9999, 11, 31),
 });
+const second = time.map((ms) => Math.floor(ms / 1_000));
 const order = (a: Binary, b: Binary) => Buffer.compare(bytesOf(a), bytesOf(b));
 
 describe('keys', () => {
@@ -50,23 +55,27 @@ describe('keys', () => {
   test('places are in order of time, years before 1970 and far ahead included, and lead to their event', () => {
     fc.assert(
       fc.property(uuid, uuid, offset, index, time, time, (ou, lead, at, of, a, b) => {
-        const { record, placeOf } = keysOfRecord(ou, lead, at);
-        expect(order(record, recordId(lead, at))).toBe(0);
-        expect(Math.sign(order(placeOf(a, of), placeOf(b, of)))).toBe(Math.sign(a - b));
-        const found = eventAtPlace(placeOf(a, of));
+        const record = recordId(lead, at);
+        const place = (timestampMs: number) =>
+          placeOf(ou, { leadBytes: leadBytesOf(record), offset: at, timestampMs, index: of });
+        expect(Math.sign(order(place(a), place(b)))).toBe(Math.sign(a - b));
+        expect(timeOfPlace(place(a))).toBe(a);
+        const found = eventAtPlace(place(a));
         expect(order(found.record, record)).toBe(0);
         expect(found.index).toBe(of);
       }),
     );
   });
 
-  test('a range of places holds the times from its start up to, not including, its end', () => {
+  test('a range of seconds holds those from its start up to, not including, its end', () => {
     fc.assert(
-      fc.property(uuid, uuid, offset, time, time, time, (ou, lead, of, at, a, b) => {
-        const place = keysOfRecord(ou, lead, of).placeOf(at, 0);
+      fc.property(uuid, second, second, second, offset, (ou, at, a, b, block) => {
+        const place = { second: at, partition: 3, block: block % 2 ** 47, part: 7 };
+        const key = secondKey({ ouId: ou, ...place });
+        expect(readSecondKey(key)).toEqual(place);
         const within = (from: number | null, to: number | null) => {
-          const { $gte, $lt } = placesBetween(ou, from, to);
-          return order($gte, place) <= 0 && order(place, $lt) < 0;
+          const { $gte, $lt } = secondsBetween(ou, from, to);
+          return order($gte, key) <= 0 && order(key, $lt) < 0;
         };
         expect(within(null, null)).toBe(true);
         expect(within(a, b)).toBe(at >= a && at < b);
@@ -79,7 +88,12 @@ describe('keys', () => {
   test('a cursor of another OU, or of anything else, is not taken for a place', () => {
     fc.assert(
       fc.property(uuid, uuid, fc.uint8Array({ maxLength: 80 }), (ou, other, bytes) => {
-        const place = keysOfRecord(ou, ou, 0).placeOf(0, 0);
+        const place = placeOf(ou, {
+          leadBytes: leadBytesOf(recordId(ou, 0)),
+          offset: 0,
+          timestampMs: 0,
+          index: 0,
+        });
         expect(isPlaceOf(ou, place)).toBe(true);
         expect(isPlaceOf(other, place)).toBe(other === ou);
         expect(isPlaceOf(ou, new Binary(Buffer.from(bytes), 0))).toBe(false);

@@ -1,7 +1,7 @@
-// The event store as it is kept for reading: what was recorded by lead, the events' places in the order of time, and
-// the ids by which a repeat is known.
+// The event store as it is kept for reading: what was recorded by lead, which events happened when, and the ids by which
+// a repeat is known.
 import type { records } from '@lead-scoring/contracts';
-import { defineCollection, readJson, type Binary } from '@lead-scoring/read-model';
+import { defineCollection, readJson, type Binary, type GuardedDocument } from '@lead-scoring/read-model';
 
 /** A record of the log as it is there, the events of a lead that were taken together. `_id` is recordId. */
 export interface EventRecordDocument {
@@ -12,11 +12,15 @@ export interface EventRecordDocument {
   partition: number;
 }
 
-/** `_id` is placeId; a small document so that the newest events of an OU are a few index entries away. */
-export interface PlaceDocument {
+/** Events of an OU that happened in one second, of one part of a partition's log: seconds.ts. `_id` is secondKey. */
+export interface EventSecondDocument extends GuardedDocument {
   _id: Binary;
-  event_type_key: string;
-  partition: number;
+  count: number;
+  /** eventTypeKeys that occur, and how often each. */
+  types: string[];
+  counts: number[];
+  /** Where each event is. */
+  events: Binary;
 }
 
 /** `_id` is knownEventId; only of events whose id may come again. */
@@ -26,7 +30,7 @@ export interface KnownEventDocument {
 }
 
 export const eventRecords = defineCollection<EventRecordDocument>({ name: 'event_records', indexes: [] });
-export const places = defineCollection<PlaceDocument>({ name: 'event_places', indexes: [] });
+export const eventSeconds = defineCollection<EventSecondDocument>({ name: 'event_seconds', indexes: [] });
 export const knownEvents = defineCollection<KnownEventDocument>({ name: 'known_events', indexes: [] });
 
 export function payloadOf({ json }: Pick<EventRecordDocument, 'json'>): records.EventsIngested {

@@ -23,15 +23,9 @@ import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service'
 import type { EventType } from '../event-types/fold.js';
 import { loadEventTypes } from '../event-types/queries.js';
 import { redirects } from '../intake/model.js';
-import {
-  eventAtPlace,
-  isPlaceOf,
-  keysOfRecord,
-  placesBetween,
-  readRecordOffset,
-  recordIdsOf,
-} from './keys.js';
-import { eventRecords, payloadOf, places, type EventRecordDocument, type PlaceDocument } from './model.js';
+import { eventAtPlace, isPlaceOf, leadBytesOf, placeOf, readRecordOffset, recordIdsOf } from './keys.js';
+import { eventRecords, payloadOf, type EventRecordDocument } from './model.js';
+import { countEvents, readPlaces } from './places.js';
 
 interface ListQuery {
   event_type?: string | undefined;
@@ -69,28 +63,26 @@ export function eventQueries(readModel: ReadModel): BoundQuery[] {
   ];
 }
 
-/** The OU's events. A page costs what it shows, wherever it is; only a count within times costs what it counts. */
+/** The OU's events. A page costs little more than it shows, wherever it is; a count within times costs what it counts. */
 async function listUnit(readModel: ReadModel, ouId: string, query: ListQuery): Promise<EventPage> {
   const typeKey = query.event_type === undefined ? null : eventTypeKey(query.event_type);
-  const range = placesBetween(ouId, timeOf(query.from), timeOf(query.to));
-  const inRange: Filter<PlaceDocument> = { _id: range, ...(typeKey !== null && { event_type_key: typeKey }) };
+  const times = { fromMs: timeOf(query.from), toMs: timeOf(query.to) };
   const after = query.cursor === undefined ? null : placeFrom(query.cursor, ouId);
   return withClassifiedErrors(async () => {
     const [found, total] = await Promise.all([
-      readModel
-        .collection(places)
-        .find(after ? { ...inRange, _id: { $gte: range.$gte, $lt: lesser(after, range.$lt) } } : inRange)
-        .project<{ _id: Binary }>({ _id: 1 })
-        .sort({ _id: -1 })
-        .skip(after ? 0 : (query.page - 1) * query.limit)
-        .limit(query.limit + 1)
-        .toArray(),
+      readPlaces(readModel, ouId, {
+        ...times,
+        typeKey,
+        after,
+        skip: after ? 0 : (query.page - 1) * query.limit,
+        limit: query.limit + 1,
+      }),
       query.from === undefined && query.to === undefined
         ? loadEventTypes(readModel, ouId).then((types) => countOf(types, typeKey))
-        : readModel.collection(places).countDocuments(inRange),
+        : countEvents(readModel, ouId, { ...times, typeKey }),
     ]);
     const shown = found.slice(0, query.limit);
-    const wanted = shown.map(({ _id }) => eventAtPlace(_id));
+    const wanted = shown.map(eventAtPlace);
     const documents = await readModel
       .collection(eventRecords)
       .find({ _id: { $in: wanted.map(({ record }) => record) }, ou: uuidToBinary(ouId) })
@@ -102,7 +94,7 @@ async function listUnit(readModel: ReadModel, ouId: string, query: ListQuery): P
       // A place is there a moment before its event: that one is not shown yet.
       return payload && event ? [toEvent(payload, event)] : [];
     });
-    return answer(data, total, query, found.length > query.limit ? shown.at(-1)?._id : undefined);
+    return answer(data, total, query, found.length > query.limit ? shown.at(-1) : undefined);
   });
 }
 
@@ -141,13 +133,14 @@ async function listLeads(
     })) {
       const payload = payloadOf(document);
       if (aliasSpellings && !aliasSpellings.includes(aliasOf(payload).alias)) continue;
-      const { placeOf } = keysOfRecord(ouId, payload.lead_id, readRecordOffset(document._id));
+      const leadBytes = leadBytesOf(document._id);
+      const offset = readRecordOffset(document._id);
       payload.events.forEach((event, index) => {
         const timestamp = Date.parse(event.timestamp);
         if (timestamp < from || timestamp >= to) return;
         if (typeKey !== null && eventTypeKey(event.event_type) !== typeKey) return;
         total += 1;
-        const place = bytesOf(placeOf(timestamp, index));
+        const place = bytesOf(placeOf(ouId, { leadBytes, offset, timestampMs: timestamp, index }));
         if (!after || Buffer.compare(place, after) < 0) newest.push({ place, payload, event });
       });
       if (newest.length > wanted + maximumSurplus) keepNewest();
@@ -209,10 +202,6 @@ function placeFrom(cursor: string, ouId: string): Binary {
   const place = new Binary(Buffer.from(cursor, 'base64url'), 0);
   if (!isPlaceOf(ouId, place)) throw new InvalidCursor();
   return place;
-}
-
-function lesser(a: Binary, b: Binary): Binary {
-  return Buffer.compare(bytesOf(a), bytesOf(b)) < 0 ? a : b;
 }
 
 /** Whether there is an event of the lead, or of the lead that it is redirected to. */

@@ -1,0 +1,139 @@
+// The order of an OU's events by time, newest first, read from the documents that name the events of each second.
+import { Binary, bytesOf, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
+import { readSecondKey, secondsBetween, timeOfPlace } from './keys.js';
+import { eventSeconds, type EventSecondDocument } from './model.js';
+import { countIn, newestPlaces } from './seconds.js';
+
+/** Which events: of a type or (null) of all, from one time on and before another, in milliseconds; null: open. */
+export interface EventFilter {
+  typeKey: string | null;
+  fromMs: number | null;
+  toMs: number | null;
+}
+
+/** Documents read at first, and at most, in one call. */
+const chunks = { first: 32, largest: 512 };
+
+/**
+ * Events' places, newest first.
+ * @param after the place that comes before all of them; null: from the newest on
+ */
+export async function readPlaces(
+  readModel: ReadModel,
+  ouId: string,
+  { skip, limit, after, ...filter }: EventFilter & { skip: number; limit: number; after: Binary | null },
+): Promise<Binary[]> {
+  const toMs = Math.min(filter.toMs ?? Infinity, after ? timeOfPlace(after) + 1 : Infinity);
+  const within = { ...filter, fromMs: filter.fromMs ?? -Infinity, toMs, before: after && bytesOf(after) };
+  const found: Buffer[] = [];
+  let skipped = 0;
+  for await (const documents of seconds(readModel, ouId, {
+    ...filter,
+    toMs: Number.isFinite(toMs) ? toMs : null,
+  })) {
+    const known = documents.reduce((sum, document) => sum + countIn(document, filter.typeKey), 0);
+    // A second that the filter or the last page cuts has fewer: passed over for good only when even these are skipped.
+    if (skipped + known <= skip && isWhole(documents, within)) {
+      skipped += known;
+      continue;
+    }
+    const places = newestPlaces(ouId, documents, within, skip - skipped + limit - found.length);
+    const passed = Math.min(skip - skipped, places.length);
+    skipped += passed;
+    found.push(...places.slice(passed));
+    if (found.length >= limit) break;
+  }
+  return found.map((place) => new Binary(place, 0));
+}
+
+/** How many events there are. */
+export async function countEvents(
+  readModel: ReadModel,
+  ouId: string,
+  { typeKey, fromMs, toMs }: EventFilter,
+): Promise<number> {
+  const first = fromMs === null ? null : Math.ceil(fromMs / 1_000);
+  const last = toMs === null ? null : Math.floor(toMs / 1_000);
+  const edges = new Set<number>();
+  if (fromMs !== null && fromMs % 1_000 !== 0) edges.add(Math.floor(fromMs / 1_000));
+  if (toMs !== null && toMs % 1_000 !== 0) edges.add(Math.floor(toMs / 1_000));
+  const collection = readModel.collection(eventSeconds);
+  const [whole, cut] = await withClassifiedErrors(() =>
+    Promise.all([
+      first !== null && last !== null && first >= last
+        ? []
+        : collection
+            .aggregate<{ events: number }>([
+              { $match: filterOf(ouId, first, last, typeKey) },
+              { $group: { _id: null, events: { $sum: typeKey === null ? '$count' : countOfType(typeKey) } } },
+            ])
+            .toArray(),
+      Promise.all(
+        [...edges].map((second) => collection.find(filterOf(ouId, second, second + 1, typeKey)).toArray()),
+      ),
+    ]),
+  );
+  const times = { typeKey, fromMs: fromMs ?? -Infinity, toMs: toMs ?? Infinity, before: null };
+  return (whole[0]?.events ?? 0) + newestPlaces(ouId, cut.flat(), times, Infinity).length;
+}
+
+function countOfType(typeKey: string) {
+  return { $arrayElemAt: ['$counts', { $indexOfArray: ['$types', { $literal: typeKey }] }] };
+}
+
+function filterOf(
+  ouId: string,
+  from: number | null,
+  to: number | null,
+  typeKey: string | null,
+): Filter<EventSecondDocument> {
+  return { _id: secondsBetween(ouId, from, to), ...(typeKey !== null && { types: typeKey }) };
+}
+
+function isWhole(
+  documents: readonly EventSecondDocument[],
+  { fromMs, toMs, before }: { fromMs: number; toMs: number; before: Uint8Array | null },
+): boolean {
+  const startMs = secondOf(documents[0]) * 1_000;
+  return before === null && startMs >= fromMs && startMs + 1_000 <= toMs;
+}
+
+function secondOf(document: EventSecondDocument | undefined): number {
+  return document ? readSecondKey(document._id).second : 0;
+}
+
+/** The documents of one second after the other, newest first. */
+async function* seconds(
+  readModel: ReadModel,
+  ouId: string,
+  { typeKey, fromMs, toMs }: EventFilter,
+): AsyncGenerator<EventSecondDocument[]> {
+  const range = secondsBetween(
+    ouId,
+    fromMs === null ? null : Math.floor(fromMs / 1_000),
+    toMs === null ? null : Math.ceil(toMs / 1_000),
+  );
+  const types = typeKey === null ? {} : { types: typeKey };
+  let before = range.$lt;
+  let second: EventSecondDocument[] = [];
+  for (let chunk = chunks.first; ; chunk = Math.min(2 * chunk, chunks.largest)) {
+    // In parts, each with its own limit: an engine may otherwise put all that is there into order first.
+    const found = await readModel
+      .collection(eventSeconds)
+      .find({ _id: { $gte: range.$gte, $lt: before }, ...types })
+      .sort({ _id: -1 })
+      .limit(chunk)
+      .toArray();
+    for (const document of found) {
+      if (second.length > 0 && secondOf(second[0]) !== secondOf(document)) {
+        yield second;
+        second = [];
+      }
+      second.push(document);
+    }
+    const last = found.at(-1);
+    if (!last || found.length < chunk) break;
+    before = last._id;
+  }
+  if (second.length > 0) yield second;
+}

@@ -1,0 +1,151 @@
+// The events of a second, however they came, are the same documents and read back in order.
+import { describe, expect, test } from '@jest/globals';
+import { nameBasedId } from '@lead-scoring/contracts';
+import { bytesOf } from '@lead-scoring/read-model';
+import fc from 'fast-check';
+import { ouId } from '../testing/builders.js';
+import { leadBytesOf, placeOf, recordId } from './keys.js';
+import type { EventSecondDocument } from './model.js';
+import { blockOf, blockOffsets, countIn, newestPlaces, SecondFold } from './seconds.js';
+
+const second = 1_767_225_600;
+
+interface Event {
+  typeKey: string;
+  ms: number;
+}
+interface Recorded {
+  offset: number;
+  lead: string;
+  events: Event[];
+}
+
+const eventArbitrary = fc.record({
+  typeKey: fc.constantFrom('page view', 'email open', '$where'),
+  ms: fc.nat(999),
+});
+const log = fc
+  .array(
+    fc.record({
+      gap: fc.integer({ min: 1, max: 3 }),
+      lead: fc.constantFrom('a', 'b', 'c'),
+      events: fc.array(eventArbitrary, { minLength: 1, maxLength: 4 }),
+    }),
+    { minLength: 1, maxLength: 30 },
+  )
+  .map((records) => {
+    let offset = 5 * blockOffsets - 1;
+    return records.map(({ gap, lead, events }): Recorded => ({ offset: (offset += gap), lead, events }));
+  });
+
+const leadBytes = (record: Recorded) => leadBytesOf(recordId(nameBasedId(ouId, record.lead), record.offset));
+const placeAt = () => ({ ouId, second, partition: 2, block: 5, part: 0 });
+
+function fold(records: readonly Recorded[], stored: EventSecondDocument | null): EventSecondDocument {
+  const open = new SecondFold(placeAt(), stored);
+  for (const record of records)
+    record.events.forEach(({ typeKey, ms }, index) =>
+      open.add(typeKey, leadBytes(record), record.offset, second * 1_000 + ms, index),
+    );
+  return open.document();
+}
+
+const everything = { typeKey: null, fromMs: -Infinity, toMs: Infinity, before: null };
+
+describe('the events of a second', () => {
+  test('without those of a deleted lead are those of the others; deleting, or folding them, again changes nothing', () => {
+    fc.assert(
+      fc.property(log, (records) => {
+        const deletion = (records.at(-1)?.offset ?? 0) + 1;
+        const gone = leadBytesOf(recordId(nameBasedId(ouId, 'a'), 0));
+        const open = new SecondFold(placeAt(), fold(records, null));
+        const isThere = records.some(({ lead }) => lead === 'a');
+        expect(open.remove(gone, deletion)).toBe(isThere);
+        const others = records.filter(({ lead }) => lead !== 'a');
+        expect(open.isEmpty).toBe(others.length === 0);
+        const left = open.document();
+        const expected = fold(others, null);
+        const places = (document: EventSecondDocument) => newestPlaces(ouId, [document], everything, 1_000);
+        expect(places(left)).toEqual(places(expected));
+        for (const typeKey of [null, 'page view', 'email open', '$where'])
+          expect(countIn(left, typeKey)).toBe(countIn(expected, typeKey));
+        if (!isThere) return;
+        expect(open.remove(gone, deletion)).toBe(false);
+        expect(fold(records, left)).toEqual(left);
+      }),
+    );
+  });
+
+  test('division into batches, and folding some of them again after a crash, change nothing', () => {
+    fc.assert(
+      fc.property(log, fc.nat(30), fc.nat(30), (records, cut, back) => {
+        const whole = fold(records, null);
+        const first = records.slice(0, cut);
+        const again = records.slice(Math.max(0, cut - back));
+        expect(fold(again, first.length > 0 ? fold(first, null) : null)).toEqual(
+          first.length > 0 ? whole : fold(again, null),
+        );
+      }),
+    );
+  });
+
+  test('read back newest first, of one type, between times and after a place, as a plain sort has them', () => {
+    fc.assert(
+      fc.property(
+        log,
+        fc.option(fc.constantFrom('page view', '$where', 'never'), { nil: null }),
+        fc.nat(999),
+        fc.nat(1_000),
+        fc.nat(20),
+        fc.nat(60),
+        (records, typeKey, from, to, wanted, after) => {
+          const document = fold(records, null);
+          const all = records
+            .flatMap((record) =>
+              record.events.map(({ typeKey: type, ms }, index) => ({
+                type,
+                ms,
+                place: bytesOf(
+                  placeOf(ouId, {
+                    leadBytes: leadBytes(record),
+                    offset: record.offset,
+                    timestampMs: second * 1_000 + ms,
+                    index,
+                  }),
+                ),
+              })),
+            )
+            .sort((left, right) => Buffer.compare(right.place, left.place));
+          expect(countIn(document, typeKey)).toBe(
+            all.filter(({ type }) => typeKey === null || type === typeKey).length,
+          );
+          const before = all[after]?.place ?? null;
+          expect(
+            newestPlaces(
+              ouId,
+              [document],
+              { typeKey, fromMs: second * 1_000 + from, toMs: second * 1_000 + to, before },
+              wanted,
+            ),
+          ).toEqual(
+            all
+              .filter(({ type, ms }) => (typeKey === null || type === typeKey) && ms >= from && ms < to)
+              .map(({ place }) => place)
+              .filter((place) => !before || Buffer.compare(place, before) < 0)
+              .slice(0, wanted),
+          );
+        },
+      ),
+    );
+  });
+
+  test('a record with very many events has documents of its own, so that none grows without end', () => {
+    expect(blockOf(3 * blockOffsets + 7, 5)).toEqual({ block: 3, part: 0 });
+    expect(blockOf(3 * blockOffsets + 7, 5_000)).toEqual({ block: 3, part: 8 });
+    const events = Array.from({ length: 5_000 }, (_, at) => ({ typeKey: 'page view', ms: at % 1_000 }));
+    const document = fold([{ offset: 3 * blockOffsets + 7, lead: 'a', events }], null);
+    expect(document.count).toBe(5_000);
+    expect(bytesOf(document.events).length).toBeLessThan(200_000);
+    expect(newestPlaces(ouId, [document], everything, 10)).toHaveLength(10);
+  });
+});
