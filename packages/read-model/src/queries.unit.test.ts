@@ -63,7 +63,8 @@ describe("users' values", () => {
 describe('cursors', () => {
   const values = fc.oneof<fc.Arbitrary<Scalar>[]>(
     fc.string(),
-    fc.double({ noNaN: true }),
+    // 0 for -0: JSON has but one of them, and they have one place in an order.
+    fc.double({ noNaN: true }).map((value) => value + 0),
     fc.boolean(),
     fc.constant(null),
     fc.date({ noInvalidDate: true }),

@@ -14,6 +14,7 @@ import {
   binaryToUuid,
   createCheckpoints,
   createGuardedWriter,
+  deleteByIds,
   deletePartition,
   findByIds,
   findStoredIds,
@@ -23,7 +24,13 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { knownEventId, readKnownEventId, recordIdsOf } from './events/keys.js';
+import {
+  knownEventId,
+  readKnownEventId,
+  readRecordOffset,
+  recordIdsBefore,
+  recordIdsOf,
+} from './events/keys.js';
 import {
   eventRecords,
   eventSeconds,
@@ -64,6 +71,8 @@ export const ingestCollections = [
 
 /** Event type statistics that a partition has in hand. */
 const maximumOpenTypes = 5_000;
+/** Records of a deleted lead that are in hand at a time; each holds up to 1,000 events. */
+const recordsDeletedAtOnce = 50;
 /** What goes along with a command that another partition is to answer. */
 const headersPassedOn = ['id', 'ou', 'actor', 'correlation-id', 'reply-to'] as const;
 
@@ -147,8 +156,8 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   }
 
   /**
-   * First the statistics, for which the lead's events are needed: after a crash at any point the same again comes to the
-   * same end.
+   * First the statistics, for which the lead's events are needed, then the order of time, then the records by which
+   * both are found: after a crash at any point the same again comes to the same end.
    */
   async function foldDeletions(
     deleted: readonly DeletedLead[],
@@ -164,8 +173,9 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     }
     await subtractTypes(subtracted);
     for (const { payload, offset } of deleted) {
-      const passing = ingested.filter(({ payload: { lead_id } }) => lead_id === payload.lead_id);
-      await projection.deleteLead(payload.lead_id, offset, passing);
+      const passing = ingested.filter((one) => one.payload.lead_id === payload.lead_id);
+      await projection.removeFromTime(passing, offset);
+      await deleteEvents(payload.lead_id, offset);
       await withClassifiedErrors(async () => {
         await storedClaims.deleteMany({ _id: claimIdsOf(payload.lead_id) });
         await storedRedirects.deleteMany({ _id: uuidToBinary(payload.lead_id), offset: { $lt: offset } });
@@ -198,10 +208,30 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       added.add(offset);
     }
     await withClassifiedErrors(async () => {
-      for await (const { payload, offset } of projection.storedBefore(lead_id, end))
-        if (!added.has(offset)) add(payload);
+      for await (const document of storedRecords.find({ _id: recordIdsBefore(lead_id, end) }))
+        if (!added.has(readRecordOffset(document._id))) add(payloadOf(document));
     });
     return [...folds.values()].map((fold) => fold.share());
+  }
+
+  async function deleteEvents(leadId: string, end: number): Promise<void> {
+    for (;;) {
+      const found = await withClassifiedErrors(() =>
+        storedRecords
+          .find({ _id: recordIdsBefore(leadId, end) })
+          .limit(recordsDeletedAtOnce)
+          .toArray(),
+      );
+      await projection.removeFromTime(
+        found.map((document) => ({ payload: payloadOf(document), offset: readRecordOffset(document._id) })),
+        end,
+      );
+      await deleteByIds(
+        storedRecords,
+        found.map(({ _id }) => _id),
+      );
+      if (found.length < recordsDeletedAtOnce) return;
+    }
   }
 
   async function foldTypes(ingested: readonly FoldedEvents[]): Promise<void> {

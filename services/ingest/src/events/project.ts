@@ -2,59 +2,43 @@
 import { eventTypeKey, isNameBasedId, type records } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
-  deleteByIds,
   findByIds,
   hexOf,
   insertMissing,
   storedJson,
   uuidToBinary,
-  withClassifiedErrors,
   type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import {
-  knownEventId,
-  leadBytesOf,
-  readRecordOffset,
-  recordId,
-  recordIdsBefore,
-  secondKey,
-  type SecondPlace,
-} from './keys.js';
+import { knownEventId, leadBytesOf, recordId, secondKey, type SecondPlace } from './keys.js';
 import {
   eventRecords,
   eventSeconds,
   knownEvents,
-  payloadOf,
   type EventRecordDocument,
   type KnownEventDocument,
 } from './model.js';
 import { blockOf, blockOffsets, SecondFold } from './seconds.js';
 
-/** A record of events and where it is on the log. */
-export interface RecordedEvents {
+export interface FoldedEvents {
   payload: records.EventsIngested;
-  offset: number;
-}
-
-export interface FoldedEvents extends RecordedEvents {
   /** The payload's own text. */
   json: Buffer;
+  offset: number;
 }
 
 export interface EventProjection {
   /**
    * @param ingested in the order of the log, without gaps between calls
-   * @param passing leads that are deleted before anybody could read these events: what they were is not stored
+   * @param passing leads that are deleted before anybody could read these events: their records need not be stored
    */
   fold(ingested: readonly FoldedEvents[], passing: ReadonlySet<string>): Promise<void>;
-  /** What is stored of a lead before an offset. */
-  storedBefore(leadId: string, offset: number): AsyncIterable<RecordedEvents>;
   /**
-   * Deletes what is stored of a lead before its deletion; repeats are known all the same.
-   * @param passing records of it that were folded and not stored
+   * Takes a deleted lead's events out of the order of time; the records themselves stay.
+   * @param recorded the lead's records
+   * @param offset of the deletion
    */
-  deleteLead(leadId: string, deletion: number, passing: readonly RecordedEvents[]): Promise<void>;
+  removeFromTime(recorded: readonly Omit<FoldedEvents, 'json'>[], offset: number): Promise<void>;
   /** Forgets what is in hand. */
   clear(): void;
 }
@@ -64,11 +48,6 @@ interface OpenSecond {
   fold: SecondFold;
   isStored: boolean;
 }
-
-/** Records of a deleted lead that are in hand at a time; each holds up to 1,000 events. */
-const recordsDeletedAtOnce = 50;
-/** Documents deleted in one call. */
-const keysAtOnce = 1_000;
 
 /** @param memory kept from batch to batch */
 export function createEventProjection(
@@ -102,6 +81,12 @@ export function createEventProjection(
         if (at.fold.add(memory.typeKeyOf(event_type), leadBytes, offset, timestampMs, index)) changed.add(at);
       });
     }
+    await write(changed);
+    const end = Math.floor((ingested.at(-1)?.offset ?? 0) / blockOffsets);
+    for (const [id, { block }] of open) if (block < end) open.delete(id);
+  }
+
+  async function write(changed: ReadonlySet<OpenSecond>): Promise<void> {
     const fresh = new Set<object>();
     const documents = [...changed].map(({ fold, isStored }) => {
       const document = fold.document();
@@ -110,121 +95,61 @@ export function createEventProjection(
     });
     await writer.write(storedSeconds, documents, { isNew: (document) => fresh.has(document) });
     for (const at of changed) at.isStored = true;
-    const end = Math.floor((ingested.at(-1)?.offset ?? 0) / blockOffsets);
-    for (const [id, { block }] of open) if (block < end) open.delete(id);
   }
 
   /** Opens what was stored of the block that had begun before what is in hand. */
   async function openBegun(ingested: readonly FoldedEvents[]): Promise<void> {
     const begun = Math.floor((completeFrom ?? 0) / blockOffsets);
     if ((completeFrom ?? 0) % blockOffsets === 0) return;
-    const missing = new Map<string, SecondPlace>();
-    for (const { payload, offset } of ingested) {
-      const { block, part } = blockOf(offset, payload.events.length);
-      if (block > begun) break;
-      for (const { timestamp } of payload.events) {
-        const second = Math.floor(Date.parse(timestamp) / 1_000);
-        const place = { ouId: payload.ou_id, second, partition, block, part };
-        const id = nameOf(place);
-        if (!open.has(id)) missing.set(id, place);
-      }
-    }
-    if (missing.size === 0) return;
-    const places = [...missing].map(([id, place]) => ({ id, place, key: secondKey(place) }));
+    const missing = placesOf(ingested.filter(({ offset }) => Math.floor(offset / blockOffsets) <= begun));
+    for (const id of open.keys()) missing.delete(id);
+    for (const [id, at] of await load(missing)) open.set(id, at);
+  }
+
+  /** What is stored of these places, and what begins there where nothing is. */
+  async function load(wanted: ReadonlyMap<string, SecondPlace>): Promise<Map<string, OpenSecond>> {
+    const places = [...wanted].map(([id, place]) => ({ id, place, key: secondKey(place) }));
     const found = await findByIds(
       storedSeconds,
       places.map(({ key }) => key),
     );
     const stored = new Map(found.map((document) => [hexOf(document._id), document]));
-    for (const { id, place, key } of places) {
-      const document = stored.get(hexOf(key)) ?? null;
-      open.set(id, { block: begun, fold: new SecondFold(place, document), isStored: document !== null });
-    }
+    return new Map(
+      places.map(({ id, place, key }) => {
+        const document = stored.get(hexOf(key)) ?? null;
+        const fold = new SecondFold(place, document);
+        return [id, { block: place.block, fold, isStored: document !== null }];
+      }),
+    );
   }
 
-  async function removeFromSeconds(
-    leadId: string,
-    deletion: number,
-    recorded: readonly RecordedEvents[],
-  ): Promise<void> {
-    const places = new Map<string, { place: SecondPlace; key: Binary }>();
-    for (const { payload, offset } of recorded)
+  /** The documents that name these events. */
+  function placesOf(recorded: readonly Omit<FoldedEvents, 'json'>[]): Map<string, SecondPlace> {
+    const places = new Map<string, SecondPlace>();
+    for (const { payload, offset } of recorded) {
+      const { block, part } = blockOf(offset, payload.events.length);
       for (const { timestamp } of payload.events) {
         const second = Math.floor(Date.parse(timestamp) / 1_000);
-        const shared = blockOf(offset, payload.events.length);
-        const place = { ouId: payload.ou_id, second, partition, ...shared };
-        const id = nameOf(place);
-        if (!places.has(id)) places.set(id, { place, key: secondKey(place) });
-      }
-    const found = await findByIds(
-      storedSeconds,
-      [...places].flatMap(([id, { key }]) => (open.has(id) ? [] : [key])),
-    );
-    const stored = new Map(found.map((document) => [hexOf(document._id), document]));
-    const leadBytes = leadBytesOf(recordId(leadId, 0));
-    const changed: SecondFold[] = [];
-    const emptied: Binary[] = [];
-    for (const [id, { place, key }] of places) {
-      const fold = open.get(id)?.fold ?? new SecondFold(place, stored.get(hexOf(key)) ?? null);
-      if (!fold.remove(leadBytes, deletion)) continue;
-      if (!fold.isEmpty) changed.push(fold);
-      else {
-        open.delete(id);
-        emptied.push(key);
+        const place = { ouId: payload.ou_id, second, partition, block, part };
+        places.set(nameOf(place), place);
       }
     }
-    await writer.write(
-      storedSeconds,
-      changed.map((fold) => fold.document()),
-    );
-    await withClassifiedErrors(async () => {
-      for (let from = 0; from < emptied.length; from += keysAtOnce)
-        await storedSeconds.deleteMany({
-          _id: { $in: emptied.slice(from, from + keysAtOnce) },
-          // One that a later event has begun anew stays.
-          offset: { $lt: deletion },
-        });
-    });
+    return places;
   }
 
   return {
-    async *storedBefore(leadId, offset) {
-      for await (const document of storedRecords.find({ _id: recordIdsBefore(leadId, offset) }))
-        yield { payload: payloadOf(document), offset: readRecordOffset(document._id) };
-    },
-    // A record goes after all that is found by it: after a crash at any point the same again comes to the same end.
-    async deleteLead(leadId, deletion, passing) {
-      await removeFromSeconds(leadId, deletion, passing);
-      for (;;) {
-        const found = await withClassifiedErrors(() =>
-          storedRecords
-            .find({ _id: recordIdsBefore(leadId, deletion) })
-            .limit(recordsDeletedAtOnce)
-            .toArray(),
-        );
-        await removeFromSeconds(
-          leadId,
-          deletion,
-          found.map((document) => ({
-            payload: payloadOf(document),
-            offset: readRecordOffset(document._id),
-          })),
-        );
-        await deleteByIds(
-          storedRecords,
-          found.map(({ _id }) => _id),
-        );
-        if (found.length < recordsDeletedAtOnce) return;
-      }
-    },
     async fold(ingested, passing) {
       const recorded: EventRecordDocument[] = [];
       const known: KnownEventDocument[] = [];
       for (const { payload, json, offset } of ingested) {
         const { ou_id, lead_id, events } = payload;
-        const ou = memory.binaryOf(ou_id);
         if (!passing.has(lead_id))
-          recorded.push({ _id: recordId(lead_id, offset), ou, json: storedJson(json), partition });
+          recorded.push({
+            _id: recordId(lead_id, offset),
+            ou: memory.binaryOf(ou_id),
+            json: storedJson(json),
+            partition,
+          });
         for (const { id } of events)
           if (isNameBasedId(id)) known.push({ _id: knownEventId(lead_id, id), partition });
       }
@@ -233,6 +158,18 @@ export function createEventProjection(
         insertMissing(storedKnown, known),
         foldSeconds(ingested),
       ]);
+    },
+    async removeFromTime(recorded, offset) {
+      const [first] = recorded;
+      if (!first) return;
+      const leadBytes = leadBytesOf(recordId(first.payload.lead_id, first.offset));
+      const places = placesOf(recorded);
+      const begun = new Map([...open].filter(([id]) => places.has(id)));
+      for (const id of begun.keys()) places.delete(id);
+      const changed = [...begun, ...(await load(places))].flatMap(([, at]) =>
+        at.fold.removeLead(leadBytes, offset) ? [at] : [],
+      );
+      await write(new Set(changed));
     },
     clear() {
       open.clear();

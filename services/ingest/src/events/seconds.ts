@@ -81,30 +81,24 @@ export class SecondFold {
   }
 
   /**
-   * Takes all events of a lead out; a deletion that is folded already changes nothing.
-   * @param offset of the deletion
-   * @returns whether it changed anything that is stored
+   * Takes the events of a lead out that was deleted at an offset; a deletion that is folded already changes nothing.
+   * @returns whether any was taken out
    */
-  remove(leadBytes: Uint8Array, offset: number): boolean {
+  removeLead(leadBytes: Uint8Array, offset: number): boolean {
     if (offset <= this.current) return false;
-    let kept = 0;
+    const kept = Buffer.allocUnsafe(this.length);
+    let length = 0;
     for (let at = 0; at < this.length; at += entryBytes) {
       if (Buffer.compare(this.entries.subarray(at + leadAt, at + offsetAt), leadBytes) === 0) {
         const type = this.entries.readUInt16BE(at + typeAt);
         this.counts[type] = (this.counts[type] ?? 0) - 1;
-        continue;
-      }
-      this.entries.copyWithin(kept, at, at + entryBytes);
-      kept += entryBytes;
+      } else length += this.entries.copy(kept, length, at, at + entryBytes);
     }
-    if (kept === this.length) return false;
-    this.length = kept;
+    if (length === this.length) return false;
+    this.entries = kept;
+    this.length = length;
     this.folded = this.current = offset;
     return true;
-  }
-
-  get isEmpty(): boolean {
-    return this.length === 0;
   }
 
   document(): EventSecondDocument {
