@@ -24,6 +24,8 @@ export interface LeadDrivers {
   score: number;
   /** As of the last decision that was asked for, whenever the events were. */
   top_drivers: routeDeclarations.ScoreExplanation['top_drivers'];
+  /** The OU's, as of now. */
+  levels: ScoringConfiguration['levels'];
 }
 
 export interface DriversRequest {
@@ -74,8 +76,9 @@ export async function readDrivers(
         .toArray();
       const explained = led.map(toDecision).reverse();
       const at = explained.reduce((time, { decided_at }) => (decided_at > time ? decided_at : time), '');
-      if (at === '') return { name, score: lead.score, top_drivers: [] };
       const configuration = ruleByOu.get(ou_id) ?? emptyConfiguration(ou_id);
+      const { levels } = configuration;
+      if (at === '') return { name, score: lead.score, top_drivers: [], levels };
       const { top_drivers } = explainScore(
         { id: lead_id, name, score: lead.score },
         explained,
@@ -83,7 +86,7 @@ export async function readDrivers(
         configuration,
         { at, range_hours: rangeHours },
       );
-      return { name, score: lead.score, top_drivers };
+      return { name, score: lead.score, top_drivers, levels };
     };
     const answers: (LeadDrivers | null)[] = [];
     for (let from = 0; from < requests.length; from += atATime)

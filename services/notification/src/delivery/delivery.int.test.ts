@@ -327,8 +327,8 @@ describe('what can be read', () => {
       requestRecord(requestOf('three', { at: '2026-01-01T00:00:03.000Z', channel: 'bad' })),
     ]);
     await eventually('all have ended', async () => {
-      const { body } = await rig.get('/deliveries?status=pending');
-      return body['total'] === 0 && (await rig.get('/deliveries')).body['total'] === 3;
+      const { body } = await rig.get('/deliveries');
+      return body['total'] === 3 && (await rig.get('/deliveries?status=pending')).body['total'] === 0;
     });
     const idsOf = async (query: string, ou?: string) =>
       (

@@ -12,7 +12,7 @@ import {
 } from '@lead-scoring/contracts';
 import { isRetriable, type FoldedRecord, type OutgoingRecord } from '@lead-scoring/event-log';
 import { explanationCollections, openExplanationPartition } from '@lead-scoring/explanations';
-import { ruleCreated, rulesetCreated } from '@lead-scoring/explanations/testing';
+import { levelsSet, ruleCreated, rulesetCreated } from '@lead-scoring/explanations/testing';
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
 import {
   createLogger,
@@ -245,7 +245,7 @@ describe('any cut of the log into batches', () => {
 });
 
 describe('what is told', () => {
-  test('names what led to the score up to the record that made the trigger fire, and no further', async () => {
+  test('names what led to the score up to the record that made the trigger fire, and no further, and the level of that score', async () => {
     const service = await startService([
       milestone({ score_threshold: 20, channel_ids: [idOf('a'), idOf('b')] }),
     ]);
@@ -253,10 +253,22 @@ describe('what is told', () => {
       const rules = [
         record(records.rulesetCreated, rulesetCreated({ ou_id: ouId }), 0),
         record(records.ruleCreated, ruleCreated('rule', 10, { ou_id: ouId }), 1),
+        record(
+          records.engagementLevelsSet,
+          {
+            ...levelsSet([
+              ['Cold', null, 15],
+              ['Warm', 16, 25],
+              ['Hot', 26, null],
+            ]),
+            ou_id: ouId,
+          },
+          2,
+        ),
       ];
       const log = scoringLog(pointsOf(4, () => 10)).map((one, index) => ({
         ...one,
-        offset: BigInt(index + 2),
+        offset: BigInt(index + 3),
       }));
       // The explanations are further than what is decided.
       await service.explain([...rules, ...log]);
@@ -265,6 +277,7 @@ describe('what is told', () => {
       expect(fired?.payload).toMatchObject({
         score: 20,
         previous_score: 10,
+        level: 'Warm',
         lead: {
           id: leadId,
           name: 'ada@example.com',
@@ -280,7 +293,7 @@ describe('what is told', () => {
             filter_label: 'path contains "/rule"',
           },
         ],
-        source: { topic: 'scoring.events', partition, offset: 3 },
+        source: { topic: 'scoring.events', partition, offset: 4 },
       });
       const firingId = (fired?.payload as records.MilestoneFired).firing_id;
       expect(service.commands).toEqual(
@@ -295,7 +308,7 @@ describe('what is told', () => {
           data: {
             firing_id: firingId,
             unit_id: ouId,
-            position: 'scoring.events:0:3',
+            position: 'scoring.events:0:4',
             threshold: 20,
             direction: 'up',
           },

@@ -1,11 +1,13 @@
 // A firing told in full: with what the explanation says of the lead, and as the notification that its channels get.
 import {
+  levelOf,
   maximumNotificationBytes,
   notificationIdOf,
   type Alias,
   type FiredPayload,
   type NotificationDriver,
   type records,
+  type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import type { FiredDraft, FiredEvent, Source } from './events.js';
 
@@ -16,6 +18,8 @@ export interface Description {
   /** As far as it is known when a sequence fires; scores themselves make the other kinds fire. */
   score: number;
   top_drivers: readonly NotificationDriver[];
+  /** The OU's levels: the score that is told is in one of them, or in none. */
+  levels: ScoringConfiguration['levels'];
 }
 
 const maximumAliases = 10;
@@ -23,15 +27,16 @@ const maximumDrivers = 10;
 
 export function describeFiring(
   draft: FiredDraft,
-  { name, aliases, score, top_drivers }: Description,
+  { name, aliases, score, top_drivers, levels }: Description,
 ): FiredEvent {
+  const toldScore = draft.type === 'SequenceFired' ? score : draft.payload.score;
   const told = {
     lead: {
       id: draft.payload.lead_id,
       name: name.slice(0, 512).toWellFormed(),
       aliases: aliases.slice(0, maximumAliases),
     },
-    level: null,
+    level: levelOf(levels, toldScore)?.name ?? null,
     top_drivers: top_drivers.slice(0, maximumDrivers),
   };
   switch (draft.type) {

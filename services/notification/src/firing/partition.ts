@@ -184,6 +184,7 @@ export function openFiring(
             aliases: because.aliases,
             score: found?.score ?? 0,
             top_drivers: (found?.top_drivers ?? []).map(driver),
+            levels: found?.levels ?? [],
           },
         ];
       }),
