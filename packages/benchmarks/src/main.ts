@@ -6,6 +6,7 @@ import { MongoClient } from 'mongodb';
 import { measureAccepting } from './accepting.js';
 import { startLoadGenerator } from './load/load-generator.js';
 import { describeMachine } from './machine.js';
+import { measureNotifying } from './notifying.js';
 import { readOptions, usage, type Options } from './options.js';
 import { measurePostToReadable } from './post-to-readable.js';
 import { measureQueries } from './queries.js';
@@ -29,6 +30,7 @@ const fullSizes = {
     atLeast: 200,
     backgroundEventsPerSecond: 2_000,
   },
+  notifying: { leads: 20_000, eventsPerSecond: 2_000, warmUpMs: 5_000, measuredMs: 30_000 },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -42,6 +44,7 @@ const quickSizes: typeof fullSizes = {
     latencyMs: 3_000,
   },
   queries: { leads: 2_000, events: 10_000, forMs: 500, atLeast: 20, backgroundEventsPerSecond: 1_000 },
+  notifying: { leads: 500, eventsPerSecond: 1_000, warmUpMs: 1_000, measuredMs: 3_000 },
 };
 
 /**
@@ -96,6 +99,10 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     if (parts.includes('c')) {
       say('(c) Latencies of reads');
       results.queries = await measureQueries(endpoints, generator, sizes.queries, say);
+    }
+    if (parts.includes('d')) {
+      say('(d) From POST to notification');
+      results.notifying = await measureNotifying(endpoints, generator, sizes.notifying, rounds, say);
     }
     const report = reportOf(results);
     say(`\n${report}`);

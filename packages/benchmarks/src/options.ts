@@ -1,7 +1,7 @@
 // What `npm run bench -- …` takes.
 import { parseArgs } from 'node:util';
 
-type Part = 'a' | 'b' | 'c';
+type Part = 'a' | 'b' | 'c' | 'd';
 
 export interface Options {
   parts: readonly Part[];
@@ -12,9 +12,10 @@ export interface Options {
   output: string | undefined;
 }
 
-export const usage = `npm run bench -- [--only a|b|c] [--rounds N] [--quick] [--output FILE]
-  --only    a: accepting events; b: from POST to readable score; c: latencies of reads. Default: all
-  --rounds  how often each contender of a and b runs, 1 to 20. Default: 3, with --quick 1
+export const usage = `npm run bench -- [--only a|b|c|d] [--rounds N] [--quick] [--output FILE]
+  --only    a: accepting events; b: from POST to readable score; c: latencies of reads;
+            d: from POST to notification. Default: all
+  --rounds  how often each contender of a, b and d runs, 1 to 20. Default: 3, with --quick 1
   --quick   small sizes and short times: shows that everything works, measures nothing worth keeping
   --output  the file for the results. Default: RESULTS.md of this package for a whole run, none for others
 `;
@@ -34,13 +35,13 @@ export function readOptions(flags: readonly string[], resultsFile: string): Opti
     },
   });
   const { only, quick } = values;
-  if (only !== undefined && only !== 'a' && only !== 'b' && only !== 'c')
-    throw new Error(`--only is "${only}"; it must be a, b or c.`);
+  if (only !== undefined && only !== 'a' && only !== 'b' && only !== 'c' && only !== 'd')
+    throw new Error(`--only is "${only}"; it must be a, b, c or d.`);
   const rounds = values.rounds === undefined ? (quick ? 1 : 3) : Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 20)
     throw new Error(`--rounds is "${values.rounds ?? ''}"; it must be a whole number from 1 to 20.`);
   return {
-    parts: only === undefined ? ['a', 'b', 'c'] : [only],
+    parts: only === undefined ? ['a', 'b', 'c', 'd'] : [only],
     rounds,
     quick,
     output: values.output ?? (only === undefined && !quick ? resultsFile : undefined),

@@ -67,3 +67,20 @@ test('the report names the machine and the commit', () => {
   expect(reportOf(results)).toContain('at commit abc; 3 rounds');
   expect(reportOf(results)).toContain('Example CPU, 2 cores');
 });
+
+test('the goal of notifications is held against the most triggers', () => {
+  const of = (p99: number) => [{ told: latencies(p99), notifierCpuPerEventUs: 12.34 }];
+  const report = reportOf({
+    ...results,
+    notifying: {
+      leads: 10,
+      eventsPerSecond: 2_000,
+      contenders: [
+        { triggers: 21, rounds: of(1_500) },
+        { triggers: 200, rounds: of(400) },
+      ],
+    },
+  });
+  expect(report).toContain('| 200 | 200 | 400 | 400 | 12.3 µs | 10 |');
+  expect(report).toContain('Goal: p99 under 1000 ms with 200 triggers: met.');
+});

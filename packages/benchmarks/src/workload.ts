@@ -40,7 +40,7 @@ interface WorkloadRule {
 
 export const eventBytes = 250;
 
-const eventTypes = [
+export const eventTypes = [
   'Page View',
   'Email Open',
   'Email Click',
@@ -180,9 +180,13 @@ export function createWorkload(plan: WorkloadPlan): Workload {
   };
 }
 
-/** One event alone, of a lead of its own: sent to see how long it takes to become readable. */
-export function probeBody(alias: string, at: number): Buffer {
-  return Buffer.from(`[${eventText(alias, visitAt(0), at)}]`);
+/**
+ * One event alone, of a lead of its own: sent to see how long it takes to become readable.
+ * @param eventType default: that of the first visit
+ */
+export function probeBody(alias: string, at: number, eventType?: string): Buffer {
+  const visit = visitAt(0);
+  return Buffer.from(`[${eventText(alias, { ...visit, event_type: eventType ?? visit.event_type }, at)}]`);
 }
 
 /** What a probe scores. */

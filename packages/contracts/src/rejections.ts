@@ -56,12 +56,16 @@ export const problemTypes = {
   event_type_not_found: { status: 404, title: 'The event type does not exist' },
   ruleset_not_found: { status: 404, title: 'The ruleset does not exist' },
   rule_not_found: { status: 404, title: 'The rule does not exist' },
+  notification_channel_not_found: { status: 404, title: 'The notification channel does not exist' },
+  trigger_not_found: { status: 404, title: 'The trigger does not exist' },
+  delivery_not_found: { status: 404, title: 'The delivery does not exist' },
   level_not_found: { status: 404, title: 'The level does not exist' },
   share_not_found: { status: 404, title: 'The share link does not exist' },
   share_expired: { status: 410, title: 'The share link has expired' },
   // What the state forbids
   duplicate_name: { status: 409, title: 'The name is taken' },
   limit_reached: { status: 409, title: 'No more of these can be created' },
+  channel_signs_nothing: { status: 409, title: 'The channel is no webhook and signs nothing' },
   levels_overlap: { status: 409, title: 'Two levels would take the same score' },
   request_in_progress: { status: 409, title: 'The same request is still being answered' },
   // What another site keeps from us
@@ -84,6 +88,8 @@ export const problemTypes = {
   analysis_interrupted: { status: 503, title: 'The analysis was interrupted' },
   reply_timeout: { status: 504, title: 'The outcome is not known yet' },
   service_timeout: { status: 504, title: 'A service did not answer in time' },
+  // What would never end
+  delivery_loop: { status: 508, title: 'A notification came back as an event' },
 } as const satisfies Record<string, ProblemType>;
 
 export type ProblemCode = keyof typeof problemTypes;

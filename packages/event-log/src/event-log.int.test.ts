@@ -166,6 +166,19 @@ describe('the writer', () => {
     });
   });
 
+  test('what it wrote since a time can be read alone', async () => {
+    await writer.write([createRuleset()]);
+    const written = Date.now() + 1;
+    await eventually('the next millisecond', () => Date.now() >= written);
+    const since = () => tail(log, 'scoring.commands', { from: new Date(written), follow: false });
+    for await (const { offset } of since()) expect(offset).toBeUndefined();
+    const later = createRuleset();
+    await writer.write([later]);
+    const found: unknown[] = [];
+    for await (const { payload } of since()) found.push(payload);
+    expect(found).toEqual([later.payload]);
+  });
+
   test('brokers that cannot be reached make it reject within its time limit', async () => {
     const away = testLog({ namespace: log.config.namespace });
     const unreachable = {

@@ -22,7 +22,12 @@ interface Cluster {
   getNodeIds(): (number | string)[];
   findGroupCoordinator(group: { groupId: string; coordinatorType: number }): Promise<Broker>;
   fetchTopicsOffset(
-    topics: { topic: string; partitions: { partition: number }[]; fromBeginning: boolean }[],
+    topics: {
+      topic: string;
+      partitions: { partition: number }[];
+      fromBeginning?: boolean;
+      fromTimestamp?: number;
+    }[],
   ): Promise<{ topic: string; partitions: PartitionOffset[] }[]>;
 }
 
@@ -48,8 +53,8 @@ export interface KafkaConnection {
   forgetCoordinators(): void;
   /** Learns the leaders anew. */
   refresh(): Promise<void>;
-  /** The first offset still there, or the one that will be written next. */
-  offset(topic: string, partition: number, which: 'earliest' | 'latest'): Promise<bigint>;
+  /** The first offset still there, the one that will be written next, or the first that was written at a time or later. */
+  offset(topic: string, partition: number, which: 'earliest' | 'latest' | Date): Promise<bigint>;
   close(): void;
 }
 
@@ -164,12 +169,16 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
       await cluster.refreshMetadata();
     },
     async offset(topic, partition, which) {
-      const [found] = await cluster.fetchTopicsOffset([
-        { topic, partitions: [{ partition }], fromBeginning: which === 'earliest' },
-      ]);
-      const offset = found?.partitions[0]?.offset;
-      if (offset === undefined) throw new Error(`${topic} ${partition} has no offsets`);
-      return BigInt(offset);
+      const find = async (from: { fromBeginning: boolean } | { fromTimestamp: number }) => {
+        const [found] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], ...from }]);
+        const offset = found?.partitions[0]?.offset;
+        if (offset === undefined) throw new Error(`${topic} ${partition} has no offsets`);
+        return BigInt(offset);
+      };
+      if (!(which instanceof Date)) return find({ fromBeginning: which === 'earliest' });
+      const offset = await find({ fromTimestamp: which.getTime() });
+      // -1: nothing was written that late.
+      return offset >= 0n ? offset : find({ fromBeginning: false });
     },
     close() {
       if (closed) return;

@@ -81,8 +81,8 @@ const tailBytes = 256 * 1024;
 export type TailedRecord = IncomingRecord & { error?: string };
 
 export interface TailOptions {
-  /** Default: the end, what comes from now on. */
-  from?: 'beginning' | 'end';
+  /** Default: the end, what comes from now on. A time: what was written then or later. */
+  from?: 'beginning' | 'end' | Date;
   /** Default true: waits for more. False: ends after what is there now. */
   follow?: boolean;
   signal?: AbortSignal;
@@ -117,7 +117,7 @@ export async function* tail(
       let offset = await connection.offset(
         wire(topic),
         partition,
-        from === 'beginning' ? 'earliest' : 'latest',
+        from === 'beginning' ? 'earliest' : from === 'end' ? 'latest' : from,
       );
       let last: bigint | undefined;
       while (!over() && (follow || last === undefined || offset < last)) {

@@ -284,6 +284,14 @@ describe('the query port', () => {
     query: z.strictObject({ q: z.string() }),
     responses: { 200: { description: 'Found', schema: z.array(z.string()) } },
   } as const satisfies QueryRoute;
+  const simulate = {
+    name: 'simulate',
+    method: 'POST',
+    path: '/triggers/{id}/simulate',
+    parameters: z.strictObject({ id: z.uuid() }),
+    body: z.strictObject({ from: z.string() }),
+    responses: { 200: { description: 'Found', schema: z.strictObject({ from: z.string() }) } },
+  } as const satisfies QueryRoute;
   const visible = {
     name: 'visible',
     method: 'GET',
@@ -308,6 +316,7 @@ describe('the query port', () => {
             ...context.minimumPositions.map(({ offset }) => String(offset)),
           ]),
         ),
+        bindQuery(simulate, ({ body }) => Promise.resolve({ from: body.from })),
         bindInternalQuery(visible, ({ context }) =>
           Promise.resolve({ request: context.requestId, wrong: undefined }),
         ),
@@ -337,6 +346,27 @@ describe('the query port', () => {
     expect(await withPositions.json()).toEqual(['a b', claims.ou_id, '42', '7']);
     expect((await problemOf(await fetch(`${url}/leads/${id}`))).code).toBe('internal_authorization_invalid');
     expect((await get('/leads/search?q=x', { ...claims, request_id: 'r2' })).status).toBe(200);
+  });
+
+  test('takes a question as POST with a body, within bounds and as declared, and only so', async () => {
+    const { url, get } = await start();
+    const path = `/triggers/${claims.credential_id}/simulate`;
+    const ask = async (body: string, type = 'application/json') =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: {
+          [internalAuthorizationHeader]: await signInternal(claims, secret),
+          'content-type': type,
+        },
+        body,
+      });
+    expect(await (await ask('{"from":"2026"}')).json()).toEqual({ from: '2026' });
+    expect((await problemOf(await ask('{"from":1}'))).errors).toMatchObject([{ path: 'body.from' }]);
+    expect((await problemOf(await ask('{'))).code).toBe('malformed_json');
+    expect((await problemOf(await ask('x', 'text/plain'))).code).toBe('unsupported_media_type');
+    expect((await problemOf(await ask(' '.repeat(1_000_001)))).code).toBe('body_too_large');
+    expect((await problemOf(await get(path))).code).toBe('method_not_allowed');
+    expect((await fetch(url + path, { method: 'POST' })).status).toBe(401);
   });
 
   test('answers 400 with every problem, 404 of a handler, 405, and 400 without an OU', async () => {

@@ -74,6 +74,7 @@ export {
   type QueryServerOptions,
 } from './query-server.js';
 export { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './routing.js';
+export { createSealing, type Sealing } from './sealing.js';
 export { loggedPath } from './secret-paths.js';
 export { runService, type ProcessControl, type ServiceOptions, type ServiceScope } from './run-service.js';
 export { fieldErrorsOf, parseOrProblem, type Part } from './validation.js';

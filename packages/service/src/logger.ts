@@ -20,6 +20,9 @@ const secretFields = [
   'auth_header',
   'INTERNAL_SECRET',
   'TOKEN_SECRET',
+  'SEALING_SECRET',
+  'SLACK_BOT_TOKEN',
+  'SMTP_URL',
   'BOOTSTRAP_TOKEN',
   'MONGODB_URI',
 ];

@@ -3,6 +3,7 @@ import type { RouteDeclaration } from '@lead-scoring/contracts';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
+import { readJson } from './body.js';
 import type { Component } from './component.js';
 import { livenessHandler, readinessHandler, type HealthCheck } from './health.js';
 import { createHttpServer, type ListeningServer } from './http-server.js';
@@ -18,8 +19,12 @@ import { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './
 import { parseOrProblem } from './validation.js';
 
 /** What of a route's declaration the query port needs; internal routes are declared with just this. */
-export type QueryRoute = Pick<RouteDeclaration, 'name' | 'path' | 'parameters' | 'query' | 'responses'> & {
-  method: 'GET';
+export type QueryRoute = Pick<
+  RouteDeclaration,
+  'name' | 'path' | 'parameters' | 'query' | 'body' | 'responses'
+> & {
+  /** POST for questions that need a body, or that are not to be asked by following a link. */
+  method: 'GET' | 'POST';
 };
 
 type OutputOf<Schema, Absent> = Schema extends z.ZodType ? z.output<Schema> : Absent;
@@ -41,6 +46,7 @@ export interface QueryContext {
 export interface QueryInput<Route extends QueryRoute, Context = QueryContext> {
   params: OutputOf<Route['parameters'], Record<string, never>>;
   query: OutputOf<Route['query'], Record<string, never>>;
+  body: OutputOf<Route['body'], undefined>;
   context: Context;
 }
 
@@ -73,14 +79,15 @@ export function bindQuery<const Route extends QueryRoute>(
 ): BoundQuery {
   return {
     route,
-    handle: (req, claims) => {
+    handle: async (req, claims) => {
       if (claims.ou_id === undefined)
         throw new ProblemError(
           400,
           'org_unit_not_selected',
           'This route belongs to an OU; set the active one first.',
         );
-      return handler({ ...inputOf(route, req), context: { ...contextOf(req, claims), ouId: claims.ou_id } });
+      const context = { ...contextOf(req, claims), ouId: claims.ou_id };
+      return handler({ ...(await inputOf(route, req)), context });
     },
   };
 }
@@ -92,14 +99,23 @@ export function bindInternalQuery<const Route extends QueryRoute>(
 ): BoundQuery {
   return {
     route,
-    handle: (req, claims) => handler({ ...inputOf(route, req), context: contextOf(req, claims) }),
+    handle: async (req, claims) => {
+      const context = contextOf(req, claims);
+      return handler({ ...(await inputOf(route, req)), context });
+    },
   };
 }
 
-function inputOf<Route extends QueryRoute>(
+/** Of a question's body. */
+const maximumBodyBytes = 1_000_000;
+
+async function inputOf<Route extends QueryRoute>(
   route: Route,
   req: Request,
-): Pick<QueryInput<Route>, 'params' | 'query'> {
+): Promise<Pick<QueryInput<Route>, 'params' | 'query' | 'body'>> {
+  const body = route.body
+    ? parseOrProblem(route.body, await readJson(req, { maximumBytes: maximumBodyBytes }), 'body')
+    : undefined;
   return {
     params: (route.parameters
       ? parseOrProblem(route.parameters, req.params, 'parameters')
@@ -107,6 +123,7 @@ function inputOf<Route extends QueryRoute>(
     query: (route.query
       ? parseOrProblem(route.query, parseQuery(req.url), 'query')
       : {}) as QueryInput<Route>['query'],
+    body: body as QueryInput<Route>['body'],
   };
 }
 
@@ -167,11 +184,14 @@ export function createQueryApplication(options: Omit<QueryServerOptions, 'host' 
     .get(metricsHandler)
     .all(methodNotAllowed(['GET']));
   const checkAnswers = options.checkAnswers ?? process.env.NODE_ENV === 'test';
-  for (const bound of literalFirst(options.routes))
-    app
-      .route(bound.route.path.replace(/\{(\w+)\}/g, ':$1'))
-      .get(nameRoute(bound.route.path), serve(bound, options.internalSecret, checkAnswers))
-      .all(methodNotAllowed(['GET']));
+  for (const bound of literalFirst(options.routes)) {
+    const { path, method } = bound.route;
+    const route = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    const steps = [nameRoute(path), serve(bound, options.internalSecret, checkAnswers)];
+    if (method === 'POST') route.post(...steps);
+    else route.get(...steps);
+    route.all(methodNotAllowed([method]));
+  }
   app.use(notFound);
   app.use(problemHandler(options.logger));
   return app;

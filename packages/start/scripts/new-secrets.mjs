@@ -1,4 +1,4 @@
-// Prints the three secrets that docker-compose.yml asks for, as lines of an .env file.
+// Prints the four secrets that docker-compose.yml asks for, as lines of an .env file.
 import { randomBytes } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
@@ -11,5 +11,6 @@ const { secretFrom } = await import(contracts);
 const secret = () => randomBytes(32).toString('base64url');
 process.stdout.write(`INTERNAL_SECRET=${secret()}
 TOKEN_SECRET=${secret()}
+SEALING_SECRET=${secret()}
 BOOTSTRAP_TOKEN=${secretFrom('lsp_', randomBytes(32))}
 `);

@@ -189,6 +189,10 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
     'RATE_LIMIT_BURST',
     'ALLOW_PRIVATE_TARGETS',
     'SITE_ANALYSIS_CONTACT',
+    'SLACK_BOT_TOKEN',
+    'SMTP_URL',
+    'MAIL_FROM',
+    'RETRY_SCHEDULE_SECONDS',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
   ];
   return Object.fromEntries(
@@ -197,14 +201,17 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 async function secretsIn(file: string): Promise<SystemSecrets> {
-  const known = await readFile(file, 'utf8').catch(() => null);
-  if (known !== null) return JSON.parse(known) as SystemSecrets;
+  const text = await readFile(file, 'utf8').catch(() => null);
+  const known = text === null ? {} : (JSON.parse(text) as Partial<SystemSecrets>);
   const secrets = {
     internalSecret: randomBytes(32).toString('base64url'),
     tokenSecret: randomBytes(32).toString('base64url'),
+    sealingSecret: randomBytes(32).toString('base64url'),
     bootstrapToken: secretFrom('lsp_', randomBytes(32)),
+    ...known,
   };
-  await writePrivate(file, secrets);
+  // A file of before lacks the secrets that came later.
+  if (Object.keys(known).length < Object.keys(secrets).length) await writePrivate(file, secrets);
   return secrets;
 }
 

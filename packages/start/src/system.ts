@@ -16,6 +16,8 @@ export interface SystemSecrets {
   internalSecret: string;
   /** Secrets that are shown once are derived from it; losing it ends no credential. */
   tokenSecret: string;
+  /** Secrets of notification channels are sealed with it; who loses it has to enter them again. */
+  sealingSecret: string;
   /** The administrator's first token. */
   bootstrapToken: string;
 }
@@ -157,11 +159,15 @@ function environmentOf(
       TOKEN_SECRET: options.secrets.tokenSecret,
       INGEST_URL: urlOf('ingest'),
       SCORING_URL: urlOf('scoring'),
+      NOTIFICATION_URL: urlOf('notification'),
       SHARE_URL: urlOf('share'),
       SITE_ANALYSIS_URL: urlOf('site-analysis'),
       BOOTSTRAP_ORGANISATION: options.organisation.name,
       BOOTSTRAP_OU: options.organisation.unit,
       BOOTSTRAP_TOKEN: options.secrets.bootstrapToken,
+    }),
+    ...((name === 'gateway' || name === 'notification') && {
+      SEALING_SECRET: options.secrets.sealingSecret,
     }),
     ...((name === 'gateway' || name === 'share') && { APP_URL: urlOf('gateway') }),
     ...options.environment,

@@ -27,9 +27,22 @@ function run(command, args, env) {
   });
 }
 
-for (const check of checks) {
-  process.stdout.write(`\n> ${check}\n`);
-  if ((await run('npm', ['run', '--silent', check], process.env)) === 0) passed += 1;
+/** What a check says is shown when it has ended: they run at the same time. */
+function runCheck(check) {
+  return new Promise((resolve) => {
+    const child = spawn('npm', ['run', '--silent', check], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => said.push(text));
+    child.on('close', (code) => {
+      process.stdout.write(`\n> ${check}\n${said.join('')}`);
+      resolve(code === 0);
+    });
+  });
+}
+
+for (const succeeded of await Promise.all(checks.map(runCheck))) {
+  if (succeeded) passed += 1;
   else failed += 1;
 }
 

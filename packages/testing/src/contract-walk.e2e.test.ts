@@ -130,7 +130,7 @@ describe('what is not declared is not served', () => {
           { authorization: `Bearer ${unit.adminToken}` },
           { 'x-internal-authorization': 'Bearer eyJhbGciOiJub25lIn0.e30.' },
         ]) {
-          const answer = await rawRequest(url, { method: 'GET', path, headers });
+          const answer = await rawRequest(url, { method: routeNamed(route).method, path, headers });
           expect({ route, status: answer.status }).toEqual({ route, status: 401 });
         }
       }

@@ -94,6 +94,84 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
       body: { rule_ids: [ruleId], updates: { active: false } },
     })),
   ],
+  listChannels: [nothing],
+  createChannel: [nothing],
+  replaceChannel: [
+    missing(({ channelId }) => ({
+      parameters: { id: channelId },
+      body: {
+        name: 'Taken over',
+        type: 'slack',
+        config: { channel_id: 'C9999999999', channel_name: 'Taken over' },
+      },
+    })),
+  ],
+  deleteChannel: [missing(({ channelId }) => ({ parameters: { id: channelId } }))],
+  testChannel: [missing(({ channelId }) => ({ parameters: { id: channelId } }))],
+  rotateChannelSecret: [missing(({ webhookChannelId }) => ({ parameters: { id: webhookChannelId } }))],
+  resumeChannel: [missing(({ channelId }) => ({ parameters: { id: channelId } }))],
+  redeliverNotifications: [
+    missing(({ channelId }) => ({
+      parameters: { id: channelId },
+      body: { since: '2026-01-01T00:00:00Z' },
+    })),
+  ],
+  listTriggers: [empty(({ channelId }) => ({ query: { channel_id: channelId } }))],
+  createTrigger: [
+    missing(({ channelId }) => ({ body: { name: 'Into A', score_threshold: 1, channel_ids: [channelId] } })),
+  ],
+  getTrigger: [missing(({ triggerId }) => ({ parameters: { id: triggerId } }))],
+  replaceTrigger: [
+    missing(({ triggerId }) => ({
+      parameters: { id: triggerId },
+      body: { name: 'Taken over', score_threshold: 1 },
+    })),
+  ],
+  deleteTrigger: [missing(({ triggerId }) => ({ parameters: { id: triggerId } }))],
+  simulateTrigger: [missing(({ triggerId }) => ({ parameters: { id: triggerId }, body: {} }))],
+  listMilestoneEvents: [
+    empty(({ triggerId }) => ({ query: { trigger_id: triggerId } })),
+    empty(({ leadId }) => ({ query: { lead_id: leadId } })),
+  ],
+  listSequences: [empty(({ channelId }) => ({ query: { channel_id: channelId } }))],
+  createSequence: [
+    missing(({ channelId }) => ({
+      body: { name: 'Into A', event_types: ['A', 'B'], window_seconds: 60, channel_ids: [channelId] },
+    })),
+  ],
+  getSequence: [missing(({ sequenceId }) => ({ parameters: { id: sequenceId } }))],
+  replaceSequence: [
+    missing(({ sequenceId }) => ({
+      parameters: { id: sequenceId },
+      body: { name: 'Taken over', event_types: ['A', 'B'], window_seconds: 60 },
+    })),
+  ],
+  deleteSequence: [missing(({ sequenceId }) => ({ parameters: { id: sequenceId } }))],
+  simulateSequence: [missing(({ sequenceId }) => ({ parameters: { id: sequenceId }, body: {} }))],
+  listSequenceEvents: [empty(({ sequenceId }) => ({ query: { trigger_id: sequenceId } }))],
+  listSurgeTriggers: [empty(({ channelId }) => ({ query: { channel_id: channelId } }))],
+  createSurgeTrigger: [
+    missing(({ channelId }) => ({
+      body: { name: 'Into A', threshold: 1, window_seconds: 60, channel_ids: [channelId] },
+    })),
+  ],
+  getSurgeTrigger: [missing(({ surgeTriggerId }) => ({ parameters: { id: surgeTriggerId } }))],
+  replaceSurgeTrigger: [
+    missing(({ surgeTriggerId }) => ({
+      parameters: { id: surgeTriggerId },
+      body: { name: 'Taken over', threshold: 1, window_seconds: 60 },
+    })),
+  ],
+  deleteSurgeTrigger: [missing(({ surgeTriggerId }) => ({ parameters: { id: surgeTriggerId } }))],
+  simulateSurgeTrigger: [missing(({ surgeTriggerId }) => ({ parameters: { id: surgeTriggerId }, body: {} }))],
+  previewSurgeTrigger: [missing(({ surgeTriggerId }) => ({ parameters: { id: surgeTriggerId } }))],
+  listSurgeEvents: [empty(({ surgeTriggerId }) => ({ query: { trigger_id: surgeTriggerId } }))],
+  listDeliveries: [
+    empty(({ channelId }) => ({ query: { channel_id: channelId } })),
+    empty(({ leadId }) => ({ query: { lead_id: leadId } })),
+  ],
+  getDelivery: [missing(({ deliveryId }) => ({ parameters: { id: deliveryId } }))],
+  redeliverNotification: [missing(({ deliveryId }) => ({ parameters: { id: deliveryId } }))],
   analyzeSite: [nothing],
   listSiteAnalyses: [nothing],
   setActiveOrgUnit: [missing(({ ouId }) => ({ body: { ouId } }))],
@@ -445,6 +523,12 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     ruleId,
     levelId,
     leadId,
+    channelId,
+    webhookChannelId,
+    triggerId,
+    sequenceId,
+    surgeTriggerId,
+    deliveryId,
     mark,
     ouId,
   } = unit;
@@ -459,6 +543,12 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     ruleId,
     levelId,
     leadId,
+    channelId,
+    webhookChannelId,
+    triggerId,
+    sequenceId,
+    surgeTriggerId,
+    deliveryId,
     mark,
     ouId,
   };

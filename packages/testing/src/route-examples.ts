@@ -30,6 +30,19 @@ export interface Unit {
   shareToken: string;
   /** A link that nobody opens. */
   idleShareId: string;
+  /** Posts to Slack, which is not set up: what it is told is answered at once. */
+  channelId: string;
+  webhookChannelId: string;
+  triggerId: string;
+  sequenceId: string;
+  surgeTriggerId: string;
+  /** Those that nobody needs. */
+  idleChannelId: string;
+  idleTriggerId: string;
+  idleSequenceId: string;
+  idleSurgeTriggerId: string;
+  /** Of a test of the channel. */
+  deliveryId: string;
   /** A website that may be analysed. */
   siteUrl: string;
 }
@@ -87,6 +100,45 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },
   }),
+  listChannels: () => ({}),
+  createChannel: ({ mark }) => ({ body: channelOf(`Another ${mark}`) }),
+  replaceChannel: ({ channelId, mark }) => ({
+    parameters: { id: channelId },
+    body: channelOf(`Replaced ${mark}`),
+  }),
+  deleteChannel: ({ idleChannelId }) => ({ parameters: { id: idleChannelId } }),
+  testChannel: ({ channelId }) => ({ parameters: { id: channelId } }),
+  rotateChannelSecret: ({ webhookChannelId }) => ({ parameters: { id: webhookChannelId } }),
+  resumeChannel: ({ channelId }) => ({ parameters: { id: channelId } }),
+  redeliverNotifications: ({ channelId }) => ({
+    parameters: { id: channelId },
+    body: { since: '2026-01-01T00:00:00Z' },
+  }),
+  listTriggers: ({ channelId }) => ({ query: { channel_id: channelId } }),
+  createTrigger: (unit) => ({ body: milestoneOf(unit) }),
+  getTrigger: ({ triggerId }) => ({ parameters: { id: triggerId } }),
+  replaceTrigger: (unit) => ({ parameters: { id: unit.triggerId }, body: milestoneOf(unit) }),
+  deleteTrigger: ({ idleTriggerId }) => ({ parameters: { id: idleTriggerId } }),
+  simulateTrigger: ({ triggerId }) => ({ parameters: { id: triggerId }, body: {} }),
+  listMilestoneEvents: () => ({ query: { limit: '5' } }),
+  listSequences: () => ({}),
+  createSequence: (unit) => ({ body: sequenceOf(unit) }),
+  getSequence: ({ sequenceId }) => ({ parameters: { id: sequenceId } }),
+  replaceSequence: (unit) => ({ parameters: { id: unit.sequenceId }, body: sequenceOf(unit) }),
+  deleteSequence: ({ idleSequenceId }) => ({ parameters: { id: idleSequenceId } }),
+  simulateSequence: ({ sequenceId }) => ({ parameters: { id: sequenceId }, body: {} }),
+  listSequenceEvents: () => ({ query: { limit: '5' } }),
+  listSurgeTriggers: () => ({}),
+  createSurgeTrigger: (unit) => ({ body: surgeOf(unit) }),
+  getSurgeTrigger: ({ surgeTriggerId }) => ({ parameters: { id: surgeTriggerId } }),
+  replaceSurgeTrigger: (unit) => ({ parameters: { id: unit.surgeTriggerId }, body: surgeOf(unit) }),
+  deleteSurgeTrigger: ({ idleSurgeTriggerId }) => ({ parameters: { id: idleSurgeTriggerId } }),
+  simulateSurgeTrigger: ({ surgeTriggerId }) => ({ parameters: { id: surgeTriggerId }, body: {} }),
+  previewSurgeTrigger: ({ surgeTriggerId }) => ({ parameters: { id: surgeTriggerId } }),
+  listSurgeEvents: () => ({ query: { limit: '5' } }),
+  listDeliveries: () => ({ query: { limit: '5' } }),
+  getDelivery: ({ deliveryId }) => ({ parameters: { id: deliveryId } }),
+  redeliverNotification: ({ deliveryId }) => ({ parameters: { id: deliveryId } }),
   analyzeSite: ({ siteUrl }) => ({ body: { url: siteUrl } }),
   listSiteAnalyses: () => ({ query: { limit: '5' } }),
   setActiveOrgUnit: ({ ouId }) => ({ body: { ouId } }),
@@ -207,6 +259,24 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
   await share();
   const listed = await made<{ data: { id: string }[] }>('listShares', { parameters: { id: leadId } }, unit);
   const { token: shareToken } = await share();
+  const idOf = async (name: RouteName, body: unknown) =>
+    (await made<{ id: string }>(name, { body }, unit)).id;
+  const channelId = await idOf('createChannel', channelOf(`Channel ${mark}`));
+  const watching = { mark, eventType, channelId };
+  const [triggerId, idleTriggerId, sequenceId, idleSequenceId, surgeTriggerId, idleSurgeTriggerId] = [
+    await idOf('createTrigger', milestoneOf(watching)),
+    await idOf('createTrigger', milestoneOf(watching)),
+    await idOf('createSequence', sequenceOf(watching)),
+    await idOf('createSequence', sequenceOf(watching)),
+    await idOf('createSurgeTrigger', surgeOf(watching)),
+    await idOf('createSurgeTrigger', surgeOf(watching)),
+  ];
+  await made('testChannel', { parameters: { id: channelId } }, unit);
+  const tests = await made<{ data: { id: string }[] }>(
+    'listDeliveries',
+    { query: { channel_id: channelId } },
+    unit,
+  );
   const siteUrl = `${system.siteUrl}/?of=${mark}`;
   await made('analyzeSite', { body: { url: siteUrl } }, unit);
   return {
@@ -227,8 +297,46 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     eventType,
     shareToken,
     idleShareId: listed.data[0]?.id ?? '',
+    channelId,
+    webhookChannelId: await idOf('createChannel', {
+      name: `Webhook ${mark}`,
+      type: 'webhook',
+      config: { url: siteUrl, auth_header: `Bearer of ${mark}` },
+    }),
+    idleChannelId: await idOf('createChannel', channelOf(`Idle ${mark}`)),
+    triggerId,
+    idleTriggerId,
+    sequenceId,
+    idleSequenceId,
+    surgeTriggerId,
+    idleSurgeTriggerId,
+    deliveryId: tests.data[0]?.id ?? '',
     siteUrl,
   };
+}
+
+function channelOf(name: string) {
+  return { name, type: 'slack', config: { channel_id: 'C0000000001', channel_name: name } };
+}
+
+type Watching = Pick<Unit, 'mark' | 'eventType' | 'channelId'>;
+
+/** Beyond what the unit's lead does, so that nothing fires unless a test wants it. */
+function milestoneOf({ mark, channelId }: Watching) {
+  return { name: `Milestone ${mark}`, score_threshold: 1_000_000, channel_ids: [channelId] };
+}
+
+function sequenceOf({ mark, eventType, channelId }: Watching) {
+  return {
+    name: `Sequence ${mark}`,
+    event_types: [eventType, `Never ${mark}`],
+    window_seconds: 3_600,
+    channel_ids: [channelId],
+  };
+}
+
+function surgeOf({ mark, channelId }: Watching) {
+  return { name: `Surge ${mark}`, threshold: 1_000_000, window_seconds: 3_600, channel_ids: [channelId] };
 }
 
 /** A level that takes the score of the unit's lead. */

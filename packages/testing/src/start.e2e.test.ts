@@ -113,7 +113,7 @@ describe('npm start', () => {
       namespace,
       partitions: 6,
       services: Object.fromEntries(
-        ['gateway', 'ingest', 'scoring', 'share', 'site-analysis'].map((name) => [
+        ['gateway', 'ingest', 'scoring', 'notification', 'share', 'site-analysis'].map((name) => [
           name,
           { url: expect.stringMatching(/^http:/), pid: expect.any(Number) },
         ]),

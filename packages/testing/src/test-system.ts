@@ -68,6 +68,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     secrets: {
       internalSecret: randomBytes(32).toString('base64url'),
       tokenSecret: randomBytes(32).toString('base64url'),
+      sealingSecret: randomBytes(32).toString('base64url'),
       bootstrapToken: token,
     },
     organisation: { name: 'Test Organisation', unit: 'Main' },

@@ -10,9 +10,12 @@ export const gatewayConfiguration = commonConfiguration
   .extend({
     /** Secrets that are shown once are derived from it; all instances have the same. */
     TOKEN_SECRET: secret,
+    /** Secrets that the system must use again are sealed with it; the notification service has the same. */
+    SEALING_SECRET: secret,
     /** Query ports of the owners. */
     INGEST_URL: httpUrl,
     SCORING_URL: httpUrl,
+    NOTIFICATION_URL: httpUrl,
     SHARE_URL: httpUrl,
     /** Where browsers open share links: the gateway, as its callers see it. */
     APP_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')),

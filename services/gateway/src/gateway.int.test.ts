@@ -1,7 +1,7 @@
 // The gateway over HTTP, on real Kafka, registry and MongoDB: what each kind of route answers, and to whom.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { decodePosition, problem, routeDeclarations, routes } from '@lead-scoring/contracts';
+import { decodePosition, problem, routeDeclarations, routes, type records } from '@lead-scoring/contracts';
 import { requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
 import { startRig, type Reply, type Rig } from './testing/rig.js';
 
@@ -328,6 +328,205 @@ describe('levels', () => {
     rig.scoringReplies(() => ({ outcome: 'rejected', code: 'levels_overlap', message: 'Both take 5.' }));
     expectProblem(await put([hot, hot]), 409, 'levels_overlap');
   });
+});
+
+describe('notification channels', () => {
+  const webhook = {
+    name: 'Receiver',
+    type: 'webhook',
+    config: { url: 'https://example.com/hook', auth_header: 'Bearer of the receiver' },
+  };
+  const answered = {
+    id: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
+    unit_id: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
+    name: 'Receiver',
+    type: 'webhook',
+    config: { url: 'https://example.com/hook', auth_header: '…iver' },
+    status: 'active',
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '2026-01-01T00:00:00.000Z',
+  };
+  const answer = () => {
+    rig.notificationReplies(() => ({ outcome: 'done', result: answered }));
+  };
+
+  test('what is secret reaches the log sealed, and the signing secret is shown once, the same to the same key', async () => {
+    answer();
+    const request = { body: webhook, headers: { 'idempotency-key': 'channel-1' } };
+    const first = await rig.call('POST', '/notification-channels', request);
+    expect(first.status).toBe(201);
+    expect(first.body).toMatchObject({
+      signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/=]{40,}$/),
+    });
+    expect((await rig.call('POST', '/notification-channels', request)).body).toEqual(first.body);
+    const command = rig.commands.at(-1);
+    expect(command).toMatchObject({
+      type: 'CreateChannel',
+      key: ouId,
+      payload: {
+        ou_id: ouId,
+        name: 'Receiver',
+        destination: { type: 'webhook', config: { auth_header: { last_four: 'iver' } } },
+      },
+    });
+    const written = JSON.stringify(command?.payload);
+    expect(written).not.toContain('Bearer of');
+    expect(written).not.toContain('whsec_');
+  });
+
+  test('a secret sent as it is shown keeps the one that is there; a channel that signs nothing shows no secret', async () => {
+    answer();
+    const channelId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
+    const config = { ...webhook.config, auth_header: '…iver' };
+    await rig.call('PUT', `/notification-channels/${channelId}`, { body: { ...webhook, config } });
+    expect(rig.commands.at(-1)?.payload).toMatchObject({
+      channel_id: channelId,
+      destination: { config: { auth_header: { kept: true, last_four: 'iver' } } },
+    });
+    const email = {
+      name: 'Team',
+      type: 'email',
+      config: { recipients: 'ada@example.com,grace@example.com' },
+    };
+    const shown = {
+      ...answered,
+      name: 'Team',
+      type: 'email',
+      config: { recipients: 'ada@example.com, grace@example.com' },
+    };
+    rig.notificationReplies(() => ({ outcome: 'done', result: shown }));
+    expect((await rig.call('POST', '/notification-channels', { body: email })).body).toEqual(shown);
+    expect(rig.commands.at(-1)?.payload).toMatchObject({
+      destination: { config: { recipients: 'ada@example.com, grace@example.com' } },
+    });
+  });
+
+  test.each<[string, object]>([
+    ['a type of its own', { ...webhook, type: 'pigeon' }],
+    ['no name', { ...webhook, name: ' ' }],
+    ['the config of another type', { ...webhook, type: 'email' }],
+    ['a field that nobody knows', { ...webhook, config: { ...webhook.config, secret: 'x' } }],
+    ['an address of another scheme', { ...webhook, config: { url: 'ftp://example.com' } }],
+    ['a header of two lines', { ...webhook, config: { ...webhook.config, auth_header: 'a\r\nx: y' } }],
+    ['no recipient', { name: 'x', type: 'email', config: { recipients: ' ' } }],
+    ['a recipient of two lines', { name: 'x', type: 'email', config: { recipients: 'a@b.c\r\nbcc: d@e.f' } }],
+    [
+      'a prefix of two lines',
+      { name: 'x', type: 'email', config: { recipients: 'a@b.c', subject_prefix: 'a\r\nbcc: d@e.f' } },
+    ],
+    ['a recipient with a name', { name: 'x', type: 'email', config: { recipients: 'Ada <a@b.c>' } }],
+    [
+      '51 recipients',
+      { name: 'x', type: 'email', config: { recipients: Array(51).fill('ada@example.com').join(',') } },
+    ],
+  ])('%s is 400, and nothing is written', async (_title, body) => {
+    const before = rig.commands.length;
+    expectProblem(await rig.call('POST', '/notification-channels', { body }), 400, 'invalid_request');
+    expect(rig.commands).toHaveLength(before);
+  });
+});
+
+describe('triggers', () => {
+  const written = async (path: string, body: object) => {
+    rig.notificationReplies(() => ({ outcome: 'rejected', code: 'limit_reached', message: 'Full.' }));
+    expectProblem(await rig.call('POST', path, { body }), 409, 'limit_reached');
+    return (rig.commands.at(-1)?.payload as records.CreateTrigger).definition;
+  };
+
+  test('reach their owner with everything filled in that was left out', async () => {
+    expect(await written('/triggers', { name: 'Hot', score_threshold: 50 })).toEqual({
+      kind: 'milestone',
+      name: 'Hot',
+      score_threshold: 50,
+      score_type: 'engagement',
+      direction: 'up',
+      rearm: { cooldown_seconds: 0 },
+      channel_ids: [],
+      active: true,
+    });
+    expect(
+      await written('/sequences', { name: 'Trial', event_types: ['A', 'B'], window_seconds: 60 }),
+    ).toEqual({
+      kind: 'sequence',
+      name: 'Trial',
+      steps: ['A', 'B'].map((event_type) => ({ event_type, attribute_filters: [] })),
+      ordered: false,
+      window_seconds: 60,
+      cooldown_seconds: 0,
+      channel_ids: [],
+      active: true,
+    });
+    expect(await written('/surge-triggers', { name: 'Surge', threshold: 30, window_seconds: 60 })).toEqual({
+      kind: 'surge',
+      name: 'Surge',
+      event_type: null,
+      score_type: 'engagement',
+      threshold: 30,
+      window_seconds: 60,
+      cooldown_seconds: 60,
+      channel_ids: [],
+      active: true,
+    });
+  });
+
+  test.each<[string, string, object]>([
+    ['above for direction up', '/triggers', { score_threshold: 50, rearm: { above: 60 } }],
+    [
+      'below for direction down',
+      '/triggers',
+      { score_threshold: 50, direction: 'down', rearm: { below: 40 } },
+    ],
+    ['a re-arming above the threshold', '/triggers', { score_threshold: 50, rearm: { below: 51 } }],
+    ['a score type that there is not', '/triggers', { score_threshold: 50, score_type: 'profile' }],
+    ['one step', '/sequences', { event_types: ['A'], window_seconds: 60 }],
+    [
+      'steps and event types',
+      '/sequences',
+      { event_types: ['A', 'B'], steps: [{ event_type: 'A' }, { event_type: 'B' }], window_seconds: 60 },
+    ],
+    ['neither steps nor event types', '/sequences', { window_seconds: 60 }],
+    ['no window', '/sequences', { event_types: ['A', 'B'], window_seconds: 0 }],
+    ['a threshold of nothing', '/surge-triggers', { threshold: 0, window_seconds: 60 }],
+  ])('%s is 400', async (_title, path, body) => {
+    const before = rig.commands.length;
+    expectProblem(await rig.call('POST', path, { body: { name: 'x', ...body } }), 400, 'invalid_request');
+    expect(rig.commands).toHaveLength(before);
+  });
+
+  test('a question that is a POST is forwarded with its body, once that is as declared', async () => {
+    const path = '/triggers/0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e/simulate';
+    rig.ownerAnswers((_req, res) => {
+      res.setHeader('Content-Type', 'application/json').end('{"data":[]}');
+    });
+    const body = { from: '2026-01-01' };
+    expect(await rig.call('POST', path, { body })).toMatchObject({ status: 200, body: { data: [] } });
+    expect(rig.forwarded.at(-1)).toMatchObject({ method: 'POST', url: path, body: JSON.stringify(body) });
+    const before = rig.forwarded.length;
+    expectProblem(await rig.call('POST', path, { body: { from: 'yesterday' } }), 400, 'invalid_request');
+    expectProblem(
+      await rig.call('POST', path, { body: 'x', headers: { 'content-type': 'text/plain' } }),
+      415,
+      'unsupported_media_type',
+    );
+    expect(rig.forwarded).toHaveLength(before);
+  });
+});
+
+describe('a notification that is sent back as an event', () => {
+  test.each(['/ingest', '/import'])(
+    'is refused at %s before it is looked at, and nothing is taken',
+    async (path) => {
+      const before = (await rig.ingested()).length;
+      const headers = { 'lead-scoring-delivery': '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' };
+      expectProblem(
+        await rig.call('POST', path, { body: { type: 'channel.test' }, headers }),
+        508,
+        'delivery_loop',
+      );
+      expectProblem(await rig.call('POST', path, { body: [event()], headers }), 508, 'delivery_loop');
+      expect(await rig.ingested()).toHaveLength(before);
+    },
+  );
 });
 
 describe('reads', () => {

@@ -17,6 +17,7 @@ import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   createHttpServer,
   createQueryServer,
+  createSealing,
   livenessHandler,
   readinessHandler,
   readyWhen,
@@ -102,6 +103,7 @@ export async function openGateway(
       urls: {
         ingest: configuration.INGEST_URL,
         scoring: configuration.SCORING_URL,
+        notification: configuration.NOTIFICATION_URL,
         share: configuration.SHARE_URL,
         'site-analysis': configuration.SITE_ANALYSIS_URL,
       },
@@ -164,6 +166,7 @@ export async function openGateway(
     readModel: requestReadModel,
     gate,
     tokenSecret: configuration.TOKEN_SECRET,
+    sealing: createSealing(configuration.SEALING_SECRET),
     appUrl: configuration.APP_URL,
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
     identityChanged,

@@ -24,8 +24,8 @@ function recorded({ type, payload }: IntakeEvent, index: number): FoldedRecord {
     declaration,
     topic: declaration.topic,
     partition: 0,
-    // Between the records of two transactions there is one of the log's own.
-    offset: BigInt(index * 2),
+    // Far apart: what is stored by parts of the log is in several of them.
+    offset: BigInt(index * 300),
     key: payload.lead_id,
     payload,
     json: Buffer.from(JSON.stringify(payload)),
@@ -41,6 +41,11 @@ const action = fc.oneof(
       aliases: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 2 }),
       event_id: fc.constantFrom('1', '2', '3', '4', '5', '6'),
       event_type: fc.constantFrom('Page View', 'page_view', 'Email Open'),
+      timestamp: fc.constantFrom(
+        '2026-01-01T11:00:00.100Z',
+        '2026-01-01T11:00:00.200Z',
+        '2026-01-01T11:00:01.000Z',
+      ),
       metadata: fc.dictionary(fc.constantFrom('path', 'plan', 'name'), fc.constant('x')),
     }),
   },

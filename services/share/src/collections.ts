@@ -1,6 +1,6 @@
 // Everything that the share service stores.
-import { configurations, decisions, sharedLeads } from './explanation/model.js';
+import { explanationCollections } from '@lead-scoring/explanations';
 import { shares } from './links/model.js';
 import { rebuilds } from './rebuilds.js';
 
-export const shareCollections = [shares, sharedLeads, decisions, configurations, rebuilds];
+export const shareCollections = [shares, ...explanationCollections, rebuilds];

@@ -1,6 +1,7 @@
 // The share service: links that show why a lead has its score, and what they show. Run it as
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
 import { createEventLogComponent, createProcessor, createProjector } from '@lead-scoring/event-log';
+import { openExplanationPartition } from '@lead-scoring/explanations';
 import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
@@ -14,11 +15,10 @@ import {
 } from '@lead-scoring/service';
 import { createPreviewPainter } from '@lead-scoring/share-page/preview';
 import { shareCollections } from './collections.js';
-import { createFindLeads } from './explanation/find-leads.js';
-import { openExplanationPartition, projectorName } from './explanation/project.js';
+import { createFindLeads, projectorName } from './explanation/find-leads.js';
 import { openSharePartition } from './links/partition-state.js';
 import { shareQueries } from './queries.js';
-import { createEndOf } from './rebuilds.js';
+import { beginRebuild, createEndOf } from './rebuilds.js';
 
 const configuration = loadConfiguration(
   commonConfiguration.extend({
@@ -52,8 +52,10 @@ runService({
         open: (partition) =>
           Promise.resolve(
             openExplanationPartition(readModel, partition, {
-              endOf,
+              projectorName,
               cachedLeads: configuration.CACHED_LEADS,
+              beforeReset: () =>
+                beginRebuild(readModel, { name: projectorName, partition, topic: 'scoring.events' }, endOf),
             }),
           ),
         logger,

@@ -1,6 +1,7 @@
 // All read routes of the share service: the list of a lead's links, and what a link shows to whoever has it.
 import { timingSafeEqual } from 'node:crypto';
 import { routes, secretHashOf, shareIdOf, type routeDeclarations } from '@lead-scoring/contracts';
+import { findLead, readExplanation, type SharedLead } from '@lead-scoring/explanations';
 import {
   findPage,
   isRetriable,
@@ -27,8 +28,6 @@ import {
   type SharedExplanation,
 } from '@lead-scoring/share-page';
 import { PainterBusy, type PreviewPainter } from '@lead-scoring/share-page/preview';
-import { findLead, readExplanation } from './explanation/read.js';
-import type { SharedLead } from './explanation/state.js';
 import { shares, toShare, type ShareDocument } from './links/model.js';
 import { isOf, statusOf, type Share } from './links/state.js';
 import { isRebuilding } from './rebuilds.js';

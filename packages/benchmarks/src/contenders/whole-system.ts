@@ -3,7 +3,7 @@ import { createClient } from '@lead-scoring/client';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startTestSystem, type TestSystem } from '@lead-scoring/testing';
-import { workloadRules } from '../workload.js';
+import { eventTypes, workloadRules } from '../workload.js';
 import { totalsOfLeads } from './baselines.js';
 import type { Contender, RunningContender, RunningScoringContender, ScoringContender } from './contender.js';
 import { cpuSecondsOf } from './processor-time.js';
@@ -53,6 +53,83 @@ export async function startWholeSystem(
     readable: { way: 'min-position', target: contender.target, ouId: system.ouId },
     totals: () => totalsOfLeads(endpoints, `${system.namespace}_scoring`),
   };
+}
+
+export interface RunningNotifier extends RunningContender {
+  ouId: string;
+  /** An event of this type makes its lead be told of. */
+  probeType: string;
+  /** Of the notification service alone. */
+  notifierCpuSeconds(): number;
+}
+
+/**
+ * The services between an event and its notification. One trigger tells of probes; of the others twenty are concerned
+ * with what comes in, two with each type of events, and the rest with types that do not.
+ * @param triggers in all, at least 21
+ */
+export async function startNotifier(
+  endpoints: PlatformEndpoints,
+  triggers: number,
+  receiverUrl: string,
+): Promise<RunningNotifier> {
+  const system = await startTestSystem({
+    endpoints,
+    instances: only('gateway', 'ingest', 'scoring', 'notification'),
+    environment: { ALLOW_PRIVATE_TARGETS: new URL(receiverUrl).host },
+  });
+  await createRules(system);
+  const probeType = 'Probe Sent';
+  const client = createClient({ baseUrl: system.url, token: system.token });
+  try {
+    await client.call('createEngagementRule', { body: { event_type: probeType, weight: 1 } });
+    const channel = await client.call('createChannel', {
+      body: { name: 'Receiver', type: 'webhook', config: { url: receiverUrl } },
+    });
+    await client.call('createTrigger', {
+      body: {
+        name: 'Probes',
+        event_type: probeType,
+        score_threshold: 1,
+        channel_ids: [channel.id],
+      },
+    });
+    for (let number = 0; number < triggers - 1; number += 1) {
+      const [first, second] = typesOfTrigger(number);
+      const name = `Trigger ${number}`;
+      // Half of them look at events, half at scores.
+      if (number % 2 === 0)
+        await client.call('createSequence', {
+          body: { name, event_types: [first, second], window_seconds: 3_600, ordered: true },
+        });
+      else if (number % 4 === 1)
+        await client.call('createTrigger', {
+          body: { name, event_type: first, score_threshold: 20 + number },
+        });
+      else
+        await client.call('createSurgeTrigger', {
+          body: { name, event_type: first, threshold: 20 + number, window_seconds: 3_600 },
+        });
+    }
+  } catch (error) {
+    await system.stop();
+    throw error;
+  }
+  return {
+    ...running(system),
+    ouId: system.ouId,
+    probeType,
+    notifierCpuSeconds: () => cpuSecondsOf([system.service('notification').process.pid]),
+  };
+}
+
+function typesOfTrigger(number: number): [string, string] {
+  const [first, second] = [
+    eventTypes[number % eventTypes.length],
+    eventTypes[(number + 1) % eventTypes.length],
+  ];
+  if (first === undefined || second === undefined) throw new RangeError('there are no event types');
+  return number < 2 * eventTypes.length ? [first, second] : [`${first} ${number}`, `${second} ${number}`];
 }
 
 function running(system: TestSystem): RunningContender {

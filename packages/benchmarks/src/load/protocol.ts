@@ -39,7 +39,7 @@ export interface Pace {
   connections: number;
   eventsPerSecond: number;
   forMs: number;
-  probes?: { perSecond: number; readable: ReadableBy; timeoutMs: number };
+  probes?: { perSecond: number; eventType?: string; readable: ReadableBy; timeoutMs: number };
 }
 
 export interface PaceResult {
@@ -48,7 +48,7 @@ export interface PaceResult {
   probes: number;
   elapsedMs: number;
   latencies: Latencies;
-  /** From POST to readable. */
+  /** From POST to readable, or to the first byte of its notification. */
   probeLatencies: Latencies | null;
   generatorCores: number;
 }

@@ -1,22 +1,28 @@
-// How a contender tells that what it accepted can be read. Both ways cost it next to nothing.
+// How a contender tells that what it accepted can be read, or has been told of. All ways cost it next to nothing.
 import {
   decodePosition,
   encodePosition,
   laterPosition,
   leadIdOf,
+  type NotificationPayload,
   type Position,
 } from '@lead-scoring/contracts';
+import { createServer } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openConnections, type Target } from './connection.js';
 
 /**
  * min-position: a read that names the mark of the 202 waits on the server until the mark is visible;
- * progress: the consumer says up to which offset of each partition it has written.
+ * progress: the consumer says up to which offset of each partition it has written;
+ * webhook: not readable but notified of, at this port.
  */
 export type ReadableBy =
-  { way: 'min-position'; target: Target; ouId: string } | { way: 'progress'; target: Target };
+  | { way: 'min-position'; target: Target; ouId: string }
+  | { way: 'progress'; target: Target }
+  | { way: 'webhook'; port: number; ouId: string };
 
-/** What was accepted, in the terms of both ways. */
+/** What was accepted, in the terms of all ways. */
 interface AcceptedEvents {
   /** As far as the answers of POST /ingest reached. */
   mark: Position;
@@ -28,10 +34,10 @@ interface AcceptedEvents {
 
 export interface Reader {
   /**
-   * Resolves when what was accepted is readable.
+   * Resolves when what was accepted is readable, with the moment by performance.now().
    * @throws Error when it is not within the time
    */
-  untilReadable(accepted: AcceptedEvents, timeoutMs: number): Promise<void>;
+  untilReadable(accepted: AcceptedEvents, timeoutMs: number): Promise<number>;
   close(): void;
 }
 
@@ -57,7 +63,14 @@ export interface Progress {
 const pollIntervalMs = 10;
 
 export function openReader(by: ReadableBy): Reader {
-  return by.way === 'min-position' ? positionReader(by.target, by.ouId) : progressReader(by.target);
+  switch (by.way) {
+    case 'min-position':
+      return positionReader(by.target, by.ouId);
+    case 'progress':
+      return progressReader(by.target);
+    case 'webhook':
+      return webhookReceiver(by.port, by.ouId);
+  }
 }
 
 function positionReader(target: Target, ouId: string): Reader {
@@ -68,7 +81,7 @@ function positionReader(target: Target, ouId: string): Reader {
       const path = `/score/${leadIdOf(ouId, 'email', alias)}?min_position=${encodePosition(mark)}`;
       for (;;) {
         const answer = await connections.send('GET', path);
-        if (answer.status === 200) return;
+        if (answer.status === 200) return performance.now();
         // 503 and 504: not visible within the limits of the system's own.
         if ((answer.status !== 503 && answer.status !== 504) || Date.now() > deadline)
           throw new Error(
@@ -85,7 +98,7 @@ function progressReader(target: Target): Reader {
   const connections = openConnections(target, 1);
   const waiting = new Set<{
     accepted: AcceptedEvents;
-    resolve: () => void;
+    resolve: (at: number) => void;
     reject: (error: Error) => void;
     until: number;
   }>();
@@ -103,7 +116,7 @@ function progressReader(target: Target): Reader {
           [...one.accepted.mark].every(([partition, offset]) => BigInt(written.get(partition) ?? 0) > offset);
         if (!done && Date.now() < one.until) continue;
         waiting.delete(one);
-        if (done) one.resolve();
+        if (done) one.resolve(performance.now());
         else one.reject(new Error(`not readable in time: written up to ${text}`));
       }
       await pause(pollIntervalMs);
@@ -122,5 +135,56 @@ function progressReader(target: Target): Reader {
           });
       }),
     close: () => connections.close(),
+  };
+}
+
+/** Takes notifications; the one that counts for a lead is the first. */
+function webhookReceiver(port: number, ouId: string): Reader {
+  /** By lead: the moment of the first byte, and the id under which it came. */
+  const told = new Map<string, { at: number; id: string | undefined }>();
+  const waiting = new Map<string, (at: number) => void>();
+  let problem: Error | undefined;
+  const server = createServer((req, res) => {
+    const at = performance.now();
+    const parts: Buffer[] = [];
+    req.on('data', (part: Buffer) => parts.push(part));
+    req.on('end', () => {
+      res.writeHead(200).end();
+      const payload = JSON.parse(Buffer.concat(parts).toString()) as NotificationPayload;
+      if (payload.type === 'channel.test') return;
+      const lead = payload.data.lead.id;
+      const id = req.headers['webhook-id'] as string | undefined;
+      const known = told.get(lead);
+      if (known && known.id !== id) problem = new Error(`lead ${lead} was told of twice`);
+      if (known) return;
+      told.set(lead, { at, id });
+      waiting.get(lead)?.(at);
+      waiting.delete(lead);
+    });
+  });
+  server.on('error', (error) => (problem = error));
+  server.listen(port, '127.0.0.1');
+  return {
+    untilReadable: async ({ alias }, timeoutMs) => {
+      const lead = leadIdOf(ouId, 'email', alias);
+      const at =
+        told.get(lead)?.at ??
+        (await new Promise<number>((resolve, reject) => {
+          const late = setTimeout(
+            () => reject(new Error(`no notification of ${alias} within ${timeoutMs} ms`)),
+            timeoutMs,
+          );
+          waiting.set(lead, (moment) => {
+            clearTimeout(late);
+            resolve(moment);
+          });
+        }));
+      if (problem) throw problem;
+      return at;
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
   };
 }

@@ -109,9 +109,9 @@ async function pace(work: Pace, prepared: PreparedPlans): Promise<PaceResult> {
   const sendProbe = async (number: number, dueAt: number) => {
     if (!probes) return;
     const alias = `prob-${String(number).padStart(7, '0')}.${work.plan.name}@bench.example`;
-    const answer = await post(probeConnections, probeBody(alias, Date.now()));
-    await probes.reader.untilReadable({ mark: markOf(answer), alias, inAll: 0 }, probes.timeoutMs);
-    probeLatencies.push(performance.now() - dueAt);
+    const answer = await post(probeConnections, probeBody(alias, Date.now(), probes.eventType));
+    const accepted = { mark: markOf(answer), alias, inAll: 0 };
+    probeLatencies.push((await probes.reader.untilReadable(accepted, probes.timeoutMs)) - dueAt);
   };
   const keepPace = async (perSecond: number, send: (number: number, dueAt: number) => Promise<void>) => {
     for (let number = 0; ; number += 1) {

@@ -2,7 +2,9 @@
 import { recordsOf } from '../records/index.js';
 import type { RecordDeclaration, TopicDeclaration } from '../records/record.js';
 import { topics } from '../records/topics.js';
-import { jsonSchemaOf, type JsonSchema } from './json-schemas.js';
+import { jsonSchemaOf, jsonSchemaOfPayload, type JsonSchema } from './json-schemas.js';
+import { webhookDescription, webhookHeaders } from './webhook.js';
+import { notificationPayload } from '../domain/webhook.js';
 
 export interface AsyncApiOptions {
   version: string;
@@ -55,13 +57,24 @@ export function asyncApiDocument(options: AsyncApiOptions): AsyncApiDocument {
       license: { name: 'Apache-2.0' },
     },
     defaultContentType: 'application/json',
-    channels: Object.fromEntries(open.map((topic) => [topic.name, channelOf(topic, options)])),
-    operations: Object.fromEntries(
-      open.map((topic) => [
-        `send-${topic.name}`,
-        { action: 'send', channel: { $ref: `#/channels/${topic.name}` }, summary: topic.description },
-      ]),
-    ),
+    channels: {
+      ...Object.fromEntries(open.map((topic) => [topic.name, channelOf(topic, options)])),
+      webhook: webhookChannel(),
+    },
+    operations: {
+      ...Object.fromEntries(
+        open.map((topic) => [
+          `send-${topic.name}`,
+          { action: 'send', channel: { $ref: `#/channels/${topic.name}` }, summary: topic.description },
+        ]),
+      ),
+      'send-webhook': {
+        action: 'send',
+        channel: { $ref: '#/channels/webhook' },
+        summary: "A notification is sent to a webhook channel's receiver.",
+        bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+      },
+    },
     components: {
       messages: Object.fromEntries(
         open.flatMap((topic) =>
@@ -69,6 +82,32 @@ export function asyncApiDocument(options: AsyncApiOptions): AsyncApiDocument {
         ),
       ),
       messageTraits: { record: { contentType: 'application/json', headers: headersOfRecords } },
+    },
+  };
+}
+
+/** Where a webhook channel's notifications go: to its own address, over HTTP. */
+function webhookChannel(): JsonSchema {
+  return {
+    address: null,
+    description: webhookDescription,
+    messages: {
+      Notification: {
+        name: 'Notification',
+        title: 'Notification',
+        contentType: 'application/json',
+        headers: {
+          type: 'object',
+          required: webhookHeaders.filter(({ required }) => required).map(({ name }) => name),
+          properties: Object.fromEntries(
+            webhookHeaders.map(({ name, text }) => [name, { type: 'string', description: text }]),
+          ),
+        },
+        payload: {
+          schemaFormat: 'application/schema+json;version=draft-07',
+          schema: jsonSchemaOfPayload(notificationPayload),
+        },
+      },
     },
   };
 }

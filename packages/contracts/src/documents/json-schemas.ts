@@ -8,7 +8,12 @@ export type JsonSchema = Record<string, unknown>;
 
 /** The JSON Schema (draft 7) of a record's payload, as it is registered. Metadata is an open object. */
 export function jsonSchemaOf(record: RecordDeclaration): JsonSchema {
-  return z.toJSONSchema(record.schema, {
+  return jsonSchemaOfPayload(record.schema);
+}
+
+/** The JSON Schema (draft 7) of what is written. */
+export function jsonSchemaOfPayload(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'output',
     unrepresentable: 'any',

@@ -1,12 +1,14 @@
 // The OpenAPI 3.1 document of the public API, made from the route declarations.
 import type { z } from 'zod';
 import { problem } from '../common.js';
+import { notificationPayload } from '../domain/webhook.js';
 import { problemCodesOf, problemTypes } from '../rejections.js';
 import { routes } from '../routes/index.js';
 import { intakeLimits } from '../routes/intake.js';
 import { isPage, problemsOf, type RouteDeclaration, type RouteResponse } from '../routes/route.js';
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './json-schemas.js';
 import { sampleOf } from './sample.js';
+import { webhookDescription, webhookHeaders } from './webhook.js';
 
 export interface DocumentOptions {
   /** The version of the API. */
@@ -55,6 +57,8 @@ export interface OpenApiDocument {
   servers: { url: string }[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
+  /** What the system sends to receivers. */
+  webhooks: Record<string, Record<string, OpenApiOperation>>;
   components: {
     schemas: Record<string, JsonSchema>;
     responses: Record<string, OpenApiResponse>;
@@ -70,6 +74,10 @@ const tags: Record<RouteDeclaration['tag'], string> = {
   'Share links': 'Explanations of scores behind links that need no credential and last seven days.',
   'Scoring configuration': 'Rulesets and rules: what gives how many points; levels: what a score is called.',
   'Bulk rule updates': 'Many rules in one call, all or nothing.',
+  'Notification channels': 'Where notifications go: webhooks, Slack, Microsoft Teams, e-mail.',
+  Triggers:
+    'What makes a notification: a score that crosses a milestone, a sequence of events, a surge of points.',
+  Deliveries: 'What was sent to channels, every attempt of it, and sending it again.',
   'Site analysis': 'A website becomes proposed rules for views of its pages.',
   Session: 'Organizational units and the one that a credential works in.',
   Admin: 'Credentials.',
@@ -160,6 +168,7 @@ export function openApiDocument(options: DocumentOptions): OpenApiDocument {
     servers: [{ url: options.serverUrl ?? '/' }],
     tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
     paths,
+    webhooks: { notification: { post: notificationOperation(collector) } },
     components: {
       schemas: collector.components,
       responses: Object.fromEntries(
@@ -220,10 +229,35 @@ function operationOf(
   };
 }
 
+/** The request that a webhook channel's receiver gets. */
+function notificationOperation(collector: SchemaCollector): OpenApiOperation {
+  const schema = collector.schemaOf(notificationPayload, 'output');
+  return {
+    operationId: 'receiveNotification',
+    tags: ['Notification channels'],
+    summary: 'A notification, as a webhook channel gets it',
+    description: webhookDescription,
+    security: [],
+    parameters: webhookHeaders.map(({ name, required, text }) => ({
+      name,
+      in: 'header',
+      required,
+      description: text,
+      schema: { type: 'string' },
+    })),
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: {
+      '2XX': { description: 'Taken. The body is not read beyond 20,000 bytes.' },
+      '410': { description: 'Nothing more is wanted: the channel is paused at once.' },
+      default: { description: 'Tried again later; `Retry-After` is heeded within bounds.' },
+    },
+  };
+}
+
 function headersOf(route: RouteDeclaration): string[] {
   return [
     ...(route.access.credential && route.access.organisationUnit === 'active' ? ['OrgUnit'] : []),
-    ...(route.method === 'GET' ? [] : ['IdempotencyKey']),
+    ...(route.kind === 'command' || route.kind === 'intake' ? ['IdempotencyKey'] : []),
     'RequestId',
   ];
 }

@@ -1,6 +1,7 @@
 // All record declarations, by type and by topic.
 import { gatewayRecords } from './gateway.js';
 import { ingestRecords } from './ingest.js';
+import { notificationRecords } from './notification.js';
 import type { RecordDeclaration, TopicName } from './record.js';
 import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
@@ -11,6 +12,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
   ...ingestRecords,
   ...scoringRecords,
+  ...notificationRecords,
   ...shareRecords,
   ...siteAnalysisRecords,
   commandReplied,

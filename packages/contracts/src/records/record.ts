@@ -1,13 +1,21 @@
 // How a record type (a command or an event on the log) and a topic are declared: once, here and nowhere else.
 import type { z } from 'zod';
 
-export const serviceNames = ['gateway', 'ingest', 'scoring', 'share', 'site-analysis'] as const;
+export const serviceNames = [
+  'gateway',
+  'ingest',
+  'scoring',
+  'notification',
+  'share',
+  'site-analysis',
+] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 /** Projectors, beside the processor that has the service's name; names of consumer groups, so never renamed. */
-export const projectorNames = { share: ['share-explanations'] } as const satisfies Partial<
-  Record<ServiceName, readonly string[]>
->;
+export const projectorNames = {
+  notification: ['notification-explanations'],
+  share: ['share-explanations'],
+} as const satisfies Partial<Record<ServiceName, readonly string[]>>;
 
 /** All that reads topics for a service, its processor first. */
 export function readersOf(service: ServiceName): readonly string[] {
@@ -32,7 +40,14 @@ export interface RecordDeclaration<Type extends string = string, Schema extends 
   type: Type;
   topic: TopicName;
   /** What the record's key names; all records of one key are in one partition, in order. */
-  key: 'lead_id' | 'ou_id' | 'organisation_id' | 'share_id' | 'gateway_instance';
+  key:
+    | 'lead_id'
+    | 'ou_id'
+    | 'organisation_id'
+    | 'share_id'
+    | 'channel_id'
+    | 'delivery_owner'
+    | 'gateway_instance';
   description: string;
   schema: Schema;
 }

@@ -1,10 +1,13 @@
 // What routes answer and take, by name: `answers.Lead`, `answers.intakeLimits`.
 export * from './administration.js';
+export * from './deliveries.js';
 export * from './description.js';
 export * from './events.js';
 export * from './intake.js';
 export * from './internal.js';
 export * from './leads.js';
+export * from './notification-channels.js';
 export * from './scoring-configuration.js';
 export * from './shares.js';
 export * from './site-analysis.js';
+export * from './triggers.js';

@@ -1,13 +1,16 @@
 // Every route of the system, in the order of the documentation.
 import * as administration from './administration.js';
+import * as deliveries from './deliveries.js';
 import * as description from './description.js';
 import * as events from './events.js';
 import * as intake from './intake.js';
 import * as leads from './leads.js';
+import * as channels from './notification-channels.js';
 import type { RouteDeclaration } from './route.js';
 import * as configuration from './scoring-configuration.js';
 import * as shares from './shares.js';
 import * as sites from './site-analysis.js';
+import * as triggers from './triggers.js';
 
 export const routes = {
   ingest: intake.ingest,
@@ -37,6 +40,39 @@ export const routes = {
   listEngagementLevels: configuration.listEngagementLevels,
   setEngagementLevels: configuration.setEngagementLevels,
   setRulesActive: configuration.setRulesActive,
+  listChannels: channels.listChannels,
+  createChannel: channels.createChannel,
+  replaceChannel: channels.replaceChannel,
+  deleteChannel: channels.deleteChannel,
+  testChannel: channels.testChannel,
+  rotateChannelSecret: channels.rotateChannelSecret,
+  resumeChannel: channels.resumeChannel,
+  redeliverNotifications: channels.redeliverNotifications,
+  listTriggers: triggers.listTriggers,
+  createTrigger: triggers.createTrigger,
+  getTrigger: triggers.getTrigger,
+  replaceTrigger: triggers.replaceTrigger,
+  deleteTrigger: triggers.deleteTrigger,
+  simulateTrigger: triggers.simulateTrigger,
+  listMilestoneEvents: triggers.listMilestoneEvents,
+  listSequences: triggers.listSequences,
+  createSequence: triggers.createSequence,
+  getSequence: triggers.getSequence,
+  replaceSequence: triggers.replaceSequence,
+  deleteSequence: triggers.deleteSequence,
+  simulateSequence: triggers.simulateSequence,
+  listSequenceEvents: triggers.listSequenceEvents,
+  listSurgeTriggers: triggers.listSurgeTriggers,
+  createSurgeTrigger: triggers.createSurgeTrigger,
+  getSurgeTrigger: triggers.getSurgeTrigger,
+  replaceSurgeTrigger: triggers.replaceSurgeTrigger,
+  deleteSurgeTrigger: triggers.deleteSurgeTrigger,
+  simulateSurgeTrigger: triggers.simulateSurgeTrigger,
+  previewSurgeTrigger: triggers.previewSurgeTrigger,
+  listSurgeEvents: triggers.listSurgeEvents,
+  listDeliveries: deliveries.listDeliveries,
+  getDelivery: deliveries.getDelivery,
+  redeliverNotification: deliveries.redeliverNotification,
   analyzeSite: sites.analyzeSite,
   listSiteAnalyses: sites.listSiteAnalyses,
   setActiveOrgUnit: administration.setActiveOrgUnit,

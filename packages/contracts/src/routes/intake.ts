@@ -137,7 +137,7 @@ export const ingest = defineRoute({
       schema: z.strictObject(accepted).meta({ id: 'Accepted' }),
     },
   },
-  problems: [],
+  problems: [508],
 });
 
 export const importEvents = defineRoute({
@@ -166,5 +166,5 @@ export const importEvents = defineRoute({
       schema: z.strictObject({ job_id: id, ...accepted }).meta({ id: 'ImportAccepted' }),
     },
   },
-  problems: [],
+  problems: [508],
 });

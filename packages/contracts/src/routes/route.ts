@@ -21,7 +21,7 @@ export interface RouteDeclaration {
   /**
    * command: the gateway validates it, writes a command to the owner's topic and awaits the reply;
    * intake: as a command, but answered as soon as Kafka has acknowledged it;
-   * query: forwarded to the owner's query port; local: the gateway answers it by itself.
+   * query: forwarded to the owner's query port, also when it is a POST that asks and changes nothing; local: the gateway answers it by itself.
    */
   kind: 'command' | 'intake' | 'query' | 'local';
   access:
@@ -33,6 +33,9 @@ export interface RouteDeclaration {
     | 'Share links'
     | 'Scoring configuration'
     | 'Bulk rule updates'
+    | 'Notification channels'
+    | 'Triggers'
+    | 'Deliveries'
     | 'Site analysis'
     | 'Session'
     | 'Admin'

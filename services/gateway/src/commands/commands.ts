@@ -11,9 +11,12 @@ import {
   type RouteName,
 } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import type { Sealing } from '@lead-scoring/service';
 import type { z } from 'zod';
 import { deriveSecret, deriveShareToken } from '../credentials/derived-secrets.js';
 import { problem } from '../problem.js';
+import { destinationOf } from './channels.js';
+import { milestoneOf, sequenceOf, surgeOf } from './triggers.js';
 
 export type CommandRouteName = {
   [Name in RouteName]: (typeof routes)[Name] extends { kind: 'command' } ? Name : never;
@@ -35,6 +38,7 @@ interface CommandContext {
   /** ISO 8601 UTC with milliseconds. */
   requestedAt: string;
   tokenSecret: string;
+  sealing: Sealing;
   /** Where browsers open share links. */
   appUrl: string;
 }
@@ -121,6 +125,91 @@ export const commandBuilders: CommandBuilders = {
       requested_by: input.credentialId,
     });
   },
+
+  createChannel: (input) => {
+    const { name } = input.body;
+    const built = command(records.createChannel, ouOf(input), {
+      ...inUnit(input),
+      channel_id: input.commandId,
+      name,
+      destination: destinationOf(input.body, input.commandId, input.sealing),
+      signing_key_id: input.commandId,
+    });
+    if (input.body.type !== 'webhook') return built;
+    return { ...built, shown: { signing_secret: input.sealing.signingSecret(input.commandId) } };
+  },
+
+  replaceChannel: (input) => {
+    const channelId = input.parameters.id.toLowerCase();
+    return command(records.replaceChannel, ouOf(input), {
+      ...inUnit(input),
+      channel_id: channelId,
+      name: input.body.name,
+      destination: destinationOf(input.body, channelId, input.sealing),
+    });
+  },
+
+  deleteChannel: (input) =>
+    command(records.deleteChannel, ouOf(input), {
+      ...inUnit(input),
+      channel_id: input.parameters.id.toLowerCase(),
+    }),
+
+  rotateChannelSecret: (input) => {
+    const built = command(records.rotateChannelSecret, ouOf(input), {
+      ...inUnit(input),
+      channel_id: input.parameters.id.toLowerCase(),
+      signing_key_id: input.commandId,
+    });
+    return { ...built, shown: { signing_secret: input.sealing.signingSecret(input.commandId) } };
+  },
+
+  testChannel: (input) => {
+    const channelId = input.parameters.id.toLowerCase();
+    return command(records.testChannel, channelId, {
+      ...inUnit(input),
+      channel_id: channelId,
+      notification_id: input.commandId,
+    });
+  },
+
+  resumeChannel: (input) => {
+    const channelId = input.parameters.id.toLowerCase();
+    return command(records.resumeChannel, channelId, {
+      ...inUnit(input),
+      channel_id: channelId,
+      cause: 'request',
+    });
+  },
+
+  redeliverNotifications: (input) => {
+    const channelId = input.parameters.id.toLowerCase();
+    return command(records.redeliverNotifications, channelId, {
+      ...inUnit(input),
+      channel_id: channelId,
+      redelivery_id: input.commandId,
+      ...input.body,
+    });
+  },
+
+  redeliverNotification: (input) =>
+    command(records.redeliverNotification, ouOf(input), {
+      ...inUnit(input),
+      notification_id: input.parameters.id.toLowerCase(),
+      redelivery_id: input.commandId,
+    }),
+
+  createTrigger: (input) => newTrigger(input, milestoneOf(input.body)),
+  replaceTrigger: (input) => otherTrigger(input, milestoneOf(input.body)),
+  deleteTrigger: (input) => noTrigger(input, 'milestone'),
+
+  createSequence: (input) => newTrigger(input, sequenceOf(input.body)),
+  replaceSequence: (input) => otherTrigger(input, sequenceOf(input.body)),
+  deleteSequence: (input) => noTrigger(input, 'sequence'),
+
+  createSurgeTrigger: (input) => newTrigger(input, surgeOf(input.body)),
+  replaceSurgeTrigger: (input) => otherTrigger(input, surgeOf(input.body)),
+  deleteSurgeTrigger: (input) => noTrigger(input, 'surge'),
 
   analyzeSite: (input) =>
     command(records.analyzeSite, ouOf(input), {
@@ -214,6 +303,36 @@ function command<Declaration extends RecordDeclaration>(
   payload: PayloadOf<Declaration>,
 ): BuiltCommand {
   return { record: outgoing(declaration, { key, payload }) };
+}
+
+function newTrigger(input: CommandContext, definition: records.TriggerDefinition): BuiltCommand {
+  return command(records.createTrigger, ouOf(input), {
+    ...inUnit(input),
+    trigger_id: input.commandId,
+    definition,
+  });
+}
+
+function otherTrigger(
+  input: CommandContext & { parameters: { id: string } },
+  definition: records.TriggerDefinition,
+): BuiltCommand {
+  return command(records.replaceTrigger, ouOf(input), {
+    ...inUnit(input),
+    trigger_id: input.parameters.id.toLowerCase(),
+    definition,
+  });
+}
+
+function noTrigger(
+  input: CommandContext & { parameters: { id: string } },
+  kind: records.DeleteTrigger['kind'],
+): BuiltCommand {
+  return command(records.deleteTrigger, ouOf(input), {
+    ...inUnit(input),
+    trigger_id: input.parameters.id.toLowerCase(),
+    kind,
+  });
 }
 
 function inUnit(input: CommandContext) {

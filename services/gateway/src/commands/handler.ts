@@ -15,6 +15,7 @@ import {
   ProblemError,
   readBody,
   requestIdOf,
+  type Sealing,
 } from '@lead-scoring/service';
 import type { Request } from 'express';
 import { challenge } from '../credentials/authenticate.js';
@@ -30,6 +31,7 @@ export interface CommandDependencies {
   readModel: ReadModel;
   gate: DatabaseGate;
   tokenSecret: string;
+  sealing: Sealing;
   /** Where browsers open share links. */
   appUrl: string;
   /** Until a command without a reply is answered with 504, where its route does not allow more. */
@@ -47,7 +49,7 @@ export function createCommandHandler(
   build: (input: CommandInput<never>) => BuiltCommand,
   dependencies: CommandDependencies,
 ): (req: Request, ouId: string | undefined) => Promise<Answer> {
-  const { requester, tokenSecret, appUrl } = dependencies;
+  const { requester, tokenSecret, sealing, appUrl } = dependencies;
   const timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
   const [status, declared] = successOf(route);
   return async (req, ouId) => {
@@ -74,6 +76,7 @@ export function createCommandHandler(
         ouId,
         requestedAt: new Date().toISOString(),
         tokenSecret,
+        sealing,
         appUrl,
       };
       const { record, shown } = build(input as unknown as CommandInput<never>);

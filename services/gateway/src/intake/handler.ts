@@ -1,6 +1,7 @@
 // POST /ingest and /import, the hot path: read, check, group by partition, write, and answer 202 once the log has
 // acknowledged every event.
 import {
+  deliveryHeader,
   encodePosition,
   routeDeclarations,
   validateEvents,
@@ -16,6 +17,7 @@ import { asLogProblem } from '../edge/log-problem.js';
 import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce, type Answer } from '../idempotency/answers.js';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
+import { problem } from '../problem.js';
 import { expectedBytes, type BytesInFlight } from './bytes-in-flight.js';
 import { chunksOf } from './chunks.js';
 import { eventsOf } from './read-events.js';
@@ -37,6 +39,7 @@ export function createIntakeHandler(
   { writer, partitionOf, bytesInFlight, readModel, gate }: IntakeDependencies,
 ): (req: Request, ouId: string) => Promise<Answer> {
   return async (req, ouId) => {
+    refuseLoop(req);
     const { partial, skip_triggers = 'false' } = parseOrProblem(
       route.query,
       parseQuery(req.url),
@@ -104,6 +107,16 @@ export function createIntakeHandler(
       room.release();
     }
   };
+}
+
+/** Whoever sends a notification here would cause the next. */
+function refuseLoop(req: Request): void {
+  const delivery = headerOf(req, deliveryHeader);
+  if (delivery === undefined) return;
+  throw problem(
+    'delivery_loop',
+    `This is a notification of this system (${deliveryHeader}), sent back to it as an event: it would cause itself for ever. Give the webhook channel another address.`,
+  );
 }
 
 function bodyTypesOf(route: RouteDeclaration): readonly string[] {

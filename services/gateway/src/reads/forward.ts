@@ -7,12 +7,15 @@ import {
   type ServiceName,
 } from '@lead-scoring/contracts';
 import {
+  decodeUtf8,
   defineComponent,
   internalAuthorizationHeader,
   minimumPositionsHeader,
+  parseJson,
   parseOrProblem,
   parseQuery,
   ProblemError,
+  readBody,
   requestIdOf,
   signInternal,
   type Component,
@@ -20,6 +23,7 @@ import {
 } from '@lead-scoring/service';
 import type { Request, Response } from 'express';
 import { errors, Pool, type Dispatcher } from 'undici';
+import type { z } from 'zod';
 import { roleOf } from '../credentials/authenticate.js';
 import type { GatewayRequest } from '../edge/request.js';
 import { problem, tryAgain } from '../problem.js';
@@ -57,6 +61,7 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
     const pools: Record<Owner, Pool> = {
       ingest: poolOf(options.urls.ingest, timeoutMs),
       scoring: poolOf(options.urls.scoring, timeoutMs),
+      notification: poolOf(options.urls.notification, timeoutMs),
       share: poolOf(options.urls.share, timeoutMs),
       'site-analysis': poolOf(options.urls['site-analysis'], timeoutMs),
     };
@@ -91,6 +96,7 @@ async function forward(
   if (route.parameters) parseOrProblem(route.parameters, req.params, 'parameters');
   const query = parseQuery(req.url);
   if (route.query) parseOrProblem(route.query, query, 'query');
+  const question = route.body ? await questionOf(route.body, req) : undefined;
   const claims = claimsOf(req, ouId);
   const headers: Record<string, string> = {
     [internalAuthorizationHeader]: await signInternal(claims, internalSecret),
@@ -101,8 +107,12 @@ async function forward(
   res.once('close', () => {
     gone.abort();
   });
-  const ask = (owner: Owner, path: string, extra: Record<string, string> = {}) =>
-    request(pools[owner], { path, method: 'GET', headers: { ...headers, ...extra }, signal: gone.signal });
+  const ask = (
+    owner: Owner,
+    path: string,
+    extra: Record<string, string> = {},
+    asked: Pick<Dispatcher.RequestOptions, 'method' | 'body'> = { method: 'GET' },
+  ) => request(pools[owner], { path, headers: { ...headers, ...extra }, signal: gone.signal, ...asked });
   try {
     const extra: Record<string, string> = {};
     if (query.min_position !== undefined) {
@@ -113,12 +123,27 @@ async function forward(
       }
       if (route.owner === 'scoring') extra[minimumPositionsHeader] = positions;
     }
-    await passOn(await ask(route.owner as Owner, req.url, extra), res);
+    if (question) extra['content-type'] = 'application/json';
+    const method = route.method === 'POST' ? 'POST' : 'GET';
+    await passOn(
+      await ask(route.owner as Owner, req.url, extra, { method, ...(question && { body: question }) }),
+      res,
+    );
   } catch (error) {
     // The caller has gone: nobody is there to be answered.
     if (gone.signal.aborted) return;
     throw error;
   }
+}
+
+/** Of the body of a question. */
+const maximumBodyBytes = 1_000_000;
+
+/** The body of a question, once it is as declared. */
+async function questionOf(schema: z.ZodType, req: Request): Promise<Buffer> {
+  const { bytes } = await readBody(req, { maximumBytes: maximumBodyBytes, types: ['application/json'] });
+  parseOrProblem(schema, parseJson(decodeUtf8(bytes)), 'body');
+  return bytes;
 }
 
 /** Stands for the organisation and the credential of who has shown none. */

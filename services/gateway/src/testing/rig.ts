@@ -46,6 +46,8 @@ export interface ForwardedRequest {
   url: string;
   headers: IncomingMessage['headers'];
   claims: InternalClaims;
+  method: string;
+  body: string;
 }
 
 export type OwnerAnswer = (req: ForwardedRequest, res: ServerResponse) => void;
@@ -68,6 +70,8 @@ export interface Rig {
   ownerAnswers(answer: OwnerAnswer): void;
   /** What scoring replies from now on; null: nothing. */
   scoringReplies(answer: CommandAnswer): void;
+  /** What notification replies from now on. */
+  notificationReplies(answer: CommandAnswer): void;
   /** What site-analysis replies from now on. */
   siteAnalysisReplies(answer: CommandAnswer): void;
   ingested(): Promise<IncomingRecord<records.IngestEvents>[]>;
@@ -93,8 +97,9 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     res.setHeader('Content-Type', 'application/json');
     res.end('[]');
   };
-  const answers: Record<'scoring' | 'site-analysis', CommandAnswer> = {
+  const answers: Record<'scoring' | 'notification' | 'site-analysis', CommandAnswer> = {
     scoring: () => ({ outcome: 'done', result: {} }),
+    notification: () => ({ outcome: 'done', result: {} }),
     'site-analysis': () => ({ outcome: 'done', result: {} }),
   };
 
@@ -102,9 +107,14 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     const header = req.headers[internalAuthorizationHeader];
     verifyInternal(typeof header === 'string' ? header : undefined, internalSecret).then(
       (claims) => {
-        const request = { url: req.url ?? '', headers: req.headers, claims };
-        forwarded.push(request);
-        ownerAnswer(request, res);
+        const chunks: Buffer[] = [];
+        req.on('data', (chunk: Buffer) => chunks.push(chunk));
+        req.on('end', () => {
+          const { url = '', method = '', headers } = req;
+          const request = { url, method, headers, claims, body: Buffer.concat(chunks).toString('utf8') };
+          forwarded.push(request);
+          ownerAnswer(request, res);
+        });
       },
       () => {
         res.writeHead(401).end();
@@ -130,7 +140,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     logger.fatal({ err: error }, 'fatal');
   };
   const owners: { stop(): Promise<void> }[] = [];
-  for (const name of ['scoring', 'site-analysis'] as const)
+  for (const name of ['scoring', 'notification', 'site-analysis'] as const)
     owners.push(
       await createProcessor(log, {
         name,
@@ -167,8 +177,10 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       PARTITIONS: '3',
       INTERNAL_SECRET: internalSecret,
       TOKEN_SECRET: 'a secret of this test, forty characters long',
+      SEALING_SECRET: 'another secret of this test, as long as that',
       INGEST_URL: ownerUrl,
       SCORING_URL: ownerUrl,
+      NOTIFICATION_URL: ownerUrl,
       SHARE_URL: ownerUrl,
       APP_URL: 'https://app.example.com/',
       SITE_ANALYSIS_URL: ownerUrl,
@@ -214,6 +226,9 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     },
     ownerAnswers: (answer) => {
       ownerAnswer = answer;
+    },
+    notificationReplies: (answer) => {
+      answers.notification = answer;
     },
     scoringReplies: (answer) => {
       answers.scoring = answer;

@@ -1,5 +1,7 @@
 // Whether leads are there, as of now: what is folded may be a moment behind what callers have already seen elsewhere.
+import { projectorNames } from '@lead-scoring/contracts';
 import { endOffsets, type EventLog } from '@lead-scoring/event-log';
+import { leadKey, sharedLeads } from '@lead-scoring/explanations';
 import {
   createCheckpoints,
   createPositionWatch,
@@ -10,8 +12,8 @@ import {
 } from '@lead-scoring/read-model';
 import type { LeadPresence } from '../links/decide.js';
 import type { FindLeads } from '../links/partition-state.js';
-import { leadKey, sharedLeads } from './model.js';
-import { projectorName } from './project.js';
+
+export const [projectorName] = projectorNames.share;
 
 /** Looks leads up; for one that is missing, first waits until all is folded that scoring had decided by then. */
 export function createFindLeads(

@@ -1,13 +1,9 @@
-// Commands, decisions and rules for tests: fixed, and only as much as a test says differs from the usual.
-import { nameBasedId, secretHashOf, shareIdOf, type records } from '@lead-scoring/contracts';
+// Commands for tests: fixed, and only as much as a test says differs from the usual.
+import { secretHashOf, shareIdOf, type records } from '@lead-scoring/contracts';
+import { at, idOf, ouId } from '@lead-scoring/explanations/testing';
 import type { ShareCommand } from '../links/events.js';
 
-export const ouId = '11111111-1111-4111-8111-111111111111';
-export const otherOuId = '22222222-2222-4222-8222-222222222222';
-export const at = '2026-01-01T12:00:00.000Z';
-
-/** A stable id for a short name. */
-export const idOf = (name: string): string => nameBasedId(ouId, `test:${name}`);
+export * from '@lead-scoring/explanations/testing';
 
 export const tokenOf = (name: string): string => `lsh_${name.padEnd(40, '0')}`;
 export const shareOf = (name: string): string => shareIdOf(secretHashOf(tokenOf(name)));
@@ -43,95 +39,4 @@ export const revokeShare = (
     requested_at: '2026-01-02T12:00:00.000Z',
     ...more,
   },
-});
-
-export const rulesetCreated = (more: Partial<records.RulesetCreated> = {}): records.RulesetCreated => ({
-  ou_id: ouId,
-  ruleset_id: idOf('ruleset'),
-  name: 'Intent',
-  score_type: 'engagement',
-  active: true,
-  is_default: false,
-  version: 1,
-  at,
-  ...more,
-});
-
-export const ruleCreated = (
-  name: string,
-  weight: number,
-  more: Partial<records.RuleCreated> = {},
-): records.RuleCreated => ({
-  ou_id: ouId,
-  rule_id: idOf(name),
-  ruleset_id: idOf('ruleset'),
-  event_type: 'Page View',
-  weight,
-  label: `label of ${name}`,
-  attribute_filters: [{ field: 'path', operator: 'contains', value: `/${name}` }],
-  active: true,
-  version: 1,
-  at,
-  ...more,
-});
-
-export const levelsSet = (
-  levels: [name: string, min_score: number | null, max_score: number | null][],
-): records.EngagementLevelsSet => ({
-  ou_id: ouId,
-  levels: levels.map(([name, min_score, max_score]) => ({
-    id: idOf(name),
-    name,
-    min_score,
-    max_score,
-    color: '#e8590c',
-  })),
-  at,
-});
-
-/** A decision that took the lead from one score to another: the rule of this name matched so many events. */
-export function leadScored(
-  lead: string,
-  {
-    rule,
-    points,
-    times = 1,
-    previous = 0,
-  }: { rule: string; points: number; times?: number; previous?: number },
-  more: Partial<records.LeadScored> = {},
-): records.LeadScored {
-  const decided_at = more.decided_at ?? at;
-  return {
-    ou_id: ouId,
-    lead_id: idOf(lead),
-    previous_score: previous,
-    score: previous + points * times,
-    configuration_version: 1,
-    event_count: times,
-    fire_triggers: true,
-    aliases: [{ alias_kind: 'email', alias: `${lead}@example.com` }],
-    first_activity_at: decided_at,
-    last_activity_at: decided_at,
-    decided_at,
-    scored_events: Array.from({ length: times }, (_, index) => ({
-      event_id: idOf(`${lead} ${rule} ${decided_at} ${String(index)}`),
-      event_type: 'Page View',
-      timestamp: decided_at,
-      matches: [{ rule_id: idOf(rule), rule_version: 1, ruleset_id: idOf('ruleset'), points }],
-    })),
-    ...more,
-  };
-}
-
-export const leadRemoved = (
-  lead: string,
-  previous_score: number,
-  more: Partial<records.LeadRemoved> = {},
-): records.LeadRemoved => ({
-  ou_id: ouId,
-  lead_id: idOf(lead),
-  previous_score,
-  deletion_id: idOf(`deletion of ${lead}`),
-  removed_at: at,
-  ...more,
 });

@@ -7,15 +7,15 @@ import {
   type RecordDeclaration,
 } from '@lead-scoring/contracts';
 import { createProcessor, createProjector, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { openExplanationPartition } from '@lead-scoring/explanations';
 import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { openServiceRig, type Answer, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { shareCollections } from '../collections.js';
-import { createFindLeads } from '../explanation/find-leads.js';
-import { openExplanationPartition, projectorName } from '../explanation/project.js';
+import { createFindLeads, projectorName } from '../explanation/find-leads.js';
 import type { ShareCommand } from '../links/events.js';
 import { openSharePartition, processorName } from '../links/partition-state.js';
 import { shareQueries } from '../queries.js';
-import { createEndOf, rebuilds } from '../rebuilds.js';
+import { beginRebuild, createEndOf, rebuilds } from '../rebuilds.js';
 import { ouId } from './builders.js';
 
 export type ScoringEvent =
@@ -68,7 +68,14 @@ export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } =
         inputs: ['scoring.events'],
         rebuildsWith: processorName,
         open: (partition) =>
-          Promise.resolve(openExplanationPartition(readModel, partition, { endOf, cachedLeads: 100 })),
+          Promise.resolve(
+            openExplanationPartition(readModel, partition, {
+              projectorName,
+              cachedLeads: 100,
+              beforeReset: () =>
+                beginRebuild(readModel, { name: projectorName, partition, topic: 'scoring.events' }, endOf),
+            }),
+          ),
         logger,
         onFatal,
       }),

@@ -7,9 +7,9 @@ import { connectReadModel, databaseName, ensureCollections, type ReadModel } fro
 import { createLogger } from '@lead-scoring/service';
 import { crashing } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
-import { shareCollections } from '../collections.js';
-import { leadRemoved, leadScored, levelsSet, ruleCreated, rulesetCreated } from '../testing/builders.js';
+import { explanationCollections } from './index.js';
 import { openExplanationPartition } from './project.js';
+import { leadRemoved, leadScored, levelsSet, ruleCreated, rulesetCreated } from './testing/builders.js';
 
 const log: FoldedRecord[] = [
   incoming(records.rulesetCreated, rulesetCreated()),
@@ -64,7 +64,8 @@ async function folded(batches: readonly Batch[]): Promise<Record<string, unknown
   // Less than there are leads: what is in hand is not all that there is.
   const open = (killedAfter = Infinity) =>
     openExplanationPartition(crashing(readModel, killedAfter), 0, {
-      endOf: () => Promise.resolve(0n),
+      projectorName: 'test-explanations',
+      beforeReset: () => Promise.resolve(),
       cachedLeads: 2,
     });
   try {
@@ -77,7 +78,7 @@ async function folded(batches: readonly Batch[]): Promise<Record<string, unknown
       if (killedAfter !== undefined) state = open();
     }
     const documents: Record<string, unknown[]> = {};
-    for (const { name } of shareCollections)
+    for (const { name } of explanationCollections)
       documents[name] = JSON.parse(
         JSON.stringify(await readModel.db.collection(name).find().sort({ _id: 1 }).toArray()),
       ) as unknown[];
@@ -92,11 +93,11 @@ async function throwaway(): Promise<ReadModel> {
   const readModel = await connectReadModel(
     {
       uri: process.env.MONGODB_URI ?? '',
-      database: databaseName(`share-fold-${randomUUID().slice(0, 8)}`, 'share'),
+      database: databaseName(`explanations-fold-${randomUUID().slice(0, 8)}`, 'share'),
     },
     { logger: createLogger({ name: 'test', level: 'silent' }) },
   );
-  await ensureCollections(readModel, shareCollections);
+  await ensureCollections(readModel, explanationCollections);
   return readModel;
 }
 

@@ -1,9 +1,8 @@
-// Folds scoring's events into share's own read model: what an explanation is put together from when a link is read.
+// Folds scoring's events into the read model that an explanation is put together from when it is asked for.
 import {
   configurationEventOf,
   emptyConfiguration,
   evolveConfiguration,
-  projectorNames,
   records,
   type ConfigurationEvent,
   type ScoringConfiguration,
@@ -23,7 +22,6 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { beginRebuild, type EndOf } from '../rebuilds.js';
 import { foldLead } from './fold.js';
 import {
   configurations,
@@ -39,8 +37,6 @@ import {
 } from './model.js';
 import type { SharedLead } from './state.js';
 
-export const [projectorName] = projectorNames.share;
-
 type FoldedLeadEvent =
   | {
       type: 'LeadScored';
@@ -52,7 +48,10 @@ type FoldedLeadEvent =
   | { type: 'LeadRemoved'; payload: records.LeadRemoved; offset: number };
 
 export interface ExplanationPartitionOptions {
-  endOf: EndOf;
+  /** The projector that folds: its checkpoints have this name. */
+  projectorName: string;
+  /** What is to be done before anything of the partition is dropped. */
+  beforeReset: () => Promise<void>;
   /** Leads that a partition keeps in hand. */
   cachedLeads: number;
 }
@@ -60,7 +59,7 @@ export interface ExplanationPartitionOptions {
 export function openExplanationPartition(
   readModel: ReadModel,
   partition: number,
-  { endOf, cachedLeads }: ExplanationPartitionOptions,
+  { projectorName, beforeReset, cachedLeads }: ExplanationPartitionOptions,
 ): ProjectionState {
   const storedLeads = readModel.collection(sharedLeads);
   const storedDecisions = readModel.collection(decisions);
@@ -200,7 +199,7 @@ export function openExplanationPartition(
       await foldLeads(leadEvents);
     },
     reset: async () => {
-      await beginRebuild(readModel, { name: projectorName, partition, topic: 'scoring.events' }, endOf);
+      await beforeReset();
       await checkpoints.reset(projectorName, partition);
       await deletePartition(readModel, sharedLeads, partition);
       await deletePartition(readModel, decisions, partition);

@@ -1,8 +1,8 @@
-// What share keeps of a lead, and the course of its score: laws of the folds.
+// What is kept of a lead, and the course of its score: laws of the folds.
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
-import { at, leadScored } from '../testing/builders.js';
+import { at, leadScored } from './testing/builders.js';
 import { foldLead } from './fold.js';
 import { scoreHistory } from './history-model.js';
 import { nameOf, type SharedLead } from './state.js';

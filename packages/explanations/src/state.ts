@@ -1,4 +1,4 @@
-// What share keeps of a lead: the name that it is shown by, and its score. Nothing else of it can be shown.
+// What is kept of a lead: the name that it is shown by, and its score. Nothing else of it can be shown.
 
 export interface SharedLead {
   readonly id: string;
@@ -14,6 +14,10 @@ export interface SharedLead {
 }
 
 /** Without a name in its metadata, a lead is shown by its first alias. */
-export function nameOf({ given_name, first_alias, id }: SharedLead): string {
+export function nameOf({
+  given_name,
+  first_alias,
+  id,
+}: Pick<SharedLead, 'given_name' | 'first_alias' | 'id'>): string {
   return given_name?.value ?? first_alias ?? id;
 }

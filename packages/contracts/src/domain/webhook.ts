@@ -1,0 +1,119 @@
+// What a notification says: the body that a webhook channel's receiver gets, and what the other senders write from.
+import { z } from 'zod';
+import { id, score, time } from '../common.js';
+import { alias } from './identity.js';
+
+/** The header of a request to a webhook that marks it as ours: with the notification's id, and refused where it comes back. */
+export const deliveryHeader = 'lead-scoring-delivery';
+
+/** The greatest size of a body, in bytes of UTF-8. */
+export const maximumNotificationBytes = 20_000;
+
+export const channelType = z.enum(['slack', 'teams', 'webhook', 'email']);
+export type ChannelType = z.infer<typeof channelType>;
+
+export const triggerKind = z.enum(['milestone', 'sequence', 'surge']);
+export type TriggerKind = z.infer<typeof triggerKind>;
+
+const eventType = z.string().max(100);
+
+/** A rule's share in a score, as notifications name it. */
+export const notificationDriver = z
+  .strictObject({
+    rule_id: id,
+    event_type: eventType,
+    count: z.int().min(1).describe('Events attributed to the rule.'),
+    weight: z.int().describe('Points per event.'),
+    total: z.int().describe('count multiplied by weight.'),
+    filter_label: z.string().max(200).optional().describe('The attribute filter in words, shortened.'),
+    label: z.string().max(200).optional(),
+  })
+  .meta({ id: 'NotificationDriver' });
+export type NotificationDriver = z.infer<typeof notificationDriver>;
+
+/** The lead as it is named in notifications and firings. */
+export const notifiedLead = z
+  .strictObject({
+    id,
+    name: z.string().max(512),
+    aliases: z.array(alias).max(10).describe('The first ten.'),
+  })
+  .meta({ id: 'NotifiedLead' });
+export type NotifiedLead = z.infer<typeof notifiedLead>;
+
+/** What every firing says, whatever its trigger's kind. */
+export const firingFields = {
+  lead: notifiedLead,
+  score: score.describe('After the event that made the trigger fire.'),
+  previous_score: score.describe('Before it.'),
+  level: z.string().max(100).nullable().describe('null: no level of the OU holds the score.'),
+  top_drivers: z.array(notificationDriver).max(10).describe('Rules that contributed most to the score.'),
+};
+
+const cause = {
+  event_id: id.describe('The event that made the trigger fire.'),
+  event_type: eventType,
+  rule_ids: z.array(id).max(20).describe('Rules that gave points for it.'),
+};
+export const firingCause = z.strictObject({ ...cause, timestamp: time }).meta({ id: 'FiringCause' });
+
+export const sequenceSteps = z
+  .array(z.strictObject({ event_id: id, event_type: eventType, timestamp: time }))
+  .min(2)
+  .max(10)
+  .describe('The events that completed the sequence, in the order of its steps.');
+
+const firedNotification = <const Kind extends TriggerKind, Values extends z.ZodRawShape>(
+  kind: Kind,
+  title: string,
+  values: Values,
+) =>
+  z
+    .strictObject({
+      type: z.literal(`trigger.${kind}.fired`),
+      timestamp: time,
+      data: z.strictObject({
+        firing_id: id,
+        trigger: z.strictObject({ id, name: z.string().max(100), kind: z.literal(kind) }),
+        ...firingFields,
+        cause: z.strictObject(cause),
+        ...values,
+        unit_id: id.describe('The organizational unit.'),
+        position: z
+          .string()
+          .max(60)
+          .describe('The record that caused it, as `<topic>:<partition>:<offset>`.')
+          .meta({ example: 'scoring.events:3:1042' }),
+        share_url: z.string().max(3_000).optional().describe('Explains the score without a login.'),
+      }),
+    })
+    .meta({ id: title });
+
+export const notificationPayload = z
+  .discriminatedUnion('type', [
+    firedNotification('milestone', 'MilestoneNotification', {
+      threshold: score,
+      direction: z.enum(['up', 'down']),
+    }),
+    firedNotification('sequence', 'SequenceNotification', { steps: sequenceSteps }),
+    firedNotification('surge', 'SurgeNotification', {
+      threshold: score,
+      window_seconds: z.int().min(1),
+      gained: score.describe('Points within the window.'),
+    }),
+    z
+      .strictObject({
+        type: z.literal('channel.test'),
+        timestamp: time,
+        data: z.strictObject({
+          channel: z.strictObject({ id, name: z.string().max(100), type: channelType }),
+          unit_id: id,
+          message: z.string().max(500),
+        }),
+      })
+      .meta({ id: 'TestNotification' }),
+  ])
+  .meta({ id: 'Notification' });
+/** What a receiver gets: the body of a webhook. */
+export type NotificationPayload = z.infer<typeof notificationPayload>;
+export type FiredPayload = Exclude<NotificationPayload, { type: 'channel.test' }>;

@@ -1,0 +1,289 @@
+// Commands and events of an OU's notification channels and triggers.
+import { z } from 'zod';
+import { id, name, score, time } from '../common.js';
+import { attributeFilter } from '../domain/filters.js';
+import { triggerKind } from '../domain/webhook.js';
+import { defineRecord, type PayloadOf } from './record.js';
+import { scoreType } from './scoring.js';
+
+/** The end of a secret, by which its owner knows it; empty where the secret is short. */
+const lastFour = z.string().max(4);
+
+/** A secret as the log and the database have it: readable only with the setting SEALING_SECRET. */
+export const sealedSecret = z.strictObject({
+  sealed: z
+    .string()
+    .max(8_000)
+    .regex(/^[A-Za-z0-9_-]+$/),
+  last_four: lastFour,
+});
+export type SealedSecret = z.infer<typeof sealedSecret>;
+
+/** In a command, in place of a secret: the one that the channel has, which the caller named by its last four characters. */
+const keptSecret = z.strictObject({ kept: z.literal(true), last_four: lastFour });
+
+const writtenSecret = z.union([sealedSecret, keptSecret]);
+export type WrittenSecret = z.infer<typeof writtenSecret>;
+
+const channelName = z.string().max(100);
+const slackConfig = z.strictObject({ channel_id: z.string().max(80), channel_name: channelName });
+const emailConfig = z.strictObject({
+  recipients: z.string().max(4_000).describe('Separated by a comma and a space.'),
+  subject_prefix: z.string().max(100).optional(),
+});
+
+const destinationOf = <Secret extends z.ZodType>(secret: Secret) =>
+  z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('slack'), config: slackConfig }),
+    z.strictObject({
+      type: z.literal('teams'),
+      config: z.strictObject({ webhook_url: secret, channel_name: channelName }),
+    }),
+    z.strictObject({
+      type: z.literal('webhook'),
+      config: z.strictObject({ url: z.string().max(2_048), auth_header: secret.optional() }),
+    }),
+    z.strictObject({ type: z.literal('email'), config: emailConfig }),
+  ]);
+
+/** Where a channel's notifications go. */
+const destination = destinationOf(sealedSecret);
+export type ChannelDestination = z.infer<typeof destination>;
+
+/** The same as a command has it. */
+const writtenDestination = destinationOf(writtenSecret);
+export type WrittenDestination = z.infer<typeof writtenDestination>;
+
+const channel = { ou_id: id, channel_id: id };
+
+export const createChannel = defineRecord({
+  type: 'CreateChannel',
+  topic: 'notification.commands',
+  key: 'ou_id',
+  description: 'Create a notification channel.',
+  schema: z.strictObject({
+    ...channel,
+    name: name(100),
+    destination: writtenDestination,
+    signing_key_id: id.describe('What the signing secret is derived from.'),
+    requested_at: time,
+  }),
+});
+export type CreateChannel = PayloadOf<typeof createChannel>;
+
+export const replaceChannel = defineRecord({
+  type: 'ReplaceChannel',
+  topic: 'notification.commands',
+  key: 'ou_id',
+  description: 'Give a notification channel another name and destination.',
+  schema: z.strictObject({
+    ...channel,
+    name: name(100),
+    destination: writtenDestination,
+    requested_at: time,
+  }),
+});
+export type ReplaceChannel = PayloadOf<typeof replaceChannel>;
+
+export const deleteChannel = defineRecord({
+  type: 'DeleteChannel',
+  topic: 'notification.commands',
+  key: 'ou_id',
+  description: 'Delete a notification channel and detach it from the triggers that have it.',
+  schema: z.strictObject({ ...channel, requested_at: time }),
+});
+export type DeleteChannel = PayloadOf<typeof deleteChannel>;
+
+export const rotateChannelSecret = defineRecord({
+  type: 'RotateChannelSecret',
+  topic: 'notification.commands',
+  key: 'ou_id',
+  description: 'Give a channel another signing secret; for 24 hours it signs with both.',
+  schema: z.strictObject({ ...channel, signing_key_id: id, requested_at: time }),
+});
+export type RotateChannelSecret = PayloadOf<typeof rotateChannelSecret>;
+
+const triggerFields = {
+  name: name(100),
+  channel_ids: z.array(id).max(20),
+  active: z.boolean(),
+};
+const window = z
+  .int()
+  .min(1)
+  .max(90 * 86_400);
+const cooldown = z
+  .int()
+  .min(0)
+  .max(366 * 86_400);
+
+const milestone = z.strictObject({
+  kind: z.literal('milestone'),
+  ...triggerFields,
+  event_type: name(100).optional().describe('Only crossings that an event of this type brings about.'),
+  score_type: scoreType,
+  score_threshold: score,
+  direction: z.enum(['up', 'down']),
+  rearm: z.strictObject({
+    below: score.optional().describe('Direction up: fires again once the score has been below this.'),
+    above: score.optional().describe('Direction down: fires again once the score has been above this.'),
+    cooldown_seconds: cooldown,
+  }),
+});
+export type MilestoneDefinition = z.infer<typeof milestone>;
+
+const sequence = z.strictObject({
+  kind: z.literal('sequence'),
+  ...triggerFields,
+  steps: z
+    .array(z.strictObject({ event_type: name(100), attribute_filters: z.array(attributeFilter).max(20) }))
+    .min(2)
+    .max(10),
+  ordered: z.boolean(),
+  window_seconds: window,
+  cooldown_seconds: cooldown,
+});
+export type SequenceDefinition = z.infer<typeof sequence>;
+
+const surge = z.strictObject({
+  kind: z.literal('surge'),
+  ...triggerFields,
+  event_type: name(100).nullable().describe('null: all.'),
+  score_type: scoreType,
+  threshold: score.min(1),
+  window_seconds: window,
+  cooldown_seconds: cooldown,
+});
+export type SurgeDefinition = z.infer<typeof surge>;
+
+const triggerDefinition = z.discriminatedUnion('kind', [milestone, sequence, surge]);
+export type TriggerDefinition = z.infer<typeof triggerDefinition>;
+
+const trigger = { ou_id: id, trigger_id: id };
+
+export const createTrigger = defineRecord({
+  type: 'CreateTrigger',
+  topic: 'notification.commands',
+  key: 'ou_id',
+  description: 'Create a trigger.',
+  schema: z.strictObject({ ...trigger, definition: triggerDefinition, requested_at: time }),
+});
+export type CreateTrigger = PayloadOf<typeof createTrigger>;
+
+export const replaceTrigger = defineRecord({
+  type: 'ReplaceTrigger',
+  topic: 'notification.commands',
+  key: 'ou_id',
+  description: 'Define a trigger anew. Its kind stays.',
+  schema: z.strictObject({ ...trigger, definition: triggerDefinition, requested_at: time }),
+});
+export type ReplaceTrigger = PayloadOf<typeof replaceTrigger>;
+
+export const deleteTrigger = defineRecord({
+  type: 'DeleteTrigger',
+  topic: 'notification.commands',
+  key: 'ou_id',
+  description: 'Delete a trigger.',
+  schema: z.strictObject({ ...trigger, kind: triggerKind, requested_at: time }),
+});
+export type DeleteTrigger = PayloadOf<typeof deleteTrigger>;
+
+const version = z.int().min(1);
+
+export const channelCreated = defineRecord({
+  type: 'ChannelCreated',
+  topic: 'notification.events',
+  key: 'ou_id',
+  description: 'A notification channel exists. Its secrets are sealed.',
+  schema: z.strictObject({
+    ...channel,
+    name: name(100),
+    destination,
+    signing_key_id: id,
+    version,
+    at: time,
+  }),
+});
+export type ChannelCreated = PayloadOf<typeof channelCreated>;
+
+export const channelReplaced = defineRecord({
+  type: 'ChannelReplaced',
+  topic: 'notification.events',
+  key: 'ou_id',
+  description: 'A notification channel has another name or destination.',
+  schema: z.strictObject({ ...channel, name: name(100), destination, version, at: time }),
+});
+export type ChannelReplaced = PayloadOf<typeof channelReplaced>;
+
+export const channelSecretRotated = defineRecord({
+  type: 'ChannelSecretRotated',
+  topic: 'notification.events',
+  key: 'ou_id',
+  description: 'A channel has another signing secret; until previous_valid_until it signs with both.',
+  schema: z.strictObject({
+    ...channel,
+    signing_key_id: id,
+    previous_key_id: id,
+    previous_valid_until: time,
+    version,
+    at: time,
+  }),
+});
+export type ChannelSecretRotated = PayloadOf<typeof channelSecretRotated>;
+
+export const channelDeleted = defineRecord({
+  type: 'ChannelDeleted',
+  topic: 'notification.events',
+  key: 'ou_id',
+  description: 'A notification channel is gone, and no trigger has it any more.',
+  schema: z.strictObject({
+    ...channel,
+    detached_triggers: z.array(z.strictObject({ trigger_id: id, version })).max(1_000),
+    at: time,
+  }),
+});
+export type ChannelDeleted = PayloadOf<typeof channelDeleted>;
+
+export const triggerCreated = defineRecord({
+  type: 'TriggerCreated',
+  topic: 'notification.events',
+  key: 'ou_id',
+  description: 'A trigger exists; it watches events that are processed from now on.',
+  schema: z.strictObject({ ...trigger, definition: triggerDefinition, version, at: time }),
+});
+export type TriggerCreated = PayloadOf<typeof triggerCreated>;
+
+export const triggerReplaced = defineRecord({
+  type: 'TriggerReplaced',
+  topic: 'notification.events',
+  key: 'ou_id',
+  description: 'A trigger is defined anew.',
+  schema: z.strictObject({ ...trigger, definition: triggerDefinition, version, at: time }),
+});
+export type TriggerReplaced = PayloadOf<typeof triggerReplaced>;
+
+export const triggerDeleted = defineRecord({
+  type: 'TriggerDeleted',
+  topic: 'notification.events',
+  key: 'ou_id',
+  description: 'A trigger is gone; what it fired stays.',
+  schema: z.strictObject({ ...trigger, kind: triggerKind, at: time }),
+});
+export type TriggerDeleted = PayloadOf<typeof triggerDeleted>;
+
+export const notificationConfigurationRecords = [
+  createChannel,
+  replaceChannel,
+  deleteChannel,
+  rotateChannelSecret,
+  createTrigger,
+  replaceTrigger,
+  deleteTrigger,
+  channelCreated,
+  channelReplaced,
+  channelSecretRotated,
+  channelDeleted,
+  triggerCreated,
+  triggerReplaced,
+  triggerDeleted,
+] as const;

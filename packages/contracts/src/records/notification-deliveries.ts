@@ -1,0 +1,210 @@
+// Commands and events of a channel's notifications: what is to be delivered, and every attempt.
+import { z } from 'zod';
+import { id, time } from '../common.js';
+import { notificationPayload } from '../domain/webhook.js';
+import { defineRecord, type PayloadOf } from './record.js';
+
+const channel = { ou_id: id, channel_id: id };
+const notification = { ...channel, notification_id: id.describe("The receiver's `webhook-id`.") };
+
+export const requestNotification = defineRecord({
+  type: 'RequestNotification',
+  topic: 'notification.commands',
+  key: 'channel_id',
+  description: 'Deliver this. Sent by the service to itself, in the transaction that fired the trigger.',
+  schema: z.strictObject({ ...notification, payload: notificationPayload, requested_at: time }),
+});
+export type RequestNotification = PayloadOf<typeof requestNotification>;
+
+export const testChannel = defineRecord({
+  type: 'TestChannel',
+  topic: 'notification.commands',
+  key: 'channel_id',
+  description: 'Send a test message now. Replied to when the one attempt has ended.',
+  schema: z.strictObject({ ...notification, requested_at: time }),
+});
+export type TestChannel = PayloadOf<typeof testChannel>;
+
+/** What came of one attempt. */
+const attempt = {
+  attempt: z.int().min(1).max(10_000).describe('Of this notification, counted from 1, through redeliveries.'),
+  attempted_at: time,
+  duration_ms: z.int().min(0).max(3_600_000),
+  status: z.int().min(100).max(999).optional().describe('What was answered, of HTTP or SMTP.'),
+  detail: z.string().max(1_000).describe('What happened, in a sentence.'),
+  response: z.string().max(20_000).optional().describe('The beginning of the answer, as text.'),
+};
+
+export const failureReason = z
+  .enum([
+    'status',
+    'rate_limited',
+    'gone',
+    'timeout',
+    'unreachable',
+    'refused',
+    'rejected',
+    'malformed',
+    'not_set_up',
+    'internal',
+  ])
+  .describe(
+    'status: an answer that is not 2xx; gone: the receiver wants nothing more; refused: the address is not a public one; rejected: this message will never be taken; not_set_up: the service lacks a setting.',
+  );
+export type FailureReason = z.infer<typeof failureReason>;
+
+export const recordAttempt = defineRecord({
+  type: 'RecordAttempt',
+  topic: 'notification.commands',
+  key: 'channel_id',
+  description: 'An attempt to deliver has ended: record how. Sent by the service to itself.',
+  schema: z.strictObject({
+    ...notification,
+    ...attempt,
+    outcome: z.enum(['delivered', 'failed', 'cancelled']),
+    reason: failureReason.optional(),
+    retry_after_seconds: z.int().min(0).max(31_536_000).optional().describe('What the receiver asked for.'),
+  }),
+});
+export type RecordAttempt = PayloadOf<typeof recordAttempt>;
+
+export const resumeChannel = defineRecord({
+  type: 'ResumeChannel',
+  topic: 'notification.commands',
+  key: 'channel_id',
+  description: 'Deliver to a paused channel again.',
+  schema: z.strictObject({
+    ...channel,
+    cause: z
+      .enum(['request', 'replacement'])
+      .describe('replacement: the channel was given another destination, or deleted.'),
+    configuration_version: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("Of the OU's channels and triggers: what has to be in force before anything is sent."),
+    requested_at: time,
+  }),
+});
+export type ResumeChannel = PayloadOf<typeof resumeChannel>;
+
+export const redeliverNotification = defineRecord({
+  type: 'RedeliverNotification',
+  topic: 'notification.commands',
+  key: 'ou_id',
+  description: "Deliver a notification once more. Forwarded to the channel's partition, which replies.",
+  schema: z.strictObject({ ou_id: id, notification_id: id, redelivery_id: id, requested_at: time }),
+});
+export type RedeliverNotification = PayloadOf<typeof redeliverNotification>;
+
+export const redeliverNotifications = defineRecord({
+  type: 'RedeliverNotifications',
+  topic: 'notification.commands',
+  key: 'channel_id',
+  description:
+    'Deliver notifications of a channel once more: those that are named, or all since a time. A bounded step, which sends itself the next one.',
+  schema: z.strictObject({
+    ...channel,
+    redelivery_id: id,
+    notification_ids: z.array(id).min(1).max(500).optional(),
+    since: time.optional(),
+    undelivered_only: z.boolean().optional(),
+    after: z.string().max(100).optional().describe('Where the step before ended.'),
+    requested_at: time,
+  }),
+});
+export type RedeliverNotifications = PayloadOf<typeof redeliverNotifications>;
+
+export const beginDelivery = defineRecord({
+  type: 'BeginDelivery',
+  topic: 'notification.commands',
+  key: 'delivery_owner',
+  description:
+    'Sent by whoever has taken over a partition to that partition: when it is decided, every attempt recorded before is, and what is due may be sent.',
+  schema: z.strictObject({ owner: id, requested_at: time }),
+});
+export type BeginDelivery = PayloadOf<typeof beginDelivery>;
+
+export const notificationRequested = defineRecord({
+  type: 'NotificationRequested',
+  topic: 'notification.events',
+  key: 'channel_id',
+  description:
+    'A notification is to be delivered. Of a test, the headers reply-to and correlation-id name the caller that waits.',
+  schema: z.strictObject({ ...notification, payload: notificationPayload, at: time }),
+});
+export type NotificationRequested = PayloadOf<typeof notificationRequested>;
+
+export const notificationAttempted = defineRecord({
+  type: 'NotificationAttempted',
+  topic: 'notification.events',
+  key: 'channel_id',
+  description: 'An attempt to deliver a notification has ended.',
+  schema: z.strictObject({
+    ...notification,
+    ...attempt,
+    outcome: z
+      .enum(['delivered', 'retrying', 'failed', 'cancelled'])
+      .describe('failed: no attempt is left; cancelled: the channel was deleted.'),
+    reason: failureReason.optional(),
+    next_attempt_at: time.optional().describe('Of a retry; absent while the channel is paused.'),
+  }),
+});
+export type NotificationAttempted = PayloadOf<typeof notificationAttempted>;
+
+export const notificationsRedelivered = defineRecord({
+  type: 'NotificationsRedelivered',
+  topic: 'notification.events',
+  key: 'channel_id',
+  description: 'Notifications are to be delivered once more, with the schedule from its beginning.',
+  schema: z.strictObject({
+    ...channel,
+    redelivery_id: id,
+    notification_ids: z.array(id).min(1).max(500),
+    at: time,
+  }),
+});
+export type NotificationsRedelivered = PayloadOf<typeof notificationsRedelivered>;
+
+export const pausedReason = z
+  .enum(['gone', 'failing'])
+  .describe('gone: the receiver wants nothing more (410); failing: nothing but failures for five days.');
+
+export const channelPaused = defineRecord({
+  type: 'ChannelPaused',
+  topic: 'notification.events',
+  key: 'channel_id',
+  description: 'A channel is paused: its notifications wait.',
+  schema: z.strictObject({
+    ...channel,
+    reason: pausedReason,
+    failing_since: time,
+    detail: z.string().max(1_000).describe('What happened last.'),
+    at: time,
+  }),
+});
+export type ChannelPaused = PayloadOf<typeof channelPaused>;
+
+export const channelResumed = defineRecord({
+  type: 'ChannelResumed',
+  topic: 'notification.events',
+  key: 'channel_id',
+  description: 'A channel is delivered to again.',
+  schema: z.strictObject({ ...channel, cause: z.enum(['success', 'request', 'replacement']), at: time }),
+});
+export type ChannelResumed = PayloadOf<typeof channelResumed>;
+
+export const notificationDeliveryRecords = [
+  requestNotification,
+  testChannel,
+  recordAttempt,
+  resumeChannel,
+  redeliverNotification,
+  redeliverNotifications,
+  beginDelivery,
+  notificationRequested,
+  notificationAttempted,
+  notificationsRedelivered,
+  channelPaused,
+  channelResumed,
+] as const;

@@ -1,0 +1,167 @@
+// Events of triggers on a lead: what made them fire, and what they must remember of the lead until then.
+import { z } from 'zod';
+import { id, score, time } from '../common.js';
+import {
+  firingCause,
+  firingFields,
+  sequenceSteps,
+  triggerKind,
+  type TriggerKind,
+} from '../domain/webhook.js';
+import { defineRecord, type PayloadOf } from './record.js';
+import { scoreType } from './scoring.js';
+
+const eventType = z.string().max(100);
+
+/** Of one lead, decided with one version of the OU's configuration because of one record. */
+const decided = {
+  ou_id: id,
+  lead_id: id,
+  configuration_version: z
+    .int()
+    .min(0)
+    .describe("The version of the OU's channels and triggers that decided."),
+  source: z
+    .strictObject({
+      topic: z.enum(['ingest.events', 'scoring.events']),
+      partition: z.int().min(0),
+      offset: z.int().min(0),
+    })
+    .describe('The record that caused it.'),
+};
+
+const triggerOf = <const Kind extends TriggerKind>(kind: Kind) =>
+  z.strictObject({ id, name: z.string().max(100), kind: z.literal(kind) });
+
+const windowSeconds = z
+  .int()
+  .min(1)
+  .describe('The longest window of the triggers concerned: what is much older is forgotten.');
+
+const fired = {
+  ...decided,
+  firing_id: id,
+  fired_at: time.describe('When the causing events were taken.'),
+  ...firingFields,
+  cause: firingCause,
+  channel_ids: z.array(id).max(20).describe('Channels that are told.'),
+};
+
+export const milestoneFired = defineRecord({
+  type: 'MilestoneFired',
+  topic: 'notification.events',
+  key: 'lead_id',
+  description: "A lead's score crossed the threshold of a milestone trigger.",
+  schema: z.strictObject({
+    ...fired,
+    trigger: triggerOf('milestone'),
+    score_type: scoreType,
+    threshold: score,
+    direction: z.enum(['up', 'down']),
+  }),
+});
+export type MilestoneFired = PayloadOf<typeof milestoneFired>;
+
+export const sequenceFired = defineRecord({
+  type: 'SequenceFired',
+  topic: 'notification.events',
+  key: 'lead_id',
+  description: 'The events of a sequence trigger came together within its window.',
+  schema: z.strictObject({ ...fired, trigger: triggerOf('sequence'), steps: sequenceSteps }),
+});
+export type SequenceFired = PayloadOf<typeof sequenceFired>;
+
+export const surgeFired = defineRecord({
+  type: 'SurgeFired',
+  topic: 'notification.events',
+  key: 'lead_id',
+  description: 'A lead gained the points of a surge trigger within its window.',
+  schema: z.strictObject({
+    ...fired,
+    trigger: triggerOf('surge'),
+    score_type: scoreType,
+    threshold: score,
+    window_seconds: z.int().min(1),
+    gained: score,
+    from: time.describe('The first event of the window that counted.'),
+    to: time.describe('The last.'),
+    event_count: z.int().min(1),
+  }),
+});
+export type SurgeFired = PayloadOf<typeof surgeFired>;
+
+export const triggerRearmed = defineRecord({
+  type: 'TriggerRearmed',
+  topic: 'notification.events',
+  key: 'lead_id',
+  description: 'A milestone trigger that has fired for the lead may fire for it again.',
+  schema: z.strictObject({ ...decided, trigger_id: id, score, at: time }),
+});
+export type TriggerRearmed = PayloadOf<typeof triggerRearmed>;
+
+export const triggerSuppressed = defineRecord({
+  type: 'TriggerSuppressed',
+  topic: 'notification.events',
+  key: 'lead_id',
+  description: 'A trigger fired too often for a lead: until a time it does not fire for it any more.',
+  schema: z.strictObject({
+    ...decided,
+    trigger: z.strictObject({ id, name: z.string().max(100), kind: triggerKind }),
+    firings: z.int().min(1),
+    window_seconds: z.int().min(1).describe('In which it fired so often.'),
+    at: time,
+    until: time,
+  }),
+});
+export type TriggerSuppressed = PayloadOf<typeof triggerSuppressed>;
+
+export const activityObserved = defineRecord({
+  type: 'ActivityObserved',
+  topic: 'notification.events',
+  key: 'lead_id',
+  description:
+    'Events of a lead that sequence or surge triggers of its OU are concerned with. Of other events nothing is recorded.',
+  schema: z.strictObject({
+    ...decided,
+    at: time.describe('When the events were taken.'),
+    steps: z
+      .array(
+        z.strictObject({
+          trigger_id: id,
+          event_id: id,
+          event_type: eventType,
+          timestamp: time,
+          steps: z
+            .array(z.int().min(0).max(9))
+            .min(1)
+            .max(10)
+            .describe('Steps that the event satisfies, from 0.'),
+          window_seconds: windowSeconds,
+        }),
+      )
+      .max(2_000)
+      .describe('Matches of steps of sequences.'),
+    gains: z
+      .array(
+        z.strictObject({
+          event_id: id,
+          event_type: eventType,
+          timestamp: time,
+          points: score,
+          window_seconds: windowSeconds,
+        }),
+      )
+      .max(2_000)
+      .describe('Points, for surges.'),
+  }),
+});
+export type ActivityObserved = PayloadOf<typeof activityObserved>;
+
+export const notificationFiringRecords = [
+  milestoneFired,
+  sequenceFired,
+  surgeFired,
+  triggerRearmed,
+  triggerSuppressed,
+  activityObserved,
+] as const;

@@ -1,0 +1,14 @@
+// The records of the notification service: channels and triggers, what fires, and what is delivered.
+import { notificationConfigurationRecords } from './notification-configuration.js';
+import { notificationDeliveryRecords } from './notification-deliveries.js';
+import { notificationFiringRecords } from './notification-firings.js';
+
+export * from './notification-configuration.js';
+export * from './notification-deliveries.js';
+export * from './notification-firings.js';
+
+export const notificationRecords = [
+  ...notificationConfigurationRecords,
+  ...notificationFiringRecords,
+  ...notificationDeliveryRecords,
+] as const;

@@ -1,0 +1,116 @@
+// Deliveries: what was sent to the OU's notification channels, every attempt of it, and sending it again.
+import { z } from 'zod';
+import { cursorParameter, id, page, pageParameters, time } from '../common.js';
+import { notificationPayload, triggerKind } from '../domain/webhook.js';
+import { failureReason } from '../records/notification-deliveries.js';
+import { defineRoute, editor, viewer } from './route.js';
+
+const own = { owner: 'notification', tag: 'Deliveries' } as const;
+const parameters = z.strictObject({ id });
+
+export const deliveryStatus = z
+  .enum(['pending', 'delivered', 'failed', 'cancelled'])
+  .describe(
+    'pending: not delivered yet; failed: no attempt is left; cancelled: the channel was deleted before.',
+  );
+export type DeliveryStatus = z.infer<typeof deliveryStatus>;
+
+const answered = z.int().min(100).max(999).optional();
+
+const deliveryFields = {
+  id: id.describe("The notification's: the receiver's `webhook-id`."),
+  unit_id: id,
+  channel_id: id,
+  type: z.string().max(64).meta({ example: 'trigger.milestone.fired' }),
+  trigger: z
+    .strictObject({ id, name: z.string().max(100), kind: triggerKind })
+    .optional()
+    .describe('Absent for tests, as firing_id and lead are.'),
+  firing_id: id.optional(),
+  lead: z.strictObject({ id, name: z.string().max(512) }).optional(),
+  status: deliveryStatus,
+  attempts: z.int().min(0),
+  requested_at: time,
+  last_attempt_at: time.optional(),
+  next_attempt_at: time.optional(),
+  last_status: answered.describe("The receiver's last answer, of HTTP or SMTP."),
+  last_error: z.string().max(1_000).optional(),
+};
+
+export const delivery = z.strictObject(deliveryFields).meta({ id: 'Delivery' });
+export type Delivery = z.infer<typeof delivery>;
+
+export const deliveryAttempt = z
+  .strictObject({
+    attempt: z.int().min(1),
+    at: time,
+    duration_ms: z.int().min(0),
+    outcome: z.enum(['delivered', 'retrying', 'failed', 'cancelled']),
+    reason: failureReason.optional(),
+    status: answered,
+    detail: z.string().max(1_000),
+    response: z.string().max(20_000).optional().describe('The beginning of the answer.'),
+    next_attempt_at: time.optional(),
+  })
+  .meta({ id: 'DeliveryAttempt' });
+export type DeliveryAttempt = z.infer<typeof deliveryAttempt>;
+
+export const deliveryWithAttempts = z
+  .strictObject({
+    ...deliveryFields,
+    payload: notificationPayload,
+    attempt_log: z.array(deliveryAttempt).max(100).describe('The newest hundred, newest first.'),
+  })
+  .meta({ id: 'DeliveryWithAttempts' });
+export type DeliveryWithAttempts = z.infer<typeof deliveryWithAttempts>;
+
+/** The answer to asking for notifications to be delivered once more. */
+export const redelivered = z.strictObject({ redelivered: z.int().min(0) }).meta({ id: 'Redelivered' });
+
+export const listDeliveries = defineRoute({
+  ...own,
+  name: 'listDeliveries',
+  method: 'GET',
+  path: '/deliveries',
+  kind: 'query',
+  access: viewer,
+  summary: 'Notifications and what became of them, newest first',
+  query: z.strictObject({
+    channel_id: id.optional(),
+    trigger_id: id.optional(),
+    lead_id: id.optional(),
+    status: deliveryStatus.optional(),
+    ...pageParameters,
+    cursor: cursorParameter,
+  }),
+  responses: { 200: { description: 'Deliveries', schema: page(delivery) } },
+  problems: [],
+});
+
+export const getDelivery = defineRoute({
+  ...own,
+  name: 'getDelivery',
+  method: 'GET',
+  path: '/deliveries/{id}',
+  kind: 'query',
+  access: viewer,
+  summary: 'A notification, what it says, and every attempt',
+  parameters,
+  responses: { 200: { description: 'Delivery', schema: deliveryWithAttempts } },
+  problems: [404],
+});
+
+export const redeliverNotification = defineRoute({
+  ...own,
+  name: 'redeliverNotification',
+  method: 'POST',
+  path: '/deliveries/{id}/redeliver',
+  kind: 'command',
+  access: editor,
+  summary: 'Deliver a notification once more',
+  description:
+    'Under the id that it had, with the schedule from its beginning. Tests are not sent again: `redelivered` is then 0.',
+  parameters,
+  responses: { 200: { description: 'It will be delivered', schema: redelivered } },
+  problems: [404],
+});

@@ -1,0 +1,293 @@
+// Notification channels: where the OU's notifications go.
+import { z } from 'zod';
+import { id, name, time, timeParameter } from '../common.js';
+import { pausedReason } from '../records/notification-deliveries.js';
+import { redelivered } from './deliveries.js';
+import { defineRoute, editor, viewer } from './route.js';
+
+const own = { owner: 'notification', kind: 'command', access: editor, tag: 'Notification channels' } as const;
+const parameters = z.strictObject({ id });
+
+/** Channels in an OU (API.md, Limits). */
+export const maximumChannels = 200;
+
+/** What stands for a secret where it is shown: the last four characters, behind an ellipsis. */
+const shownSecret = z
+  .string()
+  .max(5)
+  .regex(/^….{0,4}$/)
+  .describe('The last four characters; the whole is never shown.')
+  .meta({ example: '…abcd' });
+
+const url = z
+  .string()
+  .trim()
+  .max(2_048)
+  .regex(
+    // eslint-disable-next-line no-control-regex
+    /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\u0000-\u001f\u007f]+$/,
+    'must be an address that starts with https:// or http://',
+  );
+const shown = '…[\\x21-\\x7e]{0,4}';
+const mailbox =
+  "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:[.][A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?){0,20}";
+
+const slackForm = z.strictObject({
+  channel_id: z
+    .string()
+    .trim()
+    .max(80)
+    .regex(/^[A-Za-z0-9#_.-]+$/, 'must be the id of a Slack channel, such as C0123456789')
+    .meta({ example: 'C0123456789' }),
+  channel_name: name(100).describe('Display name.').meta({ example: '#sales' }),
+});
+const teamsForm = z.strictObject({
+  webhook_url: z
+    .string()
+    .trim()
+    .max(2_048)
+    .regex(
+      new RegExp(`^(?:[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000-\\u001f\\u007f]+|${shown})$`),
+      'must be an address that starts with https:// or http://, or the shortened form of the one that the channel has',
+    )
+    .describe('Write-only. In a PUT the shortened form, as answers have it, keeps the address.')
+    .meta({ example: 'https://prod-01.westeurope.logic.azure.com/workflows/1' }),
+  channel_name: name(100).describe('Display name.').meta({ example: 'Sales' }),
+});
+const webhookForm = z.strictObject({
+  url: url.describe('Gets POST requests.').meta({ example: 'https://example.com/hooks/lead-scoring' }),
+  auth_header: z
+    .string()
+    .trim()
+    .max(2_000)
+    .regex(
+      new RegExp(`^(?:[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?|${shown})$`),
+      'must be the value of an Authorization header in plain ASCII, or the shortened form of the one that the channel has',
+    )
+    .optional()
+    .describe(
+      'Sent as Authorization. Write-only. In a PUT the shortened form, as answers have it, keeps the value; without it the channel has none any more.',
+    ),
+});
+const emailForm = z.strictObject({
+  recipients: z
+    .string()
+    .trim()
+    .max(4_000)
+    .regex(
+      new RegExp(`^${mailbox}(?: *, *${mailbox}){0,49}$`),
+      'must be one to fifty e-mail addresses, separated by commas',
+    )
+    .meta({ example: 'ada@example.com, grace@example.com' }),
+  subject_prefix: name(100).optional().describe('In front of every subject.'),
+});
+
+const form = z
+  .discriminatedUnion(
+    'type',
+    [
+      z.strictObject({ name: name(100), type: z.literal('webhook'), config: webhookForm }),
+      z.strictObject({ name: name(100), type: z.literal('slack'), config: slackForm }),
+      z.strictObject({ name: name(100), type: z.literal('teams'), config: teamsForm }),
+      z.strictObject({ name: name(100), type: z.literal('email'), config: emailForm }),
+    ],
+    { error: 'must be slack, teams, webhook or email' },
+  )
+  .meta({ id: 'NotificationChannelForm' });
+export type NotificationChannelForm = z.infer<typeof form>;
+
+export const channelStatus = z
+  .enum(['active', 'failing', 'paused'])
+  .describe('failing: the last attempt failed; paused: nothing is sent but a probe each hour.');
+
+const channelFields = {
+  id,
+  unit_id: id.describe('The OU that the channel belongs to.'),
+  name: z.string().max(100),
+  created_at: time,
+  updated_at: time,
+  status: channelStatus,
+  paused_reason: pausedReason.optional(),
+  last_error: z
+    .strictObject({ at: time, message: z.string().max(1_000) })
+    .optional()
+    .describe('The last failure, until an attempt succeeds.'),
+};
+const text = (maximum: number) => z.string().max(maximum);
+const signingSecret = z
+  .string()
+  .max(100)
+  .describe('Signs the requests (Standard Webhooks). Shown this once.')
+  .meta({ example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' });
+
+const shownChannels = <Extra extends z.ZodRawShape>(extra: Extra) =>
+  z.discriminatedUnion('type', [
+    z.strictObject({
+      ...channelFields,
+      type: z.literal('webhook'),
+      config: z.strictObject({ url: text(2_048), auth_header: shownSecret.optional() }),
+      ...extra,
+    }),
+    z.strictObject({
+      ...channelFields,
+      type: z.literal('slack'),
+      config: z.strictObject({ channel_id: text(80), channel_name: text(100) }),
+    }),
+    z.strictObject({
+      ...channelFields,
+      type: z.literal('teams'),
+      config: z.strictObject({ webhook_url: shownSecret, channel_name: text(100) }),
+    }),
+    z.strictObject({
+      ...channelFields,
+      type: z.literal('email'),
+      config: z.strictObject({ recipients: text(4_000), subject_prefix: text(100).optional() }),
+    }),
+  ]);
+
+export const notificationChannel = shownChannels({}).meta({ id: 'NotificationChannel' });
+export type NotificationChannel = z.infer<typeof notificationChannel>;
+
+export const listChannels = defineRoute({
+  ...own,
+  name: 'listChannels',
+  method: 'GET',
+  path: '/notification-channels',
+  kind: 'query',
+  access: viewer,
+  summary: 'Notification channels of the OU',
+  responses: {
+    200: { description: 'Channels, oldest first', schema: z.array(notificationChannel).max(maximumChannels) },
+  },
+  problems: [],
+});
+
+export const createChannel = defineRoute({
+  ...own,
+  name: 'createChannel',
+  method: 'POST',
+  path: '/notification-channels',
+  summary: 'Create a notification channel',
+  description:
+    'The answer of a webhook channel shows `signing_secret` this once. Addresses must be public ones; what they lead to is looked at again whenever something is sent.',
+  body: form,
+  responses: {
+    201: {
+      description: 'Created',
+      schema: shownChannels({ signing_secret: signingSecret }).meta({ id: 'NewNotificationChannel' }),
+    },
+  },
+  problems: [],
+  showsSecret: true,
+});
+
+export const replaceChannel = defineRoute({
+  ...own,
+  name: 'replaceChannel',
+  method: 'PUT',
+  path: '/notification-channels/{id}',
+  summary: 'Replace every field of a notification channel',
+  description:
+    'A paused channel is delivered to again. The signing secret stays; POST …/rotate-secret shows a channel that has become a webhook its first.',
+  parameters,
+  body: form,
+  responses: { 200: { description: 'Updated', schema: notificationChannel } },
+  problems: [404],
+});
+
+export const deleteChannel = defineRoute({
+  ...own,
+  name: 'deleteChannel',
+  method: 'DELETE',
+  path: '/notification-channels/{id}',
+  summary: 'Delete a notification channel',
+  description:
+    'Triggers that had it lose their destination. What waits to be delivered to it is discarded; what was delivered stays on record.',
+  parameters,
+  responses: { 204: { description: 'Deleted' } },
+  problems: [404],
+});
+
+export const testChannel = defineRoute({
+  ...own,
+  name: 'testChannel',
+  method: 'POST',
+  path: '/notification-channels/{id}/test',
+  summary: 'Send a test message now',
+  description: 'One attempt, which the call waits for; also when the channel is paused.',
+  parameters,
+  responses: {
+    200: {
+      description: 'What happened',
+      schema: z
+        .strictObject({
+          ok: z.boolean(),
+          status: z.int().min(100).max(999).optional().describe("The receiver's, of HTTP or SMTP."),
+          detail: z.string().max(1_000),
+          duration_ms: z.int().min(0),
+        })
+        .meta({ id: 'ChannelTest' }),
+    },
+  },
+  problems: [404],
+  // An attempt takes 15 seconds at most, and the way there and back its time.
+  replyTimeoutMs: 22_000,
+});
+
+export const rotateChannelSecret = defineRoute({
+  ...own,
+  name: 'rotateChannelSecret',
+  method: 'POST',
+  path: '/notification-channels/{id}/rotate-secret',
+  summary: 'Give a webhook channel another signing secret',
+  description:
+    'For 24 hours requests carry two signatures, one of each secret. Shown this once. 409 for channels of other types: they sign nothing.',
+  parameters,
+  responses: {
+    200: {
+      description: 'Rotated',
+      schema: z.strictObject({ signing_secret: signingSecret, previous_valid_until: time }),
+    },
+  },
+  problems: [404],
+  showsSecret: true,
+});
+
+export const resumeChannel = defineRoute({
+  ...own,
+  name: 'resumeChannel',
+  method: 'POST',
+  path: '/notification-channels/{id}/resume',
+  summary: 'Deliver to a paused channel again',
+  description: 'What waited is delivered, oldest first. Changes nothing for a channel that is not paused.',
+  parameters,
+  responses: {
+    200: { description: 'It is active', schema: z.strictObject({ status: z.literal('active') }) },
+  },
+  problems: [404],
+});
+
+export const redeliverNotifications = defineRoute({
+  ...own,
+  name: 'redeliverNotifications',
+  method: 'POST',
+  path: '/notification-channels/{id}/redeliver',
+  summary: "Deliver a channel's notifications since a time once more",
+  description:
+    'Under the ids that they had, so that a receiver which remembers them takes each once. Tests are left out.',
+  parameters,
+  body: z
+    .strictObject({
+      since: timeParameter
+        .describe('Notifications from this moment on.')
+        .meta({ example: '2026-01-31T09:30:00Z' }),
+      undelivered_only: z
+        .boolean()
+        .default(false)
+        .describe('true: only those that were not delivered.')
+        .meta({ default: false }),
+    })
+    .meta({ id: 'Redelivery' }),
+  responses: { 200: { description: 'They will be delivered', schema: redelivered } },
+  problems: [404],
+});

@@ -1,0 +1,162 @@
+// What was fired is delivered, whatever dies on the way: a destination that fails every other time, and a service that
+// is killed again and again in the middle of its work. `npm run test:chaos` runs it at its full size.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { records, routeDeclarations as answers } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { inParallel } from './ledger.js';
+import {
+  killNotification,
+  notificationEvents,
+  startNotifiedSystem,
+  type FiredNotification,
+  type NotifiedSystem,
+} from './notified-system.js';
+import { failing, startWebhookReceiver, type WebhookReceiver } from './receivers/index.js';
+
+const isFull = process.env['CHAOS'] === 'full';
+const { leads, kills } = isFull ? { leads: 500, kills: 5 } : { leads: 60, kills: 2 };
+const channels = 20;
+const notifications = leads * channels;
+// Another seed: other calls fail.
+const seed = Number(process.env['SEED'] ?? 20_260_702);
+/** As the service has it for webhooks: what may be under way to a channel when it dies. */
+const inFlight = 4;
+
+let system: NotifiedSystem;
+let receiver: WebhookReceiver<FiredNotification>;
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver<FiredNotification>();
+  // Every other attempt fails, so that thirty in a row are as good as never.
+  system = await startNotifiedSystem([0, ...Array.from({ length: 29 }, () => 1)], {
+    instances: { share: 0, 'site-analysis': 0 },
+  });
+  const ids: string[] = [];
+  for (let n = 0; n < channels; n += 1) {
+    const { id, signing_secret } = await system.webhook(`Channel ${n}`, `${receiver.url}channel/${n}`);
+    receiver.trust(signing_secret);
+    ids.push(id);
+  }
+  await system.call('createTrigger', {
+    body: { name: 'Hot', score_threshold: 25, channel_ids: ids },
+  });
+  receiver.behave(
+    failing(0.5, seed, [
+      { status: 500 },
+      { status: 503, body: 'not now'.repeat(10_000) },
+      { status: 429, headers: { 'retry-after': '1' } },
+      { status: 302, headers: { location: receiver.url } },
+      'disconnect',
+      'garbage',
+    ]),
+  );
+}, 120_000);
+
+afterAll(async () => {
+  await system.stop();
+  await receiver.stop();
+}, 60_000);
+
+describe(`${notifications} notifications, every other attempt fails, the service is killed ${kills} times (seed ${seed})`, () => {
+  test(
+    'every one is delivered',
+    async () => {
+      const people = Array.from({ length: leads }, (_, n) => `chaos-${n}@example.com`);
+      const slice = Math.ceil(leads / (kills + 1));
+      for (let round = 0; round <= kills; round += 1) {
+        await inParallel(people.slice(round * slice, (round + 1) * slice), 8, async (alias) => {
+          await system.happen(alias, { event_type: 'Form Submit' });
+        });
+        if (round === kills) break;
+        // In the middle of this round's deliveries, when those of the rounds before are nearly through.
+        const enough = round * slice * channels + (slice * channels) / 3;
+        await eventually(
+          'enough is delivered to be interrupted',
+          () => receiver.accepted.size >= enough,
+          120_000,
+          5,
+        );
+        await killNotification(system);
+      }
+      await eventually(
+        'everything is delivered',
+        () => receiver.accepted.size >= notifications,
+        isFull ? 900_000 : 180_000,
+      );
+      await eventually(
+        'every delivery is recorded',
+        async () => {
+          const { total } = await system.call<{ total: number }>('listDeliveries', {
+            query: { status: 'delivered', limit: '1' },
+          });
+          return total >= notifications ? true : undefined;
+        },
+        60_000,
+        500,
+      );
+    },
+    isFull ? 1_200_000 : 300_000,
+  );
+
+  test('under one id each: one for each lead and channel, none invented, none forged', () => {
+    expect(receiver.forged).toEqual([]);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(notifications);
+    expect(receiver.accepted.size).toBe(notifications);
+    const places = [...receiver.accepted.values()].map(
+      ({ path, payload }) => `${path} ${payload.data.lead.id}`,
+    );
+    expect(new Set(places).size).toBe(notifications);
+  });
+
+  test('every crossing fired once', async () => {
+    const fired = await notificationEvents(system, 'MilestoneFired');
+    expect(fired).toHaveLength(leads);
+    expect(new Set(fired.map(({ lead_id }) => lead_id)).size).toBe(leads);
+  }, 120_000);
+
+  test('every attempt is recorded but those that a kill cut off, and only these were made again', async () => {
+    const arrivals = new Map<string, number>();
+    let successes = 0;
+    for (const { id, reaction } of receiver.received) {
+      arrivals.set(id, (arrivals.get(id) ?? 0) + 1);
+      if (typeof reaction === 'object' && reaction.status === 200) successes += 1;
+    }
+    const recorded = new Map<string, records.NotificationAttempted[]>();
+    for (const attempt of await notificationEvents(system, 'NotificationAttempted'))
+      recorded.set(attempt.notification_id, [...(recorded.get(attempt.notification_id) ?? []), attempt]);
+    expect(recorded.size).toBe(notifications);
+    let unrecorded = 0;
+    for (const [id, attempts] of recorded) {
+      expect(attempts.map(({ attempt }) => attempt)).toEqual(attempts.map((_, index) => index + 1));
+      expect(attempts.map(({ outcome }) => outcome)).toEqual(
+        attempts.map((_, index) => (index === attempts.length - 1 ? 'delivered' : 'retrying')),
+      );
+      const unseen = (arrivals.get(id) ?? 0) - attempts.length;
+      expect(unseen).toBeGreaterThanOrEqual(0);
+      unrecorded += unseen;
+    }
+    const cutOff = kills * channels * inFlight;
+    expect(unrecorded).toBeLessThanOrEqual(cutOff);
+    expect(successes - notifications).toBeLessThanOrEqual(cutOff);
+  }, 120_000);
+
+  test('what can be read of each delivery is what was recorded', async () => {
+    let attempts = 0;
+    let read = 0;
+    let cursor: string | undefined;
+    do {
+      const answer = await system.call<{ data: answers.Delivery[]; next_cursor?: string }>('listDeliveries', {
+        query: { limit: '100', ...(cursor !== undefined && { cursor }) },
+      });
+      for (const one of answer.data) {
+        expect(one).toMatchObject({ status: 'delivered', last_status: 200 });
+        expect(one.next_attempt_at).toBeUndefined();
+        attempts += one.attempts;
+        read += 1;
+      }
+      cursor = answer.next_cursor;
+    } while (cursor !== undefined);
+    const recorded = await notificationEvents(system, 'NotificationAttempted');
+    expect({ read, attempts }).toEqual({ read: notifications, attempts: recorded.length });
+  }, 180_000);
+});

@@ -1,0 +1,569 @@
+// From an event that is sent in to a message on the channel that the team reads: told once, with the true reason, by
+// whatever channel, and never by what must not tell.
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  notificationPayload,
+  routes,
+  type routeDeclarations as answers,
+  type NotificationDriver,
+  type ServiceName,
+} from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { createEventLog, requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
+import { pino } from 'pino';
+import {
+  notificationEvents,
+  startNotifiedSystem,
+  type FiredNotification,
+  type NotifiedSystem,
+} from './notified-system.js';
+import { readTopic } from './public-topics.js';
+import {
+  always,
+  startHttpReceiver,
+  startMailServer,
+  startSlack,
+  startTeams,
+  startWebhookReceiver,
+  type MailServer,
+  type Slack,
+  type Teams,
+  type WebhookReceiver,
+} from './receivers/index.js';
+import { differences, storedDocuments } from './stored-documents.js';
+
+let system: NotifiedSystem;
+let slack: Slack;
+let teams: Teams;
+let mail: MailServer;
+const started: { stop(): Promise<void> }[] = [];
+/** The receiver of the channel of type webhook beside those of the other types. */
+let hook: WebhookReceiver<FiredNotification>;
+/** Every secret that a channel has or had. */
+const secrets: string[] = [];
+
+beforeAll(async () => {
+  [slack, teams, mail] = [await startSlack(), await startTeams(), await startMailServer()];
+  started.push(slack, teams, mail);
+  secrets.push(new URL(teams.webhookUrl).searchParams.get('sig') ?? '');
+  system = await startNotifiedSystem([0, 1, 1, 1], {
+    environment: {
+      // At this level every request is logged.
+      LOG_LEVEL: 'debug',
+      SLACK_BOT_TOKEN: slack.token,
+      SLACK_API_URL: slack.apiUrl,
+      SMTP_URL: mail.url,
+      MAIL_FROM: 'scores@example.com',
+    },
+  });
+  started.push(system);
+}, 120_000);
+
+afterAll(async () => {
+  for (const one of started.reverse()) await one.stop();
+}, 60_000);
+
+/** A receiver of webhooks and the channel that leads to it. */
+async function receiverOf(
+  name: string,
+): Promise<{ receiver: WebhookReceiver<FiredNotification>; channelId: string; secret: string }> {
+  const receiver = await startWebhookReceiver<FiredNotification>();
+  started.push(receiver);
+  const { id, signing_secret } = await system.webhook(name, receiver.url);
+  receiver.trust(signing_secret);
+  secrets.push(signing_secret);
+  return { receiver, channelId: id, secret: signing_secret };
+}
+
+/** What the receiver accepted about a lead, in the order of arrival. */
+function toldOf(receiver: WebhookReceiver<FiredNotification>, alias: string): FiredNotification[] {
+  return [...receiver.accepted.values()]
+    .map(({ payload }) => payload)
+    .filter(({ data }) => data.lead.id === system.leadOf(alias));
+}
+
+const withDestination = (channelIds: string[]) => ({ channel_ids: channelIds });
+
+describe('a lead that becomes hot', () => {
+  let crm: WebhookReceiver<FiredNotification>;
+  let channelId: string;
+
+  beforeAll(async () => {
+    ({ receiver: crm, channelId } = await receiverOf('CRM'));
+    const told = withDestination([channelId]);
+    await system.call('createTrigger', { body: { name: 'Hot', score_threshold: 30, ...told } });
+    await system.call('createSequence', {
+      body: {
+        name: 'Looked, then asked',
+        event_types: ['Pricing View', 'Form Submit'],
+        ordered: true,
+        window_seconds: 3_600,
+        ...told,
+      },
+    });
+    await system.call('createSurgeTrigger', {
+      body: { name: 'In a hurry', event_type: null, threshold: 35, window_seconds: 3_600, ...told },
+    });
+  }, 30_000);
+
+  test('is told of once by milestone, sequence and surge, each with the lead, the score and the true reasons', async () => {
+    const alias = 'hot@example.com';
+    const position = await system.happen(
+      alias,
+      { event_type: 'Pricing View', metadata: { name: 'Ada Hot' } },
+      { event_type: 'Page View' },
+      { event_type: 'Page View' },
+      { event_type: 'Form Submit' },
+    );
+    const explained = await system.call<{ top_drivers: NotificationDriver[] }>('explainScore', {
+      parameters: { leadID: system.leadOf(alias) },
+      query: { min_position: position },
+    });
+    const firings = await system.settled(alias);
+    const told = toldOf(crm, alias);
+    expect(told.map(({ type }) => type).sort()).toEqual([
+      'trigger.milestone.fired',
+      'trigger.sequence.fired',
+      'trigger.surge.fired',
+    ]);
+    expect(crm.forged).toEqual([]);
+    const drivers = (list: readonly NotificationDriver[]) =>
+      list.map(({ rule_id, event_type, count, weight, total }) => ({
+        rule_id,
+        event_type,
+        count,
+        weight,
+        total,
+      }));
+    for (const one of told) {
+      expect(notificationPayload.safeParse(one).error).toBeUndefined();
+      expect(Buffer.byteLength(JSON.stringify(one))).toBeLessThan(20_000);
+      expect(one.data).toMatchObject({
+        unit_id: system.ouId,
+        lead: { id: system.leadOf(alias), name: 'Ada Hot', aliases: [{ alias_kind: 'email', alias }] },
+      });
+    }
+    // Scores are known when they change; a sequence fires on its event alone.
+    for (const { type, data } of told) {
+      if (type === 'trigger.sequence.fired') continue;
+      expect(data).toMatchObject({ score: 37, cause: { event_type: 'Form Submit' } });
+      expect(drivers(data.top_drivers)).toEqual(drivers(explained.top_drivers));
+      expect(drivers(data.top_drivers)).toMatchObject([
+        { event_type: 'Form Submit', count: 1, total: 25 },
+        { event_type: 'Pricing View', count: 1, total: 10 },
+        { event_type: 'Page View', count: 2, total: 2 },
+      ]);
+    }
+    for (const [name, fired] of [
+      ['listMilestoneEvents', firings.milestones],
+      ['listSequenceEvents', firings.sequences],
+      ['listSurgeEvents', firings.surges],
+    ] as const) {
+      const answer = await system.call(name, { query: { lead_id: system.leadOf(alias) } });
+      expect(routes[name].responses[200].schema.safeParse(answer).error).toBeUndefined();
+      expect(fired).toHaveLength(1);
+      expect(fired[0]?.deliveries).toMatchObject([{ channel_id: channelId, status: 'delivered' }]);
+    }
+  }, 120_000);
+
+  test('is told of once for each crossing: not while it stays hot, not for a repeat, again after it was cold', async () => {
+    const alias = 'crossing@example.com';
+    const crossings = async () => {
+      const { milestones } = await system.settled(alias);
+      const told = toldOf(crm, alias).filter(({ type }) => type === 'trigger.milestone.fired');
+      expect(told.map(({ data }) => data.firing_id).sort()).toEqual(milestones.map(({ id }) => id).sort());
+      return milestones.length;
+    };
+    await system.happen(alias, { event_type: 'Form Submit' });
+    expect(await crossings()).toBe(0);
+    const crossing = { event_type: 'Pricing View', event_id: 'the-crossing' };
+    await system.happen(alias, crossing);
+    expect(await crossings()).toBe(1);
+    await system.happen(alias, crossing);
+    await system.happen(alias, { event_type: 'Form Submit' }, { event_type: 'Pricing View' });
+    expect(await crossings()).toBe(1);
+    await system.happen(alias, ...Array.from({ length: 4 }, () => ({ event_type: 'Email Unsubscribe' })));
+    expect(await crossings()).toBe(1);
+    await system.happen(alias, { event_type: 'Form Submit' });
+    expect(await crossings()).toBe(2);
+    const fired = await notificationEvents(system, 'MilestoneFired');
+    expect(fired.filter(({ lead_id }) => lead_id === system.leadOf(alias))).toHaveLength(2);
+  }, 120_000);
+
+  test('through POST /import is not told of, until it becomes hot live', async () => {
+    const alias = 'imported@example.com';
+    const event = (event_type: string, age: number) => ({
+      alias_kind: 'email',
+      alias,
+      event_type,
+      timestamp: new Date(Date.now() - age).toISOString(),
+    });
+    await system.call('importEvents', {
+      body: [event('Pricing View', 3_000), event('Form Submit', 2_000), event('Form Submit', 1_000)],
+    });
+    const firings = await system.settled(alias);
+    expect(firings).toEqual({ milestones: [], sequences: [], surges: [] });
+    expect(toldOf(crm, alias)).toEqual([]);
+    // What happens live goes on from the score that was imported: down at first, then up across the threshold.
+    await system.happen(alias, ...Array.from({ length: 3 }, () => ({ event_type: 'Email Unsubscribe' })));
+    expect((await system.settled(alias)).milestones).toEqual([]);
+    await system.happen(alias, { event_type: 'Form Submit' });
+    expect((await system.settled(alias)).milestones).toHaveLength(1);
+  }, 120_000);
+});
+
+describe('one trigger with a channel of each type', () => {
+  const alias = 'everywhere@example.com';
+  const hostileName =
+    '<!channel> <@U1> *bold* _x_ [click](https://evil.example) <b>Bob</b>\r\nBcc: all@example.com\u202e';
+  const authHeader = 'Bearer an-authorization-of-the-receiver';
+  let hookSecret: string;
+  let channels: Record<'webhook' | 'slack' | 'teams' | 'email', string>;
+  let triggerId: string;
+
+  beforeAll(async () => {
+    secrets.push(authHeader);
+    hook = await startWebhookReceiver<FiredNotification>();
+    started.push(hook);
+    const webhook = await system.webhook('Hook', hook.url, { auth_header: authHeader });
+    hookSecret = webhook.signing_secret;
+    hook.trust(hookSecret);
+    secrets.push(hookSecret);
+    const made = async (type: string, config: unknown) =>
+      (
+        await system.call<{ id: string }>('createChannel', {
+          body: { name: `Team on ${type}`, type, config },
+        })
+      ).id;
+    channels = {
+      webhook: webhook.id,
+      slack: await made('slack', { channel_id: 'C0000000001', channel_name: '#sales' }),
+      teams: await made('teams', { webhook_url: teams.webhookUrl, channel_name: 'Sales' }),
+      email: await made('email', {
+        recipients: 'sam@example.org, kim@example.org',
+        subject_prefix: '[Scores]',
+      }),
+    };
+    ({ id: triggerId } = await system.call<{ id: string }>('createTrigger', {
+      body: {
+        name: 'Everywhere',
+        score_threshold: 20,
+        event_type: 'Demo Requested',
+        ...withDestination(Object.values(channels)),
+      },
+    }));
+  }, 30_000);
+
+  test('tells each once, and a hostile name arrives as plain text', async () => {
+    await system.happen(alias, { event_type: 'Demo Requested', metadata: { name: hostileName } });
+    const { milestones } = await system.settled(alias);
+    const here = milestones.filter(({ trigger }) => trigger.id === triggerId);
+    expect(here).toHaveLength(1);
+    expect(here[0]?.deliveries.map(({ channel_id, status }) => [channel_id, status]).sort()).toEqual(
+      Object.values(channels)
+        .map((id) => [id, 'delivered'])
+        .sort(),
+    );
+
+    expect([...hook.accepted.values()].map(({ headers }) => headers.authorization)).toEqual([authHeader]);
+    expect([...hook.accepted.values()][0]?.payload.data.lead.name).toContain('<!channel>');
+
+    expect(slack.messages).toHaveLength(1);
+    expect(slack.messages[0]).toMatchObject({ channel: 'C0000000001', mentions: [] });
+    expect(slack.messages[0]?.links.filter((link) => !link.startsWith(system.url))).toEqual([]);
+    const inSlack = JSON.stringify(slack.messages[0]?.blocks);
+    for (const shown of ['channel', '25', 'Demo Requested']) expect(inSlack).toContain(shown);
+
+    expect(teams.received).toHaveLength(1);
+    expect(teams.received[0]?.reaction).toEqual({ status: 202 });
+    const card = JSON.stringify(teams.received[0]?.card);
+    for (const shown of ['25', 'Demo Requested']) expect(card).toContain(shown);
+
+    expect(mail.received).toHaveLength(1);
+    const [letter] = mail.received;
+    expect(letter).toMatchObject({
+      from: 'scores@example.com',
+      to: ['sam@example.org', 'kim@example.org'],
+    });
+    expect(letter?.message.subject).toMatch(/^\[Scores\] .*<!channel>/);
+    expect(letter?.message.headers.map(({ key }) => key)).toEqual(
+      expect.arrayContaining(['list-unsubscribe', 'list-id']),
+    );
+    expect(letter?.message.bcc).toBeUndefined();
+    expect(letter?.message.text).toMatch(/25[\s\S]*Demo Requested/);
+    expect(letter?.message.html).not.toMatch(/<b>Bob|href="https:\/\/evil/);
+  }, 120_000);
+
+  test.each(['webhook', 'slack', 'teams', 'email'] as const)(
+    'a test of the %s channel is sent at once and answered with what happened',
+    async (type) => {
+      const count = () =>
+        ({
+          webhook: hook.received,
+          slack: slack.messages,
+          teams: teams.received,
+          email: mail.received,
+        })[type].length;
+      const before = count();
+      const result = await system.call<{ ok: boolean; detail: string }>('testChannel', {
+        parameters: { id: channels[type] },
+      });
+      expect(routes.testChannel.responses[200].schema.safeParse(result).error).toBeUndefined();
+      expect(result).toMatchObject({ ok: true });
+      expect(count()).toBe(before + 1);
+    },
+    60_000,
+  );
+
+  test('after a rotation the webhook is signed with both secrets', async () => {
+    const { signing_secret } = await system.call<{ signing_secret: string }>('rotateChannelSecret', {
+      parameters: { id: channels.webhook },
+    });
+    secrets.push(signing_secret);
+    hook.trust(signing_secret);
+    expect(signing_secret).not.toBe(hookSecret);
+    await system.call('testChannel', { parameters: { id: channels.webhook } });
+    expect(hook.received.at(-1)?.verifiedBy).toEqual([hookSecret, signing_secret]);
+  }, 60_000);
+
+  test('channels are listed with the last four of their secrets and nothing more', async () => {
+    const listed = await system.call<answers.NotificationChannel[]>('listChannels');
+    expect(routes.listChannels.responses[200].schema.safeParse(listed).error).toBeUndefined();
+    const webhook = listed.find(({ id }) => id === channels.webhook);
+    expect(webhook).toMatchObject({ status: 'active', config: { auth_header: `…${authHeader.slice(-4)}` } });
+    for (const secret of secrets) expect(JSON.stringify(listed)).not.toContain(secret);
+  });
+});
+
+describe('ten destinations, one of them dead', () => {
+  test('the other nine get all of theirs while the dead one has not answered a single time', async () => {
+    const all = await Promise.all(Array.from({ length: 10 }, (_, n) => receiverOf(`Destination ${n}`)));
+    const [dead, ...living] = all;
+    if (!dead) throw new Error('there is none');
+    dead.receiver.behave(always('hang'));
+    await system.call('createTrigger', {
+      body: {
+        name: 'Ten',
+        score_threshold: 25,
+        event_type: 'Trial Started',
+        ...withDestination(all.map(({ channelId }) => channelId)),
+      },
+    });
+    const people = Array.from({ length: 20 }, (_, n) => `ten-${n}@example.com`);
+    await Promise.all(people.map((alias) => system.happen(alias, { event_type: 'Trial Started' })));
+    await eventually('the dead one is asked', () => dead.receiver.unanswered() > 0, 60_000);
+    await eventually(
+      'the living have all of theirs',
+      () => living.every(({ receiver }) => receiver.accepted.size === people.length),
+      60_000,
+    );
+    expect(dead.receiver.accepted.size).toBe(0);
+    const waiting = await system.call<{ total: number }>('listDeliveries', {
+      query: { channel_id: dead.channelId, status: 'pending', limit: '1' },
+    });
+    expect(waiting.total).toBe(people.length);
+    for (const { receiver } of living) expect(receiver.received).toHaveLength(people.length);
+    // What waits for a channel that is deleted is discarded.
+    await system.call('deleteChannel', { parameters: { id: dead.channelId } });
+    dead.receiver.behave(always({ status: 200 }));
+    dead.receiver.release();
+    await untilNothingWaits();
+  }, 120_000);
+});
+
+describe('notifications that come back as events', () => {
+  test('a channel that points at POST /ingest is refused there, and its deliveries say so', async () => {
+    const alias = 'echo@example.com';
+    const authorization = `Bearer ${system.token}`;
+    secrets.push(system.token);
+    const channels = await Promise.all(
+      ['One', 'Two'].map((name) =>
+        system.webhook(name, `${system.url}/ingest`, { auth_header: authorization }),
+      ),
+    );
+    const ids = channels.map(({ id }) => id);
+    const trigger = await system.call<{ id: string }>('createTrigger', {
+      body: { name: 'Echo', score_threshold: 10, event_type: 'Chat Started', ...withDestination(ids) },
+    });
+    await system.happen(alias, { event_type: 'Chat Started' });
+    for (const id of ids) {
+      const refused = await eventually(
+        'the delivery was refused',
+        async () => {
+          const query = { channel_id: id, trigger_id: trigger.id };
+          const { data } = await system.call<{ data: answers.Delivery[] }>('listDeliveries', { query });
+          if (data[0]?.last_status !== 508) return undefined;
+          return system.call<answers.DeliveryWithAttempts>('getDelivery', {
+            parameters: { id: data[0].id },
+          });
+        },
+        60_000,
+      );
+      expect(routes.getDelivery.responses[200].schema.safeParse(refused).error).toBeUndefined();
+      expect(refused.attempt_log[0]?.response).toContain('delivery_loop');
+      const tested = await system.call('testChannel', { parameters: { id } });
+      expect(tested).toMatchObject({ ok: false, status: 508 });
+    }
+    await system.settled(alias);
+    const total = await eventually(
+      'all events are readable',
+      async () => {
+        const events = await system.call<{ total: number }>('listLeadEvents', {
+          parameters: { leadID: system.leadOf(alias) },
+          query: { limit: '1' },
+        });
+        return events.total >= 3 ? events.total : undefined;
+      },
+      30_000,
+    );
+    // The one that was sent, and the bell's two.
+    expect(total).toBe(3);
+    for (const id of ids) await system.call('deleteChannel', { parameters: { id } });
+    await untilNothingWaits();
+  }, 120_000);
+
+  test('two channels whose receivers send new events round and round are stopped, and the trigger says so', async () => {
+    const alias = 'round@example.com';
+    let relayed = 0;
+    const failures: unknown[] = [];
+    /** Makes an event of every notification, as an integration between two tools does. */
+    const relay = async (event_type: string) => {
+      const receiver = await startHttpReceiver(() => {
+        relayed += 1;
+        system.happen(alias, { event_type }).catch((error: unknown) => failures.push(error));
+        return { status: 200 };
+      });
+      started.push(receiver);
+      return (await system.webhook(`Relay of ${event_type}`, receiver.url)).id;
+    };
+    const trigger = async (direction: 'up' | 'down', event_type: string, relays: string) => {
+      const body = { name: `Round: ${event_type}`, score_threshold: 0, direction, event_type };
+      const channel = await relay(relays);
+      return (
+        await system.call<{ id: string }>('createTrigger', {
+          body: { ...body, ...withDestination([channel]) },
+        })
+      ).id;
+    };
+    // The score goes up and down by as much, so that it would go on for ever.
+    const triggers = [
+      await trigger('up', 'Went Up', 'Went Down'),
+      await trigger('down', 'Went Down', 'Went Up'),
+    ];
+    await system.happen(alias, { event_type: 'Went Down' });
+    const suppressed = await eventually(
+      'a trigger is suppressed',
+      async () => {
+        for (const id of triggers) {
+          const found = await system.call<answers.MilestoneTriggerAnswer>('getTrigger', {
+            parameters: { id },
+          });
+          if (found.suppressed) return found;
+        }
+        return undefined;
+      },
+      90_000,
+    );
+    expect(suppressed.suppressed).toMatchObject({ leads: 1 });
+    const { milestones } = await system.settled(alias);
+    const rounds = milestones.filter(({ trigger: { id } }) => triggers.includes(id));
+    expect(rounds.length).toBeGreaterThan(20);
+    expect(rounds.length).toBeLessThanOrEqual(41);
+    expect(failures).toEqual([]);
+    expect(relayed).toBe(rounds.length);
+    const reported = await notificationEvents(system, 'TriggerSuppressed');
+    expect(reported.map(({ lead_id, trigger: { id } }) => [lead_id, id])).toEqual([
+      [system.leadOf(alias), suppressed.id],
+    ]);
+  }, 180_000);
+});
+
+describe('afterwards', () => {
+  test('rebuilt from the log the read models are those that were there, and nothing is sent again', async () => {
+    await untilNothingWaits();
+    const database = `${system.namespace}_notification`;
+    const ofTheMoment = { except: ['checkpoints', 'rebuilds'] };
+    const before = await storedDocuments(system.endpoints, database, ofTheMoment);
+    const sent = () => [
+      hook.received.length,
+      slack.messages.length,
+      teams.received.length,
+      mail.received.length,
+    ];
+    const sentBefore = sent();
+    const listed = await system.call<{ total: number }>('listDeliveries', { query: { limit: '1' } });
+    const log = createEventLog(
+      {
+        brokers: system.endpoints.kafkaBrokers,
+        schemaRegistryUrl: system.endpoints.schemaRegistryUrl,
+        namespace: system.namespace,
+        clientId: 'rebuild',
+        partitions: 6,
+        replicationFactor: 1,
+      },
+      { logger: pino({ level: 'silent' }) },
+    );
+    try {
+      await log.prepare();
+      for (const service of ['scoring', 'notification'] as const satisfies ServiceName[]) {
+        const { positions } = await requestRebuild(log, service);
+        const done = await waitUntilConsumed(log, service, `${service}.commands`, positions, {
+          timeoutMs: 60_000,
+        });
+        expect(done).toBe(true);
+      }
+    } finally {
+      await log.close();
+    }
+    await eventually(
+      'the read models are those that were there',
+      async () => {
+        const found = differences(before, await storedDocuments(system.endpoints, database, ofTheMoment));
+        if (found.length > 0) throw new Error(found.join('\n'));
+        return true;
+      },
+      60_000,
+    );
+    // What happens next comes behind whatever the rebuild would have sent.
+    await system.happen('after@example.com', { event_type: 'Demo Requested' });
+    const { milestones } = await system.settled('after@example.com');
+    const fired = milestones.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
+    const now = await system.call<{ total: number }>('listDeliveries', { query: { limit: '1' } });
+    expect(now.total - listed.total).toBe(fired);
+    expect(sent()).toEqual(sentBefore.map((count) => count + 1));
+  }, 180_000);
+
+  test('no secret of a channel is in any log, topic or database', async () => {
+    const places: [string, Buffer][] = [];
+    for (const { name, logFile } of system.system.services)
+      places.push([`log of ${name}`, await readFile(logFile)]);
+    for (const service of ['gateway', 'notification'] as const) {
+      const stored = await storedDocuments(system.endpoints, `${system.namespace}_${service}`);
+      for (const [collection, documents] of stored)
+        for (const bytes of documents.values())
+          places.push([`${service}: ${collection}`, Buffer.from(bytes)]);
+    }
+    for (const topic of ['notification.commands', 'notification.events', 'replies'])
+      for (const { type, payload, headers } of await readTopic(
+        system.endpoints,
+        `${system.namespace}.${topic}`,
+      ))
+        places.push([`${topic}: ${type}`, Buffer.from(JSON.stringify([payload, headers]))]);
+    const found = places.filter(([, bytes]) => secrets.some((secret) => bytes.includes(secret)));
+    expect([...new Set(found.map(([place]) => place))]).toEqual([]);
+  }, 120_000);
+});
+
+async function untilNothingWaits(): Promise<void> {
+  await eventually(
+    'nothing waits',
+    async () => {
+      const { total } = await system.call<{ total: number }>('listDeliveries', {
+        query: { status: 'pending', limit: '1' },
+      });
+      return total === 0 ? true : undefined;
+    },
+    60_000,
+  );
+}

@@ -1,0 +1,23 @@
+// Receivers of notifications for tests: what a destination may be, and how it may misbehave. On real sockets; they keep
+// all that they get and judge it as the real ones would.
+export {
+  always,
+  failing,
+  inTurn,
+  startHttpReceiver,
+  type Behaviour,
+  type HttpReceiver,
+  type Reaction,
+  type ReceivedRequest,
+} from './http-receiver.js';
+export {
+  startMailServer,
+  type MailBehaviour,
+  type MailReaction,
+  type MailServer,
+  type MailStep,
+  type ReceivedMail,
+} from './mail-server.js';
+export { startSlack, type Slack, type SlackCall, type SlackMessage, type SlackReaction } from './slack.js';
+export { startTeams, type ReceivedCard, type Teams } from './teams.js';
+export { startWebhookReceiver, type ReceivedWebhook, type WebhookReceiver } from './webhook-receiver.js';

@@ -1,0 +1,49 @@
+// Where a channel's notifications go, as a command says it: what is secret is sealed before it leaves this process.
+import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import type { Sealing } from '@lead-scoring/service';
+
+/** @param channelId what was sealed for one channel cannot be opened for another */
+export function destinationOf(
+  { type, config }: routeDeclarations.NotificationChannelForm,
+  channelId: string,
+  sealing: Sealing,
+): records.WrittenDestination {
+  const secret = (text: string) => writtenSecret(text, channelId, sealing);
+  switch (type) {
+    case 'slack':
+      return { type, config };
+    case 'teams':
+      return { type, config: { ...config, webhook_url: secret(config.webhook_url) } };
+    case 'webhook': {
+      const { url, auth_header } = config;
+      return {
+        type,
+        config: { url, ...(auth_header !== undefined && { auth_header: secret(auth_header) }) },
+      };
+    }
+    case 'email': {
+      const { recipients, subject_prefix } = config;
+      return {
+        type,
+        config: {
+          recipients: recipients.split(/ *, */).join(', '),
+          ...(subject_prefix !== undefined && { subject_prefix }),
+        },
+      };
+    }
+  }
+}
+
+/** An ellipsis and up to four characters stand for the secret that ends in them: the one that the channel has. */
+const shortened = /^…(.{0,4})$/;
+
+function writtenSecret(text: string, channelId: string, sealing: Sealing): records.WrittenSecret {
+  const last_four = shortened.exec(text)?.[1];
+  if (last_four !== undefined) return { kept: true, last_four };
+  return { sealed: sealing.seal(text, channelId), last_four: lastFourOf(text) };
+}
+
+/** Of a text so short that four characters would be a good part of it, nothing. */
+function lastFourOf(text: string): string {
+  return text.length >= 12 ? text.slice(-4) : '';
+}

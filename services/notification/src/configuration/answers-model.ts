@@ -1,0 +1,120 @@
+// Channels and triggers as their routes answer with them: secrets shortened to their last four characters.
+import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import type { Channel, MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from './state.js';
+
+export type ChannelAnswer = routeDeclarations.NotificationChannel;
+/** How a channel takes what it is sent. */
+export type ChannelCondition = Pick<ChannelAnswer, 'status' | 'paused_reason' | 'last_error'>;
+/** Leads for which a trigger is silent for now. */
+export type Suppression = NonNullable<routeDeclarations.MilestoneTriggerAnswer['suppressed']>;
+
+export interface TriggerAnswers {
+  milestone: routeDeclarations.MilestoneTriggerAnswer;
+  sequence: routeDeclarations.SequenceTriggerAnswer;
+  surge: routeDeclarations.SurgeTriggerAnswer;
+}
+
+export function shownChannel(channel: Channel, condition: ChannelCondition): ChannelAnswer {
+  const { id, ou_id, name, destination, created_at, updated_at } = channel;
+  const common = { id, unit_id: ou_id, name, created_at, updated_at, ...condition };
+  switch (destination.type) {
+    case 'slack':
+      return { ...common, type: 'slack', config: destination.config };
+    case 'email':
+      return { ...common, type: 'email', config: destination.config };
+    case 'teams': {
+      const { webhook_url, channel_name } = destination.config;
+      return { ...common, type: 'teams', config: { webhook_url: shortened(webhook_url), channel_name } };
+    }
+    case 'webhook': {
+      const { url, auth_header } = destination.config;
+      return {
+        ...common,
+        type: 'webhook',
+        config: { url, ...(auth_header && { auth_header: shortened(auth_header) }) },
+      };
+    }
+  }
+}
+
+function shortened({ last_four }: records.SealedSecret): string {
+  return `…${last_four}`;
+}
+
+export function shownTrigger(trigger: Trigger, suppressed?: Suppression): TriggerAnswers[Trigger['kind']] {
+  switch (trigger.kind) {
+    case 'milestone':
+      return shownMilestone(trigger, suppressed);
+    case 'sequence':
+      return shownSequence(trigger, suppressed);
+    case 'surge':
+      return shownSurge(trigger, suppressed);
+  }
+}
+
+export function shownMilestone(
+  trigger: MilestoneTrigger,
+  suppressed?: Suppression,
+): TriggerAnswers['milestone'] {
+  const { event_type, score_threshold, direction, rearm } = trigger;
+  return {
+    ...shownFields(trigger, suppressed),
+    ...(event_type !== undefined && { event_type }),
+    score_type: 'engagement',
+    score_threshold,
+    direction,
+    rearm,
+  };
+}
+
+export function shownSequence(
+  trigger: SequenceTrigger,
+  suppressed?: Suppression,
+): TriggerAnswers['sequence'] {
+  const { steps, ordered, window_seconds, cooldown_seconds } = trigger;
+  return {
+    ...shownFields(trigger, suppressed),
+    event_types: steps.map(({ event_type }) => event_type),
+    steps: steps.map(({ event_type, attribute_filters }) => {
+      const label = filterLabel(attribute_filters);
+      return {
+        event_type,
+        attribute_filters,
+        // Filters with lists of very many long values make sentences that nobody reads to the end.
+        ...(label !== undefined && { filter_label: label.slice(0, 50_000).toWellFormed() }),
+      };
+    }),
+    ordered,
+    window_seconds,
+    cooldown_seconds,
+  };
+}
+
+export function shownSurge(trigger: SurgeTrigger, suppressed?: Suppression): TriggerAnswers['surge'] {
+  const { event_type, threshold, window_seconds, cooldown_seconds } = trigger;
+  return {
+    ...shownFields(trigger, suppressed),
+    event_type,
+    score_type: 'engagement',
+    threshold,
+    window_seconds,
+    cooldown_seconds,
+  };
+}
+
+function shownFields(
+  { id, name, channel_ids, active, version, created_at, updated_at }: Trigger,
+  suppressed: Suppression | undefined,
+) {
+  return {
+    id,
+    name,
+    channel_ids,
+    has_destination: channel_ids.length > 0,
+    active,
+    version,
+    created_at,
+    updated_at,
+    ...(suppressed && { suppressed }),
+  };
+}

@@ -1,0 +1,440 @@
+// Channels and triggers of an OU: what commands decide, what their events make of it, and what the answers show.
+import { describe, expect, test } from '@jest/globals';
+import { routeDeclarations, type records } from '@lead-scoring/contracts';
+import fc from 'fast-check';
+import {
+  channelId,
+  createChannel,
+  createTrigger,
+  milestone,
+  ouId,
+  requestedAt,
+  sealed,
+  sequence,
+  surge,
+  triggerId,
+  webhookTo,
+} from '../testing/builders.js';
+import { configurationLimits, decideConfiguration, resultOf, type DestinationCheck } from './decide.js';
+import type { ConfigurationCommand, ConfigurationDecision, ConfigurationEvent } from './events.js';
+import { evolveConfiguration } from './evolve.js';
+import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
+import { toConfiguration, toDocument } from './store.js';
+
+const anyDestination: DestinationCheck = { refusalOf: () => null };
+
+/** The configuration after commands that are all taken. */
+function given(...commands: ConfigurationCommand[]): NotificationConfiguration {
+  return commands.reduce((configuration, command) => {
+    const decision = decideConfiguration(command, configuration, anyDestination);
+    if (decision.outcome === 'rejected') throw new Error(decision.message);
+    return decision.events.reduce(evolveConfiguration, configuration);
+  }, emptyNotificationConfiguration(ouId));
+}
+
+function when(
+  command: ConfigurationCommand,
+  configuration = emptyNotificationConfiguration(ouId),
+  check = anyDestination,
+): ConfigurationDecision {
+  return decideConfiguration(command, configuration, check);
+}
+
+const onChannel = (nth: number) => ({
+  ou_id: ouId,
+  channel_id: channelId(nth),
+  requested_at: '2026-02-01T00:00:00.000Z',
+});
+const replaceChannel = (nth: number, fields: Partial<records.ReplaceChannel> = {}): ConfigurationCommand => ({
+  type: 'ReplaceChannel',
+  payload: {
+    ...onChannel(nth),
+    name: 'Other',
+    destination: webhookTo('https://example.com/other'),
+    ...fields,
+  },
+});
+const deleteChannel = (nth: number): ConfigurationCommand => ({
+  type: 'DeleteChannel',
+  payload: onChannel(nth),
+});
+const rotate = (nth: number, key: string): ConfigurationCommand => ({
+  type: 'RotateChannelSecret',
+  payload: { ...onChannel(nth), signing_key_id: key },
+});
+const replaceTrigger = (nth: number, definition: records.TriggerDefinition): ConfigurationCommand => ({
+  type: 'ReplaceTrigger',
+  payload: { ou_id: ouId, trigger_id: triggerId(nth), definition, requested_at: '2026-02-01T00:00:00.000Z' },
+});
+const deleteTrigger = (nth: number, kind: 'milestone' | 'sequence' | 'surge'): ConfigurationCommand => ({
+  type: 'DeleteTrigger',
+  payload: { ou_id: ouId, trigger_id: triggerId(nth), kind, requested_at: '2026-02-01T00:00:00.000Z' },
+});
+const kept = (last_four: string) => ({ kept: true as const, last_four });
+const codeOf = (decision: ConfigurationDecision) =>
+  decision.outcome === 'rejected' ? decision.code : decision.outcome;
+
+describe('a channel', () => {
+  test('is created with what was sent, and its answer has secrets by their last four characters only', () => {
+    const command = createChannel(1, {
+      destination: webhookTo('https://example.com/hook', 'Bearer abcdef'),
+    });
+    const answer = resultOf(command, given(command));
+    expect(answer).toEqual({
+      id: channelId(1),
+      unit_id: ouId,
+      name: 'Channel 1',
+      type: 'webhook',
+      config: { url: 'https://example.com/hook', auth_header: '…cdef' },
+      status: 'active',
+      created_at: requestedAt,
+      updated_at: requestedAt,
+    });
+    expect(routeDeclarations.notificationChannel.safeParse(answer).error).toBeUndefined();
+  });
+
+  test.each<records.WrittenDestination>([
+    { type: 'slack', config: { channel_id: 'C0123456789', channel_name: '#sales' } },
+    {
+      type: 'teams',
+      config: { webhook_url: sealed('https://example.com/x?sig=abcdef'), channel_name: 'Sales' },
+    },
+    { type: 'email', config: { recipients: 'ada@example.com', subject_prefix: 'Leads:' } },
+    { type: 'email', config: { recipients: 'ada@example.com' } },
+    webhookTo('https://example.com'),
+  ])('of each type answers as its route declares: %j', (destination) => {
+    const command = createChannel(1, { destination });
+    expect(routeDeclarations.notificationChannel.safeParse(resultOf(command, given(command))).error).toBe(
+      undefined,
+    );
+  });
+
+  test('that is created twice by one command exists once', () => {
+    const command = createChannel(1);
+    expect(when(command, given(command))).toEqual({ outcome: 'done', events: [] });
+  });
+
+  test('is refused for an address that nothing may be sent to, and replaced no more easily', () => {
+    const check: DestinationCheck = {
+      refusalOf: (destination, id) =>
+        destination.type === 'webhook' && destination.config.url.includes('internal') && id === channelId(1)
+          ? { code: 'address_not_public', message: 'no' }
+          : null,
+    };
+    const destination = webhookTo('https://internal.example.com');
+    expect(codeOf(when(createChannel(1, { destination }), undefined, check))).toBe('address_not_public');
+    expect(codeOf(when(replaceChannel(1, { destination }), given(createChannel(1)), check))).toBe(
+      'address_not_public',
+    );
+  });
+
+  test('is replaced in every field, and keeps its signing secret', () => {
+    const before = given(
+      createChannel(1, { destination: webhookTo('https://example.com', 'Bearer abcdef') }),
+    );
+    const after = given(
+      createChannel(1, { destination: webhookTo('https://example.com', 'Bearer abcdef') }),
+      replaceChannel(1),
+    );
+    expect(after.channels.get(channelId(1))).toEqual({
+      ...before.channels.get(channelId(1)),
+      name: 'Other',
+      destination: webhookTo('https://example.com/other'),
+      version: 2,
+      updated_at: '2026-02-01T00:00:00.000Z',
+    });
+  });
+
+  test('that is replaced by what it is does not change', () => {
+    const before = given(createChannel(1), replaceChannel(1));
+    expect(when(replaceChannel(1), before)).toEqual({ outcome: 'done', events: [] });
+  });
+
+  test('of another OU, or none, is not found', () => {
+    for (const command of [replaceChannel(2), deleteChannel(2), rotate(2, channelId(9))])
+      expect(codeOf(when(command, given(createChannel(1))))).toBe('notification_channel_not_found');
+  });
+
+  test('beyond the limit is refused', () => {
+    const full = given(
+      ...Array.from({ length: configurationLimits.channels }, (_, nth) => createChannel(nth)),
+    );
+    expect(codeOf(when(createChannel(999), full))).toBe('limit_reached');
+    expect(codeOf(when(createChannel(0), full))).toBe('done');
+  });
+});
+
+describe('a secret that is sent by its last four characters', () => {
+  const auth = (url: string, last_four: string): records.WrittenDestination => ({
+    type: 'webhook',
+    config: { url, auth_header: kept(last_four) },
+  });
+  const withSecret = createChannel(1, { destination: webhookTo('https://example.com/a', 'Bearer abcdef') });
+
+  test('stays as it is', () => {
+    const after = given(
+      withSecret,
+      replaceChannel(1, { destination: auth('https://example.com/b', 'cdef') }),
+    );
+    expect(after.channels.get(channelId(1))?.destination).toEqual(
+      webhookTo('https://example.com/b', 'Bearer abcdef'),
+    );
+  });
+
+  test('is not that of another channel or type, and none for a new channel', () => {
+    const before = given(withSecret);
+    const teams: records.WrittenDestination = {
+      type: 'teams',
+      config: { webhook_url: kept('cdef'), channel_name: 'Sales' },
+    };
+    for (const destination of [auth('https://example.com/b', 'wxyz'), teams]) {
+      expect(codeOf(when(replaceChannel(1, { destination }), before))).toBe('invalid_request');
+      expect(codeOf(when(createChannel(2, { destination }), before))).toBe('invalid_request');
+    }
+  });
+
+  test.each([
+    'https://example.org/a',
+    'http://example.com/a',
+    'https://example.com:444/a',
+    'https://example.com.evil.example/a',
+    'https:///evil.example/a',
+    'https://evil.example\\@example.com/a',
+  ])('does not go to another receiver: %s', (url) => {
+    expect(codeOf(when(replaceChannel(1, { destination: auth(url, 'cdef') }), given(withSecret)))).toBe(
+      'invalid_request',
+    );
+  });
+});
+
+describe('the rotation of a signing secret', () => {
+  test('keeps the one before for 24 hours, and is done once by one command', () => {
+    const before = given(createChannel(1), rotate(1, channelId(50)));
+    expect(before.channels.get(channelId(1))?.signing).toEqual({
+      key_id: channelId(50),
+      previous: { key_id: channelId(1), valid_until: '2026-02-02T00:00:00.000Z' },
+    });
+    expect(when(rotate(1, channelId(50)), before)).toEqual({ outcome: 'done', events: [] });
+    expect(resultOf(rotate(1, channelId(50)), before)).toEqual({
+      previous_valid_until: '2026-02-02T00:00:00.000Z',
+    });
+  });
+
+  test('never goes back to the secret before when its command comes again late', () => {
+    const before = given(createChannel(1), rotate(1, channelId(50)), rotate(1, channelId(51)));
+    expect(when(rotate(1, channelId(50)), before)).toEqual({ outcome: 'done', events: [] });
+  });
+
+  test('is for webhooks only', () => {
+    const slack = createChannel(1, {
+      destination: { type: 'slack', config: { channel_id: 'C1', channel_name: '#sales' } },
+    });
+    expect(codeOf(when(rotate(1, channelId(50)), given(slack)))).toBe('channel_signs_nothing');
+  });
+});
+
+describe('a trigger', () => {
+  test.each([
+    milestone({
+      channel_ids: [channelId(1)],
+      event_type: 'Page View',
+      rearm: { below: 40, cooldown_seconds: 60 },
+    }),
+    sequence({
+      steps: [
+        {
+          event_type: 'Page View',
+          attribute_filters: [{ field: 'path', operator: 'contains', value: '/pricing' }],
+        },
+        { event_type: 'Form Submit', attribute_filters: [] },
+      ],
+    }),
+    surge(),
+  ])('of each kind answers as its route declares: %j', (definition) => {
+    const command = createTrigger(1, definition);
+    const answer = resultOf(command, given(createChannel(1), command));
+    const schemas = {
+      milestone: routeDeclarations.milestoneTrigger,
+      sequence: routeDeclarations.sequenceTrigger,
+      surge: routeDeclarations.surgeTrigger,
+    };
+    expect(schemas[definition.kind].safeParse(answer).error).toBe(undefined);
+    expect(answer).toMatchObject({ has_destination: definition.channel_ids.length > 0, version: 1 });
+  });
+
+  test('is refused with every channel that is not of the OU named', () => {
+    const command = createTrigger(1, milestone({ channel_ids: [channelId(1), channelId(2), channelId(3)] }));
+    expect(when(command, given(createChannel(2)))).toMatchObject({
+      outcome: 'rejected',
+      code: 'notification_channel_not_found',
+      errors: [{ path: 'body.channel_ids[0]' }, { path: 'body.channel_ids[2]' }],
+    });
+  });
+
+  test('loses a channel that is deleted, and says so when it was the last', () => {
+    const after = given(
+      createChannel(1),
+      createChannel(2),
+      createTrigger(1, milestone({ channel_ids: [channelId(1)] })),
+      createTrigger(2, surge({ channel_ids: [channelId(1), channelId(2)] })),
+      createTrigger(3, sequence({ channel_ids: [channelId(2)] })),
+      deleteChannel(1),
+    );
+    const has = (nth: number) => {
+      const trigger = after.triggers.get(triggerId(nth));
+      return [trigger?.channel_ids, trigger?.version];
+    };
+    expect([has(1), has(2), has(3)]).toEqual([
+      [[], 2],
+      [[channelId(2)], 2],
+      [[channelId(2)], 1],
+    ]);
+    expect(resultOf(createTrigger(1), after)).toMatchObject({ channel_ids: [], has_destination: false });
+  });
+
+  test('is found by its own kind only', () => {
+    const before = given(createTrigger(1, milestone()));
+    for (const command of [
+      replaceTrigger(1, surge()),
+      deleteTrigger(1, 'sequence'),
+      deleteTrigger(2, 'milestone'),
+    ])
+      expect(codeOf(when(command, before))).toBe('trigger_not_found');
+    expect(codeOf(when(deleteTrigger(1, 'milestone'), before))).toBe('done');
+  });
+
+  test('begins anew when it looks for something else, and goes on when only name, channels or activity change', () => {
+    const before = [createChannel(1), createTrigger(1, milestone())];
+    const sinceAfter = (definition: records.TriggerDefinition) =>
+      given(...before, replaceTrigger(1, definition)).triggers.get(triggerId(1))?.since;
+    expect(given(...before).triggers.get(triggerId(1))?.since).toBe(2);
+    expect(sinceAfter(milestone({ name: 'x', channel_ids: [channelId(1)], active: false }))).toBe(2);
+    for (const other of [
+      milestone({ score_threshold: 51 }),
+      milestone({ direction: 'down' }),
+      milestone({ event_type: 'Page View' }),
+      milestone({ rearm: { below: 10, cooldown_seconds: 0 } }),
+      milestone({ rearm: { cooldown_seconds: 1 } }),
+    ])
+      expect(sinceAfter(other)).toBe(3);
+  });
+
+  test('beyond the limit is refused', () => {
+    const full = given(
+      ...Array.from({ length: configurationLimits.triggers }, (_, nth) => createTrigger(nth)),
+    );
+    expect(codeOf(when(createTrigger(5_000), full))).toBe('limit_reached');
+  });
+
+  test('is refused when the configuration would not fit into a document any more', () => {
+    const value = 'x'.repeat(1_000);
+    const large = sequence({
+      steps: Array.from({ length: 10 }, () => ({
+        event_type: 'Page View',
+        attribute_filters: Array.from({ length: 20 }, () => ({
+          field: 'path',
+          operator: 'in' as const,
+          value: Array.from({ length: 38 }, () => value),
+        })),
+      })),
+    });
+    const before = given(createTrigger(1, large));
+    expect(codeOf(when(createTrigger(2, large), before))).toBe('limit_reached');
+  });
+});
+
+describe('whatever is sent, in whatever order', () => {
+  const nth = fc.integer({ min: 1, max: 4 });
+  const channelIds = fc.uniqueArray(nth.map(channelId), { maxLength: 3 });
+  const destination = fc.oneof(
+    nth.map((n) => webhookTo(`https://example.com/${String(n)}`, `secret-${String(n)}`)),
+    nth.map((n): records.WrittenDestination => ({
+      type: 'webhook',
+      config: { url: 'https://example.com/1', auth_header: kept(`et-${String(n)}`) },
+    })),
+    nth.map((n): records.WrittenDestination => ({
+      type: 'slack',
+      config: { channel_id: `C${String(n)}`, channel_name: '#sales' },
+    })),
+  );
+  const definition = fc.oneof(
+    fc.record({ channel_ids: channelIds, score_threshold: nth }).map(milestone),
+    fc.record({ channel_ids: channelIds, ordered: fc.boolean() }).map(sequence),
+    fc.record({ channel_ids: channelIds, active: fc.boolean() }).map(surge),
+  );
+  const command: fc.Arbitrary<ConfigurationCommand> = fc.oneof(
+    fc.tuple(nth, destination).map(([n, to]) => createChannel(n, { destination: to })),
+    fc.tuple(nth, destination).map(([n, to]) => replaceChannel(n, { destination: to })),
+    nth.map(deleteChannel),
+    fc.tuple(nth, fc.integer({ min: 50, max: 60 })).map(([n, key]) => rotate(n, channelId(key))),
+    fc.tuple(nth, definition).map(([n, what]) => createTrigger(n, what)),
+    fc.tuple(nth, definition).map(([n, what]) => replaceTrigger(n, what)),
+    fc
+      .tuple(nth, fc.constantFrom('milestone' as const, 'sequence' as const, 'surge' as const))
+      .map(([n, kind]) => deleteTrigger(n, kind)),
+  );
+
+  function run(commands: readonly ConfigurationCommand[]) {
+    let configuration = emptyNotificationConfiguration(ouId);
+    const events: ConfigurationEvent[] = [];
+    const taken: { command: ConfigurationCommand; after: NotificationConfiguration }[] = [];
+    for (const one of commands) {
+      const decision = decideConfiguration(one, configuration, anyDestination);
+      if (decision.outcome === 'rejected') continue;
+      configuration = decision.events.reduce(evolveConfiguration, configuration);
+      events.push(...decision.events);
+      taken.push({ command: one, after: configuration });
+    }
+    return { configuration, events, taken };
+  }
+
+  test('the events alone give the state, stored and read again it is the same, and a version counts each event', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+        const { configuration, events } = run(commands);
+        expect(events.reduce(evolveConfiguration, emptyNotificationConfiguration(ouId))).toEqual(
+          configuration,
+        );
+        expect(toConfiguration(toDocument(configuration, { partition: 0, offset: 1 }))).toEqual(
+          configuration,
+        );
+        expect(configuration.version).toBe(events.length);
+      }),
+    );
+  });
+
+  test('no trigger has a channel that is not there, and every secret that is kept is a sealed one', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+        for (const { after } of run(commands).taken) {
+          for (const { channel_ids } of after.triggers.values())
+            for (const id of channel_ids) expect(after.channels.has(id)).toBe(true);
+          expect(JSON.stringify([...after.channels.values()])).not.toContain('"kept"');
+        }
+      }),
+    );
+  });
+
+  test('a command that comes twice in a row changes nothing the second time', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+        for (const { command: one, after } of run(commands).taken) {
+          if (one.type === 'DeleteChannel' || one.type === 'DeleteTrigger') continue;
+          expect(decideConfiguration(one, after, anyDestination)).toEqual({ outcome: 'done', events: [] });
+        }
+      }),
+    );
+  });
+
+  test('the state before is never changed in place', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 20 }), command, (commands, last) => {
+        const { configuration } = run(commands);
+        const copy = structuredClone(configuration);
+        const decision = decideConfiguration(last, configuration, anyDestination);
+        if (decision.outcome === 'done') decision.events.reduce(evolveConfiguration, configuration);
+        expect(configuration).toEqual(copy);
+      }),
+    );
+  });
+});

@@ -1,0 +1,343 @@
+// Decides on changes of an OU's channels and triggers: pure; time and ids come with the command.
+import type { records } from '@lead-scoring/contracts';
+import { shownChannel, shownTrigger } from './answers-model.js';
+import type {
+  CommandResult,
+  ConfigurationCommand,
+  ConfigurationDecision,
+  ConfigurationEvent,
+  Refusal,
+} from './events.js';
+import type { Channel, NotificationConfiguration, Trigger } from './state.js';
+
+export const configurationLimits = {
+  channels: 200,
+  triggers: 1_000,
+  /** Of all channels and triggers as JSON, so that a configuration fits into one document. */
+  bytes: 8_000_000,
+};
+
+/** How long a channel signs with its secret from before a rotation as well. */
+export const rotationOverlapMs = 24 * 3_600_000;
+
+export interface DestinationCheck {
+  /** Why nothing can be sent to the destination, as far as its text tells; null when it can. */
+  refusalOf(destination: records.ChannelDestination, channelId: string): Refusal | null;
+}
+
+/** A command that took effect before gives no event again, and resultOf then gives the same answer. */
+export function decideConfiguration(
+  command: ConfigurationCommand,
+  configuration: NotificationConfiguration,
+  check: DestinationCheck,
+): ConfigurationDecision {
+  switch (command.type) {
+    case 'CreateChannel':
+      return createChannel(command.payload, configuration, check);
+    case 'ReplaceChannel':
+      return replaceChannel(command.payload, configuration, check);
+    case 'DeleteChannel':
+      return deleteChannel(command.payload, configuration);
+    case 'RotateChannelSecret':
+      return rotateChannelSecret(command.payload, configuration);
+    case 'CreateTrigger':
+      return createTrigger(command.payload, configuration);
+    case 'ReplaceTrigger':
+      return replaceTrigger(command.payload, configuration);
+    case 'DeleteTrigger':
+      return deleteTrigger(command.payload, configuration);
+  }
+}
+
+/** What the command's route answers with, once its events are folded. */
+export function resultOf(
+  command: ConfigurationCommand,
+  configuration: NotificationConfiguration,
+): CommandResult {
+  switch (command.type) {
+    case 'CreateChannel':
+    case 'ReplaceChannel':
+      // A channel that was given a destination is delivered to, whatever was before.
+      return asResult(
+        shownChannel(decided(configuration.channels.get(command.payload.channel_id)), { status: 'active' }),
+      );
+    case 'RotateChannelSecret': {
+      const { signing } = decided(configuration.channels.get(command.payload.channel_id));
+      return { previous_valid_until: decided(signing.previous ?? undefined).valid_until };
+    }
+    case 'CreateTrigger':
+    case 'ReplaceTrigger':
+      return asResult(shownTrigger(decided(configuration.triggers.get(command.payload.trigger_id))));
+    case 'DeleteChannel':
+    case 'DeleteTrigger':
+      return undefined;
+  }
+}
+
+function createChannel(
+  command: records.CreateChannel,
+  configuration: NotificationConfiguration,
+  check: DestinationCheck,
+): ConfigurationDecision {
+  const { ou_id, channel_id, name, signing_key_id, requested_at } = command;
+  if (configuration.channels.has(channel_id)) return done();
+  const destination = destinationOf(command.destination, undefined);
+  if ('code' in destination) return rejected(destination);
+  const refusal = check.refusalOf(destination, channel_id);
+  if (refusal) return rejected(refusal);
+  if (configuration.channels.size >= configurationLimits.channels)
+    return limitReached(
+      `An organizational unit holds at most ${String(configurationLimits.channels)} notification channels. Delete one that is not needed any more.`,
+    );
+  return unlessTooLarge(configuration, {
+    type: 'ChannelCreated',
+    payload: { ou_id, channel_id, name, destination, signing_key_id, version: 1, at: requested_at },
+  });
+}
+
+function replaceChannel(
+  { ou_id, channel_id, name, destination: written, requested_at }: records.ReplaceChannel,
+  configuration: NotificationConfiguration,
+  check: DestinationCheck,
+): ConfigurationDecision {
+  const known = configuration.channels.get(channel_id);
+  if (!known) return channelNotFound();
+  const destination = destinationOf(written, known);
+  if ('code' in destination) return rejected(destination);
+  if (name === known.name && isSameDestination(destination, known.destination)) return done();
+  const refusal = check.refusalOf(destination, channel_id);
+  if (refusal) return rejected(refusal);
+  return unlessTooLarge(configuration, {
+    type: 'ChannelReplaced',
+    payload: { ou_id, channel_id, name, destination, version: known.version + 1, at: requested_at },
+  });
+}
+
+function deleteChannel(
+  { ou_id, channel_id, requested_at }: records.DeleteChannel,
+  configuration: NotificationConfiguration,
+): ConfigurationDecision {
+  if (!configuration.channels.has(channel_id)) return channelNotFound();
+  const detached_triggers = [...configuration.triggers.values()]
+    .filter(({ channel_ids }) => channel_ids.includes(channel_id))
+    .map(({ id, version }) => ({ trigger_id: id, version: version + 1 }));
+  return done({
+    type: 'ChannelDeleted',
+    payload: { ou_id, channel_id, detached_triggers, at: requested_at },
+  });
+}
+
+function rotateChannelSecret(
+  { ou_id, channel_id, signing_key_id, requested_at }: records.RotateChannelSecret,
+  configuration: NotificationConfiguration,
+): ConfigurationDecision {
+  const known = configuration.channels.get(channel_id);
+  if (!known) return channelNotFound();
+  if (known.destination.type !== 'webhook')
+    return rejected({
+      code: 'channel_signs_nothing',
+      message: 'Only webhook channels sign what they send; this one has no signing secret to rotate.',
+    });
+  const { key_id, previous } = known.signing;
+  if (key_id === signing_key_id || previous?.key_id === signing_key_id) return done();
+  return done({
+    type: 'ChannelSecretRotated',
+    payload: {
+      ou_id,
+      channel_id,
+      signing_key_id,
+      previous_key_id: key_id,
+      previous_valid_until: new Date(Date.parse(requested_at) + rotationOverlapMs).toISOString(),
+      version: known.version + 1,
+      at: requested_at,
+    },
+  });
+}
+
+function createTrigger(
+  { ou_id, trigger_id, definition, requested_at }: records.CreateTrigger,
+  configuration: NotificationConfiguration,
+): ConfigurationDecision {
+  if (configuration.triggers.has(trigger_id)) return done();
+  const refusal = refusalOfChannels(definition.channel_ids, configuration);
+  if (refusal) return rejected(refusal);
+  if (configuration.triggers.size >= configurationLimits.triggers)
+    return limitReached(
+      `An organizational unit holds at most ${String(configurationLimits.triggers)} triggers. Delete one that is not needed any more.`,
+    );
+  return unlessTooLarge(configuration, {
+    type: 'TriggerCreated',
+    payload: { ou_id, trigger_id, definition, version: 1, at: requested_at },
+  });
+}
+
+function replaceTrigger(
+  { ou_id, trigger_id, definition, requested_at }: records.ReplaceTrigger,
+  configuration: NotificationConfiguration,
+): ConfigurationDecision {
+  const known = configuration.triggers.get(trigger_id);
+  if (known?.kind !== definition.kind) return triggerNotFound();
+  const refusal = refusalOfChannels(definition.channel_ids, configuration);
+  if (refusal) return rejected(refusal);
+  if (isDefinedAs(known, definition)) return done();
+  return unlessTooLarge(configuration, {
+    type: 'TriggerReplaced',
+    payload: { ou_id, trigger_id, definition, version: known.version + 1, at: requested_at },
+  });
+}
+
+function deleteTrigger(
+  { ou_id, trigger_id, kind, requested_at }: records.DeleteTrigger,
+  configuration: NotificationConfiguration,
+): ConfigurationDecision {
+  if (configuration.triggers.get(trigger_id)?.kind !== kind) return triggerNotFound();
+  return done({ type: 'TriggerDeleted', payload: { ou_id, trigger_id, kind, at: requested_at } });
+}
+
+/** The destination with its secret: the one that was sent, or the one that the channel has where only its end was sent. */
+function destinationOf(
+  written: records.WrittenDestination,
+  known: Channel | undefined,
+): records.ChannelDestination | Refusal {
+  switch (written.type) {
+    case 'slack':
+    case 'email':
+      return written;
+    case 'teams': {
+      const kept = known?.destination.type === 'teams' ? known.destination.config.webhook_url : undefined;
+      const webhook_url = secretOf(written.config.webhook_url, kept);
+      if (!webhook_url) return secretNotKept('webhook_url');
+      return { type: 'teams', config: { ...written.config, webhook_url } };
+    }
+    case 'webhook': {
+      const { url, auth_header } = written.config;
+      if (!auth_header) return { type: 'webhook', config: { url } };
+      const kept = known?.destination.type === 'webhook' ? known.destination.config.auth_header : undefined;
+      const secret = secretOf(auth_header, kept);
+      if (!secret) return secretNotKept('auth_header');
+      // What was given for one receiver is not sent to another.
+      if ('kept' in auth_header && known && !isSameReceiver(url, known)) return secretNotKept('auth_header');
+      return { type: 'webhook', config: { url, auth_header: secret } };
+    }
+  }
+}
+
+function secretOf(
+  written: records.WrittenSecret,
+  known: records.SealedSecret | undefined,
+): records.SealedSecret | undefined {
+  if (!('kept' in written)) return written;
+  return known?.last_four === written.last_four ? known : undefined;
+}
+
+function isSameReceiver(url: string, { destination }: Channel): boolean {
+  return destination.type === 'webhook' && originOf(destination.config.url) === originOf(url);
+}
+
+function originOf(url: string): string {
+  try {
+    return new URL(url).origin;
+  } catch {
+    return url;
+  }
+}
+
+function secretNotKept(field: 'webhook_url' | 'auth_header'): Refusal {
+  return {
+    code: 'invalid_request',
+    message: `${field} is the shortened form of a secret that this channel does not have for this receiver. Send it in full.`,
+    errors: [{ path: `body.config.${field}`, message: 'must be sent in full' }],
+  };
+}
+
+function refusalOfChannels(
+  channelIds: readonly string[],
+  { channels }: NotificationConfiguration,
+): Refusal | null {
+  const errors = channelIds.flatMap((id, index) =>
+    channels.has(id)
+      ? []
+      : [
+          {
+            path: `body.channel_ids[${String(index)}]`,
+            message: 'is not a notification channel of this organizational unit',
+          },
+        ],
+  );
+  if (errors.length === 0) return null;
+  return {
+    code: 'notification_channel_not_found',
+    message: `${String(errors.length)} of the channel_ids are not notification channels of this organizational unit. GET /notification-channels lists them.`,
+    errors,
+  };
+}
+
+function unlessTooLarge(
+  configuration: NotificationConfiguration,
+  event: ConfigurationEvent,
+): ConfigurationDecision {
+  const { channels, triggers } = configuration;
+  const bytes = JSON.stringify([...channels.values(), ...triggers.values(), event.payload]).length;
+  if (bytes <= configurationLimits.bytes) return done(event);
+  return limitReached(
+    `The channels and triggers of an organizational unit may take ${String(configurationLimits.bytes / 1_000_000)} MB in all. Use shorter lists of values in attribute_filters.`,
+  );
+}
+
+function isSameDestination(one: records.ChannelDestination, other: records.ChannelDestination): boolean {
+  return canonical(one) === canonical(other);
+}
+
+function isDefinedAs(trigger: Trigger, definition: records.TriggerDefinition): boolean {
+  const own = new Set(['id', 'ou_id', 'version', 'since', 'created_at', 'updated_at']);
+  return (
+    canonical(Object.fromEntries(Object.entries(trigger).filter(([key]) => !own.has(key)))) ===
+    canonical(definition)
+  );
+}
+
+/** JSON with the keys of every object in order: equal for values that are. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    item !== null && typeof item === 'object' && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}
+
+function done(...events: ConfigurationEvent[]): ConfigurationDecision {
+  return { outcome: 'done', events };
+}
+
+function rejected(refusal: Refusal): ConfigurationDecision {
+  return { outcome: 'rejected', ...refusal };
+}
+
+function limitReached(message: string): ConfigurationDecision {
+  return rejected({ code: 'limit_reached', message });
+}
+
+function channelNotFound(): ConfigurationDecision {
+  return rejected({
+    code: 'notification_channel_not_found',
+    message:
+      'No notification channel of this organizational unit has this id. GET /notification-channels lists them.',
+  });
+}
+
+function triggerNotFound(): ConfigurationDecision {
+  return rejected({
+    code: 'trigger_not_found',
+    message: 'No trigger of this kind has this id in this organizational unit.',
+  });
+}
+
+function decided<Resource>(resource: Resource | undefined): Resource {
+  if (resource === undefined) throw new Error('a decided resource is not in the state');
+  return resource;
+}
+
+/** A resource is JSON; what its declared type leaves optional is absent, never undefined. */
+function asResult(resource: object): CommandResult {
+  return Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,50 @@
+// Whether anything may be sent to a channel's address, as far as its text tells: what its name leads to is looked at
+// whenever something is sent.
+import { problemTypeOf } from '@lead-scoring/contracts';
+import { OutboundRefused, type Outbound } from '@lead-scoring/outbound';
+import type { Sealing } from '@lead-scoring/service';
+import type { DestinationCheck } from './decide.js';
+import type { Refusal } from './events.js';
+
+export function createDestinationCheck(
+  outbound: Pick<Outbound, 'check'>,
+  sealing: Pick<Sealing, 'unseal'>,
+): DestinationCheck {
+  return {
+    refusalOf: (destination, channelId) => {
+      switch (destination.type) {
+        case 'slack':
+        case 'email':
+          return null;
+        case 'webhook':
+          return refusalOf(outbound, destination.config.url, (refused) => ({
+            code: refused.code,
+            message: refused.message,
+            errors: [{ path: 'body.config.url', message: refused.message }],
+          }));
+        case 'teams': {
+          const url = sealing.unseal(destination.config.webhook_url.sealed, channelId);
+          // The address is a secret: nothing of it is repeated.
+          return refusalOf(outbound, url, ({ code }) => {
+            const message = `${problemTypeOf(code).title}: config.webhook_url cannot be sent anything.`;
+            return { code, message, errors: [{ path: 'body.config.webhook_url', message }] };
+          });
+        }
+      }
+    },
+  };
+}
+
+function refusalOf(
+  outbound: Pick<Outbound, 'check'>,
+  url: string,
+  refusal: (refused: OutboundRefused) => Refusal,
+): Refusal | null {
+  try {
+    outbound.check(url);
+    return null;
+  } catch (error) {
+    if (error instanceof OutboundRefused) return refusal(error);
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+// Which addresses no channel may have, in whatever spelling; and that a secret one is not repeated.
+import { describe, expect, test } from '@jest/globals';
+import { createOutbound } from '@lead-scoring/outbound';
+import { refusedUrls } from '@lead-scoring/outbound/testing';
+import { createSealing } from '@lead-scoring/service';
+import { createDestinationCheck } from './destinations.js';
+
+const sealing = createSealing('a secret of tests that is long enough');
+const outbound = createOutbound({ userAgent: 'test/1.0', allowedPrivateTargets: [] });
+const check = createDestinationCheck(outbound, sealing);
+const channelId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
+
+const webhook = (url: string) => check.refusalOf({ type: 'webhook', config: { url } }, channelId);
+const teams = (url: string) =>
+  check.refusalOf(
+    {
+      type: 'teams',
+      config: {
+        webhook_url: { sealed: sealing.seal(url, channelId), last_four: url.slice(-4) },
+        channel_name: 'Sales',
+      },
+    },
+    channelId,
+  );
+
+describe('no channel sends to an address that is not a public one', () => {
+  test.each(refusedUrls(80))('%j is %s', (url, code) => {
+    expect([webhook(url)?.code, teams(url)?.code]).toEqual([code, code]);
+  });
+});
+
+test('public addresses are taken', () => {
+  for (const url of ['https://example.com/hook', 'http://example.com', 'https://93.184.215.14/hook'])
+    expect([webhook(url), teams(url)]).toEqual([null, null]);
+});
+
+test('what is refused names the field, and of a secret address nothing is repeated', () => {
+  expect(webhook('http://127.0.0.1/x')?.errors).toMatchObject([{ path: 'body.config.url' }]);
+  const refusal = teams('http://sig-of-a-secret.internal/secret?sig=of-a-secret');
+  expect(refusal?.errors).toMatchObject([{ path: 'body.config.webhook_url' }]);
+  expect(JSON.stringify(refusal)).not.toContain('of-a-secret');
+});

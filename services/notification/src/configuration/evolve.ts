@@ -1,0 +1,140 @@
+// Folds what happened to an OU's channels and triggers: pure, the state before is left as it was.
+import type { records } from '@lead-scoring/contracts';
+import type { ConfigurationEvent } from './events.js';
+import type { Channel, NotificationConfiguration, Trigger } from './state.js';
+
+export function evolveConfiguration(
+  configuration: NotificationConfiguration,
+  event: ConfigurationEvent,
+): NotificationConfiguration {
+  const version = configuration.version + 1;
+  switch (event.type) {
+    case 'ChannelCreated': {
+      const { channel_id, ou_id, name, destination, signing_key_id, version: own, at } = event.payload;
+      return withChannel(configuration, version, {
+        id: channel_id,
+        ou_id,
+        name,
+        destination,
+        signing: { key_id: signing_key_id, previous: null },
+        version: own,
+        created_at: at,
+        updated_at: at,
+      });
+    }
+    case 'ChannelReplaced': {
+      const { channel_id, name, destination, version: own, at } = event.payload;
+      const known = configuration.channels.get(channel_id);
+      if (!known) return { ...configuration, version };
+      return withChannel(configuration, version, {
+        ...known,
+        name,
+        destination,
+        version: own,
+        updated_at: at,
+      });
+    }
+    case 'ChannelSecretRotated': {
+      const { channel_id, signing_key_id, previous_key_id, previous_valid_until, at } = event.payload;
+      const known = configuration.channels.get(channel_id);
+      if (!known) return { ...configuration, version };
+      return withChannel(configuration, version, {
+        ...known,
+        signing: {
+          key_id: signing_key_id,
+          previous: { key_id: previous_key_id, valid_until: previous_valid_until },
+        },
+        version: event.payload.version,
+        updated_at: at,
+      });
+    }
+    case 'ChannelDeleted': {
+      const { channel_id, detached_triggers, at } = event.payload;
+      const channels = new Map(configuration.channels);
+      channels.delete(channel_id);
+      const triggers = new Map(configuration.triggers);
+      for (const { trigger_id, version: own } of detached_triggers) {
+        const known = triggers.get(trigger_id);
+        if (known)
+          triggers.set(trigger_id, {
+            ...known,
+            channel_ids: known.channel_ids.filter((id) => id !== channel_id),
+            version: own,
+            updated_at: at,
+          });
+      }
+      return { ...configuration, version, channels, triggers };
+    }
+    case 'TriggerCreated': {
+      const { trigger_id, ou_id, definition, version: own, at } = event.payload;
+      return withTrigger(configuration, version, {
+        ...definition,
+        id: trigger_id,
+        ou_id,
+        version: own,
+        since: version,
+        created_at: at,
+        updated_at: at,
+      });
+    }
+    case 'TriggerReplaced': {
+      const { trigger_id, definition, version: own, at } = event.payload;
+      const known = configuration.triggers.get(trigger_id);
+      if (!known) return { ...configuration, version };
+      const { id, ou_id, since, created_at } = known;
+      return withTrigger(configuration, version, {
+        ...definition,
+        id,
+        ou_id,
+        version: own,
+        since: isSame(lookedFor(known), lookedFor(definition)) ? since : version,
+        created_at,
+        updated_at: at,
+      });
+    }
+    case 'TriggerDeleted': {
+      const triggers = new Map(configuration.triggers);
+      triggers.delete(event.payload.trigger_id);
+      return { ...configuration, version, triggers };
+    }
+  }
+}
+
+function withChannel(
+  configuration: NotificationConfiguration,
+  version: number,
+  channel: Channel,
+): NotificationConfiguration {
+  return { ...configuration, version, channels: new Map(configuration.channels).set(channel.id, channel) };
+}
+
+function withTrigger(
+  configuration: NotificationConfiguration,
+  version: number,
+  trigger: Trigger,
+): NotificationConfiguration {
+  return { ...configuration, version, triggers: new Map(configuration.triggers).set(trigger.id, trigger) };
+}
+
+/** What of a trigger decides for which events it fires: neither its name, nor whom it tells, nor whether it is active. */
+function lookedFor(trigger: records.TriggerDefinition): unknown {
+  switch (trigger.kind) {
+    case 'milestone': {
+      const { event_type, score_type, score_threshold, direction, rearm } = trigger;
+      const { below, above, cooldown_seconds } = rearm;
+      return [event_type, score_type, score_threshold, direction, below, above, cooldown_seconds];
+    }
+    case 'sequence': {
+      const { steps, ordered, window_seconds, cooldown_seconds } = trigger;
+      return [steps, ordered, window_seconds, cooldown_seconds];
+    }
+    case 'surge': {
+      const { event_type, score_type, threshold, window_seconds, cooldown_seconds } = trigger;
+      return [event_type, score_type, threshold, window_seconds, cooldown_seconds];
+    }
+  }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,187 @@
+// What a partition knows of the configurations of the OUs that it owns: decides on their commands, folds their events,
+// and publishes them.
+import { records } from '@lead-scoring/contracts';
+import {
+  isRecord,
+  outgoing,
+  type Decision,
+  type FoldedRecord,
+  type IncomingRecord,
+  type OutgoingRecord,
+  type Reply,
+} from '@lead-scoring/event-log';
+import {
+  createGuardedWriter,
+  deletePartition,
+  offsetToNumber,
+  uuidToBinary,
+  withClassifiedErrors,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { decideConfiguration, resultOf, type DestinationCheck } from './decide.js';
+import type { ConfigurationCommand, ConfigurationEvent } from './events.js';
+import { evolveConfiguration } from './evolve.js';
+import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
+import { configurations, publish, toConfiguration, toDocument } from './store.js';
+
+export interface ConfigurationPartition {
+  /** Decides on the commands of configurations among these records of one topic. */
+  decide(
+    incoming: readonly IncomingRecord[],
+  ): Promise<Required<Pick<Decision, 'events' | 'commands'>> & { replies: Reply[] }>;
+  /** Folds the events of configurations among these. */
+  fold(events: readonly FoldedRecord[]): Promise<void>;
+  /** Drops this partition's documents. What is published stays in force until the fold has come to it again. */
+  reset(): Promise<void>;
+}
+
+export function openConfiguration(
+  readModel: ReadModel,
+  partition: number,
+  check: DestinationCheck,
+): ConfigurationPartition {
+  const stored = readModel.collection(configurations);
+  const writer = createGuardedWriter(readModel);
+  /** Configurations of the OUs that this partition owns, as folded. */
+  const folded = new Map<string, { configuration: NotificationConfiguration; offset: number }>();
+
+  async function loadFolded(ouIds: Iterable<string>): Promise<void> {
+    const missing = [...new Set(ouIds)].filter((ouId) => !folded.has(ouId));
+    if (missing.length === 0) return;
+    const found = await withClassifiedErrors(() =>
+      stored.find({ _id: { $in: missing.map(uuidToBinary) } }).toArray(),
+    );
+    for (const ouId of missing)
+      folded.set(ouId, { configuration: emptyNotificationConfiguration(ouId), offset: -1 });
+    for (const document of found) {
+      const configuration = toConfiguration(document);
+      folded.set(configuration.ou_id, { configuration, offset: document.offset });
+    }
+  }
+
+  async function foldChanges(
+    changes: readonly { event: ConfigurationEvent; offset: number }[],
+  ): Promise<void> {
+    await loadFolded(changes.map(({ event }) => event.payload.ou_id));
+    const touched = new Set<string>();
+    for (const { event, offset } of changes) {
+      const ouId = event.payload.ou_id;
+      const known = folded.get(ouId);
+      touched.add(ouId);
+      if (known && known.offset < offset)
+        folded.set(ouId, { configuration: evolveConfiguration(known.configuration, event), offset });
+    }
+    for (const ouId of touched) {
+      const known = folded.get(ouId);
+      if (!known) continue;
+      const document = toDocument(known.configuration, { partition, offset: known.offset });
+      await writer.write(stored, [document]);
+      await publish(readModel, document);
+    }
+  }
+
+  return {
+    decide: async (incoming) => {
+      const commands = incoming.flatMap((record) => {
+        const command = configurationCommand(record);
+        return command ? [{ record, command }] : [];
+      });
+      await loadFolded(commands.map(({ command }) => command.payload.ou_id));
+      const events: OutgoingRecord[] = [];
+      const toChannels: OutgoingRecord[] = [];
+      const replies: Reply[] = [];
+      const current = new Map<string, NotificationConfiguration>();
+      for (const { record, command } of commands) {
+        const ouId = command.payload.ou_id;
+        const before =
+          current.get(ouId) ?? folded.get(ouId)?.configuration ?? emptyNotificationConfiguration(ouId);
+        const decision = decideConfiguration(command, before, check);
+        if (decision.outcome === 'rejected') {
+          replies.push({ to: record, reply: decision });
+          continue;
+        }
+        const after = decision.events.reduce(evolveConfiguration, before);
+        current.set(ouId, after);
+        events.push(...decision.events.map(eventRecord));
+        // Also when nothing has changed: whoever puts a channel anew wants it delivered to.
+        // A deleted channel's partition is told as well: what waits there is then discarded at once.
+        if (command.type === 'ReplaceChannel' || command.type === 'DeleteChannel')
+          toChannels.push(lookAnew(command.payload, after.version));
+        const result = resultOf(command, after);
+        replies.push({ to: record, reply: { outcome: 'done', ...(result !== undefined && { result }) } });
+      }
+      return { events, commands: toChannels, replies };
+    },
+    fold: async (incoming) => {
+      const changes = incoming.flatMap((record) => {
+        const event = configurationEvent(record);
+        return event ? [{ event, offset: offsetToNumber(record.offset) }] : [];
+      });
+      if (changes.length === 0) return;
+      try {
+        await foldChanges(changes);
+      } catch (error) {
+        folded.clear();
+        throw error;
+      }
+    },
+    reset: async () => {
+      await deletePartition(readModel, configurations, partition);
+      folded.clear();
+    },
+  };
+}
+
+function lookAnew(
+  { ou_id, channel_id, requested_at }: records.DeleteChannel,
+  configuration_version: number,
+): OutgoingRecord {
+  return outgoing(records.resumeChannel, {
+    key: channel_id,
+    payload: { ou_id, channel_id, cause: 'replacement', configuration_version, requested_at },
+  });
+}
+
+function configurationCommand(record: IncomingRecord): ConfigurationCommand | null {
+  if (isRecord(record, records.createChannel)) return { type: 'CreateChannel', payload: record.payload };
+  if (isRecord(record, records.replaceChannel)) return { type: 'ReplaceChannel', payload: record.payload };
+  if (isRecord(record, records.deleteChannel)) return { type: 'DeleteChannel', payload: record.payload };
+  if (isRecord(record, records.rotateChannelSecret))
+    return { type: 'RotateChannelSecret', payload: record.payload };
+  if (isRecord(record, records.createTrigger)) return { type: 'CreateTrigger', payload: record.payload };
+  if (isRecord(record, records.replaceTrigger)) return { type: 'ReplaceTrigger', payload: record.payload };
+  if (isRecord(record, records.deleteTrigger)) return { type: 'DeleteTrigger', payload: record.payload };
+  return null;
+}
+
+function configurationEvent(record: FoldedRecord): ConfigurationEvent | null {
+  if (isRecord(record, records.channelCreated)) return { type: 'ChannelCreated', payload: record.payload };
+  if (isRecord(record, records.channelReplaced)) return { type: 'ChannelReplaced', payload: record.payload };
+  if (isRecord(record, records.channelSecretRotated))
+    return { type: 'ChannelSecretRotated', payload: record.payload };
+  if (isRecord(record, records.channelDeleted)) return { type: 'ChannelDeleted', payload: record.payload };
+  if (isRecord(record, records.triggerCreated)) return { type: 'TriggerCreated', payload: record.payload };
+  if (isRecord(record, records.triggerReplaced)) return { type: 'TriggerReplaced', payload: record.payload };
+  if (isRecord(record, records.triggerDeleted)) return { type: 'TriggerDeleted', payload: record.payload };
+  return null;
+}
+
+function eventRecord(event: ConfigurationEvent): OutgoingRecord {
+  const key = event.payload.ou_id;
+  switch (event.type) {
+    case 'ChannelCreated':
+      return outgoing(records.channelCreated, { key, payload: event.payload });
+    case 'ChannelReplaced':
+      return outgoing(records.channelReplaced, { key, payload: event.payload });
+    case 'ChannelSecretRotated':
+      return outgoing(records.channelSecretRotated, { key, payload: event.payload });
+    case 'ChannelDeleted':
+      return outgoing(records.channelDeleted, { key, payload: event.payload });
+    case 'TriggerCreated':
+      return outgoing(records.triggerCreated, { key, payload: event.payload });
+    case 'TriggerReplaced':
+      return outgoing(records.triggerReplaced, { key, payload: event.payload });
+    case 'TriggerDeleted':
+      return outgoing(records.triggerDeleted, { key, payload: event.payload });
+  }
+}

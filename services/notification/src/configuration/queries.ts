@@ -1,0 +1,122 @@
+// Channels and triggers as they are in force, with what is known of their deliveries and firings.
+import { routes, type TriggerKind } from '@lead-scoring/contracts';
+import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
+import {
+  shownChannel,
+  shownMilestone,
+  shownSequence,
+  shownSurge,
+  type ChannelCondition,
+  type Suppression,
+} from './answers-model.js';
+import {
+  emptyNotificationConfiguration,
+  isOfKind,
+  type NotificationConfiguration,
+  type Trigger,
+} from './state.js';
+import type { ConfigurationReader } from './reader.js';
+
+export interface ConfigurationQueriesDependencies {
+  configurations: ConfigurationReader;
+  /** How channels take what they are sent; those of which nothing is known are active. */
+  conditionsOf: (channelIds: readonly string[]) => Promise<Map<string, ChannelCondition>>;
+  /** Leads for which triggers are silent for now. */
+  suppressionsOf: (ouId: string, triggerIds: readonly string[]) => Promise<Map<string, Suppression>>;
+}
+
+type OfKind<Kind extends TriggerKind> = Extract<Trigger, { kind: Kind }>;
+interface TriggerListQuery {
+  page: number;
+  limit: number;
+  channel_id?: string | undefined;
+}
+
+export function configurationQueries({
+  configurations,
+  conditionsOf,
+  suppressionsOf,
+}: ConfigurationQueriesDependencies): BoundQuery[] {
+  async function triggersOf<Kind extends TriggerKind, Answer>(
+    ouId: string,
+    kind: Kind,
+    { page, limit, channel_id }: TriggerListQuery,
+    shown: (trigger: OfKind<Kind>, suppressed?: Suppression) => Answer,
+  ) {
+    const { triggers } = await loadOne(configurations, ouId);
+    const channelId = channel_id?.toLowerCase();
+    const wanted = [...triggers.values()].filter(
+      (trigger): trigger is OfKind<Kind> =>
+        isOfKind(trigger, kind) && (channelId === undefined || trigger.channel_ids.includes(channelId)),
+    );
+    const listed = wanted.slice((page - 1) * limit, page * limit);
+    const suppressions = await suppressionsOf(
+      ouId,
+      listed.map(({ id }) => id),
+    );
+    const data = listed.map((trigger) => shown(trigger, suppressions.get(trigger.id)));
+    return { data, total: wanted.length, page, limit };
+  }
+
+  async function triggerOf<Kind extends TriggerKind, Answer>(
+    ouId: string,
+    kind: Kind,
+    id: string,
+    shown: (trigger: OfKind<Kind>, suppressed?: Suppression) => Answer,
+  ): Promise<Answer> {
+    const trigger = await findTrigger(configurations, ouId, kind, id);
+    return shown(trigger, (await suppressionsOf(ouId, [trigger.id])).get(trigger.id));
+  }
+
+  return [
+    bindQuery(routes.listChannels, async ({ context }) => {
+      const { channels } = await loadOne(configurations, context.ouId);
+      const conditions = await conditionsOf([...channels.keys()]);
+      return [...channels.values()].map((channel) =>
+        shownChannel(channel, conditions.get(channel.id) ?? { status: 'active' }),
+      );
+    }),
+    bindQuery(routes.listTriggers, ({ query, context }) =>
+      triggersOf(context.ouId, 'milestone', query, shownMilestone),
+    ),
+    bindQuery(routes.getTrigger, ({ params, context }) =>
+      triggerOf(context.ouId, 'milestone', params.id, shownMilestone),
+    ),
+    bindQuery(routes.listSequences, ({ query, context }) =>
+      triggersOf(context.ouId, 'sequence', query, shownSequence),
+    ),
+    bindQuery(routes.getSequence, ({ params, context }) =>
+      triggerOf(context.ouId, 'sequence', params.id, shownSequence),
+    ),
+    bindQuery(routes.listSurgeTriggers, ({ query, context }) =>
+      triggersOf(context.ouId, 'surge', query, shownSurge),
+    ),
+    bindQuery(routes.getSurgeTrigger, ({ params, context }) =>
+      triggerOf(context.ouId, 'surge', params.id, shownSurge),
+    ),
+  ];
+}
+
+/** A trigger of the OU. @throws ProblemError 404 */
+export async function findTrigger<Kind extends TriggerKind>(
+  configurations: ConfigurationReader,
+  ouId: string,
+  kind: Kind,
+  id: string,
+): Promise<OfKind<Kind>> {
+  const trigger = (await loadOne(configurations, ouId)).triggers.get(id.toLowerCase());
+  if (!trigger || !isOfKind(trigger, kind))
+    throw new ProblemError(
+      404,
+      'trigger_not_found',
+      'No trigger of this kind has this id in this organizational unit.',
+    );
+  return trigger;
+}
+
+async function loadOne(
+  configurations: ConfigurationReader,
+  ouId: string,
+): Promise<NotificationConfiguration> {
+  return (await configurations.load([ouId])).get(ouId) ?? emptyNotificationConfiguration(ouId);
+}

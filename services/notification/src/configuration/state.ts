@@ -1,0 +1,56 @@
+// An OU's channels and triggers as its events make them: one aggregate, published whole.
+import type { records, TriggerKind } from '@lead-scoring/contracts';
+
+export interface Channel {
+  id: string;
+  ou_id: string;
+  name: string;
+  /** Type and config; secrets are sealed. */
+  destination: records.ChannelDestination;
+  signing: {
+    key_id: string;
+    /** Signs beside the other until then. */
+    previous: { key_id: string; valid_until: string } | null;
+  };
+  version: number;
+  created_at: string;
+  updated_at: string;
+}
+
+interface TriggerState {
+  id: string;
+  ou_id: string;
+  version: number;
+  /**
+   * The configuration's version since which the trigger looks for what it looks for now. Progress, cooldown and
+   * re-arming from before do not count; another name, other channels, or a pause change nothing of it.
+   */
+  since: number;
+  created_at: string;
+  updated_at: string;
+}
+
+export type MilestoneTrigger = TriggerState & records.MilestoneDefinition;
+export type SequenceTrigger = TriggerState & records.SequenceDefinition;
+export type SurgeTrigger = TriggerState & records.SurgeDefinition;
+export type Trigger = MilestoneTrigger | SequenceTrigger | SurgeTrigger;
+
+/** Channels and triggers in the order in which they were made. */
+export interface NotificationConfiguration {
+  readonly ou_id: string;
+  /** Grows with every change; 0 before the first. */
+  readonly version: number;
+  readonly channels: ReadonlyMap<string, Channel>;
+  readonly triggers: ReadonlyMap<string, Trigger>;
+}
+
+export function emptyNotificationConfiguration(ouId: string): NotificationConfiguration {
+  return { ou_id: ouId, version: 0, channels: new Map(), triggers: new Map() };
+}
+
+export function isOfKind<Kind extends TriggerKind>(
+  trigger: Trigger,
+  kind: Kind,
+): trigger is Extract<Trigger, { kind: Kind }> {
+  return trigger.kind === kind;
+}

@@ -1,0 +1,84 @@
+// Folds what happened to notifications and channels: pure.
+import type { DeliveryEvent } from './events.js';
+import { healthyChannel, type ChannelHealth, type Notification } from './state.js';
+
+/** A notification after an event that tells of it; null when nothing was known of it before. */
+export function evolveNotification(before: Notification | null, event: DeliveryEvent): Notification | null {
+  switch (event.type) {
+    case 'NotificationRequested': {
+      const { notification_id, ou_id, channel_id, payload, at } = event.payload;
+      return {
+        notification_id,
+        ou_id,
+        channel_id,
+        payload,
+        requested_at: at,
+        status: 'pending',
+        attempts: 0,
+        tries: 0,
+        due_at: at,
+        redelivery_id: null,
+        last: null,
+        caller: event.caller,
+      };
+    }
+    case 'NotificationAttempted': {
+      if (!before) return null;
+      const { attempt, attempted_at, duration_ms, outcome, status, detail, next_attempt_at } = event.payload;
+      return {
+        ...before,
+        status: outcome === 'retrying' ? 'pending' : outcome,
+        attempts: attempt,
+        // Without a next time it waits for its channel, and the attempt was none of the schedule's.
+        tries: next_attempt_at === undefined ? before.tries : before.tries + 1,
+        due_at: next_attempt_at ?? before.due_at,
+        last: {
+          at: attempted_at,
+          duration_ms,
+          outcome,
+          detail,
+          ...(status !== undefined && { status }),
+        },
+      };
+    }
+    case 'NotificationsRedelivered': {
+      if (!before) return null;
+      const { redelivery_id, at } = event.payload;
+      return { ...before, status: 'pending', tries: 0, due_at: at, redelivery_id };
+    }
+    case 'ChannelPaused':
+    case 'ChannelResumed':
+      return before;
+  }
+}
+
+/** How a channel is after an event. */
+export function evolveHealth(before: ChannelHealth | null, event: DeliveryEvent): ChannelHealth {
+  const { ou_id, channel_id } = event.payload;
+  const health = before ?? healthyChannel(ou_id, channel_id);
+  switch (event.type) {
+    case 'NotificationRequested':
+    case 'NotificationsRedelivered':
+      return health;
+    case 'NotificationAttempted': {
+      const { outcome, reason, attempted_at: last_attempt_at, detail } = event.payload;
+      if (outcome === 'cancelled') return health;
+      if (outcome === 'delivered')
+        return { ...health, failures: 0, failing_since: null, last_error: null, last_attempt_at };
+      // A fault of ours says nothing about the destination.
+      if (reason === 'internal') return { ...health, last_attempt_at };
+      return {
+        ...health,
+        failures: health.failures + 1,
+        failing_since: health.failing_since ?? last_attempt_at,
+        last_error: { at: last_attempt_at, detail },
+        last_attempt_at,
+      };
+    }
+    case 'ChannelPaused':
+      return { ...health, paused: { reason: event.payload.reason, at: event.payload.at } };
+    case 'ChannelResumed':
+      // A channel that is resumed has the whole time again.
+      return { ...health, paused: null, failures: 0, failing_since: null };
+  }
+}

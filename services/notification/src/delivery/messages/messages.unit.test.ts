@@ -1,0 +1,212 @@
+// Promise 27: what a message says of strangers is inert, on every kind of channel.
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { FiredPayload, NotificationPayload } from '@lead-scoring/contracts';
+import { firedPayload, idOf, ouId, startTime } from '../../testing/delivery-builders.js';
+import { noticeOf } from '../notice.js';
+import { oneLine } from '../text.js';
+import { emailMessage, recipientsOf } from './email.js';
+import { slackMessage } from './slack.js';
+import { maximumCardBytes, teamsMessage } from './teams.js';
+
+const hostileNames = [
+  '<!channel> pay here',
+  '<@U0123456789>',
+  '<https://evil.example|invoice>',
+  '*bold* _it_ ~no~ `code` :skull:',
+  '[click](https://evil.example) **now** # title',
+  'Ada\r\nBcc: everybody@example.com',
+  'Ada\u2028Subject: x',
+  '<script>alert(1)</script>',
+  '" onmouseover="alert(1)',
+  '\u202emoc.live\u202c',
+  '<at>everybody</at>',
+  '&lt;!here&gt;',
+  '\u0000\u0007',
+  '\ud800',
+];
+const anyName = fc.oneof(
+  fc.constantFrom(...hostileNames),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 512 }),
+);
+
+function hostile(name: string): FiredPayload {
+  return firedPayload({
+    lead: { id: idOf('lead'), name, aliases: [] },
+    trigger: { id: idOf('trigger'), name: name.slice(0, 100), kind: 'milestone' },
+    top_drivers: Array.from({ length: 10 }, () => ({
+      rule_id: idOf('rule'),
+      event_type: name.slice(0, 100),
+      count: 1,
+      weight: 1,
+      total: 1,
+      filter_label: name.slice(0, 200),
+    })),
+    cause: { event_id: idOf('event'), event_type: name.slice(0, 100), rule_ids: [] },
+    level: name.slice(0, 100),
+  });
+}
+
+const mail = {
+  notification_id: idOf('notification'),
+  channel_id: idOf('channel'),
+  from: 'leads@example.com',
+};
+const testPayload: NotificationPayload = {
+  type: 'channel.test',
+  timestamp: startTime,
+  data: { channel: { id: idOf('channel'), name: 'Sales', type: 'slack' }, unit_id: ouId, message: 'A test.' },
+};
+
+describe('one line of text', () => {
+  test('holds no line break, no control character, no mark of direction, and is no longer than it may be', () => {
+    fc.assert(
+      fc.property(anyName, fc.integer({ min: 1, max: 600 }), (name, maximum) => {
+        const line = oneLine(name, maximum);
+        // eslint-disable-next-line no-control-regex
+        expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/);
+        expect(line.isWellFormed()).toBe(true);
+        expect(Array.from(line).length).toBeLessThanOrEqual(maximum);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a message says who, how much and why', () => {
+  test.each([
+    ['trigger.milestone.fired', 'Ada Lovelace is up to 87 points'],
+    ['trigger.sequence.fired', 'Ada Lovelace completed the sequence “Hot leads”'],
+    ['trigger.surge.fired', 'Ada Lovelace is surging, now at 87 points'],
+  ] as const)('of %s', (type, title) => {
+    const notice = noticeOf({ ...firedPayload(), type } as FiredPayload);
+    expect(notice.title).toBe(title);
+    expect(notice.facts).toContainEqual({ label: 'Score', value: '87 (before: 62)' });
+    expect(notice.reasons).toEqual([
+      'Demo Requested: +25 (1×)',
+      'Page View (path contains /pricing): +30 (3×)',
+    ]);
+  });
+
+  test('of a fall below a milestone', () => {
+    const notice = noticeOf(firedPayload({ score: 40, previous_score: 81, direction: 'down' }));
+    expect(notice.title).toBe('Ada Lovelace is down to 40 points');
+  });
+
+  test('of a test', () => {
+    expect(noticeOf(testPayload)).toMatchObject({
+      title: 'Test of the channel “Sales”',
+      reasons: ['A test.'],
+    });
+  });
+
+  test('with a link only to what a browser opens as a page', () => {
+    const linkOf = (share_url: string) => noticeOf(firedPayload({ share_url })).link;
+    expect(linkOf('https://app.example.com/share/abc')).toBe('https://app.example.com/share/abc');
+    expect(linkOf('javascript:alert(1)')).toBeNull();
+    expect(linkOf('no address')).toBeNull();
+  });
+});
+
+describe('a Slack message', () => {
+  test('mentions nobody, links nothing and stays within the limits, whatever a lead is called', () => {
+    fc.assert(
+      fc.property(anyName, (name) => {
+        const { text, blocks } = slackMessage(noticeOf(hostile(name)));
+        expect(text).not.toMatch(/[<>]/);
+        for (const block of blocks) {
+          const texts = 'fields' in block ? block.fields : [block.text];
+          for (const one of texts) {
+            expect(one.type).toBe('plain_text');
+            expect(one.text).not.toMatch(/[<>]/);
+            expect(one.text.length).toBeGreaterThan(0);
+            expect(one.text.length).toBeLessThanOrEqual(
+              block.type === 'header' ? 150 : 'fields' in block ? 2_000 : 3_000,
+            );
+          }
+        }
+        expect(blocks.length).toBeLessThanOrEqual(50);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('has the share link as its only markup', () => {
+    const { blocks } = slackMessage(
+      noticeOf(firedPayload({ share_url: 'https://app.example.com/share/a|b&c>d' })),
+    );
+    const marked = blocks.flatMap((block) =>
+      block.type === 'section' && 'text' in block && block.text.type === 'mrkdwn' ? [block.text.text] : [],
+    );
+    expect(marked).toEqual(['<https://app.example.com/share/a%7Cb&amp;c%3Ed|Why this score>']);
+  });
+});
+
+describe('a Teams card', () => {
+  test('is at most 28 KB and shows all text where no markdown is read', () => {
+    fc.assert(
+      fc.property(anyName, (name) => {
+        const message = teamsMessage(noticeOf(hostile(name)));
+        expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(maximumCardBytes);
+        const [{ content }] = message.attachments;
+        for (const { type, inlines } of content.body) {
+          expect(type).toBe('RichTextBlock');
+          for (const inline of inlines) expect(inline.type).toBe('TextRun');
+        }
+        expect(content.actions).toBeUndefined();
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is at most 28 KB with the largest of everything', () => {
+    const message = teamsMessage(noticeOf(hostile('\u{1f600}'.repeat(256))));
+    expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(maximumCardBytes);
+  });
+});
+
+describe('an e-mail', () => {
+  test('has a subject of one line and no markup of a stranger, whatever a lead is called', () => {
+    fc.assert(
+      fc.property(anyName, (name) => {
+        const { subject, html, headers, messageId } = emailMessage(noticeOf(hostile(name)), mail);
+        for (const header of [subject, messageId, ...Object.values(headers)])
+          // eslint-disable-next-line no-control-regex
+          expect(header).not.toMatch(/[\u0000-\u001f\u007f]/);
+        expect(
+          html.replaceAll(/<\/?(!doctype|html|head|meta|title|body|h1|table|tr|th|td|ul|li)\b[^<>]*>/g, ''),
+        ).not.toMatch(/[<>]/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('carries its prefix, how to be let off the list, and an id that repeats share', () => {
+    const message = emailMessage(noticeOf(firedPayload()), { ...mail, subject_prefix: '[Sales]' });
+    expect(message.subject).toBe('[Sales] Ada Lovelace is up to 87 points');
+    expect(message.messageId).toBe(`<${mail.notification_id}@example.com>`);
+    expect(message.headers['List-Unsubscribe']).toMatch(/^<mailto:leads@example\.com\?subject=Unsubscribe/);
+    expect(message.headers['List-Id']).toBe(`<${mail.channel_id}.notifications.example.com>`);
+    expect(message.text).toContain('Score: 87 (before: 62)');
+    expect(message.html).toContain('<li>Demo Requested: +25 (1×)</li>');
+  });
+
+  test.each([
+    'ada@example.com\r\nBcc: x@example.com',
+    'Ada <ada@example.com>',
+    'ada',
+    '',
+    'ada@example.com,',
+    'a@b@c',
+    'ada@example.com;grace@example.com',
+  ])('goes to nobody when its recipients are %j', (recipients) => {
+    expect(() => recipientsOf(recipients)).toThrow(TypeError);
+  });
+
+  test('goes to each of its recipients once', () => {
+    expect(recipientsOf('ada@example.com, grace@example.com,ada@example.com')).toEqual([
+      'ada@example.com',
+      'grace@example.com',
+    ]);
+  });
+});

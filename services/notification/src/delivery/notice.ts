@@ -1,0 +1,85 @@
+// What a notification says, in words, whatever the channel: each kind of message is a rendering of this.
+import type { FiredPayload, NotificationPayload } from '@lead-scoring/contracts';
+import { oneLine } from './text.js';
+
+export interface Notice {
+  /** One line that says it all. */
+  title: string;
+  facts: { label: string; value: string }[];
+  /** Why: what gave the points, the most important first. */
+  reasons: string[];
+  /** Where the score is explained. */
+  link: string | null;
+}
+
+const shownDrivers = 5;
+const nameLength = 120;
+
+export function noticeOf(payload: NotificationPayload): Notice {
+  if (payload.type === 'channel.test') {
+    const { channel, message } = payload.data;
+    return {
+      title: `Test of the channel ${quoted(channel.name)}`,
+      facts: [],
+      reasons: [oneLine(message, 500)],
+      link: null,
+    };
+  }
+  const { data } = payload;
+  const { lead, trigger, score, previous_score, cause } = data;
+  return {
+    title: titleOf(payload),
+    facts: [
+      { label: 'Lead', value: nameOf(lead) },
+      { label: 'Score', value: `${points(score)} (before: ${points(previous_score)})` },
+      ...(data.level === null ? [] : [{ label: 'Level', value: oneLine(data.level, 100) }]),
+      { label: 'Trigger', value: oneLine(trigger.name, nameLength) },
+      { label: 'Last event', value: oneLine(cause.event_type, 100) },
+    ],
+    reasons: data.top_drivers
+      .slice(0, shownDrivers)
+      .map(
+        ({ event_type, label, filter_label, count, total }) =>
+          `${oneLine(label ?? (filter_label === undefined ? event_type : `${event_type} (${filter_label})`), 160)}: ` +
+          `${signed(total)} (${String(count)}×)`,
+      ),
+    link: linkOf(data.share_url),
+  };
+}
+
+function titleOf({ type, data: { lead, trigger, score, previous_score } }: FiredPayload): string {
+  const name = nameOf(lead);
+  switch (type) {
+    case 'trigger.milestone.fired':
+      return `${name} ${score >= previous_score ? 'is up to' : 'is down to'} ${points(score)} points`;
+    case 'trigger.sequence.fired':
+      return `${name} completed the sequence ${quoted(trigger.name)}`;
+    case 'trigger.surge.fired':
+      return `${name} is surging, now at ${points(score)} points`;
+  }
+}
+
+/** Only an address that a browser opens as a page. */
+function linkOf(url: string | undefined): string | null {
+  if (url === undefined || !URL.canParse(url)) return null;
+  const { protocol, href } = new URL(url);
+  return protocol === 'https:' || protocol === 'http:' ? href : null;
+}
+
+/** A name may consist of what cannot be seen. */
+function nameOf({ id, name }: FiredPayload['data']['lead']): string {
+  return oneLine(name, nameLength) || id;
+}
+
+function quoted(name: string): string {
+  return `“${oneLine(name, nameLength)}”`;
+}
+
+/** The same in every locale of the machine. */
+function points(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+function signed(value: number): string {
+  return value > 0 ? `+${points(value)}` : points(value);
+}

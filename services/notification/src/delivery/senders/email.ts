@@ -1,0 +1,109 @@
+// Sends e-mail over the deployment's SMTP server: one message for each notification, to all recipients of the channel.
+import { createTransport } from 'nodemailer';
+import { emailMessage, recipientsOf } from '../messages/email.js';
+import { noticeOf } from '../notice.js';
+import { delivered, failed, type AttemptResult, type Send } from './sender.js';
+
+export interface MailSettings {
+  /** smtp:// or smtps://, with user and password where the server wants them. */
+  url: string;
+  /** The sender's address. */
+  from: string;
+}
+
+const senderName = 'Lead scoring';
+/** Steps of a conversation; the attempt as a whole ends with its signal. */
+const stepTimeoutMs = 10_000;
+
+export function createEmailSender(settings: MailSettings | null): Send<'email'> {
+  if (!settings) {
+    const notSetUp = failed('not_set_up', 'E-mail is not set up: set SMTP_URL and MAIL_FROM.');
+    return () => Promise.resolve(notSetUp);
+  }
+  const { url, from } = settings;
+  const transport = createTransport({
+    url,
+    connectionTimeout: stepTimeoutMs,
+    greetingTimeout: stepTimeoutMs,
+    socketTimeout: stepTimeoutMs,
+    // Nothing that a notification says makes the mailer read files or addresses.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return async ({ channel, config, notification_id, payload, signal }) => {
+    const { recipients, subject_prefix } = config;
+    let to: string[];
+    try {
+      to = recipientsOf(recipients);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      return failed('refused', `The channel's ${error.message}.`);
+    }
+    const message = emailMessage(noticeOf(payload), {
+      notification_id,
+      channel_id: channel.id,
+      subject_prefix,
+      from,
+    });
+    try {
+      const { accepted, rejected, response } = await bounded(
+        signal,
+        transport.sendMail({
+          from: { name: senderName, address: from },
+          to: to.map((address) => ({ name: '', address })),
+          ...message,
+        }),
+      );
+      const refused = rejected.length > 0 ? ` Refused: ${rejected.map(String).join(', ')}.` : '';
+      return delivered(
+        `The mail server took it for ${String(accepted.length)} of ${String(to.length)} recipients.${refused}`,
+        { status: statusOf(response), response },
+      );
+    } catch (error) {
+      return failureOf(error, signal);
+    }
+  };
+}
+
+interface MailError extends Error {
+  code?: string;
+  response?: string;
+  responseCode?: number;
+}
+
+function failureOf(error: unknown, signal: AbortSignal): AttemptResult {
+  const { code = '', response = '', responseCode } = error as MailError;
+  if (signal.aborted || code === 'ETIMEDOUT')
+    return failed('timeout', 'The mail server did not answer in time.');
+  if (code === 'EAUTH')
+    return failed('not_set_up', 'The mail server does not accept the credentials of SMTP_URL.', {
+      status: responseCode,
+    });
+  if (responseCode !== undefined) {
+    // 5xx is the last word (RFC 5321, 4.2.1); but at the greeting it is about us, not about the message.
+    const isLast = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
+    return failed(isLast ? 'rejected' : 'status', `The mail server answered ${response.trim()}`, {
+      status: responseCode,
+      response,
+    });
+  }
+  return failed('unreachable', `The mail server cannot be reached${code === '' ? '' : ` (${code})`}.`);
+}
+
+function statusOf(response: string): number | undefined {
+  const status = /^\d{3}/.exec(response)?.[0];
+  return status === undefined ? undefined : Number(status);
+}
+
+/** Ends with the signal: a server may drip its answers for ever. */
+function bounded<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      reject(new Error('the attempt has taken too long'));
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', giveUp);
+    });
+  });
+}

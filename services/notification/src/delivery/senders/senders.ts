@@ -1,0 +1,87 @@
+// The senders of all types of channels, behind one function.
+import type { Outbound } from '@lead-scoring/outbound';
+import type { NotificationPayload } from '@lead-scoring/contracts';
+import type { Channel } from '../../configuration/state.js';
+import { createEmailSender, type MailSettings } from './email.js';
+import { attemptTimeoutMs, failed, type AttemptResult, type Secrets } from './sender.js';
+import { createSlackSender, type SlackSettings } from './slack.js';
+import { createTeamsSender } from './teams.js';
+import { createWebhookSender } from './webhook.js';
+
+/** Tells a channel of a notification, once; answers in time whatever the destination does. */
+export type SendNotification = (
+  channel: Channel,
+  notification: { notification_id: string; payload: NotificationPayload },
+  attempt: { at: Date; signal: AbortSignal },
+) => Promise<AttemptResult>;
+
+export interface SenderDependencies {
+  outbound: Pick<Outbound, 'check' | 'request'>;
+  secrets: Secrets;
+  /** null: not set up. */
+  slack: SlackSettings | null;
+  mail: MailSettings | null;
+  /** For all of an attempt. */
+  timeoutMs?: number;
+}
+
+/** Of the deployment's making, and nothing that waiting mends: who looks at the attempts is told. */
+class SecretUnreadable extends Error {
+  override readonly name = 'SecretUnreadable';
+}
+
+export function createSenders({
+  outbound,
+  secrets,
+  slack,
+  mail,
+  timeoutMs = attemptTimeoutMs,
+}: SenderDependencies): SendNotification {
+  const readable: Secrets = {
+    signingSecret: (keyId) => secrets.signingSecret(keyId),
+    unseal: (sealed, context) => {
+      try {
+        return secrets.unseal(sealed, context);
+      } catch (cause) {
+        throw new SecretUnreadable('a secret of the channel cannot be opened', { cause });
+      }
+    },
+  };
+  const webhook = createWebhookSender(outbound, readable);
+  const teams = createTeamsSender(outbound, readable);
+  const toSlack = createSlackSender(slack);
+  const email = createEmailSender(mail);
+
+  function sendBy(
+    channel: Channel,
+    { notification_id, payload }: Parameters<SendNotification>[1],
+    attempt: Parameters<SendNotification>[2],
+  ): Promise<AttemptResult> {
+    const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(timeoutMs)]);
+    const sending = { channel, notification_id, payload, at: attempt.at, signal };
+    const { destination } = channel;
+    switch (destination.type) {
+      case 'webhook':
+        return webhook({ ...sending, config: destination.config });
+      case 'teams':
+        return teams({ ...sending, config: destination.config });
+      case 'slack':
+        return toSlack({ ...sending, config: destination.config });
+      case 'email':
+        return email({ ...sending, config: destination.config });
+    }
+  }
+
+  return async (channel, notification, attempt) => {
+    try {
+      return await sendBy(channel, notification, attempt);
+    } catch (error) {
+      if (error instanceof SecretUnreadable)
+        return failed(
+          'internal',
+          'A secret of the channel cannot be opened: SEALING_SECRET is not the one that it was sealed with.',
+        );
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,42 @@
+// Sends to webhooks: the payload as it is recorded, signed.
+import { deliveryHeader } from '@lead-scoring/contracts';
+import type { Outbound } from '@lead-scoring/outbound';
+import type { Channel } from '../../configuration/state.js';
+import { signatureHeaders } from '../sign.js';
+import { post } from './http.js';
+import type { Secrets, Send } from './sender.js';
+
+export function createWebhookSender(
+  outbound: Pick<Outbound, 'check' | 'request'>,
+  secrets: Secrets,
+): Send<'webhook'> {
+  return ({ channel, config, notification_id, payload, at, signal }) => {
+    const body = JSON.stringify(payload);
+    const authorization =
+      config.auth_header === undefined ? null : secrets.unseal(config.auth_header.sealed, channel.id);
+    return post(outbound, {
+      url: config.url,
+      headers: {
+        'content-type': 'application/json',
+        ...signatureHeaders({
+          id: notification_id,
+          at,
+          body,
+          secrets: signingKeysOf(channel, at).map((keyId) => secrets.signingSecret(keyId)),
+        }),
+        [deliveryHeader]: notification_id,
+        ...(authorization !== null && { authorization }),
+      },
+      body,
+      at,
+      signal,
+      secrets: authorization === null ? [] : [authorization],
+    });
+  };
+}
+
+/** The newest first; the one before it until the receiver has had time to change. */
+export function signingKeysOf({ signing }: Pick<Channel, 'signing'>, at: Date): string[] {
+  const { key_id, previous } = signing;
+  return previous && at.getTime() < Date.parse(previous.valid_until) ? [key_id, previous.key_id] : [key_id];
+}

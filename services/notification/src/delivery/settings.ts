@@ -1,0 +1,87 @@
+// What delivery takes from the environment.
+import { parsePrivateTargets, type PrivateTarget } from '@lead-scoring/outbound';
+import { setting } from '@lead-scoring/service';
+import { z } from 'zod';
+import { publishedLimits, type ChannelLimits } from './limits.js';
+import { publishedPolicy, publishedSchedule, type DeliveryPolicy } from './schedule-model.js';
+import type { MailSettings } from './senders/email.js';
+import type { DestinationType } from './senders/sender.js';
+import type { SlackSettings } from './senders/slack.js';
+
+const seconds = z
+  .string()
+  .regex(
+    /^\d{1,7}(,\d{1,7}){0,31}$/,
+    'must be one to 32 numbers of seconds separated by commas, such as 0,5,300',
+  )
+  .transform((text) => text.split(',').map(Number));
+
+/** To be spread into the service's configuration. */
+export const deliverySettings = {
+  /** The bot that posts to Slack; without it, slack channels say so when they are to be told something. */
+  SLACK_BOT_TOKEN: z.string().min(1).max(500).optional(),
+  SLACK_API_URL: setting.httpUrl.optional(),
+  /** The mail server, smtp:// or smtps://, with user and password where it wants them. */
+  SMTP_URL: z
+    .string()
+    .regex(/^smtps?:\/\/\S+$/, 'must be a URL that starts with smtp:// or smtps://')
+    .optional(),
+  /** The address that e-mail comes from. */
+  MAIL_FROM: z
+    .string()
+    .max(320)
+    .regex(/^[^\s@,;<>]+@[^\s@,;<>]+$/, 'must be an e-mail address')
+    .optional(),
+  /** Seconds before each attempt to deliver a notification; as many attempts are made as there are numbers. */
+  RETRY_SCHEDULE_SECONDS: seconds.default([...publishedSchedule]),
+  /** A channel that has only failed for so long is paused. */
+  PAUSE_CHANNEL_AFTER_SECONDS: setting.whole(1, 31_536_000).default(publishedPolicy.pauseAfterMs / 1_000),
+  /** How often a paused channel is tried. */
+  PROBE_CHANNEL_SECONDS: setting.whole(1, 86_400).default(publishedPolicy.probeEveryMs / 1_000),
+  /** Requests that one webhook channel is sent in a second, and at the same time. */
+  WEBHOOKS_PER_SECOND: setting.whole(1, 100_000).default(publishedLimits.webhook.perSecond),
+  WEBHOOKS_AT_ONCE: setting.whole(1, 1_000).default(publishedLimits.webhook.concurrency),
+  /** Private addresses that notifications may reach all the same. */
+  ALLOW_PRIVATE_TARGETS: z
+    .string()
+    .transform((text, context): PrivateTarget[] => {
+      try {
+        return parsePrivateTargets(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+        return z.NEVER;
+      }
+    })
+    .default([]),
+};
+
+export type DeliverySettings = z.infer<z.ZodObject<typeof deliverySettings>>;
+
+export function policyOf({
+  RETRY_SCHEDULE_SECONDS,
+  PAUSE_CHANNEL_AFTER_SECONDS,
+  PROBE_CHANNEL_SECONDS,
+}: DeliverySettings): DeliveryPolicy {
+  return {
+    schedule: RETRY_SCHEDULE_SECONDS,
+    pauseAfterMs: PAUSE_CHANNEL_AFTER_SECONDS * 1_000,
+    probeEveryMs: PROBE_CHANNEL_SECONDS * 1_000,
+  };
+}
+
+export function limitsOf({
+  WEBHOOKS_PER_SECOND: perSecond,
+  WEBHOOKS_AT_ONCE: concurrency,
+}: DeliverySettings): Record<DestinationType, ChannelLimits> {
+  return { ...publishedLimits, webhook: { concurrency, perSecond, burst: perSecond } };
+}
+
+/** null where something is missing. */
+export function slackOf({ SLACK_BOT_TOKEN, SLACK_API_URL }: DeliverySettings): SlackSettings | null {
+  return SLACK_BOT_TOKEN === undefined ? null : { token: SLACK_BOT_TOKEN, apiUrl: SLACK_API_URL };
+}
+
+/** null where something is missing. */
+export function mailOf({ SMTP_URL, MAIL_FROM }: DeliverySettings): MailSettings | null {
+  return SMTP_URL === undefined || MAIL_FROM === undefined ? null : { url: SMTP_URL, from: MAIL_FROM };
+}

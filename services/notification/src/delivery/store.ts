@@ -1,0 +1,408 @@
+// Notifications as stored: each under its id with what became of it, its attempts beside it, those that wait once more
+// by channel and time, and how each channel does.
+import type { JsonValue, records } from '@lead-scoring/contracts';
+import {
+  Binary,
+  binaryToUuid,
+  createGuardedWriter,
+  createStateCache,
+  defineCollection,
+  deletePartition,
+  inLockingOrder,
+  insertMissing,
+  packJson,
+  unpackJson,
+  uuidToBinary,
+  withClassifiedErrors,
+  type Filter,
+  type GuardedDocument,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { notificationsIn, type DeliveryEvent } from './events.js';
+import { evolveHealth, evolveNotification } from './evolve.js';
+import { firedOf, isTest, type ChannelHealth, type Notification } from './state.js';
+
+export interface DeliveryDocument extends GuardedDocument {
+  /** The notification's id. */
+  _id: Binary;
+  ou: Binary;
+  channel: Binary;
+  lead: Binary | null;
+  trigger: Binary | null;
+  firing: Binary | null;
+  status: Notification['status'];
+  requested: Date;
+  /** JSON text of the notification. */
+  content: string;
+}
+
+export interface AttemptDocument {
+  /** attemptKey */
+  _id: Binary;
+  partition: number;
+  /** JSON text of the event. */
+  content: string;
+}
+
+/** A notification that is to be sent: what the deliverer needs to put it in its place. */
+export interface PendingDocument extends GuardedDocument {
+  /** The notification's id. */
+  _id: Binary;
+  ou: Binary;
+  channel: Binary;
+  lead: Binary | null;
+  due: Date;
+  test: boolean;
+}
+
+export interface HealthDocument extends GuardedDocument {
+  /** The channel's id. */
+  _id: Binary;
+  content: string;
+}
+
+export const deliveries = defineCollection<DeliveryDocument>({
+  name: 'deliveries',
+  indexes: [
+    { key: { ou: 1, requested: -1, _id: -1 } },
+    { key: { channel: 1, requested: -1, _id: -1 } },
+    { key: { lead: 1, requested: -1, _id: -1 } },
+    { key: { firing: 1 } },
+  ],
+});
+export const deliveryAttempts = defineCollection<AttemptDocument>({ name: 'delivery_attempts', indexes: [] });
+export const pendingDeliveries = defineCollection<PendingDocument>({
+  name: 'pending_deliveries',
+  indexes: [{ key: { partition: 1, channel: 1, due: 1, _id: 1 } }],
+});
+export const channelHealth = defineCollection<HealthDocument>({ name: 'channel_health', indexes: [] });
+
+export const deliveryCollections = [deliveries, deliveryAttempts, pendingDeliveries, channelHealth];
+
+/** An attempt within its notification: ordered, so that all of one come in order from the primary index. */
+export function attemptKey(notificationId: string, attempt: number): Binary {
+  const bytes = Buffer.alloc(20);
+  Buffer.from(notificationId.replaceAll('-', ''), 'hex').copy(bytes);
+  bytes.writeUInt32BE(attempt, 16);
+  return new Binary(bytes, 0);
+}
+
+/** All attempts of a notification. */
+export function attemptsOf(notificationId: string): { $gte: Binary; $lte: Binary } {
+  return { $gte: attemptKey(notificationId, 0), $lte: attemptKey(notificationId, 0xffff_ffff) };
+}
+
+/** A notification that waits, as short as it can be kept in hand. */
+export interface Waiting {
+  readonly notification_id: string;
+  readonly ou_id: string;
+  readonly channel_id: string;
+  readonly lead_id: string | null;
+  /** Milliseconds since 1970. */
+  readonly due: number;
+  /** Of the last event that it holds: of two with one time, the earlier goes first. */
+  readonly offset: number;
+  readonly test: boolean;
+}
+
+/** What a fold has changed. */
+export interface Folded {
+  /** As they are afterwards. */
+  notifications: { notification: Notification; offset: number }[];
+  /** Ids of those of which an attempt was folded. */
+  attempted: ReadonlySet<string>;
+  health: ChannelHealth[];
+}
+
+/** The notifications and channels of one partition. */
+export interface DeliveryStore {
+  notifications(ids: Iterable<string>): Promise<Map<string, Notification | null>>;
+  /** Notifications of any partition, as they are stored; not to be decided on. */
+  find(ids: Iterable<string>): Promise<Map<string, Notification>>;
+  health(channelIds: Iterable<string>): Promise<Map<string, ChannelHealth | null>>;
+  fold(events: readonly { event: DeliveryEvent; offset: number }[]): Promise<Folded>;
+  /** Channels for which something waits. */
+  channelsThatWait(): Promise<{ channel_id: string; ou_id: string }[]>;
+  /** What waits for a channel, that which is due first before the rest. */
+  waitingFor(channelId: string, limit: number): Promise<Waiting[]>;
+  /** A channel's notifications that were requested within a time, oldest first. */
+  requestedWithin(
+    range: RequestedWithin & { after: { at: string; notification_id: string } | null; limit: number },
+  ): Promise<Notification[]>;
+  countRequestedWithin(range: RequestedWithin): Promise<number>;
+  reset(): Promise<void>;
+}
+
+/** A time within which a channel's notifications were requested; tests are left out. */
+export interface RequestedWithin {
+  channel_id: string;
+  since: string;
+  until: string;
+  undeliveredOnly: boolean;
+}
+
+interface Stored<Value> {
+  value: Value;
+  offset: number;
+}
+
+export function createDeliveryStore(
+  readModel: ReadModel,
+  partition: number,
+  { cachedNotifications }: { cachedNotifications: number },
+): DeliveryStore {
+  const stored = readModel.collection(deliveries);
+  const attempts = readModel.collection(deliveryAttempts);
+  const pending = readModel.collection(pendingDeliveries);
+  const healths = readModel.collection(channelHealth);
+  const writer = createGuardedWriter(readModel);
+  const known = createStateCache<Stored<Notification>>({ maximumEntries: cachedNotifications });
+  const knownHealth = createStateCache<Stored<ChannelHealth>>({ maximumEntries: 10_000 });
+
+  const loadNotifications = (ids: Iterable<string>) =>
+    known.load(ids, async (missing) => {
+      const found = await withClassifiedErrors(() =>
+        stored.find({ _id: { $in: missing.map(uuidToBinary) } }).toArray(),
+      );
+      return found.map((document) => [
+        binaryToUuid(document._id),
+        { value: toNotification(document), offset: document.offset },
+      ]);
+    });
+  const loadHealth = (ids: Iterable<string>) =>
+    knownHealth.load(ids, async (missing) => {
+      const found = await withClassifiedErrors(() =>
+        healths.find({ _id: { $in: missing.map(uuidToBinary) } }).toArray(),
+      );
+      return found.map((document) => [
+        binaryToUuid(document._id),
+        { value: toHealth(document), offset: document.offset },
+      ]);
+    });
+
+  async function fold(events: readonly { event: DeliveryEvent; offset: number }[]): Promise<Folded> {
+    const ids = new Set<string>();
+    const channelIds = new Set<string>();
+    for (const { event } of events) {
+      channelIds.add(event.payload.channel_id);
+      for (const id of notificationsIn(event)) ids.add(id);
+    }
+    const [before, healthBefore] = await Promise.all([loadNotifications(ids), loadHealth(channelIds)]);
+    const after = new Map(before);
+    const healthAfter = new Map(healthBefore);
+    const attempted: records.NotificationAttempted[] = [];
+    for (const { event, offset } of events) {
+      const { channel_id } = event.payload;
+      for (const id of notificationsIn(event)) {
+        const was = after.get(id) ?? null;
+        const is = was && was.offset >= offset ? null : evolveNotification(was?.value ?? null, event);
+        if (is) after.set(id, { value: is, offset });
+      }
+      if (event.type === 'NotificationAttempted') attempted.push(event.payload);
+      const was = healthAfter.get(channel_id) ?? null;
+      if (!was || was.offset < offset)
+        healthAfter.set(channel_id, { value: evolveHealth(was?.value ?? null, event), offset });
+    }
+    const notifications = [...after.values()].flatMap((one) => (one ? [one] : []));
+    const health = [...healthAfter].flatMap(([id, one]) =>
+      one && one.value !== healthBefore.get(id)?.value ? [one] : [],
+    );
+    await insertMissing(
+      attempts,
+      attempted.map((payload) => ({
+        _id: attemptKey(payload.notification_id, payload.attempt),
+        partition,
+        content: packJson(payload as unknown as JsonValue),
+      })),
+    );
+    await writer.write(
+      stored,
+      notifications.map(({ value, offset }) => toDocument(value, { partition, offset })),
+      { isNew: ({ _id }) => (before.get(binaryToUuid(_id)) ?? null) === null },
+    );
+    await writer.write(
+      pending,
+      notifications
+        .filter(({ value }) => value.status === 'pending')
+        .map(({ value, offset }) => toPending(value, { partition, offset })),
+      { isNew: ({ _id }) => (before.get(binaryToUuid(_id)) ?? null) === null },
+    );
+    const ended = notifications.filter(({ value }) => value.status !== 'pending');
+    if (ended.length > 0) {
+      const keys = inLockingOrder(ended.map(({ value }) => ({ _id: uuidToBinary(value.notification_id) })));
+      await withClassifiedErrors(() => pending.deleteMany({ _id: { $in: keys.map(({ _id }) => _id) } }));
+    }
+    await writer.write(
+      healths,
+      health.map(({ value, offset }) => ({
+        _id: uuidToBinary(value.channel_id),
+        partition,
+        offset,
+        content: packJson(value as unknown as JsonValue),
+      })),
+    );
+    for (const one of notifications) known.put(one.value.notification_id, one);
+    for (const one of health) knownHealth.put(one.value.channel_id, one);
+    return {
+      notifications: notifications.map(({ value, offset }) => ({ notification: value, offset })),
+      attempted: new Set(attempted.map(({ notification_id }) => notification_id)),
+      health: health.map(({ value }) => value),
+    };
+  }
+
+  return {
+    notifications: async (ids) => valuesOf(await loadNotifications(ids)),
+    find: (ids) =>
+      withClassifiedErrors(async () => {
+        const found = await stored.find({ _id: { $in: [...ids].map(uuidToBinary) } }).toArray();
+        return new Map(found.map((document) => [binaryToUuid(document._id), toNotification(document)]));
+      }),
+    health: async (ids) => valuesOf(await loadHealth(ids)),
+    fold: async (events) => {
+      try {
+        return await fold(events);
+      } catch (error) {
+        known.clear();
+        knownHealth.clear();
+        throw error;
+      }
+    },
+    channelsThatWait: () =>
+      withClassifiedErrors(async () => {
+        const found = await pending
+          .aggregate<{ _id: Binary; ou: Binary }>([
+            { $match: { partition } },
+            { $group: { _id: '$channel', ou: { $first: '$ou' } } },
+          ])
+          .toArray();
+        return found.map(({ _id, ou }) => ({ channel_id: binaryToUuid(_id), ou_id: binaryToUuid(ou) }));
+      }),
+    waitingFor: (channelId, limit) =>
+      withClassifiedErrors(async () => {
+        const found = await pending
+          .find({ partition, channel: uuidToBinary(channelId) })
+          .sort({ due: 1, _id: 1 })
+          .limit(limit)
+          .toArray();
+        return found.map(toWaiting);
+      }),
+    requestedWithin: ({ after, limit, ...range }) =>
+      withClassifiedErrors(async () => {
+        const found = await stored
+          .find(
+            after
+              ? {
+                  $and: [
+                    requestedFilter({ ...range, since: after.at }),
+                    {
+                      $or: [
+                        { requested: { $gt: new Date(after.at) } },
+                        { _id: { $gt: uuidToBinary(after.notification_id) } },
+                      ],
+                    },
+                  ],
+                }
+              : requestedFilter(range),
+          )
+          .sort({ requested: 1, _id: 1 })
+          .limit(limit)
+          .toArray();
+        return found.map(toNotification);
+      }),
+    countRequestedWithin: (range) =>
+      withClassifiedErrors(() => stored.countDocuments(requestedFilter(range))),
+    reset: async () => {
+      known.clear();
+      knownHealth.clear();
+      for (const declaration of [pendingDeliveries, channelHealth, deliveryAttempts, deliveries])
+        await deletePartition<{ partition: number }>(readModel, declaration, partition);
+    },
+  };
+}
+
+function valuesOf<Value extends object>(
+  loaded: Map<string, Stored<Value> | null>,
+): Map<string, Value | null> {
+  return new Map([...loaded].map(([key, one]) => [key, one?.value ?? null]));
+}
+
+function requestedFilter({
+  channel_id,
+  since,
+  until,
+  undeliveredOnly,
+}: RequestedWithin): Filter<DeliveryDocument> {
+  return {
+    channel: uuidToBinary(channel_id),
+    requested: { $gte: new Date(since), $lte: new Date(until) },
+    // Tests are of no trigger.
+    trigger: { $ne: null },
+    ...(undeliveredOnly && { status: { $ne: 'delivered' as const } }),
+  };
+}
+
+export function toNotification({ content }: Pick<DeliveryDocument, 'content'>): Notification {
+  return unpackJson(content) as unknown as Notification;
+}
+
+export function toHealth({ content }: Pick<HealthDocument, 'content'>): ChannelHealth {
+  return unpackJson(content) as unknown as ChannelHealth;
+}
+
+function optional(id: string | undefined): Binary | null {
+  return id === undefined ? null : uuidToBinary(id);
+}
+
+function toDocument(notification: Notification, at: { partition: number; offset: number }): DeliveryDocument {
+  const fired = firedOf(notification);
+  return {
+    _id: uuidToBinary(notification.notification_id),
+    ...at,
+    ou: uuidToBinary(notification.ou_id),
+    channel: uuidToBinary(notification.channel_id),
+    lead: optional(fired?.lead.id),
+    trigger: optional(fired?.trigger.id),
+    firing: optional(fired?.firing_id),
+    status: notification.status,
+    requested: new Date(notification.requested_at),
+    content: packJson(notification as unknown as JsonValue),
+  };
+}
+
+function toPending(notification: Notification, at: { partition: number; offset: number }): PendingDocument {
+  return {
+    _id: uuidToBinary(notification.notification_id),
+    ...at,
+    ou: uuidToBinary(notification.ou_id),
+    channel: uuidToBinary(notification.channel_id),
+    lead: optional(firedOf(notification)?.lead.id),
+    due: new Date(notification.due_at),
+    test: isTest(notification),
+  };
+}
+
+function toWaiting({ _id, ou, channel, lead, due, offset, test }: PendingDocument): Waiting {
+  return {
+    notification_id: binaryToUuid(_id),
+    ou_id: binaryToUuid(ou),
+    channel_id: binaryToUuid(channel),
+    lead_id: lead && binaryToUuid(lead),
+    due: due.getTime(),
+    offset,
+    test,
+  };
+}
+
+/** A notification as the deliverer keeps it. */
+export function waitingOf(notification: Notification, offset: number): Waiting {
+  const { notification_id, ou_id, channel_id, due_at } = notification;
+  return {
+    notification_id,
+    ou_id,
+    channel_id,
+    lead_id: firedOf(notification)?.lead.id ?? null,
+    due: Date.parse(due_at),
+    offset,
+    test: isTest(notification),
+  };
+}

@@ -1,0 +1,33 @@
+// What triggers make of a lead's events: as recorded, and as decided before the lead is described.
+import type { records } from '@lead-scoring/contracts';
+
+type Untold<Payload> = Omit<Payload, 'lead' | 'level' | 'top_drivers'>;
+
+export type FiredEvent =
+  | { type: 'MilestoneFired'; payload: records.MilestoneFired }
+  | { type: 'SequenceFired'; payload: records.SequenceFired }
+  | { type: 'SurgeFired'; payload: records.SurgeFired };
+
+type OtherEvent =
+  | { type: 'TriggerRearmed'; payload: records.TriggerRearmed }
+  | { type: 'TriggerSuppressed'; payload: records.TriggerSuppressed }
+  | { type: 'ActivityObserved'; payload: records.ActivityObserved };
+
+export type FiringEvent = FiredEvent | OtherEvent;
+
+/** A firing without what only the explanation of the lead's score says; a sequence learns the score from there too. */
+export type FiredDraft =
+  | { type: 'MilestoneFired'; payload: Untold<records.MilestoneFired> }
+  | { type: 'SequenceFired'; payload: Omit<Untold<records.SequenceFired>, 'score' | 'previous_score'> }
+  | { type: 'SurgeFired'; payload: Untold<records.SurgeFired> };
+
+export type FiringDraft = FiredDraft | OtherEvent;
+
+/** The record that something is decided because of. */
+export type Source = records.ActivityObserved['source'];
+
+export function isFired(event: FiringEvent): event is FiredEvent;
+export function isFired(event: FiringDraft): event is FiredDraft;
+export function isFired({ type }: FiringDraft): boolean {
+  return type === 'MilestoneFired' || type === 'SequenceFired' || type === 'SurgeFired';
+}

@@ -1,0 +1,34 @@
+// What notifications say of leads: from the service's own explanations, which may be a moment behind what made a trigger
+// fire, and are waited for then.
+import { projectorNames } from '@lead-scoring/contracts';
+import { readDrivers, type DriversRequest, type LeadDrivers } from '@lead-scoring/explanations';
+import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
+
+export const [explanationsProjector] = projectorNames.notification;
+
+export interface Explanations {
+  /** Resolves when the decisions of a partition are folded up to this offset, the offset itself included. */
+  reach(partition: number, offset: bigint): Promise<void>;
+  /** In the order of the requests; null for a lead of which nothing is folded. */
+  read(requests: readonly DriversRequest[]): Promise<(LeadDrivers | null)[]>;
+}
+
+/** The explanations are not as far as what they are asked to explain: trying again helps. */
+class ExplanationsBehind extends Error {
+  override readonly name = 'ExplanationsBehind';
+  readonly retriable = true;
+}
+
+export function createExplanations(readModel: ReadModel, { timeoutMs }: { timeoutMs: number }): Explanations {
+  const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
+  return {
+    reach: async (partition, offset) => {
+      const reached = await watch.wait('scoring.events', [{ partition, offset: offset + 1n }], timeoutMs);
+      if (!reached)
+        throw new ExplanationsBehind(
+          `the explanations of partition ${String(partition)} are behind offset ${String(offset)}`,
+        );
+    },
+    read: (requests) => readDrivers(readModel, requests),
+  };
+}

@@ -1,0 +1,667 @@
+// Firing on a real database: the log may be cut into batches anywhere and folded again; what is told of a lead is its
+// explanation up to what made the trigger fire; what has fired, and would have fired, can be asked for.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  maximumNotificationBytes,
+  notificationIdOf,
+  notificationPayload,
+  records,
+  type PayloadOf,
+  type RecordDeclaration,
+} from '@lead-scoring/contracts';
+import { isRetriable, type FoldedRecord, type OutgoingRecord } from '@lead-scoring/event-log';
+import { explanationCollections, openExplanationPartition } from '@lead-scoring/explanations';
+import { levelsSet, ruleCreated, rulesetCreated } from '@lead-scoring/explanations/testing';
+import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
+import {
+  createLogger,
+  createQueryServer,
+  internalAuthorizationHeader,
+  signInternal,
+} from '@lead-scoring/service';
+import fc from 'fast-check';
+import type { SurgeTrigger, Trigger } from '../configuration/state.js';
+import {
+  act,
+  configurationOf,
+  eventsIngested,
+  idOf,
+  leadId,
+  leadScored,
+  milestone,
+  ouId,
+  second,
+  sequence,
+  surge,
+  type Act,
+} from '../testing/firing-builders.js';
+import { createExplanations, explanationsProjector } from './explanations.js';
+import { openFiring, type FiringPartition } from './partition.js';
+import { firingQueries, suppressionsOf } from './queries.js';
+import { previewSurge, simulateMilestone, simulateSequence, simulateSurge } from './simulate.js';
+import { firingCollections } from './store.js';
+
+const partition = 0;
+const bounds = { timeMs: 10_000, events: 100_000 };
+const range = { from: second(0), to: second(1_000) };
+
+function record<Declaration extends RecordDeclaration>(
+  declaration: Declaration,
+  payload: PayloadOf<Declaration>,
+  offset: number,
+): FoldedRecord {
+  const { type, topic } = declaration;
+  return {
+    type,
+    declaration,
+    topic,
+    partition,
+    offset: BigInt(offset),
+    key: null,
+    payload,
+    json: Buffer.from(JSON.stringify(payload)),
+    headers: { type, id: '', time: '' },
+  };
+}
+
+/** A service without a log: what it would append is kept here. */
+interface Service {
+  readModel: ReadModel;
+  /** Opens the partition anew, as after a restart. */
+  reopen(): void;
+  scoring(log: readonly FoldedRecord[]): Promise<void>;
+  explain(log: readonly FoldedRecord[]): Promise<void>;
+  /** Decides, appends, folds; what was folded before may be folded again. */
+  take(log: readonly FoldedRecord[], again?: number): Promise<void>;
+  firing(): FiringPartition;
+  own: FoldedRecord[];
+  commands: records.RequestNotification[];
+  documents(): Promise<Record<string, unknown[]>>;
+  close(): Promise<void>;
+}
+
+async function startService(triggers: readonly Trigger[], timeoutMs = 5_000): Promise<Service> {
+  const readModel = await connectReadModel(
+    {
+      uri: process.env.MONGODB_URI ?? '',
+      database: databaseName(`firing-${randomUUID().slice(0, 8)}`, 'notification'),
+    },
+    { logger: createLogger({ name: 'test', level: 'silent' }) },
+  );
+  await ensureCollections(readModel, [...firingCollections, ...explanationCollections]);
+  const configuration = configurationOf(triggers);
+  const projection = openExplanationPartition(readModel, partition, {
+    projectorName: explanationsProjector,
+    beforeReset: () => Promise.resolve(),
+    cachedLeads: 10,
+  });
+  await projection.checkpoint();
+  const open = () =>
+    openFiring(readModel, partition, {
+      configurations: { load: () => Promise.resolve(new Map([[ouId, configuration]])) },
+      explanations: createExplanations(readModel, { timeoutMs }),
+      // Less than there are leads: what is in hand is not all that there is.
+      cachedLeads: 1,
+    });
+  let firing = open();
+  const own: FoldedRecord[] = [];
+  const commands: records.RequestNotification[] = [];
+  const explain = async (log: readonly FoldedRecord[]) => {
+    await projection.fold([...log]);
+    const last = log.at(-1);
+    if (last)
+      await projection.store({
+        offset: 0n,
+        positions: { 'scoring.events': last.offset + 1n },
+      });
+  };
+  const take = async (log: readonly FoldedRecord[], again = 0) => {
+    const { events, commands: asked = [] } = await firing.decide([...log]);
+    const folded = own.slice(own.length - Math.min(again, own.length));
+    const appended = events.map(({ declaration, payload }: OutgoingRecord, index) =>
+      record(declaration, payload, own.length + index),
+    );
+    own.push(...appended);
+    commands.push(...asked.map(({ payload }) => payload as records.RequestNotification));
+    await firing.fold([...folded, ...appended]);
+  };
+  return {
+    readModel,
+    own,
+    commands,
+    explain,
+    take,
+    scoring: async (log) => {
+      await explain(log);
+      await take(log);
+    },
+    reopen: () => {
+      firing = open();
+    },
+    firing: () => firing,
+    documents: async () => {
+      const documents: Record<string, unknown[]> = {};
+      for (const { name } of firingCollections)
+        documents[name] = JSON.parse(
+          JSON.stringify(await readModel.db.collection(name).find().sort({ _id: 1 }).toArray()),
+        ) as unknown[];
+      return documents;
+    },
+    close: async () => {
+      await readModel.patiently((db) => db.dropDatabase());
+      await readModel.close();
+    },
+  };
+}
+
+/** Decisions on the acts of some leads in turn, one for each act, at these offsets. */
+function scoringLog(acts: readonly Act[], leads: readonly string[] = ['ada']): FoldedRecord[] {
+  const scores = new Map<string, number>();
+  return acts.map((one, index) => {
+    const lead = leads[index % leads.length] ?? '';
+    const previous = scores.get(lead) ?? 0;
+    scores.set(lead, previous + (one.points ?? 0));
+    return record(
+      records.leadScored,
+      leadScored([one], previous, one.at, { lead_id: idOf(lead) }),
+      index * 2,
+    );
+  });
+}
+
+const pointsOf = (count: number, points: (index: number) => number) =>
+  Array.from({ length: count }, (_, index) => act(`e${String(index)}`, 'Page View', index, points(index)));
+
+describe('any cut of the log into batches', () => {
+  const triggers = [
+    milestone({
+      score_threshold: 20,
+      rearm: { below: 10, cooldown_seconds: 0 },
+      channel_ids: [idOf('channel')],
+    }),
+    surge({ threshold: 25, window_seconds: 10 }),
+  ];
+  const log = scoringLog(
+    pointsOf(30, (index) => [10, 15, -20, 12, 9][index % 5] ?? 0),
+    ['ada', 'bob', 'cy'],
+  );
+
+  async function run(cuts: readonly (readonly [number, number])[]) {
+    const service = await startService(triggers);
+    try {
+      await service.explain(log);
+      let from = 0;
+      for (const [size, again] of [...cuts, [log.length, 0] as const]) {
+        if (from >= log.length) break;
+        if (again > 0) service.reopen();
+        await service.take(log.slice(from, from + size), again);
+        from += size;
+      }
+      return {
+        documents: await service.documents(),
+        own: service.own.map(({ type, payload }) => ({ type, payload })),
+        commands: service.commands,
+      };
+    } finally {
+      await service.close();
+    }
+  }
+
+  test('with any of it folded again after a restart, fires the same and gives the same documents', async () => {
+    const whole = await run([]);
+    expect(whole.documents.lead_states).toHaveLength(3);
+    expect(whole.documents.fired_events?.length).toBeGreaterThan(5);
+    expect(whole.commands.length).toBeGreaterThan(2);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 4 })), { maxLength: 30 }),
+        async (cuts) => {
+          expect(await run(cuts)).toEqual(whole);
+        },
+      ),
+      { numRuns: 6 },
+    );
+  }, 120_000);
+
+  test('a reset and a replay of what was recorded give the same documents, and ask for nothing again', async () => {
+    const service = await startService(triggers);
+    try {
+      await service.scoring(log);
+      const before = await service.documents();
+      const asked = service.commands.length;
+      await service.firing().reset();
+      expect(Object.values(await service.documents()).flat()).toEqual([]);
+      await service.firing().fold(service.own);
+      expect(await service.documents()).toEqual(before);
+      expect(service.commands).toHaveLength(asked);
+      // What was decided before is not decided again.
+      await service.take(log);
+      expect(await service.documents()).toEqual(before);
+    } finally {
+      await service.close();
+    }
+  }, 60_000);
+});
+
+describe('what is told', () => {
+  test('names what led to the score up to the record that made the trigger fire, and no further, and the level of that score', async () => {
+    const service = await startService([
+      milestone({ score_threshold: 20, channel_ids: [idOf('a'), idOf('b')] }),
+    ]);
+    try {
+      const rules = [
+        record(records.rulesetCreated, rulesetCreated({ ou_id: ouId }), 0),
+        record(records.ruleCreated, ruleCreated('rule', 10, { ou_id: ouId }), 1),
+        record(
+          records.engagementLevelsSet,
+          {
+            ...levelsSet([
+              ['Cold', null, 15],
+              ['Warm', 16, 25],
+              ['Hot', 26, null],
+            ]),
+            ou_id: ouId,
+          },
+          2,
+        ),
+      ];
+      const log = scoringLog(pointsOf(4, () => 10)).map((one, index) => ({
+        ...one,
+        offset: BigInt(index + 3),
+      }));
+      // The explanations are further than what is decided.
+      await service.explain([...rules, ...log]);
+      await service.take(log.slice(0, 3));
+      const [fired] = service.own.filter(({ type }) => type === 'MilestoneFired');
+      expect(fired?.payload).toMatchObject({
+        score: 20,
+        previous_score: 10,
+        level: 'Warm',
+        lead: {
+          id: leadId,
+          name: 'ada@example.com',
+          aliases: [{ alias_kind: 'email', alias: 'ada@example.com' }],
+        },
+        top_drivers: [
+          {
+            rule_id: idOf('rule'),
+            count: 2,
+            weight: 10,
+            total: 20,
+            label: 'label of rule',
+            filter_label: 'path contains "/rule"',
+          },
+        ],
+        source: { topic: 'scoring.events', partition, offset: 4 },
+      });
+      const firingId = (fired?.payload as records.MilestoneFired).firing_id;
+      expect(service.commands).toEqual(
+        [idOf('a'), idOf('b')].map((channel_id) =>
+          expect.objectContaining({ channel_id, notification_id: notificationIdOf(firingId, channel_id) }),
+        ),
+      );
+      for (const { payload } of service.commands) {
+        expect(notificationPayload.parse(payload)).toEqual(payload);
+        expect(payload).toMatchObject({
+          type: 'trigger.milestone.fired',
+          data: {
+            firing_id: firingId,
+            unit_id: ouId,
+            position: 'scoring.events:0:4',
+            threshold: 20,
+            direction: 'up',
+          },
+        });
+      }
+    } finally {
+      await service.close();
+    }
+  }, 60_000);
+
+  test('is small, however much there is to tell', async () => {
+    const service = await startService([milestone({ score_threshold: 1, channel_ids: [idOf('a')] })]);
+    try {
+      const aliases = Array.from({ length: 100 }, (_, index) => ({
+        alias_kind: 'external_id',
+        alias: `${String(index)}${'語'.repeat(500)}`,
+      }));
+      const payload = leadScored([act('a', 'x', 0, 5)], 0, 0, { aliases });
+      await service.scoring([record(records.leadScored, payload, 0)]);
+      const [asked] = service.commands;
+      expect(Buffer.byteLength(JSON.stringify(asked?.payload))).toBeLessThan(maximumNotificationBytes);
+      expect(notificationPayload.parse(asked?.payload)).toMatchObject({ data: { lead: { id: leadId } } });
+    } finally {
+      await service.close();
+    }
+  }, 60_000);
+
+  test('of a sequence is as much as is known: the score may not be decided yet', async () => {
+    const service = await startService([sequence(['A', 'B'], { channel_ids: [idOf('a')] })]);
+    try {
+      const fields = [{ field: 'name' as const, value: 'Ada Lovelace', at: second(0) }];
+      await service.take([
+        record(
+          records.eventsIngested,
+          eventsIngested([act('a', 'A', 0), act('b', 'B', 1)], 1, { fields }),
+          0,
+        ),
+      ]);
+      expect(service.commands).toMatchObject([
+        {
+          payload: {
+            type: 'trigger.sequence.fired',
+            data: { lead: { name: 'Ada Lovelace' }, score: 0, top_drivers: [], steps: [{}, {}] },
+          },
+        },
+      ]);
+      await service.scoring(scoringLog([act('c', 'x', 2, 7)]));
+      await service.take([
+        record(records.eventsIngested, eventsIngested([act('d', 'A', 3), act('e', 'B', 4)], 4), 1),
+      ]);
+      expect(service.commands[1]).toMatchObject({
+        payload: { data: { score: 7, top_drivers: [{ total: 7 }] } },
+      });
+    } finally {
+      await service.close();
+    }
+  }, 60_000);
+
+  test('waits for the explanation; while it is behind, nothing is decided, and trying again helps', async () => {
+    const service = await startService([milestone({ score_threshold: 10 })], 50);
+    try {
+      const log = scoringLog(pointsOf(2, () => 6));
+      await service.explain(log.slice(0, 1));
+      const failed = await service.take(log).catch((error: unknown) => error);
+      expect(isRetriable(failed)).toBe(true);
+      expect(service.own).toEqual([]);
+      await service.explain(log);
+      await service.take(log);
+      expect(service.own.map(({ type }) => type)).toEqual(['MilestoneFired']);
+    } finally {
+      await service.close();
+    }
+  }, 60_000);
+});
+
+describe('the history', () => {
+  const trigger = milestone({ score_threshold: 20, rearm: { cooldown_seconds: 0 } });
+  const surging: SurgeTrigger = surge({ threshold: 25, window_seconds: 2 });
+  const acts = pointsOf(60, (index) => [10, 15, -20, 12, 9][index % 5] ?? 0);
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await startService([trigger, surging]);
+    await service.scoring(scoringLog(acts, ['ada', 'bob', 'cy']));
+  }, 60_000);
+  afterAll(() => service.close());
+
+  const firedOf = (type: string) => service.own.filter((one) => one.type === type);
+
+  test('simulated is as it was lived', async () => {
+    const simulated = await simulateMilestone(service.readModel, trigger, range, bounds);
+    const lived = firedOf('MilestoneFired').map(({ payload }) => payload as records.MilestoneFired);
+    expect(simulated).toMatchObject({
+      total: lived.length,
+      leads: new Set(lived.map(({ lead_id }) => lead_id)).size,
+      leads_examined: 3,
+      events_examined: 60,
+      truncated: false,
+    });
+    expect(simulated.data.map(({ cause }) => cause.event_id).sort()).toEqual(
+      lived.map(({ cause }) => cause.event_id).sort(),
+    );
+    expect(simulated.data.map(({ at }) => at)).toEqual(
+      simulated.data
+        .map(({ at }) => at)
+        .sort()
+        .reverse(),
+    );
+    expect(simulated.data[0]?.lead.name).toBe('ada@example.com');
+    const surges = await simulateSurge(service.readModel, surging, range, bounds);
+    expect(surges.total).toBe(firedOf('SurgeFired').length);
+  });
+
+  test('has edges, and looking at it has bounds', async () => {
+    const whole = await simulateMilestone(service.readModel, trigger, range, bounds);
+    const half = await simulateMilestone(
+      service.readModel,
+      trigger,
+      { from: second(20), to: second(40) },
+      bounds,
+    );
+    expect(half.data.map(({ at }) => at)).toEqual(
+      whole.data.map(({ at }) => at).filter((at) => at >= second(20) && at < second(40)),
+    );
+    const little = await simulateMilestone(service.readModel, trigger, range, { ...bounds, events: 10 });
+    expect(little).toMatchObject({ truncated: true, events_examined: 10 });
+  });
+
+  test('of sequences is what came in: also what was imported, and nothing of another OU', async () => {
+    const trigger = sequence(['A', 'B'], { ordered: true, window_seconds: 10 });
+    const visit = (lead: string, at: number, more: Partial<records.EventsIngested> = {}) => [
+      eventsIngested([act(`${lead} a ${String(at)}`, 'A', at)], 900, { lead_id: idOf(lead), ...more }),
+      eventsIngested([act(`${lead} b ${String(at)}`, 'B', at + 5)], 900, { lead_id: idOf(lead), ...more }),
+    ];
+    const history = [
+      ...visit('ada', 10),
+      ...visit('ada', 20, { fire_triggers: false, source: 'import' }),
+      ...visit('bob', 30, { ou_id: idOf('another OU') }),
+      ...visit('cy', 400),
+      ...visit('cy', 500),
+    ];
+    async function* ingestedSince() {
+      for (const payload of history) yield await Promise.resolve(payload);
+    }
+    const simulated = await simulateSequence(
+      { readModel: service.readModel, ingestedSince },
+      trigger,
+      { from: second(0), to: second(450) },
+      bounds,
+    );
+    expect(simulated).toMatchObject({
+      data: [
+        { at: second(405), lead: { id: idOf('cy') } },
+        { at: second(25), lead: { id: leadId } },
+        { at: second(15), steps: [{ event_type: 'A' }, { event_type: 'B' }] },
+      ],
+      total: 3,
+      leads: 2,
+      leads_examined: 2,
+      events_examined: 8,
+      truncated: false,
+    });
+  });
+
+  test('of the window that ends now shows who surges', async () => {
+    const now = new Date(second(57));
+    const preview = await previewSurge(
+      service.readModel,
+      { ...surging, window_seconds: 20, threshold: 1 },
+      now,
+      bounds,
+    );
+    const gained = (lead: number) =>
+      acts.reduce(
+        (sum, { at, points = 0 }, index) => (index % 3 === lead && at >= 37 && at <= 57 ? sum + points : sum),
+        0,
+      );
+    const expected = [0, 1, 2]
+      .map(gained)
+      .filter((gain) => gain >= 1)
+      .sort((a, b) => b - a);
+    expect(preview.data.map((one) => one.gained)).toEqual(expected);
+    expect(preview).toMatchObject({ total: expected.length, leads_examined: 3, truncated: false });
+  });
+});
+
+describe('over HTTP', () => {
+  const channel_ids = [idOf('a'), idOf('b')];
+  const triggers = [
+    milestone({ score_threshold: 20, channel_ids }),
+    sequence(['A', 'B'], { channel_ids }),
+    surge({ threshold: 25, window_seconds: 10, channel_ids: [] }),
+  ];
+  const [hot, visited, surging] = triggers.map(({ id }) => id) as [string, string, string];
+  const secret = 'a secret of tests that is long enough';
+  let service: Service;
+  let server: Awaited<ReturnType<ReturnType<typeof createQueryServer>['start']>>;
+
+  beforeAll(async () => {
+    service = await startService(triggers);
+    await service.scoring(
+      scoringLog(
+        pointsOf(30, (index) => [10, 15, -20, 12, 9][index % 5] ?? 0),
+        ['ada', 'bob'],
+      ),
+    );
+    await service.take([
+      record(records.eventsIngested, eventsIngested([act('a', 'A', 0), act('b', 'B', 1)], 1), 0),
+    ]);
+    const configuration = configurationOf(triggers);
+    server = await createQueryServer({
+      host: '127.0.0.1',
+      port: 0,
+      routes: firingQueries({
+        readModel: service.readModel,
+        configurations: {
+          load: (ids) => Promise.resolve(new Map([...ids].map((id) => [id, configuration]))),
+        },
+        // One of the two channels has been told.
+        deliveriesOf: (ids) =>
+          Promise.resolve(
+            new Map(
+              ids.map((id) => {
+                const delivery = notificationIdOf(id, idOf('a'));
+                return [id, [{ id: delivery, channel_id: idOf('a'), status: 'delivered' as const }]];
+              }),
+            ),
+          ),
+        ingestedSince: async function* () {
+          yield await Promise.resolve(eventsIngested([act('a', 'A', 0), act('b', 'B', 1)], 1));
+        },
+        now: () => new Date(second(25)),
+        history: bounds,
+      }),
+      healthChecks: {},
+      internalSecret: secret,
+      logger: createLogger({ name: 'test', level: 'silent' }),
+      checkAnswers: true,
+    }).start();
+  }, 60_000);
+  afterAll(async () => {
+    await server.stop();
+    await service.close();
+  });
+
+  interface Answer {
+    status: number;
+    // A test looks into answers freely; what it finds is compared, never trusted.
+    body: { data: Record<string, unknown>[]; next_cursor?: string } & Record<string, unknown>;
+  }
+
+  async function ask(
+    path: string,
+    { body, ou = ouId }: { body?: object; ou?: string } = {},
+  ): Promise<Answer> {
+    const response = await fetch(`http://127.0.0.1:${String(server.value.port)}${path}`, {
+      method: body ? 'POST' : 'GET',
+      ...(body && { body: JSON.stringify(body) }),
+      headers: {
+        'content-type': 'application/json',
+        [internalAuthorizationHeader]: await signInternal(
+          {
+            ou_id: ou,
+            organisation_id: ouId,
+            credential_id: ouId,
+            actor: 'test',
+            role: 'editor',
+            request_id: 'test',
+          },
+          secret,
+        ),
+      },
+    });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  }
+
+  test('what has fired is listed, newest first, page by page, with what became of its notifications', async () => {
+    const fired = service.own.flatMap(({ type, payload }) =>
+      type === 'MilestoneFired' ? [payload as records.MilestoneFired] : [],
+    );
+    const newestFirst = fired
+      .toSorted((a, b) => (a.fired_at < b.fired_at ? 1 : -1))
+      .map(({ firing_id }) => firing_id);
+    const first = await ask('/milestone-events?limit=2');
+    expect(first).toMatchObject({ status: 200, body: { total: fired.length } });
+    const rest = await ask(`/milestone-events?cursor=${first.body.next_cursor ?? ''}&limit=100`);
+    expect([...first.body.data, ...rest.body.data].map(({ id }) => id)).toEqual(newestFirst);
+    expect(first.body.data[0]).toMatchObject({
+      threshold: 20,
+      direction: 'up',
+      deliveries: [
+        { channel_id: idOf('a'), status: 'delivered' },
+        { channel_id: idOf('b'), status: 'pending' },
+      ],
+    });
+    expect((await ask('/sequence-events')).body.data).toMatchObject([
+      { steps: [{}, {}], trigger: { id: visited } },
+    ]);
+    expect((await ask('/surge-events')).body.data[0]).toMatchObject({ threshold: 25, deliveries: [] });
+  });
+
+  test('a trigger, a lead and a time leave out the others', async () => {
+    const total = async (query: string) => (await ask(`/milestone-events?${query}`)).body.total;
+    const all = await total('');
+    expect(await total(`trigger_id=${hot.toUpperCase()}`)).toBe(all);
+    expect(await total(`trigger_id=${surging}`)).toBe(0);
+    expect(Number(await total(`lead_id=${leadId}`)) + Number(await total(`lead_id=${idOf('bob')}`))).toBe(
+      all,
+    );
+    expect(Number(await total(`to=${second(10)}`)) + Number(await total(`from=${second(10)}`))).toBe(all);
+    expect((await ask('/milestone-events', { ou: idOf('another OU') })).body).toMatchObject({ total: 0 });
+    expect(await ask('/milestone-events?cursor=abc')).toMatchObject({ status: 400 });
+  });
+
+  test('each kind can be simulated, a surge previewed, and only by its own kind’s route', async () => {
+    const from = { from: second(0) };
+    for (const [path, found] of [
+      [`/triggers/${hot}/simulate`, service.own.filter(({ type }) => type === 'MilestoneFired').length],
+      [`/sequences/${visited}/simulate`, 1],
+    ] as const) {
+      const { status, body } = await ask(path, { body: { ...from, to: second(100) } });
+      expect({ status, total: body.total }).toEqual({ status: 200, total: found });
+    }
+    expect(await ask(`/surge-triggers/${surging}/simulate`, { body: from })).toMatchObject({ status: 200 });
+    expect(await ask(`/surge-triggers/${surging}/preview`, { body: {} })).toMatchObject({
+      status: 200,
+      body: { leads_examined: 2, truncated: false },
+    });
+    for (const path of [`/triggers/${surging}/simulate`, `/surge-triggers/${hot}/preview`])
+      expect(await ask(path, { body: {} })).toMatchObject({
+        status: 404,
+        body: { code: 'trigger_not_found' },
+      });
+    expect(await ask(`/triggers/${hot}/simulate`, { body: { since: 'ever' } })).toMatchObject({
+      status: 400,
+    });
+  });
+});
+
+test('a trigger that is silent for leads says so until it speaks again', async () => {
+  const service = await startService([surge({ threshold: 1 })]);
+  try {
+    await service.scoring(
+      scoringLog(
+        pointsOf(90, () => 5),
+        ['ada', 'bob', 'cy'],
+      ),
+    );
+    const silent = (at: string) => suppressionsOf(service.readModel, ouId, [surge().id], new Date(at));
+    const found = (await silent(second(100))).get(surge().id);
+    expect(found).toEqual({ leads: 3, last_at: second(62), until: second(62 + 3_600) });
+    expect(await silent(second(62 + 3_600))).toEqual(new Map());
+  } finally {
+    await service.close();
+  }
+}, 60_000);

@@ -1,0 +1,918 @@
+// What triggers make of a lead's events: examples of each kind, the laws that all keep, and a plain reference
+// implementation that knows nothing of indexes, states or forgetting.
+import { describe, expect, test } from '@jest/globals';
+import { records } from '@lead-scoring/contracts';
+import fc from 'fast-check';
+import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
+import {
+  act,
+  configurationOf,
+  eventsIngested,
+  firedBy,
+  idOf,
+  ingestedAt,
+  leadId,
+  leadScored,
+  milestone,
+  ouId,
+  scoredAt,
+  second,
+  sequence,
+  surge,
+  type Act,
+} from '../testing/firing-builders.js';
+import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
+import type { FiringDraft } from './events.js';
+import { evolveLead } from './evolve.js';
+import { initialLeadState, type LeadState } from './state.js';
+import { compileTriggers, type CompiledTriggers } from './trigger-model.js';
+import { flood } from './turn-model.js';
+
+/** Records in the order of the log; `takenAt` in seconds after the beginning. */
+type Taken = { acts: Act[]; takenAt: number; fire?: boolean };
+
+interface Run {
+  events: FiringDraft[];
+  state: LeadState;
+}
+
+const begin = (): Run => ({ events: [], state: initialLeadState(ouId, leadId) });
+const scoreOf = (acts: readonly Act[]) => acts.reduce((sum, { points = 0 }) => sum + points, 0);
+
+/** Scoring's decisions on these acts, decided on one after the other. */
+function scored(triggers: readonly Trigger[], taken: readonly Taken[], run = begin(), version = 1): Run {
+  const compiled = compileTriggers(configurationOf(triggers, version));
+  let score = 0;
+  return taken.reduce<Run>(({ events, state }, { acts, takenAt, fire = true }, index) => {
+    const payload = leadScored(acts, score, takenAt, { fire_triggers: fire });
+    score += scoreOf(acts);
+    if (!concernsScored(payload, compiled)) return { events, state };
+    const offset =
+      state.seen['scoring.events'] < 0 ? index : Math.max(index, state.seen['scoring.events'] + 1);
+    const decision = decideScored(payload, scoredAt(offset), state, compiled);
+    return { events: [...events, ...decision.events], state: decision.state };
+  }, run);
+}
+
+function ingested(triggers: readonly Trigger[], taken: readonly Taken[], run = begin(), version = 1): Run {
+  const compiled = compileTriggers(configurationOf(triggers, version));
+  return taken.reduce<Run>(({ events, state }, { acts, takenAt, fire = true }) => {
+    const payload = eventsIngested(acts, takenAt, { fire_triggers: fire });
+    if (!concernsIngested(payload, compiled)) return { events, state };
+    const decision = decideIngested(payload, ingestedAt(state.seen['ingest.events'] + 1), state, compiled);
+    return { events: [...events, ...decision.events], state: decision.state };
+  }, run);
+}
+
+/** Each act in a record of its own, taken when it happened. */
+const oneByOne = (acts: readonly Act[]): Taken[] => acts.map((one) => ({ acts: [one], takenAt: one.at }));
+/** The path of a score, one act for each step. */
+const path = (...points: number[]) =>
+  points.map((p, index) => act(`e${String(index)}`, 'Page View', index, p));
+const fired = (run: Run, acts: readonly Act[]) => firedBy(run.events, acts);
+
+describe('a milestone', () => {
+  test.each<[string, Partial<MilestoneTrigger>, number[], string[]]>([
+    ['fires when the score comes to the threshold', {}, [60, 40], ['e1']],
+    ['fires when the score jumps over it', {}, [60, 90], ['e1']],
+    ['fires once, not while the score is above', {}, [100, 10, 20, -5], ['e0']],
+    ['fires again after the score has been below', {}, [100, -1, 1], ['e0', 'e2']],
+    [
+      'downwards, fires when the score falls below',
+      { direction: 'down' },
+      [100, -1, -5, 20, -30],
+      ['e1', 'e4'],
+    ],
+    ['downwards, does not fire at the threshold itself', { direction: 'down' }, [120, -20], []],
+    ['fires at a threshold of 0 and below', { score_threshold: 0 }, [-10, 10], ['e1']],
+    [
+      'waits until it is re-armed',
+      { rearm: { below: 50, cooldown_seconds: 0 } },
+      [100, -20, 30, -61, 50, 10],
+      ['e0', 'e5'],
+    ],
+    [
+      'is not re-armed at the bound itself',
+      { rearm: { below: 50, cooldown_seconds: 0 } },
+      [100, -50, 50],
+      ['e0'],
+    ],
+    [
+      'downwards, is re-armed at the bound',
+      { direction: 'down', rearm: { above: 120, cooldown_seconds: 0 } },
+      [100, -1, 20, -20, 21, -21],
+      ['e1', 'e5'],
+    ],
+  ])('%s', (_, more, points, expected) => {
+    const acts = path(...points);
+    expect(fired(scored([milestone(more)], oneByOne(acts)), acts)).toEqual(expected);
+    // The same in one record.
+    expect(fired(scored([milestone(more)], [{ acts, takenAt: 0 }]), acts)).toEqual(expected);
+  });
+
+  test('does not fire for a lead again before its cooldown is over, and then for the next crossing', () => {
+    const acts = [act('a', 'x', 0, 100), act('b', 'x', 5, -1), act('c', 'x', 9, 1), act('d', 'x', 10, -1)];
+    const more = [act('e', 'x', 10, 1)];
+    const cooling = milestone({ rearm: { cooldown_seconds: 10 } });
+    expect(fired(scored([cooling], oneByOne(acts)), acts)).toEqual(['a']);
+    expect(fired(scored([cooling], oneByOne([...acts, ...more])), [...acts, ...more])).toEqual(['a', 'e']);
+  });
+
+  test('says which event brought it about, between which scores', () => {
+    const acts = path(60, 30, 20, 15);
+    const run = scored([milestone()], [{ acts, takenAt: 7 }]);
+    expect(run.events).toEqual([
+      {
+        type: 'MilestoneFired',
+        payload: expect.objectContaining({
+          score: 110,
+          previous_score: 90,
+          threshold: 100,
+          fired_at: second(7),
+          source: scoredAt(0),
+          cause: {
+            event_id: idOf('e2'),
+            event_type: 'Page View',
+            timestamp: second(2),
+            rule_ids: [idOf('rule')],
+          },
+        }),
+      },
+    ]);
+  });
+
+  test('of an event type, fires for crossings that such an event brings about', () => {
+    const trigger = milestone({ event_type: 'form_submit' });
+    const acts = [
+      act('a', 'Form Submit', 0, 90),
+      act('b', 'Page View', 1, 10),
+      act('c', 'x', 2, -50),
+      act('d', 'Form Submit', 3, 50),
+    ];
+    expect(fired(scored([trigger], oneByOne(acts)), acts)).toEqual(['d']);
+  });
+
+  test('history scores and fires nothing, but re-arms', () => {
+    const trigger = milestone({ rearm: { below: 50, cooldown_seconds: 0 } });
+    const [a, b, c, d] = path(100, -60, 70, -10) as [Act, Act, Act, Act];
+    const history = (one: Act): Taken => ({ acts: [one], takenAt: one.at, fire: false });
+    expect(fired(scored([trigger], [history(a)]), [a])).toEqual([]);
+    const run = scored(
+      [trigger],
+      [{ acts: [a], takenAt: 0 }, history(b), { acts: [c], takenAt: 2 }, history(d)],
+    );
+    expect(fired(run, [a, b, c, d])).toEqual([a.id, c.id]);
+  });
+
+  test('does not fire for what had come in before it was made', () => {
+    const acts = path(100);
+    const later = { ...milestone(), created_at: second(3_600) };
+    expect(scored([later], oneByOne(acts)).events).toEqual([]);
+    expect(fired(scored([later], [{ acts, takenAt: 3_600 }]), acts)).toEqual(['e0']);
+  });
+
+  test('switched off it does not fire; looked at anew it has fired for nobody', () => {
+    const acts = path(100, -20, 20);
+    const trigger = milestone({ rearm: { below: 50, cooldown_seconds: 1_000 } });
+    expect(scored([{ ...trigger, active: false }], oneByOne(acts)).events).toEqual([]);
+    const run = scored([trigger], oneByOne(acts));
+    expect(fired(run, acts)).toEqual(['e0']);
+    const again = { ...trigger, since: 2 };
+    const once = decideScored(
+      leadScored(path(20), 80, 9),
+      scoredAt(9),
+      run.state,
+      compileTriggers(configurationOf([again], 2)),
+    );
+    expect(fired({ ...run, events: [...once.events] }, path(20))).toEqual(['e0']);
+  });
+});
+
+describe('a sequence', () => {
+  const [a, b, c] = ['A', 'B', 'C'] as const;
+  const of = (...steps: [string, number][]) =>
+    steps.map(([type, at], index) => act(`e${String(index)}`, type, at));
+
+  test.each<[string, SequenceTrigger, [string, number][], string[]]>([
+    [
+      'fires when all steps are there',
+      sequence([a, b]),
+      [
+        [a, 0],
+        [b, 10],
+      ],
+      ['e1'],
+    ],
+    [
+      'does not mind the order',
+      sequence([a, b]),
+      [
+        [b, 0],
+        [a, 10],
+      ],
+      ['e1'],
+    ],
+    [
+      'ordered, minds the order',
+      sequence([a, b], { ordered: true }),
+      [
+        [b, 0],
+        [a, 10],
+      ],
+      [],
+    ],
+    [
+      'includes the ends of its window',
+      sequence([a, b]),
+      [
+        [a, 0],
+        [b, 60],
+      ],
+      ['e1'],
+    ],
+    [
+      'does not reach beyond its window',
+      sequence([a, b]),
+      [
+        [a, 0],
+        [b, 61],
+      ],
+      [],
+    ],
+    [
+      'takes other events in between',
+      sequence([a, b], { ordered: true }),
+      [
+        [a, 0],
+        [c, 1],
+        [b, 2],
+      ],
+      ['e2'],
+    ],
+    [
+      'needs an event for each step',
+      sequence([a, a]),
+      [
+        [a, 0],
+        [a, 1],
+      ],
+      ['e1'],
+    ],
+    [
+      'does not stretch its window around a late event',
+      sequence([a, b, c], { ordered: true }),
+      [
+        [a, 0],
+        [c, 70],
+        [b, 40],
+      ],
+      [],
+    ],
+    [
+      'in any order, does not stretch it either',
+      sequence([a, b, c]),
+      [
+        [a, 0],
+        [c, 70],
+        [b, 40],
+      ],
+      [],
+    ],
+    [
+      'finds a beginning within the window of the end',
+      sequence([a, b, c], { ordered: true }),
+      [
+        [a, 0],
+        [a, 20],
+        [c, 70],
+        [b, 40],
+      ],
+      ['e3'],
+    ],
+    [
+      'goes on from a later beginning',
+      sequence([a, b], { ordered: true }),
+      [
+        [a, 0],
+        [a, 50],
+        [b, 70],
+      ],
+      ['e2'],
+    ],
+    [
+      'uses an event once',
+      sequence([a, b]),
+      [
+        [a, 0],
+        [b, 1],
+        [b, 2],
+      ],
+      ['e1'],
+    ],
+    [
+      'runs several times at once',
+      sequence([a, b], { ordered: true }),
+      [
+        [a, 0],
+        [a, 1],
+        [b, 2],
+        [b, 3],
+      ],
+      ['e2', 'e3'],
+    ],
+    [
+      'places a late event by its own time',
+      sequence([a, b], { ordered: true }),
+      [
+        [b, 30],
+        [a, 10],
+      ],
+      ['e1'],
+    ],
+    [
+      'places a late event in the middle',
+      sequence([a, b, c], { ordered: true }),
+      [
+        [a, 0],
+        [c, 20],
+        [b, 10],
+      ],
+      ['e2'],
+    ],
+    [
+      'does not take a late event for a new one',
+      sequence([a, b], { ordered: true }),
+      [
+        [a, 100],
+        [b, 20],
+      ],
+      [],
+    ],
+    [
+      'knows both spellings of a type',
+      sequence(['page_view', b]),
+      [
+        ['Page View', 0],
+        [b, 1],
+      ],
+      ['e1'],
+    ],
+  ])('%s', (_, trigger, steps, expected) => {
+    const acts = of(...steps);
+    expect(
+      fired(
+        ingested(
+          [trigger],
+          acts.map((one, takenAt) => ({ acts: [one], takenAt })),
+        ),
+        acts,
+      ),
+    ).toEqual(expected);
+    expect(fired(ingested([trigger], [{ acts, takenAt: 0 }]), acts)).toEqual(expected);
+  });
+
+  test('asks for the attributes of each step', () => {
+    const step = (path: string) => ({
+      event_type: 'Page View',
+      attribute_filters: [{ field: 'path', operator: 'contains' as const, value: path }],
+    });
+    const trigger = sequence([], { steps: [step('/pricing'), step('/demo')] });
+    const view = (id: string, at: number, path: string) => act(id, 'Page View', at, 0, { path });
+    const acts = [
+      view('a', 0, '/pricing'),
+      view('b', 1, '/blog'),
+      view('c', 2, '/pricing'),
+      view('d', 3, '/demo'),
+    ];
+    expect(fired(ingested([trigger], oneByOne(acts)), acts)).toEqual(['d']);
+    // Each step finds an event of its own, also when another could have taken it.
+    const any = { event_type: 'Page View', attribute_filters: [] };
+    const choosy = sequence([], { steps: [any, step('/demo'), { event_type: 'B', attribute_filters: [] }] });
+    const choice = [view('a', 0, '/demo'), view('b', 1, '/blog'), act('c', 'B', 2)];
+    expect(fired(ingested([choosy], oneByOne(choice)), choice)).toEqual(['c']);
+    // One event may satisfy several steps, and counts for one.
+    const both = [view('a', 0, '/pricing/demo'), view('b', 1, '/demo')];
+    expect(fired(ingested([trigger], oneByOne(both)), both)).toEqual(['b']);
+  });
+
+  test('in its cooldown, does not look at what the lead does', () => {
+    const acts = of([a, 0], [b, 1], [a, 2], [b, 11], [a, 12]);
+    const run = ingested([sequence([a, b], { cooldown_seconds: 10 })], oneByOne(acts));
+    expect(fired(run, acts)).toEqual(['e1', 'e4']);
+  });
+
+  test('says which events completed it, in the order of its steps', () => {
+    const acts = of([b, 5], [a, 9]);
+    const run = ingested([sequence([a, b])], oneByOne(acts));
+    expect(run.events.at(-1)?.payload).toMatchObject({
+      steps: [
+        { event_id: idOf('e1'), event_type: a, timestamp: second(9) },
+        { event_id: idOf('e0'), event_type: b, timestamp: second(5) },
+      ],
+    });
+  });
+
+  test('history does not count', () => {
+    const acts = of([a, 0], [b, 1]);
+    expect(
+      ingested(
+        [sequence([a, b])],
+        [
+          { acts: acts.slice(0, 1), takenAt: 0, fire: false },
+          { acts: acts.slice(1), takenAt: 1 },
+        ],
+      ).events,
+    ).toMatchObject([{ type: 'ActivityObserved' }]);
+  });
+
+  test('of events that concern no sequence, nothing is recorded', () => {
+    const acts = of([c, 0], [c, 1]);
+    const compiled = compileTriggers(configurationOf([sequence([a, b])]));
+    expect(concernsIngested(eventsIngested(acts, 0), compiled)).toBe(false);
+    expect(decideIngested(eventsIngested(acts, 0), ingestedAt(0), begin().state, compiled).events).toEqual(
+      [],
+    );
+  });
+});
+
+describe('a surge', () => {
+  test.each<[string, Partial<SurgeTrigger>, [number, number, string?][], string[]]>([
+    [
+      'fires when the points of its window reach the threshold',
+      {},
+      [
+        [0, 15],
+        [30, 15],
+      ],
+      ['e1'],
+    ],
+    [
+      'includes both ends of its window',
+      {},
+      [
+        [0, 15],
+        [60, 15],
+      ],
+      ['e1'],
+    ],
+    [
+      'forgets points that are older than its window',
+      {},
+      [
+        [0, 15],
+        [61, 15],
+        [62, 14],
+        [63, 1],
+      ],
+      ['e3'],
+    ],
+    [
+      'counts points that were lost',
+      {},
+      [
+        [0, 20],
+        [1, -5],
+        [2, 14],
+        [3, 1],
+      ],
+      ['e3'],
+    ],
+    [
+      'of an event type, counts only its points',
+      { event_type: 'a' },
+      [
+        [0, 20, 'b'],
+        [1, 20, 'a'],
+        [2, 10, 'a'],
+      ],
+      ['e2'],
+    ],
+    [
+      'takes a late event by its own time',
+      {},
+      [
+        [100, 20],
+        [0, 20],
+        [50, 10],
+      ],
+      ['e2'],
+    ],
+    [
+      'counts all of a moment',
+      {},
+      [
+        [50, 25],
+        [50, -10],
+        [40, 5],
+      ],
+      [],
+    ],
+    [
+      'is silent in its cooldown',
+      { cooldown_seconds: 60 },
+      [
+        [0, 30],
+        [30, 30],
+        [59, 30],
+        [60, 1],
+      ],
+      ['e0', 'e3'],
+    ],
+    [
+      'without a cooldown fires with every gain',
+      {},
+      [
+        [0, 30],
+        [1, 1],
+        [2, -1],
+        [3, 1],
+      ],
+      ['e0', 'e1', 'e3'],
+    ],
+  ])('%s', (_, more, gains, expected) => {
+    const acts = gains.map(([at, points, type = 'x'], index) => act(`e${String(index)}`, type, at, points));
+    expect(fired(scored([surge(more)], oneByOne(acts)), acts)).toEqual(expected);
+  });
+
+  test('says what was gained between which events', () => {
+    const acts = [act('a', 'x', 0, 5), act('b', 'x', 61, 20), act('c', 'x', 70, 12)];
+    const run = scored([surge()], oneByOne(acts));
+    expect(run.events.at(-1)).toMatchObject({
+      type: 'SurgeFired',
+      payload: {
+        gained: 32,
+        from: second(61),
+        to: second(70),
+        event_count: 2,
+        score: 37,
+        previous_score: 25,
+      },
+    });
+  });
+
+  test('counts from when it looks for what it looks for now', () => {
+    const acts = [act('a', 'x', 0, 29)];
+    const run = scored([surge()], oneByOne(acts));
+    const anew = scored([surge({ since: 2 })], [{ acts: [act('b', 'x', 1, 1)], takenAt: 1 }], run, 2);
+    expect(firedBy(anew.events, acts)).toEqual([]);
+  });
+});
+
+describe('a trigger that fires again and again for one lead', () => {
+  const acts = Array.from({ length: 40 }, (_, index) => act(`e${String(index)}`, 'x', index, 30));
+
+  test('falls silent for it, says so, and speaks again', () => {
+    const run = scored([surge()], oneByOne(acts));
+    expect(fired(run, acts)).toHaveLength(flood.firings);
+    expect(run.events.filter(({ type }) => type === 'TriggerSuppressed')).toMatchObject([
+      { payload: { firings: 20, at: second(20), until: second(20 + 3_600) } },
+    ]);
+    const later = [act('late', 'x', 3_620, 30)];
+    const spoken = scored([surge()], oneByOne(later), run).events.slice(run.events.length);
+    expect(firedBy(spoken, later)).toEqual(['late']);
+  });
+
+  test('other triggers are not silent', () => {
+    const run = scored([surge(), surge({ cooldown_seconds: 35 }, 'other')], oneByOne(acts));
+    expect(fired(run, acts).filter((id) => id === 'e35')).toEqual(['e35']);
+  });
+});
+
+const types = ['A', 'B', 'C'];
+const actOf = (points: fc.Arbitrary<number>) =>
+  fc.record({
+    type: fc.constantFrom(...types),
+    at: fc.integer({ min: 0, max: 25 }),
+    points,
+    metadata: fc.constantFrom({ path: '/a' }, { path: '/b' }),
+  });
+const acts = (maxLength: number) =>
+  fc
+    .array(actOf(fc.integer({ min: -30, max: 40 })), { maxLength })
+    .map((all) => all.map((one, index): Act => ({ ...one, id: `e${String(index)}` })));
+const optionalType = fc.constantFrom(null, ...types);
+const filters = fc.constantFrom<SequenceTrigger['steps'][number]['attribute_filters']>(
+  [],
+  [{ field: 'path', operator: 'equals', value: '/a' }],
+);
+const anyMilestone = fc
+  .record({
+    score_threshold: fc.integer({ min: -20, max: 60 }),
+    direction: fc.constantFrom('up' as const, 'down' as const),
+    gap: fc.integer({ min: 0, max: 30 }),
+    cooldown_seconds: fc.constantFrom(0, 0, 7),
+    event_type: optionalType,
+  })
+  .map(({ gap, cooldown_seconds, event_type, ...line }) =>
+    milestone({
+      ...line,
+      ...(event_type !== null && { event_type }),
+      rearm: {
+        cooldown_seconds,
+        ...(line.direction === 'up'
+          ? { below: line.score_threshold - gap }
+          : { above: line.score_threshold + gap }),
+      },
+    }),
+  );
+const anySequence = fc
+  .record({
+    steps: fc.array(fc.record({ event_type: fc.constantFrom(...types), attribute_filters: filters }), {
+      minLength: 2,
+      maxLength: 4,
+    }),
+    ordered: fc.boolean(),
+    window_seconds: fc.integer({ min: 1, max: 30 }),
+    cooldown_seconds: fc.constantFrom(0, 0, 5),
+  })
+  .map((more) => sequence([], more));
+const anySurge = fc
+  .record({
+    event_type: optionalType,
+    threshold: fc.integer({ min: 1, max: 60 }),
+    window_seconds: fc.integer({ min: 1, max: 30 }),
+    cooldown_seconds: fc.constantFrom(0, 0, 7),
+  })
+  .map((more) => surge(more));
+
+/** Cuts a list into pieces. */
+function cut<Item>(items: readonly Item[], sizes: readonly number[]): Item[][] {
+  const pieces: Item[][] = [];
+  let from = 0;
+  for (const size of sizes) {
+    if (from >= items.length) break;
+    pieces.push(items.slice(from, from + size));
+    from += size;
+  }
+  if (from < items.length) pieces.push(items.slice(from));
+  return pieces;
+}
+
+const sizes = fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 20 });
+
+describe('a plain reference implementation fires for the same events:', () => {
+  // More than this for one lead in ten minutes would be silenced, which the reference does not know.
+  const few = flood.firings;
+  const often = { numRuns: 1_000 };
+
+  test('milestones', () => {
+    fc.assert(
+      fc.property(anyMilestone, acts(few), (trigger, all) => {
+        const { score_threshold: line, direction, rearm, event_type } = trigger;
+        const expected: string[] = [];
+        let score = 0;
+        let armed = true;
+        let last = -Infinity;
+        all.forEach(({ id, type, points = 0 }, takenAt) => {
+          const before = score;
+          score += points;
+          const crosses =
+            direction === 'up' ? before < line && score >= line : before >= line && score < line;
+          if (
+            crosses &&
+            armed &&
+            takenAt >= last + rearm.cooldown_seconds &&
+            [undefined, type].includes(event_type)
+          ) {
+            expected.push(id);
+            armed = false;
+            last = takenAt;
+          }
+          if (direction === 'up' ? score < (rearm.below ?? line) : score >= (rearm.above ?? line))
+            armed = true;
+        });
+        const taken = all.map((one, takenAt) => ({ acts: [one], takenAt }));
+        expect(fired(scored([trigger], taken), all)).toEqual(expected);
+      }),
+      often,
+    );
+  });
+
+  test('surges', () => {
+    fc.assert(
+      fc.property(anySurge, acts(few), (trigger, all) => {
+        const expected: string[] = [];
+        const known: Act[] = [];
+        let last = -Infinity;
+        all.forEach((one, takenAt) => {
+          const { id, type, points = 0 } = one;
+          if (trigger.event_type !== null && trigger.event_type !== type) return;
+          known.push(one);
+          const surges = known.some(({ at: to }) => {
+            const from = to - trigger.window_seconds;
+            const gained = scoreOf(known.filter(({ at }) => at >= from && at <= to));
+            return from <= one.at && one.at <= to && gained >= trigger.threshold;
+          });
+          if (points <= 0 || !surges || takenAt < last + trigger.cooldown_seconds) return;
+          expected.push(id);
+          last = takenAt;
+        });
+        const taken = all.map((one, takenAt) => ({ acts: [one], takenAt }));
+        expect(fired(scored([trigger], taken), all)).toEqual(expected);
+      }),
+      often,
+    );
+  });
+
+  /** Whether some choice of events, tried one by one, completes the sequence with this one among them. */
+  function completes(pool: readonly Act[], one: Act, trigger: SequenceTrigger): boolean {
+    const satisfies = ({ type, metadata }: Act, step: number) => {
+      const wanted = trigger.steps[step];
+      return (
+        wanted?.event_type === type && (wanted.attribute_filters.length === 0 || metadata?.path === '/a')
+      );
+    };
+    const choose = (step: number, chosen: readonly Act[]): boolean => {
+      if (step === trigger.steps.length) {
+        const times = chosen.map(({ at }) => at);
+        return chosen.includes(one) && Math.max(...times) - Math.min(...times) <= trigger.window_seconds;
+      }
+      const before = chosen.at(-1);
+      return pool.some(
+        (candidate, arrival) =>
+          !chosen.includes(candidate) &&
+          satisfies(candidate, step) &&
+          (!trigger.ordered ||
+            !before ||
+            candidate.at > before.at ||
+            (candidate.at === before.at && arrival > pool.indexOf(before))) &&
+          choose(step + 1, [...chosen, candidate]),
+      );
+    };
+    return choose(0, []);
+  }
+
+  test('sequences, each with events that do complete it', () => {
+    fc.assert(
+      fc.property(anySequence, acts(14), (trigger, all) => {
+        let run = begin();
+        let pool: Act[] = [];
+        let last = -Infinity;
+        all.forEach((one, takenAt) => {
+          const before = run.events.length;
+          run = ingested([trigger], [{ acts: [one], takenAt }], run);
+          const firing = run.events.slice(before).find(({ type }) => type === 'SequenceFired');
+          if (takenAt < last + trigger.cooldown_seconds) {
+            expect(firing).toBeUndefined();
+            return;
+          }
+          pool.push(one);
+          expect(firing !== undefined).toBe(completes(pool, one, trigger));
+          if (firing?.type !== 'SequenceFired') return;
+          last = takenAt;
+          const used = firing.payload.steps.map(({ event_id }) =>
+            pool.find(({ id }) => idOf(id) === event_id),
+          );
+          const chosen = used.flatMap((known) => known ?? []);
+          expect(new Set(chosen).size).toBe(trigger.steps.length);
+          expect(chosen).toContain(one);
+          expect(
+            completes(
+              chosen.toSorted((a, b) => pool.indexOf(a) - pool.indexOf(b)),
+              one,
+              trigger,
+            ),
+          ).toBe(true);
+          pool = pool.filter((known) => !chosen.includes(known));
+        });
+      }),
+      often,
+    );
+  });
+});
+
+describe('whatever triggers there are and whatever the lead does,', () => {
+  const triggers = fc
+    .tuple(
+      fc.array(anyMilestone, { maxLength: 3 }),
+      fc.array(anySequence, { maxLength: 3 }),
+      fc.array(anySurge, { maxLength: 3 }),
+    )
+    .map((kinds) => kinds.flat().map((trigger, index) => ({ ...trigger, id: idOf(`t${String(index)}`) })));
+  const refold = (events: readonly FiringDraft[]) => events.reduce(evolveLead, begin().state);
+
+  test('replaying what was recorded gives the state that was decided with, wherever it is cut', () => {
+    fc.assert(
+      fc.property(triggers, acts(60), sizes, (all, done, pieces) => {
+        const taken = cut(done, pieces).map((piece, takenAt) => ({ acts: piece, takenAt }));
+        const live = ingested(all, taken, scored(all, taken));
+        expect(refold(live.events)).toEqual(live.state);
+      }),
+    );
+  });
+
+  test('what the records are that events come in makes no difference to what fires', () => {
+    fc.assert(
+      fc.property(triggers, acts(60), sizes, sizes, (all, done, one, other) => {
+        // All are taken at one moment: the moment is a record's, and cooldowns go by it.
+        const takenIn = (pieces: readonly number[]) =>
+          cut(done, pieces).map((piece) => ({ acts: piece, takenAt: 50 }));
+        const told = ({ events }: Run) =>
+          events.flatMap((event) => (event.type === 'ActivityObserved' ? [] : [untold(event)]));
+        expect(told(scored(all, takenIn(one)))).toEqual(told(scored(all, takenIn(other))));
+        expect(told(ingested(all, takenIn(one)))).toEqual(told(ingested(all, takenIn(other))));
+      }),
+    );
+  });
+
+  test('a record that comes twice, at once or later, changes nothing', () => {
+    fc.assert(
+      fc.property(triggers, acts(40), sizes, fc.nat(20), (all, done, pieces, back) => {
+        const compiled = compileTriggers(configurationOf(all));
+        let state = begin().state;
+        let score = 0;
+        const decided: (() => void)[] = [];
+        cut(done, pieces).forEach((piece, index) => {
+          const payload = leadScored(piece, score, index);
+          score += scoreOf(piece);
+          const events = eventsIngested(piece, index);
+          state = decideScored(payload, scoredAt(index), state, compiled).state;
+          state = decideIngested(events, ingestedAt(index), state, compiled).state;
+          decided.push(() => {
+            expect(decideScored(payload, scoredAt(index), state, compiled)).toEqual({ events: [], state });
+            expect(decideIngested(events, ingestedAt(index), state, compiled)).toEqual({ events: [], state });
+          });
+          for (const again of decided.slice(-1 - back)) again();
+        });
+      }),
+    );
+  });
+
+  test('nothing is decided on what concerns no trigger', () => {
+    fc.assert(
+      fc.property(triggers, acts(30), sizes, (all, done, pieces) => {
+        const compiled = compileTriggers(configurationOf(all));
+        let state = begin().state;
+        let score = 0;
+        cut(done, pieces).forEach((piece, index) => {
+          const payload = leadScored(piece, score, index);
+          score += scoreOf(piece);
+          const first = decideScored(payload, scoredAt(index), state, compiled);
+          if (!concernsScored(payload, compiled)) expect(first).toEqual({ events: [], state });
+          const events = eventsIngested(piece, index);
+          const then = decideIngested(events, ingestedAt(index), first.state, compiled);
+          if (!concernsIngested(events, compiled)) expect(then).toEqual({ events: [], state: first.state });
+          state = then.state;
+        });
+      }),
+    );
+  });
+
+  test('triggers of other event types are not even looked at', () => {
+    const others = Array.from({ length: 500 }, (_, index) => [
+      milestone({ event_type: `other ${String(index)}` }, `m${String(index)}`),
+      surge({ event_type: `other ${String(index)}` }, `s${String(index)}`),
+      sequence([`other ${String(index)}`, 'more'], {}, `q${String(index)}`),
+    ]).flat();
+    const of = (compiled: CompiledTriggers) => compiled.of('A');
+    const own = [milestone({ event_type: 'A' }), surge({ event_type: 'a' }), sequence(['A', 'B'])];
+    expect(of(compileTriggers(configurationOf([...others, ...own])))).toEqual(
+      expect.objectContaining({
+        milestones: [own[0]],
+        surges: [own[1]],
+        sequences: [{ trigger: own[2], steps: [expect.objectContaining({ step: 0 })] }],
+      }),
+    );
+    expect(of(compileTriggers(configurationOf(others)))).toEqual({
+      milestones: [],
+      surges: [],
+      surgeWindowSeconds: 0,
+      sequences: [],
+    });
+  });
+
+  test('what is recorded is as it is declared', () => {
+    const described = { lead: { id: leadId, name: 'Ada', aliases: [] }, level: null, top_drivers: [] };
+    fc.assert(
+      fc.property(triggers, acts(30), sizes, (all, done, pieces) => {
+        const taken = cut(done, pieces).map((piece, takenAt) => ({ acts: piece, takenAt }));
+        for (const { type, payload } of [...scored(all, taken).events, ...ingested(all, taken).events])
+          switch (type) {
+            case 'MilestoneFired':
+              records.milestoneFired.schema.parse({ ...payload, ...described });
+              break;
+            case 'SurgeFired':
+              records.surgeFired.schema.parse({ ...payload, ...described });
+              break;
+            case 'SequenceFired':
+              records.sequenceFired.schema.parse({ ...payload, ...described, score: 0, previous_score: 0 });
+              break;
+            case 'TriggerRearmed':
+              records.triggerRearmed.schema.parse(payload);
+              break;
+            case 'TriggerSuppressed':
+              records.triggerSuppressed.schema.parse(payload);
+              break;
+            case 'ActivityObserved':
+              records.activityObserved.schema.parse(payload);
+              break;
+          }
+      }),
+    );
+  });
+});
+
+/** A firing without the record that it came of. */
+function untold(event: FiringDraft): unknown {
+  return { ...event, payload: { ...event.payload, source: null } };
+}

@@ -1,0 +1,135 @@
+// Firing on real servers, with owners that come and go: each crossing fires once, and asks for each channel once.
+import { expect, test } from '@jest/globals';
+import { notificationIdOf, records } from '@lead-scoring/contracts';
+import { createProcessor, createProjector, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { explanationCollections, openExplanationPartition } from '@lead-scoring/explanations';
+import { createCheckpoints } from '@lead-scoring/read-model';
+import { openServiceRig } from '@lead-scoring/testing/service-rig';
+import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../testing/firing-builders.js';
+import { createExplanations, explanationsProjector } from './explanations.js';
+import { openFiring } from './partition.js';
+import { firingCollections } from './store.js';
+
+const name = 'notification';
+const threshold = 20;
+const trigger = milestone({ score_threshold: threshold, channel_ids: [idOf('channel')] });
+
+async function startFiring() {
+  const rig = await openServiceRig({
+    service: name,
+    collections: [...firingCollections, ...explanationCollections],
+    ouId,
+  });
+  const { log, readModel, logger, onFatal } = rig;
+  const configurations = { load: () => Promise.resolve(new Map([[ouId, configurationOf([trigger])]])) };
+  const explanations = createExplanations(readModel, { timeoutMs: 10_000 });
+  await rig.run(
+    createProjector(log, {
+      name: explanationsProjector,
+      inputs: ['scoring.events'],
+      rebuildsWith: name,
+      open: (partition) =>
+        Promise.resolve(
+          openExplanationPartition(readModel, partition, {
+            projectorName: explanationsProjector,
+            beforeReset: () => Promise.resolve(),
+            cachedLeads: 100,
+          }),
+        ),
+      logger,
+      onFatal,
+    }),
+  );
+  const start = () =>
+    rig.run(
+      createProcessor(log, {
+        name,
+        inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
+        output: 'notification.events',
+        open: (partition) => {
+          const checkpoints = createCheckpoints(readModel);
+          const firing = openFiring(readModel, partition, { configurations, explanations, cachedLeads: 3 });
+          return Promise.resolve({
+            checkpoint: () => checkpoints.load(name, partition),
+            decide: (incoming) => firing.decide(incoming),
+            fold: (events) => firing.fold(events),
+            store: (checkpoint) => checkpoints.store(name, partition, checkpoint),
+            reset: async () => {
+              await checkpoints.reset(name, partition);
+              await firing.reset();
+            },
+          });
+        },
+        logger,
+        onFatal,
+        maxRecordsPerBatch: 7,
+      }),
+    );
+  return { rig, start };
+}
+
+/** Decisions on leads in turn; some of their scores pass the milestone again and again. */
+function decisions(count: number): { sent: OutgoingRecord[]; crossings: string[] } {
+  const leads = Array.from({ length: 12 }, (_, index) => idOf(`lead ${String(index)}`));
+  const scores = new Map<string, number>();
+  const crossings: string[] = [];
+  const sent = Array.from({ length: count }, (_, index) => {
+    const lead_id = leads[index % leads.length] ?? '';
+    const points = [12, 9, -15, 14, 3, -11][Math.floor(index / leads.length) % 6] ?? 0;
+    const before = scores.get(lead_id) ?? 0;
+    scores.set(lead_id, before + points);
+    const event = `e${String(index)}`;
+    if (before < threshold && before + points >= threshold) crossings.push(idOf(event));
+    const payload = leadScored([act(event, 'Page View', index, points)], before, index, { lead_id });
+    return outgoing(records.leadScored, { key: lead_id, payload });
+  });
+  return { sent, crossings };
+}
+
+test('each crossing fires once, however often owners come and go, and a rebuild fires nothing', async () => {
+  const { rig, start } = await startFiring();
+  try {
+    const { sent, crossings } = decisions(600);
+    expect(crossings.length).toBeGreaterThan(40);
+    let stop = await start();
+    for (let from = 0; from < sent.length; from += 100) {
+      await rig.write(sent.slice(from, from + 100));
+      // In the middle of it.
+      await stop();
+      stop = await start();
+    }
+    // What brings nothing about and comes last: when it is folded, all is.
+    const last = [0, 1, 2].map((partition) => ({
+      ...outgoing(records.leadScored, {
+        key: idOf('last'),
+        payload: leadScored([act(`last ${String(partition)}`, 'x', 0, 100)], 0, 700, {
+          lead_id: idOf(`last ${String(partition)}`),
+        }),
+      }),
+      partition,
+    }));
+    await rig.deliver(name, last);
+
+    const fired = (await rig.recordsOn('notification.events')).flatMap(({ type, payload }) =>
+      type === 'MilestoneFired' ? [payload as records.MilestoneFired] : [],
+    );
+    const own = fired.filter(({ cause }) => crossings.includes(cause.event_id));
+    expect(own.map(({ cause }) => cause.event_id).sort()).toEqual(crossings.toSorted());
+    expect(fired).toHaveLength(crossings.length + last.length);
+    for (const { score, top_drivers } of own)
+      expect(top_drivers.reduce((sum, { total }) => sum + total, 0)).toBe(score);
+    const asked = (await rig.recordsOn('notification.commands')).flatMap(({ type, payload }) =>
+      type === 'RequestNotification' ? [(payload as records.RequestNotification).notification_id] : [],
+    );
+    expect(asked.sort()).toEqual(
+      fired.map(({ firing_id }) => notificationIdOf(firing_id, idOf('channel'))).sort(),
+    );
+
+    const before = await rig.documents(firingCollections);
+    await rig.rebuild();
+    expect(await rig.documents(firingCollections)).toEqual(before);
+    expect((await rig.recordsOn('notification.events')).length).toBe(fired.length);
+  } finally {
+    await rig.stop();
+  }
+}, 120_000);

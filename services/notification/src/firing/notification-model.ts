@@ -1,0 +1,120 @@
+// A firing told in full: with what the explanation says of the lead, and as the notification that its channels get.
+import {
+  levelOf,
+  maximumNotificationBytes,
+  notificationIdOf,
+  type Alias,
+  type FiredPayload,
+  type NotificationDriver,
+  type records,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
+import type { FiredDraft, FiredEvent, Source } from './events.js';
+
+/** What is said of the lead, beside what made the trigger fire. */
+export interface Description {
+  name: string;
+  aliases: readonly Alias[];
+  /** As far as it is known when a sequence fires; scores themselves make the other kinds fire. */
+  score: number;
+  top_drivers: readonly NotificationDriver[];
+  /** The OU's levels: the score that is told is in one of them, or in none. */
+  levels: ScoringConfiguration['levels'];
+}
+
+const maximumAliases = 10;
+const maximumDrivers = 10;
+
+export function describeFiring(
+  draft: FiredDraft,
+  { name, aliases, score, top_drivers, levels }: Description,
+): FiredEvent {
+  const toldScore = draft.type === 'SequenceFired' ? score : draft.payload.score;
+  const told = {
+    lead: {
+      id: draft.payload.lead_id,
+      name: name.slice(0, 512).toWellFormed(),
+      aliases: aliases.slice(0, maximumAliases),
+    },
+    level: levelOf(levels, toldScore)?.name ?? null,
+    top_drivers: top_drivers.slice(0, maximumDrivers),
+  };
+  switch (draft.type) {
+    case 'MilestoneFired':
+      return { type: draft.type, payload: { ...draft.payload, ...told } };
+    case 'SequenceFired':
+      return { type: draft.type, payload: { ...draft.payload, ...told, score, previous_score: score } };
+    case 'SurgeFired':
+      return { type: draft.type, payload: { ...draft.payload, ...told } };
+  }
+}
+
+/** What is to be delivered, one for each of the trigger's channels. */
+export function requestsOf(event: FiredEvent): records.RequestNotification[] {
+  const { ou_id, firing_id, fired_at, channel_ids } = event.payload;
+  if (channel_ids.length === 0) return [];
+  const payload = fitted(payloadOf(event));
+  return channel_ids.map((channel_id) => ({
+    ou_id,
+    channel_id,
+    notification_id: notificationIdOf(firing_id, channel_id),
+    payload,
+    requested_at: fired_at,
+  }));
+}
+
+function payloadOf(event: FiredEvent): FiredPayload {
+  const { firing_id, lead, score, previous_score, level, top_drivers, ou_id, fired_at, source } =
+    event.payload;
+  const { event_id, event_type, rule_ids } = event.payload.cause;
+  const told = {
+    firing_id,
+    lead,
+    score,
+    previous_score,
+    level,
+    top_drivers,
+    cause: { event_id, event_type, rule_ids },
+    unit_id: ou_id,
+    position: positionText(source),
+  };
+  switch (event.type) {
+    case 'MilestoneFired': {
+      const { trigger, threshold, direction } = event.payload;
+      return {
+        type: 'trigger.milestone.fired',
+        timestamp: fired_at,
+        data: { ...told, trigger, threshold, direction },
+      };
+    }
+    case 'SequenceFired': {
+      const { trigger, steps } = event.payload;
+      return { type: 'trigger.sequence.fired', timestamp: fired_at, data: { ...told, trigger, steps } };
+    }
+    case 'SurgeFired': {
+      const { trigger, threshold, window_seconds, gained } = event.payload;
+      return {
+        type: 'trigger.surge.fired',
+        timestamp: fired_at,
+        data: { ...told, trigger, threshold, window_seconds, gained },
+      };
+    }
+  }
+}
+
+/** Leaves out what there is most of, from its end, until the body is as small as is promised. */
+function fitted(payload: FiredPayload): FiredPayload {
+  let { data } = payload;
+  const put = (): FiredPayload => ({ ...payload, data }) as FiredPayload;
+  while (Buffer.byteLength(JSON.stringify(put())) >= maximumNotificationBytes) {
+    const { lead, top_drivers } = data;
+    if (lead.aliases.length > 1) data = { ...data, lead: { ...lead, aliases: lead.aliases.slice(0, -1) } };
+    else if (top_drivers.length > 0) data = { ...data, top_drivers: top_drivers.slice(0, -1) };
+    else break;
+  }
+  return put();
+}
+
+function positionText({ topic, partition, offset }: Source): string {
+  return `${topic}:${String(partition)}:${String(offset)}`;
+}

@@ -1,0 +1,388 @@
+// What firing knows of one partition: decides what leads' events make triggers do, and folds what came of it.
+import { records, withLeadFields, type Alias } from '@lead-scoring/contracts';
+import { leadKey, type DriversRequest } from '@lead-scoring/explanations';
+import {
+  isRecord,
+  outgoing,
+  type Decision,
+  type FoldedRecord,
+  type IncomingRecord,
+  type OutgoingRecord,
+} from '@lead-scoring/event-log';
+import {
+  createGuardedWriter,
+  createStateCache,
+  deletePartition,
+  insertMissing,
+  keyOf,
+  offsetToNumber,
+  uuidToBinary,
+  withClassifiedErrors,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import type { ConfigurationReader } from '../configuration/reader.js';
+import type { NotificationConfiguration } from '../configuration/state.js';
+import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
+import { isFired, type FiredDraft, type FiringDraft, type FiringEvent, type Source } from './events.js';
+import { evolveLead } from './evolve.js';
+import type { Explanations } from './explanations.js';
+import { describeFiring, requestsOf, type Description } from './notification-model.js';
+import { initialLeadState, type LeadState } from './state.js';
+import {
+  firedEvents,
+  leadStates,
+  suppressionKey,
+  suppressions,
+  toFiredDocument,
+  toLeadState,
+  toLeadStateDocument,
+} from './store.js';
+import { compileTriggers, type CompiledTriggers } from './trigger-model.js';
+
+export interface FiringOptions {
+  configurations: ConfigurationReader;
+  explanations: Explanations;
+  /** Leads that the partition keeps in hand. */
+  cachedLeads: number;
+}
+
+export interface FiringPartition {
+  /** Records of scoring.events or of ingest.events. */
+  decide(incoming: readonly IncomingRecord[]): Promise<Decision>;
+  /** Own events about leads; what is folded already changes nothing. */
+  fold(events: readonly FoldedRecord[]): Promise<void>;
+  /** Drops what is stored of the partition. */
+  reset(): Promise<void>;
+  /** Forgets what is in hand. */
+  clear(): void;
+}
+
+/** Told in one batch, to the log or to a channel; of more, each record is decided alone: that costs time and not memory. */
+const maximumTold = 1_000;
+/** Ids looked up in one call. */
+const chunkSize = 1_000;
+
+/** Says that a batch is too much at once; each of its records alone is not. */
+class BatchTooLarge extends Error {
+  override readonly name = 'BatchTooLarge';
+}
+
+interface KnownLead {
+  state: LeadState;
+  /** Of the last own event that is folded into it. */
+  offset: number;
+}
+
+interface LeadName {
+  ou_id: string;
+  lead_id: string;
+}
+
+/** A record that may make triggers of its OU do something. */
+type Concerned = LeadName & {
+  source: Source;
+  aliases: readonly Alias[];
+  fields: records.LeadScored['fields'];
+  decide(state: LeadState): { events: readonly FiringDraft[]; state: LeadState };
+};
+
+export function openFiring(
+  readModel: ReadModel,
+  partition: number,
+  { configurations, explanations, cachedLeads }: FiringOptions,
+): FiringPartition {
+  const storedStates = readModel.collection(leadStates);
+  const writer = createGuardedWriter(readModel);
+  const cache = createStateCache<KnownLead>({ maximumEntries: cachedLeads });
+  const compiled = new WeakMap<NotificationConfiguration, CompiledTriggers>();
+
+  /** A change of a trigger counts for what is decided from then on: versions are looked at for every batch. */
+  async function triggersOf(ouIds: ReadonlySet<string>): Promise<Map<string, CompiledTriggers>> {
+    const triggers = new Map<string, CompiledTriggers>();
+    for (const [ouId, configuration] of await configurations.load(ouIds)) {
+      const known = compiled.get(configuration) ?? compileTriggers(configuration);
+      compiled.set(configuration, known);
+      triggers.set(ouId, known);
+    }
+    return triggers;
+  }
+
+  async function concernedBy(incoming: readonly IncomingRecord[]): Promise<Concerned[]> {
+    const ouIds = incoming.flatMap((record) =>
+      isRecord(record, records.leadScored) || isRecord(record, records.eventsIngested)
+        ? [record.payload.ou_id]
+        : [],
+    );
+    if (ouIds.length === 0) return [];
+    const triggersByOu = await triggersOf(new Set(ouIds));
+    return incoming.flatMap((record): Concerned[] => {
+      if (isRecord(record, records.leadScored)) {
+        const { payload } = record;
+        const triggers = triggersByOu.get(payload.ou_id);
+        if (!triggers || !concernsScored(payload, triggers)) return [];
+        const source = sourceOf('scoring.events', record);
+        return [concerned(payload, source, (state) => decideScored(payload, source, state, triggers))];
+      }
+      if (isRecord(record, records.eventsIngested)) {
+        const { payload } = record;
+        const triggers = triggersByOu.get(payload.ou_id);
+        if (!triggers || !concernsIngested(payload, triggers)) return [];
+        const source = sourceOf('ingest.events', record);
+        return [concerned(payload, source, (state) => decideIngested(payload, source, state, triggers))];
+      }
+      return [];
+    });
+  }
+
+  async function load(leads: readonly LeadName[]): Promise<Map<string, KnownLead | null>> {
+    const names = new Map(leads.map((lead) => [nameOf(lead), lead]));
+    return cache.load(names.keys(), async (missing) => {
+      const byKey = new Map<string, [string, LeadName]>();
+      const keys = missing.flatMap((name) => {
+        const lead = names.get(name);
+        if (!lead) return [];
+        const key = leadKey(lead.ou_id, lead.lead_id);
+        byKey.set(keyOf(key), [name, lead]);
+        return [key];
+      });
+      const found: [string, KnownLead][] = [];
+      for (let from = 0; from < keys.length; from += chunkSize)
+        await withClassifiedErrors(async () => {
+          const chunk = keys.slice(from, from + chunkSize);
+          for (const document of await storedStates.find({ _id: { $in: chunk } }).toArray()) {
+            const [name, lead] = byKey.get(keyOf(document._id)) ?? [];
+            if (name !== undefined && lead)
+              found.push([name, { state: toLeadState(document, lead), offset: document.offset }]);
+          }
+        });
+      return found;
+    });
+  }
+
+  /** The firings in full, in their order. */
+  async function described(fired: readonly { draft: FiredDraft; because: Concerned }[]) {
+    const scored = fired.filter(({ because }) => because.source.topic === 'scoring.events');
+    const last = Math.max(-1, ...scored.map(({ because }) => because.source.offset));
+    if (last >= 0) await explanations.reach(partition, BigInt(last));
+    const requests = new Map<Concerned, DriversRequest>(
+      fired.map(({ because }) => {
+        const { ou_id, lead_id, source } = because;
+        return [
+          because,
+          { ou_id, lead_id, ...(source.topic === 'scoring.events' && { up_to: source.offset }) },
+        ];
+      }),
+    );
+    const read = await explanations.read([...requests.values()]);
+    const descriptions = new Map<Concerned, Description>(
+      [...requests.keys()].map((because, index) => {
+        const found = read[index];
+        return [
+          because,
+          {
+            name: found?.name ?? nameIn(because),
+            aliases: because.aliases,
+            score: found?.score ?? 0,
+            top_drivers: (found?.top_drivers ?? []).map(driver),
+            levels: found?.levels ?? [],
+          },
+        ];
+      }),
+    );
+    return fired.map(({ draft, because }) => {
+      const description = descriptions.get(because);
+      if (!description) throw new Error('a firing was not described');
+      return describeFiring(draft, description);
+    });
+  }
+
+  return {
+    decide: async (incoming) => {
+      const toDecide = await concernedBy(incoming);
+      if (toDecide.length === 0) return { events: [] };
+      const before = await load(toDecide);
+      const states = new Map<string, LeadState>();
+      const drafts: { draft: FiringDraft; because: Concerned }[] = [];
+      let telling = 0;
+      for (const because of toDecide) {
+        const name = nameOf(because);
+        const state =
+          states.get(name) ?? before.get(name)?.state ?? initialLeadState(because.ou_id, because.lead_id);
+        const decision = because.decide(state);
+        states.set(name, decision.state);
+        for (const draft of decision.events) {
+          drafts.push({ draft, because });
+          if (isFired(draft)) telling += 1 + draft.payload.channel_ids.length;
+        }
+        if (telling > maximumTold && incoming.length > 1)
+          throw new BatchTooLarge(`more than ${String(maximumTold)} firings and notifications in one batch`);
+      }
+      const fired = drafts.flatMap(({ draft, because }) => (isFired(draft) ? [{ draft, because }] : []));
+      const told = fired.length > 0 ? await described(fired) : [];
+      const commands: OutgoingRecord[] = [];
+      let next = 0;
+      const events = drafts.map(({ draft }) => {
+        if (!isFired(draft)) return eventRecord(draft);
+        const event = told[next];
+        next += 1;
+        if (!event) throw new Error('a firing was not described');
+        for (const request of requestsOf(event))
+          commands.push(outgoing(records.requestNotification, { key: request.channel_id, payload: request }));
+        return eventRecord(event);
+      });
+      return { events, commands };
+    },
+
+    fold: async (incoming) => {
+      const happened = incoming.flatMap((record) => {
+        const event = firingEvent(record);
+        return event ? [{ event, json: record.json, offset: offsetToNumber(record.offset) }] : [];
+      });
+      if (happened.length === 0) return;
+      try {
+        const before = await load(happened.map(({ event }) => event.payload));
+        const changed = new Map<string, KnownLead>();
+        const fresh = new Set<object>();
+        for (const { event, offset } of happened) {
+          const { ou_id, lead_id } = event.payload;
+          const name = nameOf(event.payload);
+          const known = changed.get(name) ?? before.get(name);
+          if (known && known.offset >= offset) continue;
+          const state = evolveLead(known?.state ?? initialLeadState(ou_id, lead_id), event);
+          changed.set(name, { state, offset });
+        }
+        await insertMissing(
+          readModel.collection(firedEvents),
+          happened.flatMap(({ event, json }) =>
+            isFired(event) ? [toFiredDocument(event, json, partition)] : [],
+          ),
+        );
+        await writer.write(
+          readModel.collection(suppressions),
+          happened.flatMap(({ event, offset }) =>
+            event.type === 'TriggerSuppressed'
+              ? [
+                  {
+                    _id: suppressionKey(event.payload.trigger.id, event.payload.lead_id),
+                    ou: uuidToBinary(event.payload.ou_id),
+                    trigger: uuidToBinary(event.payload.trigger.id),
+                    at: new Date(event.payload.at),
+                    until: new Date(event.payload.until),
+                    partition,
+                    offset,
+                  },
+                ]
+              : [],
+          ),
+        );
+        const documents = [...changed].map(([name, { state, offset }]) => {
+          const document = toLeadStateDocument(state, { partition, offset });
+          if (!before.get(name)) fresh.add(document);
+          return document;
+        });
+        await writer.write(storedStates, documents, { isNew: (document) => fresh.has(document) });
+        for (const [name, known] of changed) cache.put(name, known);
+      } catch (error) {
+        // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
+        cache.clear();
+        throw error;
+      }
+    },
+
+    reset: async () => {
+      await deletePartition(readModel, leadStates, partition);
+      await deletePartition(readModel, firedEvents, partition);
+      await deletePartition(readModel, suppressions, partition);
+      cache.clear();
+    },
+
+    clear: () => {
+      cache.clear();
+    },
+  };
+}
+
+function nameOf({ ou_id, lead_id }: LeadName): string {
+  return `${ou_id}/${lead_id}`;
+}
+
+function concerned(
+  { ou_id, lead_id, aliases, fields }: records.LeadScored | records.EventsIngested,
+  source: Source,
+  decide: Concerned['decide'],
+): Concerned {
+  return { ou_id, lead_id, source, aliases, fields, decide };
+}
+
+function sourceOf(topic: Source['topic'], { partition, offset }: IncomingRecord): Source {
+  return { topic, partition, offset: offsetToNumber(offset) };
+}
+
+/** Of a lead that is not folded yet. */
+function nameIn({ fields, aliases, lead_id }: Concerned): string {
+  return withLeadFields({}, fields ?? []).name?.value ?? aliases[0]?.alias ?? lead_id;
+}
+
+const maximumLabel = 200;
+
+function driver({
+  rule_id,
+  event_type,
+  count,
+  weight,
+  total,
+  label,
+  filter_label,
+}: {
+  rule_id: string;
+  event_type: string;
+  count: number;
+  weight: number;
+  total: number;
+  label?: string | undefined;
+  filter_label?: string | undefined;
+}): Description['top_drivers'][number] {
+  return {
+    rule_id,
+    event_type,
+    count,
+    weight,
+    total,
+    ...(filter_label !== undefined && { filter_label: shortened(filter_label) }),
+    ...(label !== undefined && { label: shortened(label) }),
+  };
+}
+
+function shortened(text: string): string {
+  return text.length <= maximumLabel ? text : `${text.slice(0, maximumLabel - 1).toWellFormed()}…`;
+}
+
+function firingEvent(record: FoldedRecord): FiringEvent | null {
+  if (isRecord(record, records.milestoneFired)) return { type: 'MilestoneFired', payload: record.payload };
+  if (isRecord(record, records.sequenceFired)) return { type: 'SequenceFired', payload: record.payload };
+  if (isRecord(record, records.surgeFired)) return { type: 'SurgeFired', payload: record.payload };
+  if (isRecord(record, records.triggerRearmed)) return { type: 'TriggerRearmed', payload: record.payload };
+  if (isRecord(record, records.triggerSuppressed))
+    return { type: 'TriggerSuppressed', payload: record.payload };
+  if (isRecord(record, records.activityObserved))
+    return { type: 'ActivityObserved', payload: record.payload };
+  return null;
+}
+
+function eventRecord(event: FiringEvent): OutgoingRecord {
+  const key = event.payload.lead_id;
+  switch (event.type) {
+    case 'MilestoneFired':
+      return outgoing(records.milestoneFired, { key, payload: event.payload });
+    case 'SequenceFired':
+      return outgoing(records.sequenceFired, { key, payload: event.payload });
+    case 'SurgeFired':
+      return outgoing(records.surgeFired, { key, payload: event.payload });
+    case 'TriggerRearmed':
+      return outgoing(records.triggerRearmed, { key, payload: event.payload });
+    case 'TriggerSuppressed':
+      return outgoing(records.triggerSuppressed, { key, payload: event.payload });
+    case 'ActivityObserved':
+      return outgoing(records.activityObserved, { key, payload: event.payload });
+  }
+}

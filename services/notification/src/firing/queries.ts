@@ -1,0 +1,203 @@
+// What has fired, what would have fired, and which triggers are silent for leads.
+import {
+  notificationIdOf,
+  routes,
+  type records,
+  type routeDeclarations,
+  type TriggerKind,
+} from '@lead-scoring/contracts';
+import {
+  binaryToUuid,
+  findPage,
+  readJson,
+  uuidToBinary,
+  withClassifiedErrors,
+  type Filter,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { findTrigger } from '../configuration/queries.js';
+import type { ConfigurationReader } from '../configuration/reader.js';
+import {
+  previewSurge,
+  simulateMilestone,
+  simulateSequence,
+  simulateSurge,
+  type HistoryBounds,
+  type IngestedSince,
+  type Range,
+} from './simulate.js';
+import { firedEvents, suppressions, type FiredDocument } from './store.js';
+
+type Delivery = routeDeclarations.MilestoneEvent['deliveries'][number];
+
+export interface FiringQueriesDependencies {
+  readModel: ReadModel;
+  ingestedSince: IngestedSince;
+  configurations: ConfigurationReader;
+  /** What became of the notifications of firings, as far as is known. */
+  deliveriesOf: (firingIds: readonly string[]) => Promise<Map<string, readonly Delivery[]>>;
+  now: () => Date;
+  /** How much of the history simulations look at. */
+  history: HistoryBounds;
+}
+
+type Fired = records.MilestoneFired | records.SequenceFired | records.SurgeFired;
+
+interface FiredQuery {
+  trigger_id?: string | undefined;
+  lead_id?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  page: number;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+export function firingQueries(dependencies: FiringQueriesDependencies): BoundQuery[] {
+  const { readModel, ingestedSince, configurations, now, history } = dependencies;
+  return [
+    bindQuery(routes.listMilestoneEvents, ({ query, context }) =>
+      listFired(dependencies, context.ouId, { ...query, kind: 'milestone' }, milestoneOf, (fired) => {
+        const { trigger, score_type, threshold, direction } = fired;
+        return { trigger, score_type, threshold, direction };
+      }),
+    ),
+    bindQuery(routes.listSequenceEvents, ({ query, context }) =>
+      listFired(dependencies, context.ouId, { ...query, kind: 'sequence' }, sequenceOf, (fired) => {
+        const { trigger, steps } = fired;
+        return { trigger, steps };
+      }),
+    ),
+    bindQuery(routes.listSurgeEvents, ({ query, context }) =>
+      listFired(dependencies, context.ouId, { ...query, kind: 'surge' }, surgeOf, (fired) => {
+        const { trigger, score_type, threshold, window_seconds, gained, from, to, event_count } = fired;
+        return { trigger, score_type, threshold, window_seconds, gained, from, to, event_count };
+      }),
+    ),
+    bindQuery(routes.simulateTrigger, async ({ params, body, context }) =>
+      simulateMilestone(
+        readModel,
+        await findTrigger(configurations, context.ouId, 'milestone', params.id),
+        rangeOf(body, now()),
+        history,
+      ),
+    ),
+    bindQuery(routes.simulateSequence, async ({ params, body, context }) =>
+      simulateSequence(
+        { readModel, ingestedSince },
+        await findTrigger(configurations, context.ouId, 'sequence', params.id),
+        rangeOf(body, now()),
+        history,
+      ),
+    ),
+    bindQuery(routes.simulateSurgeTrigger, async ({ params, body, context }) =>
+      simulateSurge(
+        readModel,
+        await findTrigger(configurations, context.ouId, 'surge', params.id),
+        rangeOf(body, now()),
+        history,
+      ),
+    ),
+    bindQuery(routes.previewSurgeTrigger, async ({ params, context }) =>
+      previewSurge(
+        readModel,
+        await findTrigger(configurations, context.ouId, 'surge', params.id),
+        now(),
+        history,
+      ),
+    ),
+  ];
+}
+
+const milestoneOf = ({ json }: FiredDocument) => readJson(json) as unknown as records.MilestoneFired;
+const sequenceOf = ({ json }: FiredDocument) => readJson(json) as unknown as records.SequenceFired;
+const surgeOf = ({ json }: FiredDocument) => readJson(json) as unknown as records.SurgeFired;
+
+async function listFired<Payload extends Fired, Values>(
+  { readModel, deliveriesOf }: FiringQueriesDependencies,
+  ouId: string,
+  { kind, trigger_id, lead_id, from, to, ...request }: FiredQuery & { kind: TriggerKind },
+  read: (document: FiredDocument) => Payload,
+  valuesOf: (fired: Payload) => Values,
+) {
+  const filter: Filter<FiredDocument> = {
+    ou: uuidToBinary(ouId),
+    kind,
+    ...(trigger_id !== undefined && { trigger: uuidToBinary(trigger_id) }),
+    ...(lead_id !== undefined && { lead: uuidToBinary(lead_id) }),
+    ...((from !== undefined || to !== undefined) && {
+      fired_at: {
+        ...(from !== undefined && { $gte: new Date(from) }),
+        ...(to !== undefined && { $lt: new Date(to) }),
+      },
+    }),
+  };
+  const { data: found, ...page } = await findPage(readModel.collection(firedEvents), {
+    filter,
+    sort: { field: 'fired_at', direction: 'descending' },
+    request,
+    toItem: read,
+  });
+  const deliveries = await deliveriesOf(found.map(({ firing_id }) => firing_id));
+  const data = found.map((fired) => {
+    const { firing_id, lead, score, previous_score, level, top_drivers, cause, fired_at, channel_ids } =
+      fired;
+    const known = new Map((deliveries.get(firing_id) ?? []).map((delivery) => [delivery.id, delivery]));
+    return {
+      id: firing_id,
+      lead,
+      score,
+      previous_score,
+      level,
+      top_drivers,
+      cause,
+      fired_at,
+      deliveries: channel_ids.map((channel_id): Delivery => {
+        const id = notificationIdOf(firing_id, channel_id);
+        return { id, channel_id, status: known.get(id)?.status ?? 'pending' };
+      }),
+      ...valuesOf(fired),
+    };
+  });
+  return { data, ...page };
+}
+
+const defaultRangeMs = 30 * 24 * 3_600_000;
+
+function rangeOf(body: { from?: string | undefined; to?: string | undefined }, now: Date): Range {
+  const to = body.to ?? now.toISOString();
+  return { from: body.from ?? new Date(Date.parse(to) - defaultRangeMs).toISOString(), to };
+}
+
+/** Of these triggers, those that are silent for leads as of now, with how many leads that are. */
+export async function suppressionsOf(
+  readModel: ReadModel,
+  ouId: string,
+  triggerIds: readonly string[],
+  now: Date,
+): Promise<Map<string, { leads: number; last_at: string; until: string }>> {
+  if (triggerIds.length === 0) return new Map();
+  const found = await withClassifiedErrors(() =>
+    readModel
+      .collection(suppressions)
+      .find({
+        ou: uuidToBinary(ouId),
+        trigger: { $in: triggerIds.map(uuidToBinary) },
+        until: { $gt: now },
+      })
+      .toArray(),
+  );
+  const silent = new Map<string, { leads: number; last_at: string; until: string }>();
+  for (const { trigger, at, until } of found) {
+    const id = binaryToUuid(trigger);
+    const known = silent.get(id);
+    const [last_at, latest] = [at.toISOString(), until.toISOString()];
+    silent.set(id, {
+      leads: (known?.leads ?? 0) + 1,
+      last_at: known && known.last_at > last_at ? known.last_at : last_at,
+      until: known && known.until > latest ? known.until : latest,
+    });
+  }
+  return silent;
+}

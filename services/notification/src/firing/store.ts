@@ -1,0 +1,114 @@
+// What firing stores: what triggers remember of each lead, what has fired, and which triggers are silent for a lead.
+import type { JsonValue, TriggerKind } from '@lead-scoring/contracts';
+import { leadKey } from '@lead-scoring/explanations';
+import {
+  Binary,
+  defineCollection,
+  packJson,
+  storedJson,
+  unpackJson,
+  uuidToBinary,
+  type GuardedDocument,
+} from '@lead-scoring/read-model';
+import type { FiredEvent } from './events.js';
+import type { Gain, LeadState, StepMatch, TriggerMemory } from './state.js';
+import type { Timeline } from './timeline-model.js';
+
+/** `_id` is leadKey. */
+export interface LeadStateDocument extends GuardedDocument {
+  _id: Binary;
+  /** JSON text of everything but the ids. */
+  content: string;
+}
+
+export interface FiredDocument {
+  /** The firing's id. */
+  _id: Binary;
+  ou: Binary;
+  kind: TriggerKind;
+  trigger: Binary;
+  lead: Binary;
+  fired_at: Date;
+  /** The event as it is recorded: storedJson. */
+  json: Binary;
+  partition: number;
+}
+
+export interface SuppressionDocument extends GuardedDocument {
+  /** suppressionKey */
+  _id: Binary;
+  ou: Binary;
+  trigger: Binary;
+  at: Date;
+  until: Date;
+}
+
+export const leadStates = defineCollection<LeadStateDocument>({ name: 'lead_states', indexes: [] });
+export const firedEvents = defineCollection<FiredDocument>({
+  name: 'fired_events',
+  indexes: [
+    { key: { ou: 1, kind: 1, fired_at: -1, _id: -1 } },
+    { key: { trigger: 1, fired_at: -1, _id: -1 } },
+    { key: { lead: 1, fired_at: -1, _id: -1 } },
+  ],
+});
+export const suppressions = defineCollection<SuppressionDocument>({
+  name: 'suppressions',
+  indexes: [{ key: { ou: 1, trigger: 1, until: -1 } }],
+});
+
+export const firingCollections = [leadStates, firedEvents, suppressions];
+
+interface Content {
+  seen: LeadState['seen'];
+  memories: [string, TriggerMemory][];
+  matches: [string, Timeline<StepMatch>][];
+  gains: [string, Timeline<Gain>][];
+}
+
+export function toLeadStateDocument(
+  { ou_id, lead_id, seen, memories, matches, gains }: LeadState,
+  at: { partition: number; offset: number },
+): LeadStateDocument {
+  const content: Content = {
+    seen,
+    memories: [...memories],
+    matches: [...matches],
+    gains: [...gains],
+  };
+  return { _id: leadKey(ou_id, lead_id), content: packJson(content as unknown as JsonValue), ...at };
+}
+
+/** The ids are those that the document's key is made of, as the caller has them. */
+export function toLeadState(
+  { content }: LeadStateDocument,
+  { ou_id, lead_id }: { ou_id: string; lead_id: string },
+): LeadState {
+  const { seen, memories, matches, gains } = unpackJson(content) as unknown as Content;
+  return {
+    ou_id,
+    lead_id,
+    seen,
+    memories: new Map(memories),
+    matches: new Map(matches),
+    gains: new Map(gains),
+  };
+}
+
+export function toFiredDocument({ payload }: FiredEvent, json: Buffer, partition: number): FiredDocument {
+  return {
+    _id: uuidToBinary(payload.firing_id),
+    ou: uuidToBinary(payload.ou_id),
+    kind: payload.trigger.kind,
+    trigger: uuidToBinary(payload.trigger.id),
+    lead: uuidToBinary(payload.lead_id),
+    fired_at: new Date(payload.fired_at),
+    json: storedJson(json),
+    partition,
+  };
+}
+
+/** A trigger and a lead that it is silent for. */
+export function suppressionKey(triggerId: string, leadId: string): Binary {
+  return new Binary(Buffer.from((triggerId + leadId).replaceAll('-', ''), 'hex'), 0);
+}

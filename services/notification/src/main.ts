@@ -1,0 +1,137 @@
+// The notification service: its processor of channels, triggers, firings and deliveries, the explanations that
+// notifications give, and the query port over what it has folded.
+import {
+  createEventLogComponent,
+  createProcessor,
+  createProjector,
+  createRecordWriter,
+} from '@lead-scoring/event-log';
+import { openExplanationPartition } from '@lead-scoring/explanations';
+import { createOutbound } from '@lead-scoring/outbound';
+import { createReadModelComponent } from '@lead-scoring/read-model';
+import {
+  createLogger,
+  createQueryServer,
+  createSealing,
+  defineComponent,
+  loadConfiguration,
+  runService,
+  serviceHealthChecks,
+} from '@lead-scoring/service';
+import { notificationCollections } from './collections.js';
+import { createDestinationCheck } from './configuration/destinations.js';
+import { createConfigurationReader } from './configuration/store.js';
+import { systemClock } from './delivery/clock.js';
+import { createSenders } from './delivery/senders/senders.js';
+import { limitsOf, mailOf, policyOf, slackOf } from './delivery/settings.js';
+import { createSlots } from './delivery/slots.js';
+import { createExplanations, explanationsProjector } from './firing/explanations.js';
+import { openPartition, processorName } from './partition-state.js';
+import { notificationQueries } from './queries.js';
+import { notificationConfiguration } from './settings.js';
+
+const configuration = loadConfiguration(notificationConfiguration);
+const logger = createLogger({ name: processorName, level: configuration.LOG_LEVEL });
+
+/** Destinations that only fail get at most this part of all deliveries under way. */
+const ailingPart = 0.25;
+
+runService({
+  name: processorName,
+  logger,
+  shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
+  readyFile: configuration.READY_FILE,
+  open: async (scope) => {
+    const { CACHED_LEADS: cachedLeads, MAXIMUM_DELIVERIES: maximum } = configuration;
+    const readModel = await scope.start(
+      createReadModelComponent(configuration, {
+        service: processorName,
+        collections: notificationCollections,
+        logger,
+      }),
+    );
+    const log = await scope.start(createEventLogComponent(configuration, { service: processorName, logger }));
+    const outbound = await scope.start(
+      defineComponent('outbound', () => {
+        const value = createOutbound({
+          userAgent: 'LeadScoring-Notifications/1.0',
+          allowedPrivateTargets: configuration.ALLOW_PRIVATE_TARGETS,
+          allowedPorts: configuration.NOTIFICATION_PORTS,
+        });
+        return Promise.resolve({ value, stop: () => value.close() });
+      }),
+    );
+    const writer = await scope.start(createRecordWriter(log));
+    const sealing = createSealing(configuration.SEALING_SECRET);
+    const configurations = createConfigurationReader(readModel);
+    const onFatal = (error: Error) => {
+      scope.fatal(error);
+    };
+    const explanations = await scope.start(
+      createProjector(log, {
+        name: explanationsProjector,
+        inputs: ['scoring.events'],
+        rebuildsWith: processorName,
+        open: (partition) =>
+          Promise.resolve(
+            openExplanationPartition(readModel, partition, {
+              projectorName: explanationsProjector,
+              // Whoever explains waits until what it explains is folded: nothing more is to be said of a rebuild.
+              beforeReset: () => Promise.resolve(),
+              cachedLeads,
+            }),
+          ),
+        logger,
+        onFatal,
+        maxRecordsPerBatch: 16_000,
+        maxBytesPerBatch: 8 * 1024 * 1024,
+      }),
+    );
+    const partitionOptions = {
+      destinations: createDestinationCheck(outbound, sealing),
+      firing: {
+        configurations,
+        explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
+        cachedLeads,
+      },
+      delivery: {
+        configurations,
+        send: createSenders({
+          outbound,
+          secrets: sealing,
+          slack: slackOf(configuration),
+          mail: mailOf(configuration),
+        }),
+        slots: createSlots({ maximum, forAiling: Math.ceil(maximum * ailingPart) }),
+        writer,
+        policy: policyOf(configuration),
+        limits: limitsOf(configuration),
+        clock: systemClock,
+        logger,
+      },
+    };
+    const processor = await scope.start(
+      createProcessor(log, {
+        name: processorName,
+        inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
+        output: 'notification.events',
+        open: (partition) => Promise.resolve(openPartition(readModel, partition, partitionOptions)),
+        logger,
+        onFatal,
+        // Most records concern no trigger: many are looked at together.
+        maxRecordsPerBatch: 8_000,
+        maxBytesPerBatch: 4 * 1024 * 1024,
+      }),
+    );
+    return scope.start(
+      createQueryServer({
+        host: configuration.HOST,
+        port: configuration.PORT,
+        routes: notificationQueries({ readModel, log, configurations, now: () => new Date() }),
+        healthChecks: serviceHealthChecks(readModel, processor, explanations),
+        internalSecret: configuration.INTERNAL_SECRET,
+        logger,
+      }),
+    );
+  },
+});

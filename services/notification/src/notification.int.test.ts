@@ -1,0 +1,271 @@
+// The notification service on real servers: channels and triggers from command to answer, what a crossing makes of them at
+// a receiver, and a rebuild.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { leadIdOf, nameBasedId, records, type NotificationPayload } from '@lead-scoring/contracts';
+import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { startWebhookReceiver, type WebhookReceiver } from '@lead-scoring/testing/receivers';
+import { eventually } from '@lead-scoring/testing/service-rig';
+import {
+  anotherOu,
+  channelId,
+  createChannel,
+  createTrigger,
+  milestone,
+  ouId,
+  sealed,
+  sequence,
+  surge,
+  triggerId,
+  webhookTo,
+} from './testing/builders.js';
+import { startRig, type Rig } from './testing/rig.js';
+
+let rig: Rig;
+let receiver: WebhookReceiver<NotificationPayload>;
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  rig = await startRig({ targets: [receiver.target] });
+}, 120_000);
+
+afterAll(async () => {
+  await rig.stop();
+  await receiver.stop();
+}, 60_000);
+
+const at = '2026-02-01T00:00:00.000Z';
+const toOu = <Declaration extends Parameters<typeof outgoing>[0]>(declaration: Declaration, payload: never) =>
+  outgoing(declaration, { key: (payload as { ou_id: string }).ou_id, payload });
+
+function create(nth: number, fields: Partial<records.CreateChannel> = {}): OutgoingRecord {
+  return toOu(records.createChannel, createChannel(nth, fields).payload as never);
+}
+function define(nth: number, definition: records.TriggerDefinition, ou = ouId): OutgoingRecord {
+  return toOu(records.createTrigger, { ...createTrigger(nth, definition).payload, ou_id: ou } as never);
+}
+function remove(nth: number, ou = ouId): OutgoingRecord {
+  const payload = { ou_id: ou, channel_id: channelId(nth), requested_at: at };
+  return outgoing(records.deleteChannel, { key: ou, payload });
+}
+
+/** The channels of an OU, by id. */
+async function channels(ou = ouId): Promise<Map<string, Record<string, unknown>>> {
+  const { status, text } = await rig.get('/notification-channels', { ou });
+  expect(status).toBe(200);
+  const list = JSON.parse(text) as { id: string }[];
+  return new Map(list.map((channel) => [channel.id, channel]));
+}
+
+describe('channels', () => {
+  test('a channel is listed as its command was answered, in its OU only', async () => {
+    const reply = await rig.request(
+      create(1, { destination: webhookTo('https://example.com', 'Bearer 1234') }),
+    );
+    expect(reply).toMatchObject({ outcome: 'done', result: { id: channelId(1), status: 'active' } });
+    expect((await channels()).get(channelId(1))).toEqual(reply.outcome === 'done' && reply.result);
+    expect((await channels(anotherOu)).size).toBe(0);
+    expect((await channels()).get(channelId(1))).toMatchObject({ config: { auth_header: '…1234' } });
+  });
+
+  test('what another OU names is not found', async () => {
+    for (const command of [
+      remove(1, anotherOu),
+      outgoing(records.testChannel, {
+        key: channelId(1),
+        payload: {
+          ou_id: anotherOu,
+          channel_id: channelId(1),
+          notification_id: nameBasedId(ouId, 'test'),
+          requested_at: at,
+        },
+      }),
+      define(90, milestone({ channel_ids: [channelId(1)] }), anotherOu),
+    ])
+      expect(await rig.request(command)).toMatchObject({
+        outcome: 'rejected',
+        code: 'notification_channel_not_found',
+      });
+  });
+
+  test('an address that is not a public one is refused at once, also where it is sealed', async () => {
+    const teams: records.WrittenDestination = {
+      type: 'teams',
+      config: {
+        webhook_url: { ...sealed(''), sealed: rig.sealing.seal('http://10.0.0.1/x', channelId(2)) },
+        channel_name: 'Sales',
+      },
+    };
+    for (const destination of [webhookTo('http://169.254.169.254/latest'), teams])
+      expect(await rig.request(create(2, { destination }))).toMatchObject({
+        outcome: 'rejected',
+        code: 'address_not_public',
+      });
+    expect((await channels()).has(channelId(2))).toBe(false);
+  });
+
+  test('one that is deleted is gone, and triggers that had it say that they have no destination', async () => {
+    await rig.request(create(3));
+    await rig.request(define(3, milestone({ channel_ids: [channelId(3)], score_threshold: 1_000 })));
+    expect((await rig.get(`/triggers/${triggerId(3)}`)).body).toMatchObject({ has_destination: true });
+    expect(await rig.request(remove(3))).toEqual({ outcome: 'done' });
+    expect((await rig.get(`/triggers/${triggerId(3)}`)).body).toMatchObject({
+      has_destination: false,
+      channel_ids: [],
+      version: 2,
+    });
+    expect((await channels()).has(channelId(3))).toBe(false);
+    expect(await rig.request(remove(3))).toMatchObject({ code: 'notification_channel_not_found' });
+  });
+});
+
+describe('triggers', () => {
+  const kinds = [
+    ['/triggers', 10, milestone({ score_threshold: 1_000 })],
+    ['/sequences', 11, sequence()],
+    ['/surge-triggers', 12, surge({ threshold: 1_000 })],
+  ] as const;
+
+  test.each(kinds)(
+    '%s: answered, listed and read as one, by its own kind and OU',
+    async (path, nth, definition) => {
+      await rig.request(create(1));
+      const reply = await rig.request(define(nth, { ...definition, channel_ids: [channelId(1)] }));
+      const one = await rig.get(`${path}/${triggerId(nth)}`);
+      expect(one.status).toBe(200);
+      expect(one.body).toEqual(reply.outcome === 'done' && reply.result);
+      const list = await rig.get(`${path}?channel_id=${channelId(1).toUpperCase()}`);
+      expect(list.body).toMatchObject({ data: [one.body], total: 1, page: 1 });
+      for (const [other, options] of [
+        ['/triggers', {}],
+        ['/sequences', {}],
+        ['/surge-triggers', {}],
+        [path, { ou: anotherOu }],
+      ] as const) {
+        if (other === path && !('ou' in options)) continue;
+        expect(await rig.get(`${other}/${triggerId(nth)}`, options)).toMatchObject({
+          status: 404,
+          body: { code: 'trigger_not_found' },
+        });
+      }
+    },
+  );
+
+  test('are paged in the order in which they were made', async () => {
+    for (const nth of [21, 22, 23]) await rig.request(define(nth, milestone(), anotherOu));
+    const page = async (number: number) =>
+      (await rig.get(`/triggers?limit=2&page=${String(number)}`, { ou: anotherOu })).body;
+    expect(await page(1)).toMatchObject({ total: 3, data: [{ id: triggerId(21) }, { id: triggerId(22) }] });
+    expect(await page(2)).toMatchObject({ total: 3, data: [{ id: triggerId(23) }] });
+    expect(await page(3)).toMatchObject({ total: 3, data: [] });
+  });
+});
+
+describe('a crossing', () => {
+  const lead = leadIdOf(ouId, 'email', 'ada@example.com');
+  const rule = nameBasedId(ouId, 'rule');
+  const scored = (nth: number, previous: number, score: number): OutgoingRecord =>
+    outgoing(records.leadScored, {
+      key: lead,
+      payload: {
+        ou_id: ouId,
+        lead_id: lead,
+        previous_score: previous,
+        score,
+        configuration_version: 1,
+        event_count: 1,
+        fire_triggers: true,
+        aliases: [{ alias_kind: 'email', alias: 'ada@example.com' }],
+        fields: [{ field: 'name', value: 'Ada Lovelace', at }],
+        first_activity_at: at,
+        last_activity_at: at,
+        decided_at: new Date(Date.now() + nth).toISOString(),
+        scored_events: [
+          {
+            event_id: nameBasedId(lead, `event ${String(nth)}`),
+            event_type: 'Demo Requested',
+            timestamp: at,
+            matches: [
+              {
+                rule_id: rule,
+                rule_version: 1,
+                ruleset_id: nameBasedId(ouId, 'ruleset'),
+                points: score - previous,
+              },
+            ],
+          },
+        ],
+      },
+    });
+
+  test('is told at the receiver once, signed, with its reason, and shown with what became of it', async () => {
+    receiver.trust(rig.sealing.signingSecret(channelId(30)));
+    await rig.request(create(30, { destination: webhookTo(receiver.url) }));
+    await rig.request(define(30, milestone({ score_threshold: 25, channel_ids: [channelId(30)] })));
+    await rig.happen(scored(1, 0, 20), scored(2, 20, 60), scored(3, 60, 70));
+    await eventually('the receiver is told', () => receiver.accepted.size > 0);
+    const [told] = receiver.received;
+    expect(told?.payload).toMatchObject({
+      type: 'trigger.milestone.fired',
+      data: {
+        trigger: { id: triggerId(30), kind: 'milestone' },
+        lead: { id: lead, name: 'Ada Lovelace' },
+        previous_score: 20,
+        score: 60,
+        threshold: 25,
+        top_drivers: [{ rule_id: rule, count: 2, total: 60 }],
+        unit_id: ouId,
+      },
+    });
+    const events = await eventually('the delivery is recorded', async () => {
+      const { body } = await rig.get(`/milestone-events?trigger_id=${triggerId(30)}`);
+      return JSON.stringify(body).includes('delivered') ? body : null;
+    });
+    expect(events).toMatchObject({
+      total: 1,
+      data: [{ trigger: { id: triggerId(30) }, deliveries: [{ id: told?.id, status: 'delivered' }] }],
+    });
+    expect(receiver.received).toHaveLength(1);
+    expect(receiver.forged).toEqual([]);
+  }, 60_000);
+
+  test('after a rotation is signed with both secrets, and a test says what happened', async () => {
+    const key = channelId(31);
+    const rotated = await rig.request(
+      outgoing(records.rotateChannelSecret, {
+        key: ouId,
+        payload: {
+          ou_id: ouId,
+          channel_id: channelId(30),
+          signing_key_id: key,
+          requested_at: new Date().toISOString(),
+        },
+      }),
+    );
+    expect(rotated).toMatchObject({ outcome: 'done', result: { previous_valid_until: expect.any(String) } });
+    receiver.trust(rig.sealing.signingSecret(key));
+    const reply = await rig.request(
+      outgoing(records.testChannel, {
+        key: channelId(30),
+        payload: {
+          ou_id: ouId,
+          channel_id: channelId(30),
+          notification_id: nameBasedId(ouId, 'a test'),
+          requested_at: new Date().toISOString(),
+        },
+      }),
+    );
+    expect(reply).toMatchObject({ outcome: 'done', result: { ok: true, status: 200 } });
+    expect(receiver.received.at(-1)).toMatchObject({
+      payload: { type: 'channel.test' },
+      verifiedBy: { length: 2 },
+    });
+  }, 60_000);
+});
+
+test('rebuilt from the log everything is as it was, and nobody is told again', async () => {
+  const before = await rig.documents();
+  const told = receiver.received.length;
+  await rig.rebuild();
+  expect(await rig.documents()).toEqual(before);
+  expect(receiver.received).toHaveLength(told);
+}, 120_000);

@@ -1,0 +1,51 @@
+// All read routes of the notification service.
+import type { EventLog } from '@lead-scoring/event-log';
+import type { ReadModel } from '@lead-scoring/read-model';
+import type { BoundQuery } from '@lead-scoring/service';
+import { configurationQueries } from './configuration/queries.js';
+import type { ConfigurationReader } from './configuration/reader.js';
+import { healthAnswer } from './delivery/answers.js';
+import { deliveriesOfFirings, deliveryQueries, readChannelHealth } from './delivery/queries.js';
+import { firingQueries, suppressionsOf } from './firing/queries.js';
+import { createIngestedSince, type HistoryBounds } from './firing/simulate.js';
+
+export interface QueriesDependencies {
+  readModel: ReadModel;
+  /** Simulations of sequences read events from it. */
+  log: EventLog;
+  configurations: ConfigurationReader;
+  now: () => Date;
+}
+
+/** What a simulation looks at before it says that it is truncated: less than the time that the gateway waits. */
+const history: HistoryBounds = { timeMs: 5_000, events: 200_000 };
+
+export function notificationQueries({
+  readModel,
+  log,
+  configurations,
+  now,
+}: QueriesDependencies): BoundQuery[] {
+  return [
+    ...configurationQueries({
+      configurations,
+      conditionsOf: async (channelIds) =>
+        new Map(
+          [...(await readChannelHealth(readModel, channelIds))].map(([id, health]) => [
+            id,
+            healthAnswer(health),
+          ]),
+        ),
+      suppressionsOf: (ouId, triggerIds) => suppressionsOf(readModel, ouId, triggerIds, now()),
+    }),
+    ...firingQueries({
+      readModel,
+      ingestedSince: createIngestedSince(log),
+      configurations,
+      deliveriesOf: (firingIds) => deliveriesOfFirings(readModel, firingIds),
+      now,
+      history,
+    }),
+    ...deliveryQueries(readModel),
+  ];
+}

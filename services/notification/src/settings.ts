@@ -1,0 +1,21 @@
+// What the service takes from its environment, beyond what every service takes.
+import { commonConfiguration, setting } from '@lead-scoring/service';
+import { z } from 'zod';
+import { deliverySettings } from './delivery/settings.js';
+
+export const notificationConfiguration = commonConfiguration.extend({
+  /** Opens what the gateway has sealed; signing secrets of webhooks are made from it. The gateway has the same. */
+  SEALING_SECRET: setting.secret,
+  /** Ports that webhooks are sent to; a private target's are allowed by naming them. */
+  NOTIFICATION_PORTS: z
+    .string()
+    .regex(/^\d{1,5}(,\d{1,5})*$/, 'must be port numbers separated by commas, such as 80,443')
+    .transform((text) => text.split(',').map(Number))
+    .pipe(z.array(z.int().min(1).max(65_535)))
+    .default([80, 443]),
+  /** Leads that each partition keeps in memory, for triggers and for explanations; about 1 KB each. */
+  CACHED_LEADS: setting.whole(100, 10_000_000).default(50_000),
+  /** Notifications under way at once in this process, over all channels. */
+  MAXIMUM_DELIVERIES: setting.whole(10, 10_000).default(1_000),
+  ...deliverySettings,
+});

@@ -1,0 +1,124 @@
+// Notifications, channels and attempts for tests of delivery.
+import { nameBasedId, type FiredPayload, type records } from '@lead-scoring/contracts';
+import type { Channel } from '../configuration/state.js';
+
+const namespace = '6f3c1c1e-6a0e-4b0e-9a57-6b1a4d1f0a11';
+
+/** The same id for the same name. */
+export function idOf(name: string): string {
+  return nameBasedId(namespace, name);
+}
+
+export const ouId = idOf('ou');
+export const startTime = '2026-01-01T00:00:00.000Z';
+
+export function firedPayload(
+  change: Partial<Extract<FiredPayload, { type: 'trigger.milestone.fired' }>['data']> = {},
+): FiredPayload {
+  return {
+    type: 'trigger.milestone.fired',
+    timestamp: startTime,
+    data: {
+      firing_id: idOf('firing'),
+      trigger: { id: idOf('trigger'), name: 'Hot leads', kind: 'milestone' },
+      lead: {
+        id: idOf('lead'),
+        name: 'Ada Lovelace',
+        aliases: [{ alias_kind: 'email', alias: 'ada@example.com' }],
+      },
+      score: 87,
+      previous_score: 62,
+      level: null,
+      top_drivers: [
+        { rule_id: idOf('rule'), event_type: 'Demo Requested', count: 1, weight: 25, total: 25 },
+        {
+          rule_id: idOf('other rule'),
+          event_type: 'Page View',
+          count: 3,
+          weight: 10,
+          total: 30,
+          filter_label: 'path contains /pricing',
+        },
+      ],
+      cause: { event_id: idOf('event'), event_type: 'Demo Requested', rule_ids: [idOf('rule')] },
+      threshold: 80,
+      direction: 'up',
+      unit_id: ouId,
+      position: 'scoring.events:3:1042',
+      ...change,
+    },
+  };
+}
+
+export function requestOf(
+  name: string,
+  {
+    channel = 'channel',
+    lead = 'lead',
+    at = startTime,
+  }: { channel?: string; lead?: string; at?: string } = {},
+): records.RequestNotification {
+  return {
+    ou_id: ouId,
+    channel_id: idOf(channel),
+    notification_id: idOf(`notification ${name}`),
+    payload: firedPayload({
+      firing_id: idOf(`firing ${name}`),
+      lead: { id: idOf(lead), name: lead, aliases: [] },
+    }),
+    requested_at: at,
+  };
+}
+
+export function channelOf(name = 'channel', change: Partial<Channel> = {}): Channel {
+  return {
+    id: idOf(name),
+    ou_id: ouId,
+    name,
+    destination: { type: 'webhook', config: { url: `https://${name}.example.com/hook` } },
+    signing: { key_id: idOf(`${name} key`), previous: null },
+    version: 1,
+    created_at: startTime,
+    updated_at: startTime,
+    ...change,
+  };
+}
+
+export function attemptOf(
+  request: Pick<records.RequestNotification, 'ou_id' | 'channel_id' | 'notification_id'>,
+  change: Partial<records.RecordAttempt> = {},
+): records.RecordAttempt {
+  const { ou_id, channel_id, notification_id } = request;
+  return {
+    ou_id,
+    channel_id,
+    notification_id,
+    attempt: 1,
+    attempted_at: startTime,
+    duration_ms: 20,
+    detail: 'channel.example.com answered 500.',
+    status: 500,
+    outcome: 'failed',
+    reason: 'status',
+    ...change,
+  };
+}
+
+/** An attempt that a destination has taken. */
+export function deliveredAttempt(
+  request: Pick<records.RequestNotification, 'ou_id' | 'channel_id' | 'notification_id'>,
+  attempt = 1,
+): records.RecordAttempt {
+  const { ou_id, channel_id, notification_id } = request;
+  return {
+    ou_id,
+    channel_id,
+    notification_id,
+    attempt,
+    attempted_at: startTime,
+    duration_ms: 20,
+    detail: 'channel.example.com answered 204.',
+    status: 204,
+    outcome: 'delivered',
+  };
+}

@@ -1,0 +1,125 @@
+// The deliveries of the service on real servers: its processor with nothing but deliveries, real senders, and channels that
+// a test configures.
+import { records } from '@lead-scoring/contracts';
+import { createProcessor, outgoing, requestRebuild, type OutgoingRecord } from '@lead-scoring/event-log';
+import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
+import { createCheckpoints } from '@lead-scoring/read-model';
+import { createSealing } from '@lead-scoring/service';
+import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
+import { emptyNotificationConfiguration, type Channel } from '../configuration/state.js';
+import { systemClock } from '../delivery/clock.js';
+import { publishedLimits } from '../delivery/limits.js';
+import { openDelivery } from '../delivery/partition.js';
+import { deliveryQueries } from '../delivery/queries.js';
+import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule-model.js';
+import { createSenders } from '../delivery/senders/senders.js';
+import { createSlots } from '../delivery/slots.js';
+import { deliveryCollections } from '../delivery/store.js';
+import { ouId } from './delivery-builders.js';
+
+export interface DeliveryRig extends ServiceRig {
+  /** What is configured; to be changed at any time. */
+  channels: Map<string, Channel>;
+  /** The version of it. */
+  configuration: { version: number };
+  /** Starts the processor; the function stops it. */
+  start(): Promise<() => Promise<void>>;
+}
+
+export const sealing = createSealing('a secret of tests that is long enough');
+const processorName = 'notification';
+
+export async function startDeliveryRig({
+  policy = publishedPolicy,
+  targets = [],
+}: { policy?: DeliveryPolicy; targets?: string[] } = {}): Promise<DeliveryRig> {
+  const rig = await openServiceRig({ service: processorName, collections: deliveryCollections, ouId });
+  const { readModel, logger } = rig;
+  await rig.serve(deliveryQueries(readModel));
+  const outbound = createOutbound({
+    userAgent: 'LeadScoring/1.0',
+    allowedPrivateTargets: parsePrivateTargets(targets.join(',')),
+  });
+  const channels = new Map<string, Channel>();
+  const configuration = { version: 0 };
+  const configured = (ou: string) => ({
+    ...emptyNotificationConfiguration(ou),
+    ...configuration,
+    channels: new Map([...channels].filter(([, { ou_id }]) => ou_id === ou)),
+  });
+
+  const start = () => {
+    const options = {
+      configurations: {
+        load: (ouIds: Iterable<string>) =>
+          Promise.resolve(new Map([...ouIds].map((ou) => [ou, configured(ou)]))),
+      },
+      send: createSenders({ outbound, secrets: sealing, slack: null, mail: null, timeoutMs: 2_000 }),
+      slots: createSlots({ maximum: 1_000, forAiling: 200 }),
+      writer: rig.writer,
+      policy,
+      limits: { ...publishedLimits, webhook: { concurrency: 4, perSecond: 1_000, burst: 100 } },
+      clock: systemClock,
+      logger,
+    };
+    return rig.run(
+      createProcessor(rig.log, {
+        name: processorName,
+        inputs: ['notification.commands'],
+        output: 'notification.events',
+        open: (partition) => {
+          const checkpoints = createCheckpoints(readModel);
+          const delivery = openDelivery(readModel, partition, options);
+          return Promise.resolve({
+            checkpoint: () => checkpoints.load(processorName, partition),
+            decide: (incoming) => delivery.decide(incoming),
+            fold: (events) => delivery.fold(events),
+            caughtUp: () => {
+              delivery.caughtUp();
+              return Promise.resolve();
+            },
+            store: (checkpoint) => checkpoints.store(processorName, partition, checkpoint),
+            reset: async () => {
+              await checkpoints.reset(processorName, partition);
+              await delivery.reset();
+            },
+            close: () => delivery.close(),
+          });
+        },
+        logger,
+        onFatal: rig.onFatal,
+      }),
+    );
+  };
+
+  return {
+    ...rig,
+    channels,
+    configuration,
+    start,
+    // The service's other readers do not run here.
+    rebuild: async () => {
+      const checkpoints = createCheckpoints(readModel);
+      const generations = async () => {
+        const found = await readModel.db.collection<{ generation: number }>('checkpoints').find().toArray();
+        return found.reduce((sum, { generation }) => sum + generation, 0);
+      };
+      const [before, reached] = [await generations(), await checkpoints.loadAll(processorName)];
+      await requestRebuild(rig.log, processorName);
+      await eventually('the partitions are rebuilt', async () => {
+        if ((await generations()) < before + rig.partitions) return false;
+        const now = await checkpoints.loadAll(processorName);
+        return [...reached].every(([partition, { offset }]) => (now.get(partition)?.offset ?? 0n) >= offset);
+      });
+    },
+    stop: async () => {
+      await rig.stop();
+      await outbound.close();
+    },
+  };
+}
+
+/** The command that firing sends. */
+export function requestRecord(payload: records.RequestNotification): OutgoingRecord {
+  return outgoing(records.requestNotification, { key: payload.channel_id, payload });
+}

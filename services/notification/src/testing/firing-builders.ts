@@ -1,0 +1,164 @@
+// Triggers, and what leads do, for tests of firing: fixed, and only as much as a test says differs from the usual.
+import { nameBasedId, type JsonObject, type records } from '@lead-scoring/contracts';
+import {
+  emptyNotificationConfiguration,
+  type MilestoneTrigger,
+  type NotificationConfiguration,
+  type SequenceTrigger,
+  type SurgeTrigger,
+  type Trigger,
+} from '../configuration/state.js';
+import type { FiringDraft, Source } from '../firing/events.js';
+
+export const ouId = '11111111-1111-4111-8111-111111111111';
+export const began = Date.parse('2026-01-01T12:00:00.000Z');
+
+/** A stable id for a short name. */
+export const idOf = (name: string): string => nameBasedId(ouId, `test:${name}`);
+export const leadId = idOf('ada');
+/** So many seconds after the tests' beginning. */
+export const second = (seconds: number): string => new Date(began + seconds * 1_000).toISOString();
+
+const common = (name: string) => ({
+  id: idOf(name),
+  ou_id: ouId,
+  name,
+  channel_ids: [],
+  active: true,
+  version: 1,
+  since: 1,
+  created_at: second(0),
+  updated_at: second(0),
+});
+
+export const milestone = (more: Partial<MilestoneTrigger> = {}, name = 'milestone'): MilestoneTrigger => ({
+  ...common(name),
+  kind: 'milestone',
+  score_type: 'engagement',
+  score_threshold: 100,
+  direction: 'up',
+  rearm: { cooldown_seconds: 0 },
+  ...more,
+});
+
+/** Steps by their event types. */
+export const sequence = (
+  types: readonly string[],
+  more: Partial<SequenceTrigger> = {},
+  name = 'sequence',
+): SequenceTrigger => ({
+  ...common(name),
+  kind: 'sequence',
+  steps: types.map((event_type) => ({ event_type, attribute_filters: [] })),
+  ordered: false,
+  window_seconds: 60,
+  cooldown_seconds: 0,
+  ...more,
+});
+
+export const surge = (more: Partial<SurgeTrigger> = {}, name = 'surge'): SurgeTrigger => ({
+  ...common(name),
+  kind: 'surge',
+  event_type: null,
+  score_type: 'engagement',
+  threshold: 30,
+  window_seconds: 60,
+  cooldown_seconds: 0,
+  ...more,
+});
+
+export function configurationOf(triggers: readonly Trigger[], version = 1): NotificationConfiguration {
+  return {
+    ...emptyNotificationConfiguration(ouId),
+    version,
+    triggers: new Map(triggers.map((trigger) => [trigger.id, trigger])),
+  };
+}
+
+/** Something that a lead does. */
+export interface Act {
+  id: string;
+  type: string;
+  /** Event time, seconds after the tests' beginning. */
+  at: number;
+  points?: number;
+  metadata?: JsonObject;
+}
+
+export const act = (id: string, type: string, at: number, points = 0, metadata?: JsonObject): Act => ({
+  id,
+  type,
+  at,
+  points,
+  ...(metadata && { metadata }),
+});
+
+const told = (takenAt: number) => ({
+  ou_id: ouId,
+  lead_id: leadId,
+  fire_triggers: true,
+  aliases: [{ alias_kind: 'email', alias: 'ada@example.com' }],
+  taken: second(takenAt),
+});
+
+/** Scoring's decision on these acts, taken in at a second. */
+export function leadScored(
+  acts: readonly Act[],
+  previous: number,
+  takenAt: number,
+  more: Partial<records.LeadScored> = {},
+): records.LeadScored {
+  const { taken, ...fields } = told(takenAt);
+  const scored = acts.filter(({ points }) => points !== undefined && points !== 0);
+  return {
+    ...fields,
+    previous_score: previous,
+    score: scored.reduce((sum, { points = 0 }) => sum + points, previous),
+    configuration_version: 1,
+    event_count: Math.max(1, acts.length),
+    first_activity_at: taken,
+    last_activity_at: taken,
+    decided_at: taken,
+    scored_events: scored.map(({ id, type, at, points = 0 }) => ({
+      event_id: idOf(id),
+      event_type: type,
+      timestamp: second(at),
+      matches: [{ rule_id: idOf('rule'), rule_version: 1, ruleset_id: idOf('ruleset'), points }],
+    })),
+    ...more,
+  };
+}
+
+export function eventsIngested(
+  acts: readonly Act[],
+  takenAt: number,
+  more: Partial<records.EventsIngested> = {},
+): records.EventsIngested {
+  const { taken, ...fields } = told(takenAt);
+  return {
+    ...fields,
+    batch_id: idOf('batch'),
+    source: 'ingest',
+    received_at: taken,
+    events: acts.map(({ id, type, at, metadata }) => ({
+      id: idOf(id),
+      event_type: type,
+      timestamp: second(at),
+      ...(metadata && { metadata }),
+    })),
+    ...more,
+  };
+}
+
+export const scoredAt = (offset: number): Source => ({ topic: 'scoring.events', partition: 0, offset });
+export const ingestedAt = (offset: number): Source => ({ topic: 'ingest.events', partition: 0, offset });
+
+/** What fired, by the name of the event that made it fire. */
+export function firedBy(events: readonly FiringDraft[], acts: readonly Act[]): string[] {
+  const names = new Map(acts.map(({ id }) => [idOf(id), id]));
+  return events.flatMap((event) =>
+    event.type === 'MilestoneFired' || event.type === 'SequenceFired' || event.type === 'SurgeFired'
+      ? [names.get(event.payload.cause.event_id) ?? '?']
+      : [],
+  );
+}

@@ -1,0 +1,100 @@
+// The whole notification service in this process on real servers: commands and scoring's and ingest's events in through
+// the log, reads through the query port, and senders that may reach the receivers of a test.
+import { createProcessor, createProjector, type OutgoingRecord } from '@lead-scoring/event-log';
+import { openExplanationPartition } from '@lead-scoring/explanations';
+import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
+import { createSealing, type Sealing } from '@lead-scoring/service';
+import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
+import { notificationCollections } from '../collections.js';
+import { createDestinationCheck } from '../configuration/destinations.js';
+import { createConfigurationReader } from '../configuration/store.js';
+import { systemClock } from '../delivery/clock.js';
+import { publishedLimits } from '../delivery/limits.js';
+import { publishedPolicy } from '../delivery/schedule-model.js';
+import { createSenders } from '../delivery/senders/senders.js';
+import { createSlots } from '../delivery/slots.js';
+import { createExplanations, explanationsProjector } from '../firing/explanations.js';
+import { openPartition, processorName } from '../partition-state.js';
+import { notificationQueries } from '../queries.js';
+import { ouId } from './builders.js';
+
+export interface Rig extends ServiceRig {
+  sealing: Sealing;
+  /** Writes records of scoring or ingest, and resolves when triggers have decided on them. */
+  happen(...events: OutgoingRecord[]): Promise<void>;
+}
+
+/** @param targets of receivers, as ALLOW_PRIVATE_TARGETS names them */
+export async function startRig({
+  partitions = 3,
+  targets = [],
+}: { partitions?: number; targets?: string[] } = {}): Promise<Rig> {
+  const rig = await openServiceRig({
+    service: processorName,
+    collections: notificationCollections,
+    ouId,
+    partitions,
+  });
+  const { log, readModel, logger, onFatal } = rig;
+  const sealing = createSealing('a secret of tests that is long enough');
+  const outbound = createOutbound({
+    userAgent: 'LeadScoring-Notifications/1.0',
+    allowedPrivateTargets: parsePrivateTargets(targets.join(',')),
+  });
+  const configurations = createConfigurationReader(readModel);
+  await rig.serve(notificationQueries({ readModel, log, configurations, now: () => new Date() }));
+  await rig.run(
+    createProjector(log, {
+      name: explanationsProjector,
+      inputs: ['scoring.events'],
+      rebuildsWith: processorName,
+      open: (partition) =>
+        Promise.resolve(
+          openExplanationPartition(readModel, partition, {
+            projectorName: explanationsProjector,
+            beforeReset: () => Promise.resolve(),
+            cachedLeads: 100,
+          }),
+        ),
+      logger,
+      onFatal,
+    }),
+  );
+  const options = {
+    destinations: createDestinationCheck(outbound, sealing),
+    firing: {
+      configurations,
+      explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
+      cachedLeads: 100,
+    },
+    delivery: {
+      configurations,
+      send: createSenders({ outbound, secrets: sealing, slack: null, mail: null, timeoutMs: 2_000 }),
+      slots: createSlots({ maximum: 100, forAiling: 50 }),
+      writer: rig.writer,
+      policy: publishedPolicy,
+      limits: publishedLimits,
+      clock: systemClock,
+      logger,
+    },
+  };
+  await rig.run(
+    createProcessor(log, {
+      name: processorName,
+      inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
+      output: 'notification.events',
+      open: (partition) => Promise.resolve(openPartition(readModel, partition, options)),
+      logger,
+      onFatal,
+    }),
+  );
+  return {
+    ...rig,
+    sealing,
+    happen: (...events) => rig.deliver(processorName, events),
+    stop: async () => {
+      await rig.stop();
+      await outbound.close();
+    },
+  };
+}
