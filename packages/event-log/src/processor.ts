@@ -36,7 +36,7 @@ export interface Checkpoint {
 export interface Decision {
   /** Appended to the output topic, in the processor's own partition, in this order. */
   events: OutgoingRecord[];
-  /** Appended to other topics or partitions, in the same transaction. */
+  /** Appended to other topics (inputs, or `commandsTo`) or partitions, in the same transaction. */
   commands?: OutgoingRecord[];
   /** Sent after the events are folded, so that who gets the reply can read what it says. */
   replies?: Reply[] | (() => Reply[] | Promise<Reply[]>);
@@ -72,6 +72,8 @@ export interface ProcessorOptions {
   name: ServiceName;
   inputs: readonly TopicName[];
   output: TopicName;
+  /** Topics that its commands go to, besides its inputs. */
+  commandsTo?: readonly TopicName[];
   open(partition: number): Promise<PartitionState>;
   logger: Logger;
   /** Called once when the processor can no longer work: the process should exit non-zero and be started anew. */
@@ -218,7 +220,9 @@ async function openSession(context: SessionContext): Promise<Session> {
   const connection = connect();
   let state: PartitionState | undefined;
   try {
-    await connection.open([...options.inputs, options.output, deadLetterTopic].map(wire));
+    await connection.open(
+      [...options.inputs, options.output, ...(options.commandsTo ?? []), deadLetterTopic].map(wire),
+    );
     const producer = createTransactionalProducer(connection, {
       transactionalId: `${groupId}.${partition}`,
       groupId,
