@@ -1,6 +1,7 @@
 // Secrets that the system must be able to use again: sealed with a setting that only the services which need it have.
 // The log and the databases hold nothing else of them.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import { shareTokenFrom } from '@lead-scoring/contracts';
 
 export interface Sealing {
   /**
@@ -13,6 +14,8 @@ export interface Sealing {
   unseal(sealed: string, context: string): string;
   /** The secret that signs a channel's requests (Standard Webhooks: `whsec_` and base64), made from its key's id. */
   signingSecret(keyId: string): string;
+  /** The token of the share link that goes with what is told of a firing, made from the firing's id. */
+  shareToken(firingId: string): string;
 }
 
 const nonceBytes = 12;
@@ -25,6 +28,7 @@ export function createSealing(sealingSecret: string): Sealing {
   const key = keyFor('seal');
   const nonceKey = keyFor('nonce');
   const signingKey = keyFor('signing');
+  const shareKey = keyFor('share');
   return {
     seal: (text, context) => {
       const nonce = createHmac('sha256', nonceKey)
@@ -58,5 +62,7 @@ export function createSealing(sealingSecret: string): Sealing {
     },
     signingSecret: (keyId) =>
       `whsec_${createHmac('sha256', signingKey).update(`signing${keyId}`).digest('base64')}`,
+    shareToken: (firingId) =>
+      shareTokenFrom(createHmac('sha256', shareKey).update(`share${firingId}`).digest()),
   };
 }

@@ -51,3 +51,14 @@ describe('a signing secret', () => {
     expect(createSealing('another secret of tests, as long as that').signingSecret('one')).not.toBe(secret);
   });
 });
+
+describe('the token of a share link', () => {
+  test('follows from the setting and the firing, has the form of any other, and differs from firing to firing', () => {
+    const token = sealing.shareToken('one');
+    // 62 ^ 40 are more than 2 ^ 238.
+    expect(token).toMatch(/^lsh_[0-9A-Za-z]{40}$/);
+    expect(sealing.shareToken('one')).toBe(token);
+    expect(sealing.shareToken('two')).not.toBe(token);
+    expect(createSealing('another secret of tests, as long as that').shareToken('one')).not.toBe(token);
+  });
+});

@@ -3,7 +3,7 @@ import { isWellFormedSecret } from '@lead-scoring/contracts';
 import { commonConfiguration, setting } from '@lead-scoring/service';
 import { z } from 'zod';
 
-const { whole, httpUrl, secret } = setting;
+const { whole, httpUrl, baseUrl, secret } = setting;
 const label = z.string().trim().min(1).max(100);
 
 export const gatewayConfiguration = commonConfiguration
@@ -18,7 +18,7 @@ export const gatewayConfiguration = commonConfiguration
     NOTIFICATION_URL: httpUrl,
     SHARE_URL: httpUrl,
     /** Where browsers open share links: the gateway, as its callers see it. */
-    APP_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')),
+    APP_URL: baseUrl,
     SITE_ANALYSIS_URL: httpUrl,
     /** The first organisation, its OU, and its administrator's token: made at start-up unless they exist. */
     BOOTSTRAP_ORGANISATION: label.optional(),

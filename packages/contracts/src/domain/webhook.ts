@@ -84,7 +84,13 @@ const firedNotification = <const Kind extends TriggerKind, Values extends z.ZodR
           .max(60)
           .describe('The record that caused it, as `<topic>:<partition>:<offset>`.')
           .meta({ example: 'scoring.events:3:1042' }),
-        share_url: z.string().max(3_000).optional().describe('Explains the score without a login.'),
+        share_url: z
+          .string()
+          .max(3_000)
+          .optional()
+          .describe(
+            'The page that explains the score, without a login, for seven days. Added when the notification is sent: neither topics nor GET /deliveries/{id} hold it.',
+          ),
       }),
     })
     .meta({ id: title });

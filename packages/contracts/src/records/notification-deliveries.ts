@@ -7,12 +7,20 @@ import { defineRecord, type PayloadOf } from './record.js';
 const channel = { ou_id: id, channel_id: id };
 const notification = { ...channel, notification_id: id.describe("The receiver's `webhook-id`.") };
 
+/** The link that goes with a notification. Its token is nowhere: it is made again whenever the notification is sent. */
+const share = z
+  .strictObject({ id, expires_at: time })
+  .optional()
+  .describe(
+    "The share link that is sent along, as the payload's share_url, until it ends; the payload here is without it. Absent: none was made.",
+  );
+
 export const requestNotification = defineRecord({
   type: 'RequestNotification',
   topic: 'notification.commands',
   key: 'channel_id',
   description: 'Deliver this. Sent by the service to itself, in the transaction that fired the trigger.',
-  schema: z.strictObject({ ...notification, payload: notificationPayload, requested_at: time }),
+  schema: z.strictObject({ ...notification, payload: notificationPayload, share, requested_at: time }),
 });
 export type RequestNotification = PayloadOf<typeof requestNotification>;
 
@@ -131,7 +139,7 @@ export const notificationRequested = defineRecord({
   key: 'channel_id',
   description:
     'A notification is to be delivered. Of a test, the headers reply-to and correlation-id name the caller that waits.',
-  schema: z.strictObject({ ...notification, payload: notificationPayload, at: time }),
+  schema: z.strictObject({ ...notification, payload: notificationPayload, share, at: time }),
 });
 export type NotificationRequested = PayloadOf<typeof notificationRequested>;
 

@@ -10,15 +10,25 @@ const shareFields = {
   lead_id: id,
   token_hash: secretHash,
   last_four: lastFour,
-  created_by: id,
+  created_by: id.describe('The credential, or the trigger whose notifications carry the link.'),
 };
 
 export const createShare = defineRecord({
   type: 'CreateShare',
   topic: 'share.commands',
   key: 'share_id',
-  description: "Share the explanation of a lead's score.",
-  schema: z.strictObject({ ...shareFields, requested_at: time }),
+  description:
+    "Share the explanation of a lead's score. Also sent by the notification service, in the transaction that fired a trigger.",
+  schema: z.strictObject({
+    ...shareFields,
+    lead_seen_in: z
+      .strictObject({ topic: z.enum(['ingest.events', 'scoring.events']), offset: z.int().min(0) })
+      .optional()
+      .describe(
+        "A record of the lead, in the lead's partition: the link is of the lead that this record tells of. Absent: of the lead that is there when the command is decided.",
+      ),
+    requested_at: time,
+  }),
 });
 export type CreateShare = PayloadOf<typeof createShare>;
 
@@ -45,7 +55,7 @@ export const shareCreated = defineRecord({
       .min(0)
       .optional()
       .describe(
-        "Where scoring.events ended in the lead's partition: a lead of the same id whose first decision comes later is another, and is not shown.",
+        'The lead was there before this offset of scoring.events, in its partition: a lead of the same id whose first decision comes later is another, and is not shown.',
       ),
   }),
 });

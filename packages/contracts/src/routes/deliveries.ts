@@ -58,7 +58,9 @@ export type DeliveryAttempt = z.infer<typeof deliveryAttempt>;
 export const deliveryWithAttempts = z
   .strictObject({
     ...deliveryFields,
-    payload: notificationPayload,
+    payload: notificationPayload.describe(
+      'What the receiver gets, but for `share_url`: whoever has that address needs no credential, so it is only sent.',
+    ),
     attempt_log: z.array(deliveryAttempt).max(100).describe('The newest hundred, newest first.'),
   })
   .meta({ id: 'DeliveryWithAttempts' });

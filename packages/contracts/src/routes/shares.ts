@@ -69,7 +69,7 @@ export const share = z
     status: z.enum(['valid', 'expired', 'revoked']),
     created_at: time,
     expires_at: time,
-    created_by: id.describe('The credential.'),
+    created_by: id.describe('The credential, or the trigger whose notifications carry the link.'),
   })
   .meta({ id: 'Share' });
 export type Share = z.infer<typeof share>;

@@ -2,8 +2,8 @@
 import {
   records,
   routes,
-  secretHashOf,
-  shareIdOf,
+  shareFieldsOf,
+  shareUrlOf,
   type JsonObject,
   type PayloadOf,
   type RecordDeclaration,
@@ -103,22 +103,20 @@ export const commandBuilders: CommandBuilders = {
     command(records.setEngagementLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
 
   createShare: (input) => {
-    const { secret, hash, lastFour } = deriveShareToken(input.commandId, input.tokenSecret);
-    const shareId = shareIdOf(hash);
-    const built = command(records.createShare, shareId, {
+    const token = deriveShareToken(input.commandId, input.tokenSecret);
+    const fields = shareFieldsOf(token);
+    const built = command(records.createShare, fields.share_id, {
       ...inUnit(input),
-      share_id: shareId,
+      ...fields,
       lead_id: input.parameters.id.toLowerCase(),
-      token_hash: hash,
-      last_four: lastFour,
       created_by: input.credentialId,
     });
-    return { ...built, shown: { token: secret, share_url: `${input.appUrl}/share/${secret}` } };
+    return { ...built, shown: { token, share_url: shareUrlOf(input.appUrl, token) } };
   },
 
   revokeShare: (input) => {
     const { token } = input.parameters;
-    const shareId = uuidForm.test(token) ? token.toLowerCase() : shareIdOf(secretHashOf(token));
+    const shareId = uuidForm.test(token) ? token.toLowerCase() : shareFieldsOf(token).share_id;
     return command(records.revokeShare, shareId, {
       ...inUnit(input),
       share_id: shareId,

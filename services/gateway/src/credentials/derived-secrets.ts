@@ -12,20 +12,17 @@ export interface DerivedSecret {
 
 /** HMAC-SHA256 of the command's id: nobody without TOKEN_SECRET can compute it, whatever ids they know. */
 export function deriveSecret(prefix: SecretPrefix, commandId: string, tokenSecret: string): DerivedSecret {
-  return shownOnce(secretFrom(prefix, derivedBytes(prefix, commandId, tokenSecret)));
+  const secret = secretFrom(prefix, derivedBytes(prefix, commandId, tokenSecret));
+  return { secret, hash: secretHashOf(secret), lastFour: secret.slice(-4) };
 }
 
 /** The token of a share link, derived in the same way. */
-export function deriveShareToken(commandId: string, tokenSecret: string): DerivedSecret {
-  return shownOnce(shareTokenFrom(derivedBytes('lsh_', commandId, tokenSecret)));
+export function deriveShareToken(commandId: string, tokenSecret: string): string {
+  return shareTokenFrom(derivedBytes('lsh_', commandId, tokenSecret));
 }
 
 function derivedBytes(purpose: string, commandId: string, tokenSecret: string): Uint8Array {
   return createHmac('sha256', tokenSecret)
     .update(purpose + commandId)
     .digest();
-}
-
-function shownOnce(secret: string): DerivedSecret {
-  return { secret, hash: secretHashOf(secret), lastFour: secret.slice(-4) };
 }
