@@ -26,6 +26,8 @@ export interface LeadDrivers {
   top_drivers: routeDeclarations.ScoreExplanation['top_drivers'];
   /** The OU's, as of now. */
   levels: ScoringConfiguration['levels'];
+  /** Where the last decision that is folded is on the log. */
+  offset: number;
 }
 
 export interface DriversRequest {
@@ -78,15 +80,16 @@ export async function readDrivers(
       const at = explained.reduce((time, { decided_at }) => (decided_at > time ? decided_at : time), '');
       const configuration = ruleByOu.get(ou_id) ?? emptyConfiguration(ou_id);
       const { levels } = configuration;
-      if (at === '') return { name, score: lead.score, top_drivers: [], levels };
+      const { score, offset } = lead;
+      if (at === '') return { name, score, top_drivers: [], levels, offset };
       const { top_drivers } = explainScore(
-        { id: lead_id, name, score: lead.score },
+        { id: lead_id, name, score },
         explained,
         configuration,
         configuration,
         { at, range_hours: rangeHours },
       );
-      return { name, score: lead.score, top_drivers, levels };
+      return { name, score, top_drivers, levels, offset };
     };
     const answers: (LeadDrivers | null)[] = [];
     for (let from = 0; from < requests.length; from += atATime)

@@ -14,6 +14,7 @@ import {
   setting,
 } from '@lead-scoring/service';
 import { createPreviewPainter } from '@lead-scoring/share-page/preview';
+import { createCatchingUp } from './catching-up.js';
 import { shareCollections } from './collections.js';
 import { createFindLeads, projectorName } from './explanation/find-leads.js';
 import { openSharePartition } from './links/partition-state.js';
@@ -23,7 +24,7 @@ import { beginRebuild, createEndOf } from './rebuilds.js';
 const configuration = loadConfiguration(
   commonConfiguration.extend({
     /** Where browsers open share links: the gateway, as its callers see it. */
-    APP_URL: setting.httpUrl.transform((url) => url.replace(/\/+$/, '')),
+    APP_URL: setting.baseUrl,
     /** Leads that each partition keeps in memory; about 0.5 KB each. */
     CACHED_LEADS: setting.whole(100, 10_000_000).default(50_000),
   }),
@@ -88,6 +89,7 @@ runService({
         port: configuration.PORT,
         routes: shareQueries({
           readModel,
+          catchingUp: createCatchingUp(readModel, log, { timeoutMs: 2_000 }),
           appUrl: configuration.APP_URL,
           now: () => new Date(),
           paintPreview: (shared) => painter.paint(shared),

@@ -1,6 +1,6 @@
 // All read routes of the share service: the list of a lead's links, and what a link shows to whoever has it.
 import { timingSafeEqual } from 'node:crypto';
-import { routes, secretHashOf, shareIdOf, type routeDeclarations } from '@lead-scoring/contracts';
+import { routes, shareFieldsOf, shareUrlOf, type routeDeclarations } from '@lead-scoring/contracts';
 import { findLead, readExplanation, type SharedLead } from '@lead-scoring/explanations';
 import {
   findPage,
@@ -28,12 +28,14 @@ import {
   type SharedExplanation,
 } from '@lead-scoring/share-page';
 import { PainterBusy, type PreviewPainter } from '@lead-scoring/share-page/preview';
+import type { CatchingUp } from './catching-up.js';
 import { shares, toShare, type ShareDocument } from './links/model.js';
 import { isOf, statusOf, type Share } from './links/state.js';
 import { isRebuilding } from './rebuilds.js';
 
 export interface ShareQueryDependencies {
   readModel: ReadModel;
+  catchingUp: CatchingUp;
   /** Where browsers open share links, without a slash at the end. */
   appUrl: string;
   /** The time: a link lasts seven days by it. */
@@ -107,11 +109,14 @@ interface OpenedShare {
 
 /**
  * @throws ProblemError 404 for a token that is unknown or was ended, or whose lead was deleted, 410 for an expired one,
- *   503 during a rebuild
+ *   503 during a rebuild, and while it is not known yet whether it is unknown
  */
-async function openShare({ readModel, now }: ShareQueryDependencies, token: string): Promise<OpenedShare> {
+async function openShare(
+  { readModel, catchingUp, now }: ShareQueryDependencies,
+  token: string,
+): Promise<OpenedShare> {
   const asOf = now();
-  const [share, rebuilding] = await Promise.all([findShare(readModel, token), isRebuilding(readModel)]);
+  const [found, rebuilding] = await Promise.all([findShare(readModel, token), isRebuilding(readModel)]);
   if (rebuilding)
     throw new ProblemError(
       503,
@@ -119,8 +124,11 @@ async function openShare({ readModel, now }: ShareQueryDependencies, token: stri
       'What links show is being put together anew. Try again in a moment.',
       { headers: { 'Retry-After': '5' } },
     );
+  const share = found ?? (await findNewShare(readModel, catchingUp, token));
   if (!share) throw unknown();
+  const folded = await catchingUp.folded(share);
   const lead = await findLead(readModel, share);
+  if (!lead && !folded) throw notYet();
   if (!lead || !isOf(share, lead)) throw unknown();
   switch (statusOf(share, asOf)) {
     case 'revoked':
@@ -169,12 +177,25 @@ const noHash = '0'.repeat(64);
 
 /** Every token takes the same way, whatever it looks like: its hash, one look-up by id, one comparison. */
 async function findShare(readModel: ReadModel, token: string): Promise<Share | null> {
-  const hash = secretHashOf(token);
+  const { share_id, token_hash } = shareFieldsOf(token);
   const found = await withClassifiedErrors(() =>
-    readModel.collection(shares).findOne({ _id: uuidToBinary(shareIdOf(hash)) }),
+    readModel.collection(shares).findOne({ _id: uuidToBinary(share_id) }),
   );
-  const same = timingSafeEqual(Buffer.from(hash), Buffer.from(found?.token_hash ?? noHash));
+  const same = timingSafeEqual(Buffer.from(token_hash), Buffer.from(found?.token_hash ?? noHash));
   return found && same ? toShare(found) : null;
+}
+
+/**
+ * A notification may arrive before the link in it is folded. So an unknown token, whatever it looks like, is looked up
+ * again once all is decided that was asked for before.
+ */
+async function findNewShare(
+  readModel: ReadModel,
+  catchingUp: CatchingUp,
+  token: string,
+): Promise<Share | null> {
+  if (!(await catchingUp.decided(shareFieldsOf(token).share_id))) throw notYet();
+  return findShare(readModel, token);
 }
 
 /** @throws ProblemError 404, for a lead of another OU as for one that is nowhere */
@@ -194,7 +215,12 @@ function shareView(document: ShareDocument, now: Date): routeDeclarations.Share 
 function linksOf(appUrl: string, token: string) {
   const encoded = encodeURIComponent(token);
   const json = `${appUrl}/public/score-explain/${encoded}`;
-  return { page: `${appUrl}/share/${encoded}`, json, csv: `${json}/csv`, image: `${json}/preview.png` };
+  return {
+    page: shareUrlOf(appUrl, token),
+    json,
+    csv: `${json}/csv`,
+    image: `${json}/preview.png`,
+  };
 }
 
 function unknown(): ProblemError {
@@ -202,6 +228,15 @@ function unknown(): ProblemError {
     404,
     'share_not_found',
     'This link is unknown or was ended. Check that it is whole, or ask its sender for a new one.',
+  );
+}
+
+function notYet(): ProblemError {
+  return new ProblemError(
+    503,
+    'service_unavailable',
+    'The newest links are not visible here yet. Try again in a moment.',
+    { headers: { 'Retry-After': '1' } },
   );
 }
 

@@ -5,9 +5,11 @@ import {
   evolveConfiguration,
   explainScore,
   publicExplanation,
+  records,
   routes,
   shareLifetimeMs,
 } from '@lead-scoring/contracts';
+import { createProcessor, outgoing } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/testing/service-rig';
 import {
   at,
@@ -24,7 +26,7 @@ import {
   shareOf,
   tokenOf,
 } from './testing/builders.js';
-import { startRig, type Rig } from './testing/rig.js';
+import { startRig, type Rig, type ScoringEvent } from './testing/rig.js';
 
 let rig: Rig;
 const rules = [ruleCreated('pricing', 15), ruleCreated('careers', -20)];
@@ -43,7 +45,7 @@ const decisions = [
 ];
 
 beforeAll(async () => {
-  rig = await startRig();
+  rig = await startRig({ findLeadsTimeoutMs: 3_000 });
   await rig.scored([
     { type: 'RulesetCreated', payload: rulesetCreated() },
     ...rules.map((payload) => ({ type: 'RuleCreated', payload }) as const),
@@ -301,6 +303,97 @@ describe('a lead that scoring knows and the projection does not yet', () => {
     expect(await rig.request(createShare('late', 'late'))).toMatchObject({ outcome: 'done' });
     expect((await rig.get(publicPath('late'))).body).toMatchObject({ score: 15 });
   });
+});
+
+describe('a link that is opened as soon as it is asked for', () => {
+  const ask = (name: string, lead: string, lead_seen_in?: records.CreateShare['lead_seen_in']) =>
+    rig.write([
+      outgoing(records.createShare, {
+        key: shareOf(name),
+        payload: createShare(name, lead, lead_seen_in && { lead_seen_in }).payload,
+      }),
+    ]);
+  const decided = (lead: string, more: { previous?: number } = {}) =>
+    ({ type: 'LeadScored', payload: leadScored(lead, { rule: 'pricing', points: 15, ...more }) }) as const;
+  /** Appends these of one lead; gives where the first is. */
+  const seenIn = async (...events: ScoringEvent[]) => {
+    const [first] = await rig.append(events);
+    return { topic: 'scoring.events', offset: Number(first?.offset) } as const;
+  };
+
+  test('is there, although nothing has been said of it yet', async () => {
+    for (let n = 0; n < 10; n += 1) {
+      await ask(`at once ${String(n)}`, 'ada');
+      expect(await rig.get(publicPath(`at once ${String(n)}`))).toMatchObject({ status: 200 });
+    }
+  });
+
+  test('because of a decision shows that decision, and names who made it', async () => {
+    await ask('decided', 'soon', await seenIn(decided('soon')));
+    expect(await rig.get(publicPath('decided'))).toMatchObject({ status: 200, body: { score: 15 } });
+    expect((await rig.get(`/leads/${idOf('soon')}/shares`)).body).toMatchObject({
+      data: [{ id: shareOf('decided'), status: 'valid', created_by: idOf('credential') }],
+    });
+  });
+
+  test('because of a decision on a lead that was deleted since shows nothing of the lead that has its id', async () => {
+    const gone = { type: 'LeadRemoved', payload: leadRemoved('short', 15) } as const;
+    await ask('too late', 'short', await seenIn(decided('short'), gone, decided('short')));
+    expect((await rig.get(publicPath('too late'))).status).toBe(404);
+    await ask('in time', 'short', await seenIn(decided('short', { previous: 15 })));
+    expect(await rig.get(publicPath('in time'))).toMatchObject({ status: 200, body: { score: 30 } });
+  });
+
+  test('because of events is made when scoring has decided on them, however late', async () => {
+    const lead_id = idOf('quick');
+    const [ingested] = await rig.write([
+      outgoing(records.eventsIngested, {
+        key: lead_id,
+        payload: {
+          ou_id: ouId,
+          lead_id,
+          batch_id: idOf('batch'),
+          source: 'ingest',
+          fire_triggers: true,
+          received_at: at,
+          aliases: [{ alias_kind: 'email', alias: 'quick@example.com' }],
+          events: [{ id: idOf('visit'), event_type: 'Page View', timestamp: at }],
+        },
+      }),
+    ]);
+    await ask('quick', 'quick', { topic: 'ingest.events', offset: Number(ingested?.offset) });
+    await eventually('it is postponed', async () => {
+      const asked = (await rig.recordsOn('share.commands')).filter(({ key }) => key === shareOf('quick'));
+      return asked.length > 1;
+    });
+    const scoring = await rig.run(
+      createProcessor(rig.log, {
+        name: 'scoring',
+        inputs: ['ingest.events'],
+        output: 'scoring.events',
+        open: () =>
+          Promise.resolve({
+            checkpoint: () => Promise.resolve({ offset: 0n, positions: {} }),
+            decide: (incoming) =>
+              Promise.resolve({
+                events: incoming.map(({ key }) =>
+                  outgoing(records.leadScored, { key: key ?? '', payload: decided('quick').payload }),
+                ),
+              }),
+            fold: () => Promise.resolve(),
+            store: () => Promise.resolve(),
+            reset: () => Promise.resolve(),
+          }),
+        logger: rig.logger,
+        onFatal: rig.onFatal,
+      }),
+    );
+    try {
+      await eventually('the link is there', async () => (await rig.get(publicPath('quick'))).status === 200);
+    } finally {
+      await scoring();
+    }
+  }, 60_000);
 });
 
 describe('a lead that is deleted', () => {

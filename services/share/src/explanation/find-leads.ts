@@ -1,6 +1,6 @@
 // Whether leads are there, as of now: what is folded may be a moment behind what callers have already seen elsewhere.
 import { projectorNames } from '@lead-scoring/contracts';
-import { endOffsets, type EventLog } from '@lead-scoring/event-log';
+import { endOffsets, waitUntilConsumed, type EventLog } from '@lead-scoring/event-log';
 import { leadKey, sharedLeads } from '@lead-scoring/explanations';
 import {
   createCheckpoints,
@@ -15,7 +15,10 @@ import type { FindLeads } from '../links/partition-state.js';
 
 export const [projectorName] = projectorNames.share;
 
-/** Looks leads up; for one that is missing, first waits until all is folded that scoring had decided by then. */
+/**
+ * Looks leads up; for one that is missing, first waits until scoring has decided on the events that it is known by, and
+ * until all is folded that scoring had decided by then.
+ */
 export function createFindLeads(
   readModel: ReadModel,
   log: EventLog,
@@ -35,12 +38,23 @@ export function createFindLeads(
   const endsFor = (leads: readonly { lead_id: string }[]) =>
     endOffsets(log, 'scoring.events', [...new Set(leads.map(({ lead_id }) => log.partitionOf(lead_id)))]);
 
+  async function decidedOn(leads: Parameters<FindLeads>[0]): Promise<boolean> {
+    const ingested = leads.flatMap(({ lead_id, lead_seen_in }) =>
+      lead_seen_in?.topic === 'ingest.events'
+        ? [{ partition: log.partitionOf(lead_id), offset: BigInt(lead_seen_in.offset) }]
+        : [],
+    );
+    if (ingested.length === 0) return true;
+    return waitUntilConsumed(log, 'scoring', 'ingest.events', ingested, { timeoutMs });
+  }
+
   return async (wanted) => {
     const there = await find(wanted);
     const missing = wanted.filter(({ ou_id, lead_id }) => !there.has(keyOf(leadKey(ou_id, lead_id))));
     let caughtUp = true;
     if (missing.length > 0) {
-      caughtUp = (await watch.wait('scoring.events', await endsFor(missing), timeoutMs)) !== null;
+      caughtUp = await decidedOn(missing);
+      caughtUp &&= (await watch.wait('scoring.events', await endsFor(missing), timeoutMs)) !== null;
       for (const key of await find(missing)) there.add(key);
     }
     // After the leads were found: where they were made lies before it.

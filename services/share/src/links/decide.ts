@@ -1,13 +1,18 @@
 // Decides on share links: pure; time and ids come with the command, what is known of the lead from who calls.
-import { shareLifetimeMs, type records } from '@lead-scoring/contracts';
+import { shareExpiryOf, type records } from '@lead-scoring/contracts';
 import type { ShareCommand, ShareDecision, ShareEvent } from './events.js';
 import type { Share } from './state.js';
 
 /**
- * Whether the OU has the lead; unknown while what is folded is behind what has happened. Of a lead that is there, where
- * scoring.events ended: it tells the lead from one that is made under its id after its deletion.
+ * Whether the OU has the lead; unknown while what is folded is behind what has happened. Of a lead that is there, an offset
+ * of scoring.events before which it was: it tells the lead from one that is made under its id after its deletion.
  */
 export type LeadPresence = { scoring_offset: number } | 'absent' | 'unknown';
+
+/** What the command itself says of the lead; null: it is to be found out. */
+export function presenceTold({ lead_seen_in }: records.CreateShare): LeadPresence | null {
+  return lead_seen_in?.topic === 'scoring.events' ? { scoring_offset: lead_seen_in.offset + 1 } : null;
+}
 
 /** A command that took effect before gives no event again. */
 export function decideShare(command: ShareCommand, share: Share | null, lead: LeadPresence): ShareDecision {
@@ -19,11 +24,8 @@ export function decideShare(command: ShareCommand, share: Share | null, lead: Le
   }
 }
 
-function createShare(
-  { requested_at, ...fields }: records.CreateShare,
-  share: Share | null,
-  lead: LeadPresence,
-): ShareDecision {
+function createShare(command: records.CreateShare, share: Share | null, lead: LeadPresence): ShareDecision {
+  const { requested_at, lead_seen_in, ...fields } = command;
   if (share)
     return share.lead_id === fields.lead_id && share.ou_id === fields.ou_id
       ? done()
@@ -40,13 +42,15 @@ function createShare(
         message: 'No lead of this organizational unit has this id.',
       };
     case 'unknown':
+      // Nobody waits for the answer who could ask again.
+      if (lead_seen_in) return { outcome: 'postponed', command };
       return {
         outcome: 'rejected',
         code: 'position_not_reached',
         message: 'The newest leads are not visible here yet. Send the request again in a moment.',
       };
     default: {
-      const expires_at = new Date(Date.parse(requested_at) + shareLifetimeMs).toISOString();
+      const expires_at = shareExpiryOf(requested_at);
       const { scoring_offset } = lead;
       return done({
         type: 'ShareCreated',

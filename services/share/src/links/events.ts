@@ -9,6 +9,8 @@ export type ShareEvent =
   | { type: 'ShareCreated'; payload: records.ShareCreated }
   | { type: 'ShareRevoked'; payload: records.ShareRevoked };
 
-/** No event is a no-op: the command took effect before. */
+/** No event is a no-op: the command took effect before. Postponed: the command is to come again. */
 export type ShareDecision =
-  { outcome: 'done'; events: ShareEvent[] } | { outcome: 'rejected'; code: ProblemCode; message: string };
+  | { outcome: 'done'; events: ShareEvent[] }
+  | { outcome: 'rejected'; code: ProblemCode; message: string }
+  | { outcome: 'postponed'; command: records.CreateShare };

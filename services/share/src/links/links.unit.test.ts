@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { problemTypeOf } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { createShare, idOf, otherOuId, ouId, revokeShare, shareOf } from '../testing/builders.js';
-import { decideShare, type LeadPresence } from './decide.js';
+import { decideShare, presenceTold, type LeadPresence } from './decide.js';
 import type { ShareCommand, ShareEvent } from './events.js';
 import { evolveShare } from './evolve.js';
 import { isOf, statusOf, type Share } from './state.js';
@@ -48,6 +48,25 @@ describe('sharing a lead', () => {
   ])('a lead that is %s is refused', (lead, code, status) => {
     expect(decideShare(createShare('a', 'ada'), null, lead)).toMatchObject({ outcome: 'rejected', code });
     expect(problemTypeOf(code).status).toBe(status);
+  });
+
+  test('because of a decision is of the lead that was decided on, wherever the log ends now', () => {
+    const made = createShare('a', 'ada', { lead_seen_in: { topic: 'scoring.events', offset: 12 } });
+    expect(presenceTold(made.payload)).toEqual({ scoring_offset: 13 });
+    expect(isOf({ scoring_offset: 13 }, { first_offset: 12 })).toBe(true);
+    expect(isOf({ scoring_offset: 13 }, { first_offset: 13 })).toBe(false);
+    expect(presenceTold(createShare('a', 'ada').payload)).toBeNull();
+  });
+
+  test('because of events is postponed until scoring has decided on them', () => {
+    const made = createShare('a', 'ada', { lead_seen_in: { topic: 'ingest.events', offset: 12 } });
+    expect(presenceTold(made.payload)).toBeNull();
+    expect(decideShare(made, null, 'unknown')).toEqual({ outcome: 'postponed', command: made.payload });
+    expect(decideShare(made, null, 'absent')).toMatchObject({ code: 'lead_not_found' });
+    expect(decideShare(made, null, present)).toMatchObject({
+      events: [{ payload: { scoring_offset: 40 } }],
+    });
+    expect(decideShare(made, given(made), 'unknown')).toEqual({ outcome: 'done', events: [] });
   });
 
   test('a link of another lead or another OU is never given out as this one', () => {
@@ -133,7 +152,7 @@ test('whatever is asked for in whatever order: there is one link, ended at most 
       const events: ShareEvent[] = [];
       for (const one of commands) {
         const decision = decideShare(one, share, present);
-        if (decision.outcome === 'rejected') continue;
+        if (decision.outcome !== 'done') continue;
         events.push(...decision.events);
         share = decision.events.reduce<Share | null>(evolveShare, share);
         expect(decideShare(one, share, present)).toEqual({ outcome: 'done', events: [] });

@@ -20,7 +20,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { beginRebuild, type EndOf } from '../rebuilds.js';
-import { decideShare, type LeadPresence } from './decide.js';
+import { decideShare, presenceTold, type LeadPresence } from './decide.js';
 import type { ShareCommand, ShareEvent } from './events.js';
 import { evolveShare } from './evolve.js';
 import { shares, toShare, toShareDocument, type ShareDocument } from './model.js';
@@ -30,7 +30,7 @@ export const processorName = 'share';
 
 /** Says of each of these leads whether it is there. */
 export type FindLeads = (
-  wanted: readonly { ou_id: string; lead_id: string }[],
+  wanted: readonly Pick<records.CreateShare, 'ou_id' | 'lead_id' | 'lead_seen_in'>[],
 ) => Promise<(ouId: string, leadId: string) => LeadPresence>;
 
 export function openSharePartition(
@@ -59,13 +59,16 @@ export function openSharePartition(
       const [stored, presenceOf] = await Promise.all([
         load(commands.map(({ command }) => command.payload.share_id)),
         findLeads(
-          commands.flatMap(({ command }) => (command.type === 'CreateShare' ? [command.payload] : [])),
+          commands.flatMap(({ command }) =>
+            command.type === 'CreateShare' && !presenceTold(command.payload) ? [command.payload] : [],
+          ),
         ),
       ]);
       const current = new Map<string, Share | null>(
         [...stored].map(([id, document]) => [id, toShare(document)]),
       );
       const events: OutgoingRecord[] = [];
+      const again: OutgoingRecord[] = [];
       const replies: Reply[] = [];
       for (const { record, command } of commands) {
         const { share_id } = command.payload;
@@ -74,9 +77,13 @@ export function openSharePartition(
           command,
           before,
           command.type === 'CreateShare'
-            ? presenceOf(command.payload.ou_id, command.payload.lead_id)
+            ? (presenceTold(command.payload) ?? presenceOf(command.payload.ou_id, command.payload.lead_id))
             : 'unknown',
         );
+        if (decision.outcome === 'postponed') {
+          again.push(outgoing(records.createShare, { key: share_id, payload: decision.command }));
+          continue;
+        }
         if (decision.outcome === 'rejected') {
           replies.push({ to: record, reply: decision });
           continue;
@@ -92,7 +99,7 @@ export function openSharePartition(
           },
         });
       }
-      return { events, replies };
+      return { events, commands: again, replies };
     },
 
     fold: async (events: FoldedRecord[]): Promise<void> => {

@@ -9,7 +9,7 @@ export interface Share {
   readonly created_by: string;
   readonly created_at: string;
   readonly expires_at: string;
-  /** Where scoring.events ended when it was made; null: made when leads could not be deleted. */
+  /** The lead was there before this offset of scoring.events; null: made when leads could not be deleted. */
   readonly scoring_offset: number | null;
   /** null: not ended before its time. */
   readonly revoked_at: string | null;

@@ -1,12 +1,12 @@
 // Commands for tests: fixed, and only as much as a test says differs from the usual.
-import { secretHashOf, shareIdOf, type records } from '@lead-scoring/contracts';
+import { shareFieldsOf, type records } from '@lead-scoring/contracts';
 import { at, idOf, ouId } from '@lead-scoring/explanations/testing';
 import type { ShareCommand } from '../links/events.js';
 
 export * from '@lead-scoring/explanations/testing';
 
 export const tokenOf = (name: string): string => `lsh_${name.padEnd(40, '0')}`;
-export const shareOf = (name: string): string => shareIdOf(secretHashOf(tokenOf(name)));
+export const shareOf = (name: string): string => shareFieldsOf(tokenOf(name)).share_id;
 
 /** Shares a lead behind the token of this name. */
 export const createShare = (
@@ -16,11 +16,9 @@ export const createShare = (
 ): Extract<ShareCommand, { type: 'CreateShare' }> => ({
   type: 'CreateShare',
   payload: {
-    share_id: shareOf(name),
+    ...shareFieldsOf(tokenOf(name)),
     ou_id: ouId,
     lead_id: idOf(lead),
-    token_hash: secretHashOf(tokenOf(name)),
-    last_four: tokenOf(name).slice(-4),
     created_by: idOf('credential'),
     requested_at: at,
     ...more,

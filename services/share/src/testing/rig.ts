@@ -6,10 +6,17 @@ import {
   type ConfigurationEvent,
   type RecordDeclaration,
 } from '@lead-scoring/contracts';
-import { createProcessor, createProjector, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import {
+  createProcessor,
+  createProjector,
+  outgoing,
+  type OutgoingRecord,
+  type RecordPosition,
+} from '@lead-scoring/event-log';
 import { openExplanationPartition } from '@lead-scoring/explanations';
 import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { openServiceRig, type Answer, type ServiceRig } from '@lead-scoring/testing/service-rig';
+import { createCatchingUp } from '../catching-up.js';
 import { shareCollections } from '../collections.js';
 import { createFindLeads, projectorName } from '../explanation/find-leads.js';
 import type { ShareCommand } from '../links/events.js';
@@ -29,7 +36,7 @@ export interface Rig extends Omit<ServiceRig, 'request' | 'get'> {
   /** Starts the projection of scoring's events; the function stops it. */
   startProjector: () => Promise<() => Promise<void>>;
   /** Writes what scoring would have appended. */
-  append: (events: readonly ScoringEvent[]) => Promise<void>;
+  append: (events: readonly ScoringEvent[]) => Promise<RecordPosition[]>;
   /** Writes it, and resolves when it is folded. */
   scored: (events: readonly ScoringEvent[]) => Promise<void>;
   request: (command: ShareCommand) => Promise<declarations.CommandReplied>;
@@ -42,7 +49,11 @@ const scoringDeclarations = {
   LeadRemoved: declarations.leadRemoved,
 };
 
-export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } = {}): Promise<Rig> {
+export async function startRig({
+  partitions = 3,
+  findLeadsTimeoutMs = 10_000,
+  catchingUpMs = 10_000,
+} = {}): Promise<Rig> {
   const rig = await openServiceRig({
     service: processorName,
     collections: shareCollections,
@@ -54,6 +65,7 @@ export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } =
   await rig.serve(
     shareQueries({
       readModel,
+      catchingUp: createCatchingUp(readModel, log, { timeoutMs: catchingUpMs }),
       appUrl: 'https://app.example.com',
       now: () => clock.now,
       paintPreview: renderPreviewImage,
@@ -103,9 +115,7 @@ export async function startRig({ partitions = 3, findLeadsTimeoutMs = 10_000 } =
     ...rig,
     clock,
     startProjector,
-    append: async (events) => {
-      await rig.write(events.map(scoringRecord));
-    },
+    append: (events) => rig.write(events.map(scoringRecord)),
     scored: (events) => rig.deliver(projectorName, events.map(scoringRecord)),
     request: ({ type, payload }) => {
       const declaration: RecordDeclaration =
