@@ -169,7 +169,9 @@ function environmentOf(
     ...((name === 'gateway' || name === 'notification') && {
       SEALING_SECRET: options.secrets.sealingSecret,
     }),
-    ...((name === 'gateway' || name === 'share') && { APP_URL: urlOf('gateway') }),
+    ...((name === 'gateway' || name === 'notification' || name === 'share') && {
+      APP_URL: urlOf('gateway'),
+    }),
     ...options.environment,
   };
 }

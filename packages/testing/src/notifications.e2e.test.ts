@@ -83,6 +83,18 @@ function toldOf(receiver: WebhookReceiver<FiredNotification>, alias: string): Fi
     .filter(({ data }) => data.lead.id === system.leadOf(alias));
 }
 
+/** The token in a link that was sent; it is a secret like any other. */
+function tokenIn(shareUrl = ''): string {
+  const token = shareUrl.slice(shareUrl.lastIndexOf('/') + 1);
+  expect(token).toMatch(/^lsh_[0-9A-Za-z]{40}$/);
+  secrets.push(token);
+  return token;
+}
+
+/** What the link shows to a program that has no credential. */
+const opened = (token: string) =>
+  system.request<Record<string, unknown>>(`/public/score-explain/${token}`, { token: null });
+
 const withDestination = (channelIds: string[]) => ({ channel_ids: channelIds });
 
 describe('a lead that becomes hot', () => {
@@ -165,6 +177,64 @@ describe('a lead that becomes hot', () => {
       expect(fired).toHaveLength(1);
       expect(fired[0]?.deliveries).toMatchObject([{ channel_id: channelId, status: 'delivered' }]);
     }
+  }, 120_000);
+
+  test('has a link in all that is told of it, which opens without a login until the lead is deleted', async () => {
+    const alias = 'hot@example.com';
+    const told = toldOf(crm, alias);
+    const tokens = told.map(({ data }) => tokenIn(data.share_url));
+    expect(new Set(tokens).size).toBe(3);
+    for (const [index, token] of tokens.entries()) {
+      expect(told[index]?.data.share_url).toBe(`${system.url}/share/${token}`);
+      const page = await fetch(`${system.url}/share/${token}`, { headers: { accept: 'text/html' } });
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Ada Hot')]);
+      const { status, body } = await opened(token);
+      // The bell that ended the test before gave two points more.
+      expect([status, body]).toEqual([200, expect.objectContaining({ lead_name: 'Ada Hot', score: 39 })]);
+    }
+    const lead = { parameters: { id: system.leadOf(alias) } };
+    const { data: listed } = await system.call<{ data: answers.Share[] }>('listShares', lead);
+    expect(listed.map(({ last_four }) => last_four).sort()).toEqual(
+      tokens.map((token) => token.slice(-4)).sort(),
+    );
+    expect(listed.map(({ created_by }) => created_by).sort()).toEqual(
+      told.map(({ data }) => data.trigger.id).sort(),
+    );
+    await system.call('deleteLead', lead);
+    await system.happen(alias, { event_type: 'Page View' });
+    await eventually('the links have ended', async () => {
+      const statuses = await Promise.all(tokens.map(async (token) => (await opened(token)).status));
+      return statuses.every((status) => status === 404);
+    });
+  }, 120_000);
+
+  test('is told of with links that are open when they arrive', async () => {
+    const answered: number[] = [];
+    const impatient = await startHttpReceiver(({ body }) => {
+      const { data } = JSON.parse(body) as FiredNotification;
+      void opened(tokenIn(data.share_url)).then(({ status }) => answered.push(status));
+      return { status: 200 };
+    });
+    started.push(impatient);
+    const { id } = await system.webhook('Impatient', impatient.url);
+    await system.call('createTrigger', {
+      body: { name: 'At once', score_threshold: 10, event_type: 'Chat Started', ...withDestination([id]) },
+    });
+    await system.call('createSequence', {
+      body: {
+        name: 'At first sight',
+        event_types: ['Chat Started', 'Page View'],
+        window_seconds: 60,
+        ordered: true,
+        ...withDestination([id]),
+      },
+    });
+    const people = Array.from({ length: 20 }, (_, n) => `at-once-${n}@example.com`);
+    for (const alias of people)
+      await system.happen(alias, { event_type: 'Chat Started' }, { event_type: 'Page View' });
+    await eventually('all links were opened', () => answered.length === 2 * people.length, 60_000);
+    expect(new Set(answered)).toEqual(new Set([200]));
+    await system.call('deleteChannel', { parameters: { id } });
   }, 120_000);
 
   test('is told of once for each crossing: not while it stays hot, not for a repeat, again after it was cold', async () => {
@@ -271,14 +341,16 @@ describe('one trigger with a channel of each type', () => {
 
     expect(slack.messages).toHaveLength(1);
     expect(slack.messages[0]).toMatchObject({ channel: 'C0000000001', mentions: [] });
-    expect(slack.messages[0]?.links.filter((link) => !link.startsWith(system.url))).toEqual([]);
+    const [link = ''] = [...hook.accepted.values()].map(({ payload }) => payload.data.share_url);
+    expect((await opened(tokenIn(link))).status).toBe(200);
+    expect(slack.messages[0]?.links).toEqual([`${link}|Why this score`]);
     const inSlack = JSON.stringify(slack.messages[0]?.blocks);
     for (const shown of ['channel', '25', 'Demo Requested']) expect(inSlack).toContain(shown);
 
     expect(teams.received).toHaveLength(1);
     expect(teams.received[0]?.reaction).toEqual({ status: 202 });
     const card = JSON.stringify(teams.received[0]?.card);
-    for (const shown of ['25', 'Demo Requested']) expect(card).toContain(shown);
+    for (const shown of ['25', 'Demo Requested', link]) expect(card).toContain(shown);
 
     expect(mail.received).toHaveLength(1);
     const [letter] = mail.received;
@@ -292,6 +364,7 @@ describe('one trigger with a channel of each type', () => {
     );
     expect(letter?.message.bcc).toBeUndefined();
     expect(letter?.message.text).toMatch(/25[\s\S]*Demo Requested/);
+    expect(letter?.message.text).toContain(link);
     expect(letter?.message.html).not.toMatch(/<b>Bob|href="https:\/\/evil/);
   }, 120_000);
 
@@ -534,17 +607,23 @@ describe('afterwards', () => {
     expect(sent()).toEqual(sentBefore.map((count) => count + 1));
   }, 180_000);
 
-  test('no secret of a channel is in any log, topic or database', async () => {
+  test('no secret of a channel, nor the token of a link, is in any log, topic or database', async () => {
     const places: [string, Buffer][] = [];
     for (const { name, logFile } of system.system.services)
       places.push([`log of ${name}`, await readFile(logFile)]);
-    for (const service of ['gateway', 'notification'] as const) {
+    for (const service of ['gateway', 'notification', 'share'] as const) {
       const stored = await storedDocuments(system.endpoints, `${system.namespace}_${service}`);
       for (const [collection, documents] of stored)
         for (const bytes of documents.values())
           places.push([`${service}: ${collection}`, Buffer.from(bytes)]);
     }
-    for (const topic of ['notification.commands', 'notification.events', 'replies'])
+    for (const topic of [
+      'notification.commands',
+      'notification.events',
+      'share.commands',
+      'share.events',
+      'replies',
+    ])
       for (const { type, payload, headers } of await readTopic(
         system.endpoints,
         `${system.namespace}.${topic}`,

@@ -29,6 +29,7 @@ import { createExplanations, explanationsProjector } from './firing/explanations
 import { openPartition, processorName } from './partition-state.js';
 import { notificationQueries } from './queries.js';
 import { notificationConfiguration } from './settings.js';
+import { createShareLinks } from './share-links.js';
 
 const configuration = loadConfiguration(notificationConfiguration);
 const logger = createLogger({ name: processorName, level: configuration.LOG_LEVEL });
@@ -63,6 +64,7 @@ runService({
     );
     const writer = await scope.start(createRecordWriter(log));
     const sealing = createSealing(configuration.SEALING_SECRET);
+    const shareLinks = createShareLinks(sealing, configuration.APP_URL);
     const configurations = createConfigurationReader(readModel);
     const onFatal = (error: Error) => {
       scope.fatal(error);
@@ -92,6 +94,7 @@ runService({
       firing: {
         configurations,
         explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
+        shareLinks,
         cachedLeads,
       },
       delivery: {
@@ -99,6 +102,7 @@ runService({
         send: createSenders({
           outbound,
           secrets: sealing,
+          shareLinks,
           slack: slackOf(configuration),
           mail: mailOf(configuration),
         }),
@@ -115,6 +119,7 @@ runService({
         name: processorName,
         inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
         output: 'notification.events',
+        commandsTo: ['share.commands'],
         open: (partition) => Promise.resolve(openPartition(readModel, partition, partitionOptions)),
         logger,
         onFatal,

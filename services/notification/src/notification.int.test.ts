@@ -1,9 +1,22 @@
 // The notification service on real servers: channels and triggers from command to answer, what a crossing makes of them at
 // a receiver, and a rebuild.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { leadIdOf, nameBasedId, records, type NotificationPayload } from '@lead-scoring/contracts';
+import {
+  leadIdOf,
+  nameBasedId,
+  records,
+  shareFieldsOf,
+  type NotificationPayload,
+} from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
-import { startWebhookReceiver, type WebhookReceiver } from '@lead-scoring/testing/receivers';
+import {
+  startMailServer,
+  startSlack,
+  startWebhookReceiver,
+  type MailServer,
+  type Slack,
+  type WebhookReceiver,
+} from '@lead-scoring/testing/receivers';
 import { eventually } from '@lead-scoring/testing/service-rig';
 import {
   anotherOu,
@@ -22,15 +35,23 @@ import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
 let receiver: WebhookReceiver<NotificationPayload>;
+let slack: Slack;
+let mail: MailServer;
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  rig = await startRig({ targets: [receiver.target] });
+  [slack, mail] = [await startSlack(), await startMailServer()];
+  rig = await startRig({
+    targets: [receiver.target],
+    appUrl: 'https://app.example.com',
+    slack: { token: slack.token, apiUrl: slack.apiUrl },
+    mail: { url: mail.url, from: 'scores@example.com' },
+  });
 }, 120_000);
 
 afterAll(async () => {
   await rig.stop();
-  await receiver.stop();
+  for (const one of [receiver, slack, mail]) await one.stop();
 }, 60_000);
 
 const at = '2026-02-01T00:00:00.000Z';
@@ -226,6 +247,73 @@ describe('a crossing', () => {
     });
     expect(receiver.received).toHaveLength(1);
     expect(receiver.forged).toEqual([]);
+  }, 60_000);
+
+  test('has one link, which every channel gets and nothing that is recorded holds', async () => {
+    await rig.request(
+      create(41, {
+        destination: { type: 'slack', config: { channel_id: 'C0000000001', channel_name: '#s' } },
+      }),
+    );
+    await rig.request(
+      create(42, { destination: { type: 'email', config: { recipients: 'sam@example.org' } } }),
+    );
+    const channel_ids = [30, 41, 42].map(channelId);
+    await rig.request(define(40, milestone({ score_threshold: 90, channel_ids })));
+    await rig.happen(scored(4, 70, 95));
+    const told = () =>
+      receiver.received.filter(({ payload }) => JSON.stringify(payload).includes(triggerId(40)));
+    await eventually('everybody is told', () =>
+      [told(), slack.messages, mail.received].every(({ length }) => length),
+    );
+    const { id, payload } = told()[0] ?? { id: '', payload: null };
+    if (payload?.type !== 'trigger.milestone.fired') throw new Error('it tells of something else');
+    const { share_url = '', firing_id } = payload.data;
+    const token = share_url.slice(share_url.lastIndexOf('/') + 1);
+    expect(share_url).toBe(`https://app.example.com/share/${token}`);
+    expect(token).toBe(rig.sealing.shareToken(firing_id));
+    expect(slack.messages[0]?.links).toEqual([`${share_url}|Why this score`]);
+    expect(mail.received[0]?.message.text).toContain(share_url);
+    expect(mail.received[0]?.message.html).toContain(`href="${share_url}"`);
+
+    const fields = shareFieldsOf(token);
+    const asked = (await rig.recordsOn('share.commands')).map((record) => record.payload);
+    expect(asked.filter((share) => (share as records.CreateShare).created_by === triggerId(40))).toEqual([
+      {
+        ...fields,
+        ou_id: ouId,
+        lead_id: lead,
+        lead_seen_in: { topic: 'scoring.events', offset: expect.any(Number) },
+        created_by: triggerId(40),
+        requested_at: payload.timestamp,
+      },
+    ]);
+
+    const delivery = await rig.get(`/deliveries/${id}`);
+    expect(delivery).toMatchObject({ status: 200, body: { payload: { data: { firing_id } } } });
+    await rig.write([
+      outgoing(records.redeliverNotification, {
+        key: ouId,
+        payload: {
+          ou_id: ouId,
+          notification_id: id,
+          redelivery_id: nameBasedId(ouId, 'once more'),
+          requested_at: new Date().toISOString(),
+        },
+      }),
+    ]);
+    await eventually('it is told once more', () => told().length > 1);
+    expect(told().map(({ payload: again }) => again)).toEqual([payload, payload]);
+    const places = [
+      delivery.body,
+      await rig.documents(),
+      ...(await Promise.all(
+        (['share.commands', 'notification.commands', 'notification.events', 'replies'] as const).map(
+          async (topic) => (await rig.recordsOn(topic)).map(({ payload, headers }) => [payload, headers]),
+        ),
+      )),
+    ];
+    for (const place of places) expect(JSON.stringify(place)).not.toContain(token);
   }, 60_000);
 
   test('after a rotation is signed with both secrets, and a test says what happened', async () => {

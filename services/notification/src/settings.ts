@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { deliverySettings } from './delivery/settings.js';
 
 export const notificationConfiguration = commonConfiguration.extend({
-  /** Opens what the gateway has sealed; signing secrets of webhooks are made from it. The gateway has the same. */
+  /** Opens what the gateway has sealed; signing secrets of webhooks and tokens of links are made from it. The gateway has the same. */
   SEALING_SECRET: setting.secret,
+  /** Where browsers open share links: the gateway, as its callers see it. Without it messages carry no links. */
+  APP_URL: setting.baseUrl.optional(),
   /** Ports that webhooks are sent to; a private target's are allowed by naming them. */
   NOTIFICATION_PORTS: z
     .string()

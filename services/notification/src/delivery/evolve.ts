@@ -6,12 +6,13 @@ import { healthyChannel, type ChannelHealth, type Notification } from './state.j
 export function evolveNotification(before: Notification | null, event: DeliveryEvent): Notification | null {
   switch (event.type) {
     case 'NotificationRequested': {
-      const { notification_id, ou_id, channel_id, payload, at } = event.payload;
+      const { notification_id, ou_id, channel_id, payload, share, at } = event.payload;
       return {
         notification_id,
         ou_id,
         channel_id,
         payload,
+        ...(share && { share }),
         requested_at: at,
         status: 'pending',
         attempts: 0,

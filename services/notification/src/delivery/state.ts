@@ -24,6 +24,8 @@ export interface Notification {
   readonly ou_id: string;
   readonly channel_id: string;
   readonly payload: NotificationPayload;
+  /** The link that is sent along. */
+  readonly share?: NonNullable<records.NotificationRequested['share']>;
   readonly requested_at: string;
   readonly status: 'pending' | 'delivered' | 'failed' | 'cancelled';
   /** All that were made. */

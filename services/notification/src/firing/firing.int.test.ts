@@ -17,6 +17,7 @@ import { connectReadModel, databaseName, ensureCollections, type ReadModel } fro
 import {
   createLogger,
   createQueryServer,
+  createSealing,
   internalAuthorizationHeader,
   signInternal,
 } from '@lead-scoring/service';
@@ -37,6 +38,7 @@ import {
   type Act,
 } from '../testing/firing-builders.js';
 import { createExplanations, explanationsProjector } from './explanations.js';
+import { createShareLinks, type ShareLinks } from '../share-links.js';
 import { openFiring, type FiringPartition } from './partition.js';
 import { firingQueries, suppressionsOf } from './queries.js';
 import { previewSurge, simulateMilestone, simulateSequence, simulateSurge } from './simulate.js';
@@ -77,11 +79,15 @@ interface Service {
   firing(): FiringPartition;
   own: FoldedRecord[];
   commands: records.RequestNotification[];
+  shares: records.CreateShare[];
   documents(): Promise<Record<string, unknown[]>>;
   close(): Promise<void>;
 }
 
-async function startService(triggers: readonly Trigger[], timeoutMs = 5_000): Promise<Service> {
+async function startService(
+  triggers: readonly Trigger[],
+  { timeoutMs = 5_000, shareLinks = null }: { timeoutMs?: number; shareLinks?: ShareLinks | null } = {},
+): Promise<Service> {
   const readModel = await connectReadModel(
     {
       uri: process.env.MONGODB_URI ?? '',
@@ -101,12 +107,14 @@ async function startService(triggers: readonly Trigger[], timeoutMs = 5_000): Pr
     openFiring(readModel, partition, {
       configurations: { load: () => Promise.resolve(new Map([[ouId, configuration]])) },
       explanations: createExplanations(readModel, { timeoutMs }),
+      shareLinks,
       // Less than there are leads: what is in hand is not all that there is.
       cachedLeads: 1,
     });
   let firing = open();
   const own: FoldedRecord[] = [];
   const commands: records.RequestNotification[] = [];
+  const shares: records.CreateShare[] = [];
   const explain = async (log: readonly FoldedRecord[]) => {
     await projection.fold([...log]);
     const last = log.at(-1);
@@ -123,13 +131,16 @@ async function startService(triggers: readonly Trigger[], timeoutMs = 5_000): Pr
       record(declaration, payload, own.length + index),
     );
     own.push(...appended);
-    commands.push(...asked.map(({ payload }) => payload as records.RequestNotification));
+    for (const { declaration, payload } of asked)
+      if (declaration === records.createShare) shares.push(payload as records.CreateShare);
+      else commands.push(payload as records.RequestNotification);
     await firing.fold([...folded, ...appended]);
   };
   return {
     readModel,
     own,
     commands,
+    shares,
     explain,
     take,
     scoring: async (log) => {
@@ -367,8 +378,50 @@ describe('what is told', () => {
     }
   }, 60_000);
 
+  test('has one link for all channels, of the lead as far as it is known; without channels there is none', async () => {
+    const shareLinks = createShareLinks(
+      createSealing('a secret of tests that is long enough'),
+      'https://app.example.com',
+    );
+    const told = { channel_ids: [idOf('a'), idOf('b')] };
+    const service = await startService(
+      [
+        milestone({ score_threshold: 20, ...told }),
+        milestone({ score_threshold: 20 }, 'untold'),
+        sequence(['A', 'B'], told),
+      ],
+      { shareLinks },
+    );
+    try {
+      const visit = (n: number) => eventsIngested([act(`a${n}`, 'A', n), act(`b${n}`, 'B', n)], n);
+      // Of the lead nothing is decided yet.
+      await service.take([record(records.eventsIngested, visit(1), 7)]);
+      await service.scoring(scoringLog(pointsOf(3, () => 10)));
+      // What is decided later may be on another lead.
+      await service.take([record(records.eventsIngested, visit(2), 8)]);
+      expect(service.own.filter(({ type }) => type.endsWith('Fired'))).toHaveLength(4);
+      expect(service.shares.map(({ lead_seen_in, created_by }) => [lead_seen_in, created_by])).toEqual([
+        [{ topic: 'ingest.events', offset: 7 }, idOf('sequence')],
+        [{ topic: 'scoring.events', offset: 2 }, idOf('milestone')],
+        [{ topic: 'scoring.events', offset: 4 }, idOf('sequence')],
+      ]);
+      expect(service.commands.map(({ share }) => share?.id)).toEqual(
+        service.shares.flatMap(({ share_id }) => [share_id, share_id]),
+      );
+      const firings = service.commands.map(
+        ({ payload }) => 'firing_id' in payload.data && payload.data.firing_id,
+      );
+      const tokens = firings.map((id) => (id === false ? '' : (shareLinks?.of(id).token ?? '')));
+      expect(tokens.filter((token) => token.startsWith('lsh_'))).toHaveLength(6);
+      const recorded = JSON.stringify([service.commands, service.shares, await service.documents()]);
+      for (const token of tokens) expect(recorded).not.toContain(token);
+    } finally {
+      await service.close();
+    }
+  }, 60_000);
+
   test('waits for the explanation; while it is behind, nothing is decided, and trying again helps', async () => {
-    const service = await startService([milestone({ score_threshold: 10 })], 50);
+    const service = await startService([milestone({ score_threshold: 10 })], { timeoutMs: 50 });
     try {
       const log = scoringLog(pointsOf(2, () => 6));
       await service.explain(log.slice(0, 1));

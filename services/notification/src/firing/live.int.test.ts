@@ -48,7 +48,12 @@ async function startFiring() {
         output: 'notification.events',
         open: (partition) => {
           const checkpoints = createCheckpoints(readModel);
-          const firing = openFiring(readModel, partition, { configurations, explanations, cachedLeads: 3 });
+          const firing = openFiring(readModel, partition, {
+            configurations,
+            explanations,
+            shareLinks: null,
+            cachedLeads: 3,
+          });
           return Promise.resolve({
             checkpoint: () => checkpoints.load(name, partition),
             decide: (incoming) => firing.decide(incoming),

@@ -3,12 +3,14 @@ import {
   levelOf,
   maximumNotificationBytes,
   notificationIdOf,
+  shareExpiryOf,
   type Alias,
   type FiredPayload,
   type NotificationDriver,
   type records,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
+import type { ShareLink } from '../share-links.js';
 import type { FiredDraft, FiredEvent, Source } from './events.js';
 
 /** What is said of the lead, beside what made the trigger fire. */
@@ -20,6 +22,8 @@ export interface Description {
   top_drivers: readonly NotificationDriver[];
   /** The OU's levels: the score that is told is in one of them, or in none. */
   levels: ScoringConfiguration['levels'];
+  /** A record of the lead, by which it is told from another that has its id after its deletion. */
+  seen_in: NonNullable<records.CreateShare['lead_seen_in']>;
 }
 
 const maximumAliases = 10;
@@ -49,16 +53,28 @@ export function describeFiring(
   }
 }
 
+/** The link that goes with what is told; `lead_seen_in` says of which lead it is. */
+export function shareOf(
+  event: FiredEvent,
+  lead_seen_in: Description['seen_in'],
+  { fields }: ShareLink,
+): records.CreateShare {
+  const { ou_id, lead_id, trigger, fired_at } = event.payload;
+  return { ...fields, ou_id, lead_id, lead_seen_in, created_by: trigger.id, requested_at: fired_at };
+}
+
 /** What is to be delivered, one for each of the trigger's channels. */
-export function requestsOf(event: FiredEvent): records.RequestNotification[] {
+export function requestsOf(event: FiredEvent, link: ShareLink | null): records.RequestNotification[] {
   const { ou_id, firing_id, fired_at, channel_ids } = event.payload;
   if (channel_ids.length === 0) return [];
-  const payload = fitted(payloadOf(event));
+  const payload = fitted(payloadOf(event), link);
+  const share = link && { id: link.fields.share_id, expires_at: shareExpiryOf(fired_at) };
   return channel_ids.map((channel_id) => ({
     ou_id,
     channel_id,
     notification_id: notificationIdOf(firing_id, channel_id),
     payload,
+    ...(share && { share }),
     requested_at: fired_at,
   }));
 }
@@ -102,11 +118,12 @@ function payloadOf(event: FiredEvent): FiredPayload {
   }
 }
 
-/** Leaves out what there is most of, from its end, until the body is as small as is promised. */
-function fitted(payload: FiredPayload): FiredPayload {
+/** Leaves out what there is most of, from its end, until the body, with the link, is as small as is promised. */
+function fitted(payload: FiredPayload, link: ShareLink | null): FiredPayload {
+  const linkBytes = link ? Buffer.byteLength(JSON.stringify({ share_url: link.url })) : 0;
   let { data } = payload;
   const put = (): FiredPayload => ({ ...payload, data }) as FiredPayload;
-  while (Buffer.byteLength(JSON.stringify(put())) >= maximumNotificationBytes) {
+  while (Buffer.byteLength(JSON.stringify(put())) + linkBytes >= maximumNotificationBytes) {
     const { lead, top_drivers } = data;
     if (lead.aliases.length > 1) data = { ...data, lead: { ...lead, aliases: lead.aliases.slice(0, -1) } };
     else if (top_drivers.length > 0) data = { ...data, top_drivers: top_drivers.slice(0, -1) };

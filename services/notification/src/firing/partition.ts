@@ -22,11 +22,12 @@ import {
 } from '@lead-scoring/read-model';
 import type { ConfigurationReader } from '../configuration/reader.js';
 import type { NotificationConfiguration } from '../configuration/state.js';
+import type { ShareLinks } from '../share-links.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
 import { isFired, type FiredDraft, type FiringDraft, type FiringEvent, type Source } from './events.js';
 import { evolveLead } from './evolve.js';
 import type { Explanations } from './explanations.js';
-import { describeFiring, requestsOf, type Description } from './notification-model.js';
+import { describeFiring, requestsOf, shareOf, type Description } from './notification-model.js';
 import { initialLeadState, type LeadState } from './state.js';
 import {
   firedEvents,
@@ -42,6 +43,8 @@ import { compileTriggers, type CompiledTriggers } from './trigger-model.js';
 export interface FiringOptions {
   configurations: ConfigurationReader;
   explanations: Explanations;
+  /** null: none are made. */
+  shareLinks: ShareLinks | null;
   /** Leads that the partition keeps in hand. */
   cachedLeads: number;
 }
@@ -89,7 +92,7 @@ type Concerned = LeadName & {
 export function openFiring(
   readModel: ReadModel,
   partition: number,
-  { configurations, explanations, cachedLeads }: FiringOptions,
+  { configurations, explanations, shareLinks, cachedLeads }: FiringOptions,
 ): FiringPartition {
   const storedStates = readModel.collection(leadStates);
   const writer = createGuardedWriter(readModel);
@@ -159,7 +162,7 @@ export function openFiring(
     });
   }
 
-  /** The firings in full, in their order. */
+  /** The firings in full, in their order, each with a record of its lead. */
   async function described(fired: readonly { draft: FiredDraft; because: Concerned }[]) {
     const scored = fired.filter(({ because }) => because.source.topic === 'scoring.events');
     const last = Math.max(-1, ...scored.map(({ because }) => because.source.offset));
@@ -185,6 +188,7 @@ export function openFiring(
             score: found?.score ?? 0,
             top_drivers: (found?.top_drivers ?? []).map(driver),
             levels: found?.levels ?? [],
+            seen_in: seenIn(because.source, found),
           },
         ];
       }),
@@ -192,7 +196,7 @@ export function openFiring(
     return fired.map(({ draft, because }) => {
       const description = descriptions.get(because);
       if (!description) throw new Error('a firing was not described');
-      return describeFiring(draft, description);
+      return { event: describeFiring(draft, description), lead_seen_in: description.seen_in };
     });
   }
 
@@ -223,11 +227,18 @@ export function openFiring(
       let next = 0;
       const events = drafts.map(({ draft }) => {
         if (!isFired(draft)) return eventRecord(draft);
-        const event = told[next];
+        const firing = told[next];
         next += 1;
-        if (!event) throw new Error('a firing was not described');
-        for (const request of requestsOf(event))
+        if (!firing) throw new Error('a firing was not described');
+        const { event, lead_seen_in } = firing;
+        const link = shareLinks?.of(event.payload.firing_id) ?? null;
+        const requests = requestsOf(event, link);
+        for (const request of requests)
           commands.push(outgoing(records.requestNotification, { key: request.channel_id, payload: request }));
+        if (link && requests.length > 0) {
+          const share = shareOf(event, lead_seen_in, link);
+          commands.push(outgoing(records.createShare, { key: share.share_id, payload: share }));
+        }
         return eventRecord(event);
       });
       return { events, commands };
@@ -316,6 +327,12 @@ function concerned(
 
 function sourceOf(topic: Source['topic'], { partition, offset }: IncomingRecord): Source {
   return { topic, partition, offset: offsetToNumber(offset) };
+}
+
+/** Events may be decided on before scoring knows their lead, and after it knew another one of this id. */
+function seenIn(source: Source, found: { offset: number } | null | undefined): Description['seen_in'] {
+  if (source.topic === 'ingest.events' && found) return { topic: 'scoring.events', offset: found.offset };
+  return { topic: source.topic, offset: source.offset };
 }
 
 /** Of a lead that is not folded yet. */

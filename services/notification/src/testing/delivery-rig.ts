@@ -54,7 +54,14 @@ export async function startDeliveryRig({
         load: (ouIds: Iterable<string>) =>
           Promise.resolve(new Map([...ouIds].map((ou) => [ou, configured(ou)]))),
       },
-      send: createSenders({ outbound, secrets: sealing, slack: null, mail: null, timeoutMs: 2_000 }),
+      send: createSenders({
+        outbound,
+        secrets: sealing,
+        shareLinks: null,
+        slack: null,
+        mail: null,
+        timeoutMs: 2_000,
+      }),
       slots: createSlots({ maximum: 1_000, forAiling: 200 }),
       writer: rig.writer,
       policy,

@@ -13,13 +13,17 @@ import { publishedLimits } from '../delivery/limits.js';
 import { publishedPolicy } from '../delivery/schedule-model.js';
 import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
+import type { MailSettings } from '../delivery/senders/email.js';
+import type { SlackSettings } from '../delivery/senders/slack.js';
 import { createExplanations, explanationsProjector } from '../firing/explanations.js';
 import { openPartition, processorName } from '../partition-state.js';
 import { notificationQueries } from '../queries.js';
+import { createShareLinks, type ShareLinks } from '../share-links.js';
 import { ouId } from './builders.js';
 
 export interface Rig extends ServiceRig {
   sealing: Sealing;
+  shareLinks: ShareLinks | null;
   /** Writes records of scoring or ingest, and resolves when triggers have decided on them. */
   happen(...events: OutgoingRecord[]): Promise<void>;
 }
@@ -28,7 +32,16 @@ export interface Rig extends ServiceRig {
 export async function startRig({
   partitions = 3,
   targets = [],
-}: { partitions?: number; targets?: string[] } = {}): Promise<Rig> {
+  appUrl,
+  slack = null,
+  mail = null,
+}: {
+  partitions?: number;
+  targets?: string[];
+  appUrl?: string;
+  slack?: SlackSettings | null;
+  mail?: MailSettings | null;
+} = {}): Promise<Rig> {
   const rig = await openServiceRig({
     service: processorName,
     collections: notificationCollections,
@@ -37,6 +50,7 @@ export async function startRig({
   });
   const { log, readModel, logger, onFatal } = rig;
   const sealing = createSealing('a secret of tests that is long enough');
+  const shareLinks = createShareLinks(sealing, appUrl);
   const outbound = createOutbound({
     userAgent: 'LeadScoring-Notifications/1.0',
     allowedPrivateTargets: parsePrivateTargets(targets.join(',')),
@@ -65,11 +79,12 @@ export async function startRig({
     firing: {
       configurations,
       explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
+      shareLinks,
       cachedLeads: 100,
     },
     delivery: {
       configurations,
-      send: createSenders({ outbound, secrets: sealing, slack: null, mail: null, timeoutMs: 2_000 }),
+      send: createSenders({ outbound, secrets: sealing, shareLinks, slack, mail, timeoutMs: 2_000 }),
       slots: createSlots({ maximum: 100, forAiling: 50 }),
       writer: rig.writer,
       policy: publishedPolicy,
@@ -83,6 +98,7 @@ export async function startRig({
       name: processorName,
       inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
       output: 'notification.events',
+      commandsTo: ['share.commands'],
       open: (partition) => Promise.resolve(openPartition(readModel, partition, options)),
       logger,
       onFatal,
@@ -91,6 +107,7 @@ export async function startRig({
   return {
     ...rig,
     sealing,
+    shareLinks,
     happen: (...events) => rig.deliver(processorName, events),
     stop: async () => {
       await rig.stop();

@@ -15,7 +15,9 @@ import {
   type WebhookReceiver,
 } from '@lead-scoring/testing/receivers';
 import type { Channel } from '../../configuration/state.js';
+import { createShareLinks } from '../../share-links.js';
 import { channelOf, firedPayload, idOf } from '../../testing/delivery-builders.js';
+import type { Notification } from '../state.js';
 import { createSenders, type SenderDependencies } from './senders.js';
 import type { AttemptResult } from './sender.js';
 
@@ -52,13 +54,16 @@ async function sendTo(
   destination: Channel['destination'],
   {
     payload = notification.payload,
+    share,
     channel = {},
     ...dependencies
-  }: Partial<SenderDependencies> & { payload?: NotificationPayload; channel?: Partial<Channel> } = {},
+  }: Partial<SenderDependencies> &
+    Pick<Notification, 'share'> & { payload?: NotificationPayload; channel?: Partial<Channel> } = {},
 ): Promise<AttemptResult> {
   const send = createSenders({
     outbound,
     secrets: sealing,
+    shareLinks: null,
     slack: null,
     mail: null,
     timeoutMs,
@@ -66,7 +71,7 @@ async function sendTo(
   });
   return send(
     channelOf('channel', { destination, ...channel }),
-    { ...notification, payload },
+    { ...notification, payload, ...(share && { share }) },
     { at: new Date(), signal: new AbortController().signal },
   );
 }
@@ -92,6 +97,22 @@ describe('a webhook', () => {
       },
       { channel, ...(payload && { payload }) },
     );
+
+  test('gets the link of the firing, signed with the rest, and what it repeats of it is not kept', async () => {
+    const shareLinks = createShareLinks(sealing, 'https://app.example.com');
+    const link = shareLinks?.of(idOf('firing'));
+    if (!link) throw new Error('there is none');
+    const share = { id: link.fields.share_id, expires_at: new Date(Date.now() + 60_000).toISOString() };
+    receiver.behave(always({ status: 500, body: `What is ${link.url}?` }));
+    const config = { url: receiver.url };
+    const result = await sendTo({ type: 'webhook', config }, { channel: { signing }, share, shareLinks });
+    expect(receiver.received[0]).toMatchObject({
+      payload: { data: { ...firedPayload().data, share_url: link.url } },
+      verifiedBy: [secret],
+    });
+    expect(result).toMatchObject({ status: 500, response: 'What is https://app.example.com/share/…?' });
+    expect(JSON.stringify(result)).not.toContain(link.token);
+  });
 
   test('gets the payload as it is recorded, signed, with its id, and the authorization that it wants', async () => {
     expect(await send('Bearer of-the-receiver', hostile)).toMatchObject({

@@ -1,9 +1,11 @@
 // The senders of all types of channels, behind one function.
 import type { Outbound } from '@lead-scoring/outbound';
-import type { NotificationPayload } from '@lead-scoring/contracts';
 import type { Channel } from '../../configuration/state.js';
+import type { ShareLinks } from '../../share-links.js';
+import { linkToSend, withLink } from '../sent-link.js';
+import type { Notification } from '../state.js';
 import { createEmailSender, type MailSettings } from './email.js';
-import { attemptTimeoutMs, failed, type AttemptResult, type Secrets } from './sender.js';
+import { attemptTimeoutMs, failed, withoutSecrets, type AttemptResult, type Secrets } from './sender.js';
 import { createSlackSender, type SlackSettings } from './slack.js';
 import { createTeamsSender } from './teams.js';
 import { createWebhookSender } from './webhook.js';
@@ -11,13 +13,15 @@ import { createWebhookSender } from './webhook.js';
 /** Tells a channel of a notification, once; answers in time whatever the destination does. */
 export type SendNotification = (
   channel: Channel,
-  notification: { notification_id: string; payload: NotificationPayload },
+  notification: Pick<Notification, 'notification_id' | 'payload' | 'share'>,
   attempt: { at: Date; signal: AbortSignal },
 ) => Promise<AttemptResult>;
 
 export interface SenderDependencies {
   outbound: Pick<Outbound, 'check' | 'request'>;
   secrets: Secrets;
+  /** null: none are made. */
+  shareLinks: ShareLinks | null;
   /** null: not set up. */
   slack: SlackSettings | null;
   mail: MailSettings | null;
@@ -33,6 +37,7 @@ class SecretUnreadable extends Error {
 export function createSenders({
   outbound,
   secrets,
+  shareLinks,
   slack,
   mail,
   timeoutMs = attemptTimeoutMs,
@@ -52,10 +57,20 @@ export function createSenders({
   const toSlack = createSlackSender(slack);
   const email = createEmailSender(mail);
 
+  async function sendWithLink(...[channel, notification, attempt]: Parameters<SendNotification>) {
+    const link = linkToSend(notification, shareLinks, attempt.at);
+    if (!link) return sendBy(channel, notification, attempt);
+    const { detail, response, ...result } = await sendBy(
+      channel,
+      { ...notification, payload: withLink(notification.payload, link) },
+      attempt,
+    );
+    const kept = (text: string) => withoutSecrets(text, [link.token]);
+    return { ...result, detail: kept(detail), ...(response !== undefined && { response: kept(response) }) };
+  }
+
   function sendBy(
-    channel: Channel,
-    { notification_id, payload }: Parameters<SendNotification>[1],
-    attempt: Parameters<SendNotification>[2],
+    ...[channel, { notification_id, payload }, attempt]: Parameters<SendNotification>
   ): Promise<AttemptResult> {
     const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(timeoutMs)]);
     const sending = { channel, notification_id, payload, at: attempt.at, signal };
@@ -74,7 +89,7 @@ export function createSenders({
 
   return async (channel, notification, attempt) => {
     try {
-      return await sendBy(channel, notification, attempt);
+      return await sendWithLink(channel, notification, attempt);
     } catch (error) {
       if (error instanceof SecretUnreadable)
         return failed(

@@ -1,4 +1,4 @@
-// Sends to webhooks: the payload as it is recorded, signed.
+// Sends to webhooks: the payload, signed.
 import { deliveryHeader } from '@lead-scoring/contracts';
 import type { Outbound } from '@lead-scoring/outbound';
 import type { Channel } from '../../configuration/state.js';
