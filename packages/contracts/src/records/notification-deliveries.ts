@@ -41,6 +41,14 @@ const attempt = {
   status: z.int().min(100).max(999).optional().describe('What was answered, of HTTP or SMTP.'),
   detail: z.string().max(1_000).describe('What happened, in a sentence.'),
   response: z.string().max(20_000).optional().describe('The beginning of the answer, as text.'),
+  deferred: z
+    .array(z.string().regex(/^[0-9a-f]{16}$/))
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe(
+      'Of an e-mail that was taken for some recipients: the others that are to be tried again, and only they, each as the beginning of the SHA-256 of its address.',
+    ),
 };
 
 export const failureReason = z

@@ -61,14 +61,9 @@ export function decideAttempt(
     case 'cancelled':
       return [attempted('cancelled')];
     case 'delivered':
-      return health.paused
-        ? [
-            attempted('delivered'),
-            { type: 'ChannelResumed', payload: { ou_id, channel_id, cause: 'success', at } },
-          ]
-        : [attempted('delivered')];
+      return [attempted('delivered'), ...resume()];
     case 'failed':
-      return [failed(notification), ...pause()];
+      return [failed(notification), ...(attempt.deferred ? resume() : pause())];
   }
 
   function attempted(becomes: AttemptOutcome, nextAttemptAt?: string): NotificationEvent {
@@ -86,7 +81,7 @@ export function decideAttempt(
   function failed(pending: Notification): NotificationEvent {
     if (isTest(pending) || reason === 'rejected') return attempted('failed');
     // What waits for a paused channel keeps the attempts that it has.
-    if (health.paused || reason === 'gone') return attempted('retrying');
+    if ((health.paused && !attempt.deferred) || reason === 'gone') return attempted('retrying');
     const delay = delayAfter(policy.schedule, {
       notification_id,
       attempt: command.attempt,
@@ -97,6 +92,12 @@ export function decideAttempt(
     return delay === null
       ? attempted('failed')
       : attempted('retrying', new Date(ended + delay).toISOString());
+  }
+
+  /** The destination has taken something. */
+  function resume(): ChannelEvent[] {
+    if (!health.paused) return [];
+    return [{ type: 'ChannelResumed', payload: { ou_id, channel_id, cause: 'success', at } }];
   }
 
   function pause(): ChannelEvent[] {

@@ -93,6 +93,26 @@ describe('a notification', () => {
     expect(attempt(requested, { reason: 'rejected' }).after.notification?.status).toBe('failed');
   });
 
+  test('that was taken for some recipients is tried again for the others alone, until it is told anew', () => {
+    const deferred = ['0123456789abcdef'];
+    const partly = attempt(requested, { deferred });
+    expect(partly.events).toMatchObject([
+      { payload: { outcome: 'retrying', deferred, next_attempt_at: expect.any(String) } },
+    ]);
+    expect(partly.after.notification).toMatchObject({ status: 'pending', tries: 1, deferred });
+    const later = attempt(partly.after, { reason: 'timeout' });
+    expect(later.after.notification?.deferred).toEqual(deferred);
+    expect(partly.after.health).toMatchObject({ failures: 0, failing_since: null });
+    expect(later.after.health.failures).toBe(1);
+    const known = deliver(later.after).after;
+    const { ou_id, channel_id } = request;
+    const events = decideRedelivery(
+      { ou_id, channel_id, redelivery_id: idOf('redelivery'), requested_at: startTime },
+      known.notification ? [known.notification] : [],
+    );
+    expect(fold(known, events).notification).toMatchObject({ status: 'pending', deferred: null });
+  });
+
   test('whose channel was deleted is cancelled, and says nothing about the channel', () => {
     const { after } = attempt(requested, { outcome: 'cancelled' });
     expect(after.notification?.status).toBe('cancelled');

@@ -18,6 +18,7 @@ export function evolveNotification(before: Notification | null, event: DeliveryE
         attempts: 0,
         tries: 0,
         due_at: at,
+        deferred: null,
         redelivery_id: null,
         last: null,
         caller: event.caller,
@@ -25,7 +26,8 @@ export function evolveNotification(before: Notification | null, event: DeliveryE
     }
     case 'NotificationAttempted': {
       if (!before) return null;
-      const { attempt, attempted_at, duration_ms, outcome, status, detail, next_attempt_at } = event.payload;
+      const { attempt, attempted_at, duration_ms, outcome, status, detail, next_attempt_at, deferred } =
+        event.payload;
       return {
         ...before,
         status: outcome === 'retrying' ? 'pending' : outcome,
@@ -33,6 +35,7 @@ export function evolveNotification(before: Notification | null, event: DeliveryE
         // Without a next time it waits for its channel, and the attempt was none of the schedule's.
         tries: next_attempt_at === undefined ? before.tries : before.tries + 1,
         due_at: next_attempt_at ?? before.due_at,
+        deferred: deferred ?? before.deferred,
         last: {
           at: attempted_at,
           duration_ms,
@@ -45,7 +48,7 @@ export function evolveNotification(before: Notification | null, event: DeliveryE
     case 'NotificationsRedelivered': {
       if (!before) return null;
       const { redelivery_id, at } = event.payload;
-      return { ...before, status: 'pending', tries: 0, due_at: at, redelivery_id };
+      return { ...before, status: 'pending', tries: 0, due_at: at, deferred: null, redelivery_id };
     }
     case 'ChannelPaused':
     case 'ChannelResumed':
@@ -62,9 +65,10 @@ export function evolveHealth(before: ChannelHealth | null, event: DeliveryEvent)
     case 'NotificationsRedelivered':
       return health;
     case 'NotificationAttempted': {
-      const { outcome, reason, attempted_at: last_attempt_at, detail } = event.payload;
+      const { outcome, reason, attempted_at: last_attempt_at, detail, deferred } = event.payload;
       if (outcome === 'cancelled') return health;
-      if (outcome === 'delivered')
+      // What was taken for some recipients has reached its destination.
+      if (outcome === 'delivered' || deferred)
         return { ...health, failures: 0, failing_since: null, last_error: null, last_attempt_at };
       // A fault of ours says nothing about the destination.
       if (reason === 'internal') return { ...health, last_attempt_at };

@@ -34,6 +34,8 @@ export interface Notification {
   readonly tries: number;
   /** When it is to be sent, while it is pending. */
   readonly due_at: string;
+  /** Recipients of an e-mail that are still to get it, where others have; null: all. */
+  readonly deferred: readonly string[] | null;
   /** The last request to deliver it once more. */
   readonly redelivery_id: string | null;
   readonly last: LastAttempt | null;

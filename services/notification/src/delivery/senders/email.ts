@@ -1,4 +1,7 @@
-// Sends e-mail over the deployment's SMTP server: one message for each notification, to all recipients of the channel.
+// Sends e-mail over the deployment's SMTP server: one message for each notification, to all recipients of the channel. Those
+// that the server defers are mailed again, without the others.
+import { createHash } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
 import { emailMessage, recipientsOf } from '../messages/email.js';
 import { noticeOf } from '../notice.js';
@@ -30,15 +33,16 @@ export function createEmailSender(settings: MailSettings | null): Send<'email'> 
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return async ({ channel, config, notification_id, payload, signal }) => {
+  return async ({ channel, config, notification_id, payload, deferred: left, signal }) => {
     const { recipients, subject_prefix } = config;
     let to: string[];
     try {
-      to = recipientsOf(recipients);
+      to = recipientsOf(recipients).filter((address) => left?.includes(markOf(address)) ?? true);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       return failed('refused', `The channel's ${error.message}.`);
     }
+    if (to.length === 0) return delivered('Those for whom it was deferred are no recipients any more.');
     const message = emailMessage(noticeOf(payload), {
       notification_id,
       channel_id: channel.id,
@@ -46,7 +50,11 @@ export function createEmailSender(settings: MailSettings | null): Send<'email'> 
       from,
     });
     try {
-      const { accepted, rejected, response } = await bounded(
+      const {
+        accepted,
+        rejectedErrors = [],
+        response,
+      } = await bounded(
         signal,
         transport.sendMail({
           from: { name: senderName, address: from },
@@ -54,15 +62,34 @@ export function createEmailSender(settings: MailSettings | null): Send<'email'> 
           ...message,
         }),
       );
-      const refused = rejected.length > 0 ? ` Refused: ${rejected.map(String).join(', ')}.` : '';
-      return delivered(
-        `The mail server took it for ${String(accepted.length)} of ${String(to.length)} recipients.${refused}`,
-        { status: statusOf(response), response },
-      );
+      const deferred = rejectedErrors.filter(({ permanent }) => permanent === false);
+      const refused = rejectedErrors.filter(({ permanent }) => permanent !== false);
+      const detail =
+        `The mail server took it for ${String(accepted.length)} of ${String(to.length)} recipients.` +
+        named('Deferred', deferred) +
+        named('Refused', refused);
+      const [first] = deferred;
+      if (!first) return delivered(detail, { status: statusOf(response), response });
+      return {
+        ...failed('status', detail, { status: first.responseCode, response: first.response ?? '' }),
+        deferred: deferred.map(({ recipient = '' }) => markOf(recipient)),
+      };
     } catch (error) {
       return failureOf(error, signal);
     }
   };
+}
+
+function named(what: string, rejections: readonly { recipient?: string | undefined }[]): string {
+  if (rejections.length === 0) return '';
+  return ` ${what}: ${rejections.map(({ recipient = '' }) => recipient).join(', ')}.`;
+}
+
+/** By which a recipient is known again, in the mailer's spelling of the domain too, and when the channel has others by then. */
+function markOf(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  const spelling = address.slice(0, at) + domainToASCII(address.slice(at));
+  return createHash('sha256').update(spelling).digest('hex').slice(0, 16);
 }
 
 interface MailError extends Error {

@@ -12,6 +12,8 @@ export interface Sending<Type extends DestinationType = DestinationType> {
   config: DestinationOf<Type>['config'];
   notification_id: string;
   payload: NotificationPayload;
+  /** Recipients of an e-mail that are still to get it, where others have; null: all. */
+  deferred: readonly string[] | null;
   /** When the attempt began. */
   at: Date;
   /** Ends the attempt. */
@@ -21,7 +23,7 @@ export interface Sending<Type extends DestinationType = DestinationType> {
 /** How an attempt ended. */
 export type AttemptResult = Pick<
   records.RecordAttempt,
-  'outcome' | 'reason' | 'status' | 'detail' | 'response' | 'retry_after_seconds'
+  'outcome' | 'reason' | 'status' | 'detail' | 'response' | 'retry_after_seconds' | 'deferred'
 >;
 
 /** Answers whatever the destination does; throws only for a fault of ours. */

@@ -55,10 +55,14 @@ async function sendTo(
   {
     payload = notification.payload,
     share,
+    deferred = null,
     channel = {},
     ...dependencies
   }: Partial<SenderDependencies> &
-    Pick<Notification, 'share'> & { payload?: NotificationPayload; channel?: Partial<Channel> } = {},
+    Partial<Pick<Notification, 'share' | 'deferred'>> & {
+      payload?: NotificationPayload;
+      channel?: Partial<Channel>;
+    } = {},
 ): Promise<AttemptResult> {
   const send = createSenders({
     outbound,
@@ -71,7 +75,7 @@ async function sendTo(
   });
   return send(
     channelOf('channel', { destination, ...channel }),
-    { ...notification, payload, ...(share && { share }) },
+    { ...notification, payload, ...(share && { share }), deferred },
     { at: new Date(), signal: new AbortController().signal },
   );
 }
@@ -361,6 +365,39 @@ describe('e-mail', () => {
       outcome: 'delivered',
       detail: 'The mail server took it for 1 of 2 recipients. Refused: grace@example.com.',
     });
+  });
+
+  test('of which one recipient is deferred goes to the other, and later to that one alone', async () => {
+    const three = destination('ada@example.com, grace@example.com, joan@example.com');
+    const mail = { url: server.url, from };
+    const answers = new Map([
+      ['grace@example.com', 450],
+      ['joan@example.com', 550],
+    ]);
+    server.behave(({ at, address }) => {
+      const reply = at === 'recipient' ? answers.get(address) : undefined;
+      return reply === undefined ? 'accept' : { reply };
+    });
+    const first = await sendTo(three, { mail });
+    expect(first).toMatchObject({
+      outcome: 'failed',
+      reason: 'status',
+      status: 450,
+      detail:
+        'The mail server took it for 1 of 3 recipients. Deferred: grace@example.com. Refused: joan@example.com.',
+      deferred: [expect.stringMatching(/^[0-9a-f]{16}$/)],
+    });
+    const { deferred = [] } = first;
+    expect(await sendTo(three, { mail, deferred })).toMatchObject({ outcome: 'failed', status: 450 });
+    answers.clear();
+    expect(await sendTo(three, { mail, deferred })).toMatchObject({
+      outcome: 'delivered',
+      detail: 'The mail server took it for 1 of 1 recipients.',
+    });
+    expect(server.received.map(({ to }) => to)).toEqual([['ada@example.com'], ['grace@example.com']]);
+    const others = destination('joan@example.com');
+    expect(await sendTo(others, { mail, deferred })).toMatchObject({ outcome: 'delivered' });
+    expect(server.received).toHaveLength(2);
   });
 
   test('with a line break among its recipients goes to nobody', async () => {

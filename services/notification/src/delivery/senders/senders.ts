@@ -13,7 +13,7 @@ import { createWebhookSender } from './webhook.js';
 /** Tells a channel of a notification, once; answers in time whatever the destination does. */
 export type SendNotification = (
   channel: Channel,
-  notification: Pick<Notification, 'notification_id' | 'payload' | 'share'>,
+  notification: Pick<Notification, 'notification_id' | 'payload' | 'share' | 'deferred'>,
   attempt: { at: Date; signal: AbortSignal },
 ) => Promise<AttemptResult>;
 
@@ -70,10 +70,10 @@ export function createSenders({
   }
 
   function sendBy(
-    ...[channel, { notification_id, payload }, attempt]: Parameters<SendNotification>
+    ...[channel, { notification_id, payload, deferred }, attempt]: Parameters<SendNotification>
   ): Promise<AttemptResult> {
     const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(timeoutMs)]);
-    const sending = { channel, notification_id, payload, at: attempt.at, signal };
+    const sending = { channel, notification_id, payload, deferred, at: attempt.at, signal };
     const { destination } = channel;
     switch (destination.type) {
       case 'webhook':
