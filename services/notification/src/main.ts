@@ -26,6 +26,8 @@ import { createSenders } from './delivery/senders/senders.js';
 import { limitsOf, mailOf, policyOf, slackOf } from './delivery/settings.js';
 import { createSlots } from './delivery/slots.js';
 import { createExplanations, explanationsProjector } from './firing/explanations.js';
+import { createTriggerReader } from './firing/trigger-reader.js';
+import { createCatchUp, createLevelReader } from './levels/reader.js';
 import { openPartition, processorName } from './partition-state.js';
 import { notificationQueries } from './queries.js';
 import { notificationConfiguration } from './settings.js';
@@ -64,6 +66,7 @@ runService({
     const writer = await scope.start(createRecordWriter(log));
     const sealing = createSealing(configuration.SEALING_SECRET);
     const configurations = createConfigurationReader(readModel);
+    const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 5_000 }));
     const onFatal = (error: Error) => {
       scope.fatal(error);
     };
@@ -88,9 +91,9 @@ runService({
       }),
     );
     const partitionOptions = {
-      destinations: createDestinationCheck(outbound, sealing),
+      configuration: { destinations: createDestinationCheck(outbound, sealing), levels },
       firing: {
-        configurations,
+        triggers: createTriggerReader(configurations, levels),
         explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
         cachedLeads,
       },
@@ -127,7 +130,7 @@ runService({
       createQueryServer({
         host: configuration.HOST,
         port: configuration.PORT,
-        routes: notificationQueries({ readModel, log, configurations, now: () => new Date() }),
+        routes: notificationQueries({ readModel, log, configurations, levels, now: () => new Date() }),
         healthChecks: serviceHealthChecks(readModel, processor, explanations),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,

@@ -54,6 +54,15 @@ export function milestone(fields: Partial<records.MilestoneDefinition> = {}): re
   };
 }
 
+/** Of the level of this name. */
+export function milestoneAt(
+  level: string,
+  fields: Partial<records.MilestoneDefinition> = {},
+): records.MilestoneDefinition {
+  const { score_threshold: _, ...rest } = milestone(fields);
+  return { ...rest, level };
+}
+
 export function sequence(fields: Partial<records.SequenceDefinition> = {}): records.SequenceDefinition {
   return {
     kind: 'sequence',

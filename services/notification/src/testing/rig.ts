@@ -14,6 +14,8 @@ import { publishedPolicy } from '../delivery/schedule-model.js';
 import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
 import { createExplanations, explanationsProjector } from '../firing/explanations.js';
+import { createTriggerReader } from '../firing/trigger-reader.js';
+import { createCatchUp, createLevelReader } from '../levels/reader.js';
 import { openPartition, processorName } from '../partition-state.js';
 import { notificationQueries } from '../queries.js';
 import { ouId } from './builders.js';
@@ -42,7 +44,8 @@ export async function startRig({
     allowedPrivateTargets: parsePrivateTargets(targets.join(',')),
   });
   const configurations = createConfigurationReader(readModel);
-  await rig.serve(notificationQueries({ readModel, log, configurations, now: () => new Date() }));
+  const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 10_000 }));
+  await rig.serve(notificationQueries({ readModel, log, configurations, levels, now: () => new Date() }));
   await rig.run(
     createProjector(log, {
       name: explanationsProjector,
@@ -61,9 +64,9 @@ export async function startRig({
     }),
   );
   const options = {
-    destinations: createDestinationCheck(outbound, sealing),
+    configuration: { destinations: createDestinationCheck(outbound, sealing), levels },
     firing: {
-      configurations,
+      triggers: createTriggerReader(configurations, levels),
       explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
       cachedLeads: 100,
     },
