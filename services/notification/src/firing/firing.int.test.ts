@@ -643,14 +643,19 @@ describe('over HTTP', () => {
     milestone({ score_threshold: 20, channel_ids }),
     sequence(['A', 'B'], { channel_ids }),
     surge({ threshold: 25, window_seconds: 10, channel_ids: [] }),
+    // What it would have done can be asked for before it is switched on.
+    milestoneAt('Hot', { active: false }, 'by level'),
   ];
-  const [hot, visited, surging] = triggers.map(({ id }) => id) as [string, string, string];
+  const [hot, visited, surging, byLevel] = triggers.map(({ id }) => id) as [string, string, string, string];
   const secret = 'a secret of tests that is long enough';
   let service: Service;
   let server: Awaited<ReturnType<ReturnType<typeof createQueryServer>['start']>>;
 
   beforeAll(async () => {
     service = await startService(triggers);
+    await service.explain([
+      record(records.engagementLevelsSet, { ...levelsSet([['Hot', 20, null]]), ou_id: ouId }, 0),
+    ]);
     await service.scoring(
       scoringLog(
         pointsOf(30, (index) => [10, 15, -20, 12, 9][index % 5] ?? 0),
@@ -770,6 +775,7 @@ describe('over HTTP', () => {
     const from = { from: second(0) };
     for (const [path, found] of [
       [`/triggers/${hot}/simulate`, service.own.filter(({ type }) => type === 'MilestoneFired').length],
+      [`/triggers/${byLevel}/simulate`, service.own.filter(({ type }) => type === 'MilestoneFired').length],
       [`/sequences/${visited}/simulate`, 1],
     ] as const) {
       const { status, body } = await ask(path, { body: { ...from, to: second(100) } });
