@@ -14,37 +14,33 @@ export interface LevelHistory {
   readonly ou_id: string;
   /** Of the configuration, as far as it is folded. */
   readonly version: number;
-  /** The oldest first, and never none. */
-  readonly lists: readonly [LevelList, ...LevelList[]];
+  /** The oldest first. */
+  readonly lists: readonly LevelList[];
 }
+
+const noLevels: LevelList = { since: 0, levels: [] };
 
 /** For a version from before all that are kept, the oldest of them counts. */
 const maximumKept = 32;
 
 export function emptyLevelHistory(ouId: string): LevelHistory {
-  return { ou_id: ouId, version: 0, lists: [{ since: 0, levels: [] }] };
+  return { ou_id: ouId, version: 0, lists: [noLevels] };
 }
 
 /** Folds a configuration event: versions count every one, as those of the configuration do. */
 export function evolveLevels(history: LevelHistory, event: ConfigurationEvent): LevelHistory {
   const version = history.version + 1;
   if (event.type !== 'EngagementLevelsSet') return { ...history, version };
-  const [first, ...rest] = history.lists;
   const added = { since: version, levels: event.payload.levels };
-  const [second, ...newer] = [...rest, added];
-  return {
-    ...history,
-    version,
-    lists: second && history.lists.length >= maximumKept ? [second, ...newer] : [first, ...rest, added],
-  };
+  return { ...history, version, lists: [...history.lists, added].slice(-maximumKept) };
 }
 
 /** The levels that the configuration had when it had this version. */
 export function levelsAsOf({ lists }: LevelHistory, version: number): LevelList {
-  return lists.findLast(({ since }) => since <= version) ?? lists[0];
+  return lists.findLast(({ since }) => since <= version) ?? lists[0] ?? noLevels;
 }
 
 /** As far as is folded. */
 export function levelsOfNow({ lists }: LevelHistory): Levels {
-  return (lists.at(-1) ?? lists[0]).levels;
+  return (lists.at(-1) ?? noLevels).levels;
 }

@@ -7,12 +7,10 @@ import { levelsSet, ouId, ruleCreated, rulesetCreated } from './testing/builders
 
 const event: fc.Arbitrary<ConfigurationEvent> = fc.oneof(
   fc.constant<ConfigurationEvent>({ type: 'RulesetCreated', payload: rulesetCreated() }),
-  fc
-    .nat(9)
-    .map((nth): ConfigurationEvent => ({
-      type: 'RuleCreated',
-      payload: ruleCreated(`rule ${String(nth)}`, 5),
-    })),
+  fc.nat(9).map((nth): ConfigurationEvent => ({
+    type: 'RuleCreated',
+    payload: ruleCreated(`rule ${String(nth)}`, 5),
+  })),
   fc.nat(9).map((bound): ConfigurationEvent => {
     return { type: 'EngagementLevelsSet', payload: levelsSet([['Hot', bound, null]]) };
   }),

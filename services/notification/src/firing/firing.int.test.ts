@@ -446,8 +446,8 @@ describe('levels', () => {
         fc.integer({ min: 0, max: log.length }),
         async (sizes, ahead) => {
           const service = await startService(triggers, {
-            catchUp: async ({ explain }) => {
-              await explain(log);
+            catchUp: async (behind) => {
+              await behind.explain(log);
               return true;
             },
           });

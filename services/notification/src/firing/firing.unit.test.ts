@@ -700,7 +700,6 @@ const anyMilestone = fc
   })
   .map(({ score_threshold, level, gap, direction, cooldown_seconds, event_type }) => {
     const more = {
-      score_threshold,
       direction,
       ...(event_type !== null && { event_type }),
       rearm: {
@@ -708,7 +707,7 @@ const anyMilestone = fc
         ...(direction === 'up' ? { below: score_threshold - gap } : { above: score_threshold + gap }),
       },
     };
-    return level === null ? milestone(more) : milestoneAt(level, more);
+    return level === null ? milestone({ ...more, score_threshold }) : milestoneAt(level, more);
   });
 /** Also without Hot, and without any. */
 const anyLevels = fc
@@ -1011,8 +1010,8 @@ describe('whatever triggers there are and whatever the lead does,', () => {
         fc.integer({ min: -40, max: 90 }),
         fc.integer({ min: -40, max: 90 }),
         (some, levels, before, after) => {
-          const all = some.map(({ event_type: _, ...rest }, index): MilestoneTrigger => {
-            return { ...rest, id: idOf(`t${String(index)}`) };
+          const all = some.map((trigger, index): MilestoneTrigger => {
+            return { ...trigger, event_type: 'A', id: idOf(`t${String(index)}`) };
           });
           const { crossed } = compileTriggers(configurationOf(all), levels).of('A');
           const expected = all.filter((trigger) => {

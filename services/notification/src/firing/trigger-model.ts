@@ -24,7 +24,7 @@ export interface CompiledMilestone {
 /** Active triggers that events of one type concern, in the order in which they were made. */
 export interface TriggersOfType {
   /** Those that a change from one score to another crosses: looking for them costs nothing for each of the others. */
-  crossed(before: number, after: number): readonly CompiledMilestone[];
+  readonly crossed: (before: number, after: number) => readonly CompiledMilestone[];
   readonly surges: readonly SurgeTrigger[];
   /** The longest window of the surges. */
   readonly surgeWindowSeconds: number;

@@ -32,13 +32,17 @@ const common = (name: string) => ({
   updated_at: second(0),
 });
 
-export const milestone = (more: Partial<MilestoneTrigger> = {}, name = 'milestone'): MilestoneTrigger => ({
-  ...common(name),
+const milestoneFields = {
   kind: 'milestone',
   score_type: 'engagement',
-  score_threshold: 100,
   direction: 'up',
   rearm: { cooldown_seconds: 0 },
+} as const;
+
+export const milestone = (more: Partial<MilestoneTrigger> = {}, name = 'milestone'): MilestoneTrigger => ({
+  ...common(name),
+  ...milestoneFields,
+  score_threshold: 100,
   ...more,
 });
 
@@ -47,10 +51,7 @@ export const milestoneAt = (
   level: string,
   more: Partial<MilestoneTrigger> = {},
   name = 'milestone',
-): MilestoneTrigger => {
-  const { score_threshold: _, ...rest } = milestone(more, name);
-  return { ...rest, level };
-};
+): MilestoneTrigger => ({ ...common(name), ...milestoneFields, level, ...more });
 
 /** Levels by name, the lowest first: each from its bound up to the next one's. */
 export function levelsFrom(bounds: readonly (readonly [name: string, min_score: number | null])[]): Levels {
