@@ -4,6 +4,14 @@ import { configurations, decisions, sharedLeads } from './model.js';
 export { readDrivers, type DriversRequest, type LeadDrivers } from './drivers.js';
 export { decisionsOf, readLeads } from './history.js';
 export type { HistoryPoint } from './history-model.js';
+export { readLevels } from './levels.js';
+export {
+  emptyLevelHistory,
+  levelsAsOf,
+  levelsOfNow,
+  type LevelHistory,
+  type LevelList,
+} from './levels-model.js';
 export {
   configurations,
   decisions,

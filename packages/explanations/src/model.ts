@@ -16,6 +16,7 @@ import {
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
+import type { LevelHistory } from './levels-model.js';
 import type { SharedLead } from './state.js';
 
 /** `_id` is leadKey. */
@@ -41,6 +42,8 @@ export interface ConfigurationDocument extends GuardedDocument {
   version: number;
   /** packConfiguration. */
   content: string;
+  /** JSON text of the lists of levels. What was stored before there was one has none. */
+  level_lists?: string;
 }
 
 export const sharedLeads = defineCollection<SharedLeadDocument>({ name: 'leads', indexes: [] });
@@ -105,16 +108,25 @@ export function toDecision({ json }: DecisionDocument): ExplainedDecision {
 
 export function toConfigurationDocument(
   configuration: ScoringConfiguration,
+  { lists }: LevelHistory,
   at: { partition: number; offset: number },
 ): ConfigurationDocument {
   return {
     _id: uuidToBinary(configuration.ou_id),
     version: configuration.version,
     content: packConfiguration(configuration),
+    level_lists: JSON.stringify(lists),
     ...at,
   };
 }
 
 export function toConfiguration({ _id, version, content }: ConfigurationDocument): ScoringConfiguration {
   return unpackConfiguration({ ou_id: binaryToUuid(_id), version }, content);
+}
+
+export function toLevelHistory(document: ConfigurationDocument): LevelHistory {
+  const { ou_id, version, levels } = toConfiguration(document);
+  const { level_lists } = document;
+  if (level_lists === undefined) return { ou_id, version, lists: [{ since: 0, levels }] };
+  return { ou_id, version, lists: JSON.parse(level_lists) as LevelHistory['lists'] };
 }

@@ -15,6 +15,7 @@ const log: FoldedRecord[] = [
   incoming(records.rulesetCreated, rulesetCreated()),
   ...['pricing', 'careers'].map((name) => incoming(records.ruleCreated, ruleCreated(name, 5))),
   incoming(records.engagementLevelsSet, levelsSet([['Hot', 5, null]])),
+  incoming(records.engagementLevelsSet, levelsSet([['Hot', 8, null]])),
   ...Array.from({ length: 12 }, (_, index) =>
     incoming(
       records.leadScored,

@@ -23,6 +23,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { foldLead } from './fold.js';
+import { emptyLevelHistory, evolveLevels, type LevelHistory } from './levels-model.js';
 import {
   configurations,
   decisionKeysBetween,
@@ -34,6 +35,7 @@ import {
   toDecisionDocument,
   toLead,
   toLeadDocument,
+  toLevelHistory,
 } from './model.js';
 import type { SharedLead } from './state.js';
 
@@ -46,6 +48,12 @@ type FoldedLeadEvent =
       offset: number;
     }
   | { type: 'LeadRemoved'; payload: records.LeadRemoved; offset: number };
+
+interface FoldedConfiguration {
+  configuration: ScoringConfiguration;
+  levels: LevelHistory;
+  offset: number;
+}
 
 export interface ExplanationPartitionOptions {
   /** The projector that folds: its checkpoints have this name. */
@@ -157,10 +165,11 @@ export function openExplanationPartition(
     if (changes.length === 0) return;
     const ouIds = [...new Set(changes.map(({ event }) => event.payload.ou_id))];
     const found = await findByIds(storedConfigurations, ouIds.map(uuidToBinary));
-    const folded = new Map<string, { configuration: ScoringConfiguration; offset: number }>(
+    const folded = new Map<string, FoldedConfiguration>(
       found.map((document) => {
         const configuration = toConfiguration(document);
-        return [configuration.ou_id, { configuration, offset: document.offset }];
+        const { offset } = document;
+        return [configuration.ou_id, { configuration, levels: toLevelHistory(document), offset }];
       }),
     );
     for (const { event, offset } of changes) {
@@ -168,12 +177,13 @@ export function openExplanationPartition(
       const known = folded.get(ou_id);
       if (known && known.offset >= offset) continue;
       const configuration = evolveConfiguration(known?.configuration ?? emptyConfiguration(ou_id), event);
-      folded.set(ou_id, { configuration, offset });
+      const levels = evolveLevels(known?.levels ?? emptyLevelHistory(ou_id), event);
+      folded.set(ou_id, { configuration, levels, offset });
     }
     await writer.write(
       storedConfigurations,
-      [...folded.values()].map(({ configuration, offset }) =>
-        toConfigurationDocument(configuration, { partition, offset }),
+      [...folded.values()].map(({ configuration, levels, offset }) =>
+        toConfigurationDocument(configuration, levels, { partition, offset }),
       ),
     );
   }

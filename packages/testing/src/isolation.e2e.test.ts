@@ -119,6 +119,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listTriggers: [empty(({ channelId }) => ({ query: { channel_id: channelId } }))],
   createTrigger: [
     missing(({ channelId }) => ({ body: { name: 'Into A', score_threshold: 1, channel_ids: [channelId] } })),
+    missing(({ mark }) => ({ body: { name: 'Into A', level: `Level ${mark}` } })),
   ],
   getTrigger: [missing(({ triggerId }) => ({ parameters: { id: triggerId } }))],
   replaceTrigger: [

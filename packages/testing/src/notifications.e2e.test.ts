@@ -31,6 +31,7 @@ import {
   type Teams,
   type WebhookReceiver,
 } from './receivers/index.js';
+import { send } from './route-examples.js';
 import { differences, storedDocuments } from './stored-documents.js';
 
 let system: NotifiedSystem;
@@ -407,6 +408,71 @@ describe('one trigger with a channel of each type', () => {
     expect(webhook).toMatchObject({ status: 'active', config: { auth_header: `…${authHeader.slice(-4)}` } });
     for (const secret of secrets) expect(JSON.stringify(listed)).not.toContain(secret);
   });
+});
+
+describe('a lead that comes to a level', () => {
+  const alias = 'level@example.com';
+  const color = '#e8590c';
+  const levelsWith = (name: string, bound: number) => [
+    { name: 'Cold', min_score: null, max_score: 9, color },
+    { name: 'Warm', min_score: 10, max_score: bound - 1, color },
+    { name, min_score: bound, max_score: null, color },
+  ];
+  const setLevels = (name: string, bound: number) =>
+    system.call('setEngagementLevels', { body: { levels: levelsWith(name, bound) } });
+  let byLevel: WebhookReceiver<FiredNotification>;
+  let trigger: answers.MilestoneTriggerAnswer;
+
+  test('is told of once, where the level begins since its last change was answered', async () => {
+    const made = await receiverOf('By level');
+    byLevel = made.receiver;
+    await setLevels('Hot', 50);
+    trigger = await system.call('createTrigger', {
+      body: { name: 'Got hot', level: 'hot', ...withDestination([made.channelId]) },
+    });
+    expect(trigger).toMatchObject({ level: 'hot', level_missing: false });
+    await system.happen(alias, { event_type: 'Form Submit' }, { event_type: 'Pricing View' });
+    await system.settled(alias);
+    expect(toldOf(byLevel, alias)).toEqual([]);
+    await setLevels('Hot', 40);
+    // The score is 35 and two for the bell.
+    await system.happen(alias, { event_type: 'Pricing View' });
+    const { milestones } = await system.settled(alias);
+    const values = { score: 47, previous_score: 37, level: 'Hot', threshold: 40, threshold_level: 'Hot' };
+    const fired = milestones.filter((one) => one.trigger.id === trigger.id);
+    expect(fired).toMatchObject([{ ...values, deliveries: [{ status: 'delivered' }] }]);
+    expect(toldOf(byLevel, alias)).toMatchObject([
+      { type: 'trigger.milestone.fired', data: { ...values, firing_id: fired[0]?.id } },
+    ]);
+    expect(byLevel.forged).toEqual([]);
+    const simulated = await system.call<answers.SimulatedMilestones>('simulateTrigger', {
+      parameters: { id: trigger.id },
+      body: {},
+    });
+    expect(simulated.data.filter(({ lead }) => lead.id === system.leadOf(alias))).toMatchObject([
+      { score: 47, cause: { event_id: fired[0]?.cause.event_id } },
+    ]);
+  }, 120_000);
+
+  test('that is there no more is not told of, and the trigger says why', async () => {
+    await setLevels('Boiling', 40);
+    await eventually('the trigger says so', async () => {
+      const { level_missing } = await system.call<answers.MilestoneTriggerAnswer>('getTrigger', {
+        parameters: { id: trigger.id },
+      });
+      return level_missing === true;
+    });
+    const other = 'another-level@example.com';
+    await system.happen(other, { event_type: 'Form Submit' }, { event_type: 'Form Submit' });
+    const { milestones } = await system.settled(other);
+    expect(milestones.filter((one) => one.trigger.id === trigger.id)).toEqual([]);
+    expect(toldOf(byLevel, other)).toEqual([]);
+    const refused = await send(system, 'createTrigger', { body: { name: 'Got hot', level: 'Hot' } });
+    expect(refused).toMatchObject({
+      status: 404,
+      body: { code: 'level_not_found', detail: expect.stringContaining('"Cold", "Warm", "Boiling"') },
+    });
+  }, 120_000);
 });
 
 describe('ten destinations, one of them dead', () => {

@@ -444,6 +444,16 @@ describe('triggers', () => {
       channel_ids: [],
       active: true,
     });
+    expect(await written('/triggers', { name: 'Hot', level: ' Hot ', rearm: { below: 9 } })).toEqual({
+      kind: 'milestone',
+      name: 'Hot',
+      level: 'Hot',
+      score_type: 'engagement',
+      direction: 'up',
+      rearm: { below: 9, cooldown_seconds: 0 },
+      channel_ids: [],
+      active: true,
+    });
     expect(
       await written('/sequences', { name: 'Trial', event_types: ['A', 'B'], window_seconds: 60 }),
     ).toEqual({
@@ -477,6 +487,9 @@ describe('triggers', () => {
       { score_threshold: 50, direction: 'down', rearm: { below: 40 } },
     ],
     ['a re-arming above the threshold', '/triggers', { score_threshold: 50, rearm: { below: 51 } }],
+    ['a threshold and a level', '/triggers', { score_threshold: 50, level: 'Hot' }],
+    ['neither a threshold nor a level', '/triggers', {}],
+    ['a level without a name', '/triggers', { level: ' ' }],
     ['a score type that there is not', '/triggers', { score_threshold: 50, score_type: 'profile' }],
     ['one step', '/sequences', { event_types: ['A'], window_seconds: 60 }],
     [

@@ -26,6 +26,8 @@ import { createSenders } from './delivery/senders/senders.js';
 import { limitsOf, mailOf, policyOf, slackOf } from './delivery/settings.js';
 import { createSlots } from './delivery/slots.js';
 import { createExplanations, explanationsProjector } from './firing/explanations.js';
+import { createTriggerReader } from './firing/trigger-reader.js';
+import { createCatchUp, createLevelReader } from './levels/reader.js';
 import { openPartition, processorName } from './partition-state.js';
 import { notificationQueries } from './queries.js';
 import { notificationConfiguration } from './settings.js';
@@ -66,6 +68,7 @@ runService({
     const sealing = createSealing(configuration.SEALING_SECRET);
     const shareLinks = createShareLinks(sealing, configuration.APP_URL);
     const configurations = createConfigurationReader(readModel);
+    const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 5_000 }));
     const onFatal = (error: Error) => {
       scope.fatal(error);
     };
@@ -90,9 +93,9 @@ runService({
       }),
     );
     const partitionOptions = {
-      destinations: createDestinationCheck(outbound, sealing),
+      configuration: { destinations: createDestinationCheck(outbound, sealing), levels },
       firing: {
-        configurations,
+        triggers: createTriggerReader(configurations, levels),
         explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
         shareLinks,
         cachedLeads,
@@ -132,7 +135,7 @@ runService({
       createQueryServer({
         host: configuration.HOST,
         port: configuration.PORT,
-        routes: notificationQueries({ readModel, log, configurations, now: () => new Date() }),
+        routes: notificationQueries({ readModel, log, configurations, levels, now: () => new Date() }),
         healthChecks: serviceHealthChecks(readModel, processor, explanations),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,

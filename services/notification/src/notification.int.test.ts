@@ -24,6 +24,7 @@ import {
   createChannel,
   createTrigger,
   milestone,
+  milestoneAt,
   ouId,
   sealed,
   sequence,
@@ -31,6 +32,7 @@ import {
   triggerId,
   webhookTo,
 } from './testing/builders.js';
+import { levelsFrom } from './testing/firing-builders.js';
 import { startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
@@ -181,48 +183,58 @@ describe('triggers', () => {
   });
 });
 
+/** A decision that takes a lead of the OU from one score to another. */
+function scored(
+  alias: string,
+  nth: number,
+  [previous, score]: readonly [number, number],
+  { ou = ouId, version = 1 }: { ou?: string; version?: number } = {},
+): OutgoingRecord {
+  const lead = leadIdOf(ou, 'email', alias);
+  return outgoing(records.leadScored, {
+    key: lead,
+    payload: {
+      ou_id: ou,
+      lead_id: lead,
+      previous_score: previous,
+      score,
+      configuration_version: version,
+      event_count: 1,
+      fire_triggers: true,
+      aliases: [{ alias_kind: 'email', alias }],
+      fields: [{ field: 'name', value: 'Ada Lovelace', at }],
+      first_activity_at: at,
+      last_activity_at: at,
+      decided_at: new Date(Date.now() + nth).toISOString(),
+      scored_events: [
+        {
+          event_id: nameBasedId(lead, `event ${String(nth)}`),
+          event_type: 'Demo Requested',
+          timestamp: at,
+          matches: [
+            {
+              rule_id: rule,
+              rule_version: 1,
+              ruleset_id: nameBasedId(ouId, 'ruleset'),
+              points: score - previous,
+            },
+          ],
+        },
+      ],
+    },
+  });
+}
+const rule = nameBasedId(ouId, 'rule');
+
 describe('a crossing', () => {
-  const lead = leadIdOf(ouId, 'email', 'ada@example.com');
-  const rule = nameBasedId(ouId, 'rule');
-  const scored = (nth: number, previous: number, score: number): OutgoingRecord =>
-    outgoing(records.leadScored, {
-      key: lead,
-      payload: {
-        ou_id: ouId,
-        lead_id: lead,
-        previous_score: previous,
-        score,
-        configuration_version: 1,
-        event_count: 1,
-        fire_triggers: true,
-        aliases: [{ alias_kind: 'email', alias: 'ada@example.com' }],
-        fields: [{ field: 'name', value: 'Ada Lovelace', at }],
-        first_activity_at: at,
-        last_activity_at: at,
-        decided_at: new Date(Date.now() + nth).toISOString(),
-        scored_events: [
-          {
-            event_id: nameBasedId(lead, `event ${String(nth)}`),
-            event_type: 'Demo Requested',
-            timestamp: at,
-            matches: [
-              {
-                rule_id: rule,
-                rule_version: 1,
-                ruleset_id: nameBasedId(ouId, 'ruleset'),
-                points: score - previous,
-              },
-            ],
-          },
-        ],
-      },
-    });
+  const alias = 'ada@example.com';
+  const lead = leadIdOf(ouId, 'email', alias);
 
   test('is told at the receiver once, signed, with its reason, and shown with what became of it', async () => {
     receiver.trust(rig.sealing.signingSecret(channelId(30)));
     await rig.request(create(30, { destination: webhookTo(receiver.url) }));
     await rig.request(define(30, milestone({ score_threshold: 25, channel_ids: [channelId(30)] })));
-    await rig.happen(scored(1, 0, 20), scored(2, 20, 60), scored(3, 60, 70));
+    await rig.happen(scored(alias, 1, [0, 20]), scored(alias, 2, [20, 60]), scored(alias, 3, [60, 70]));
     await eventually('the receiver is told', () => receiver.accepted.size > 0);
     const [told] = receiver.received;
     expect(told?.payload).toMatchObject({
@@ -347,6 +359,82 @@ describe('a crossing', () => {
       payload: { type: 'channel.test' },
       verifiedBy: { length: 2 },
     });
+  }, 60_000);
+});
+
+describe('a milestone by level', () => {
+  const ou = nameBasedId(ouId, 'of levels');
+  const set = (...levels: [name: string, min_score: number | null][]) =>
+    toOu(records.engagementLevelsSet, { ou_id: ou, levels: levelsFrom(levels), at } as never);
+  const firedBy = async (nth: number) => {
+    const { body } = await rig.get(`/milestone-events?trigger_id=${triggerId(nth)}`, { ou });
+    return (body.data as Record<string, unknown>[]).reverse();
+  };
+  const shown = async (nth: number) => (await rig.get(`/triggers/${triggerId(nth)}`, { ou })).body;
+
+  test('is taken for a level that was set a moment ago, and shows it in place of a threshold', async () => {
+    await rig.write([set(['Cold', null], ['Warm', 10], ['Hot', 50])]);
+    const reply = await rig.request(define(40, milestoneAt('Warm'), ou));
+    expect(reply).toMatchObject({ outcome: 'done', result: { level: 'Warm', level_missing: false } });
+    expect(await shown(40)).toEqual(reply.outcome === 'done' && reply.result);
+    expect(await shown(40)).not.toHaveProperty('score_threshold');
+    expect(await rig.request(define(41, milestoneAt('hot'), ou))).toMatchObject({ outcome: 'done' });
+  }, 60_000);
+
+  test('is refused for a level that the OU does not have, with those that it has', async () => {
+    expect(await rig.request(define(49, milestoneAt('Boiling'), ou))).toMatchObject({
+      outcome: 'rejected',
+      code: 'level_not_found',
+      message: expect.stringContaining('"Cold", "Warm", "Hot"'),
+    });
+    expect(await rig.request(define(49, milestoneAt('Hot'), anotherOu))).toMatchObject({
+      outcome: 'rejected',
+      code: 'level_not_found',
+    });
+    expect(await rig.request(define(49, milestoneAt('Cold'), ou))).toMatchObject({
+      outcome: 'rejected',
+      code: 'invalid_request',
+    });
+  }, 60_000);
+
+  test('fires at the bound that the level had when scoring decided, and says which it was', async () => {
+    const grace = 'grace@example.com';
+    await rig.happen(scored(grace, 1, [0, 60], { ou, version: 1 }));
+    expect(await firedBy(40)).toMatchObject([
+      { previous_score: 0, score: 60, level: 'Hot', threshold: 10, threshold_level: 'Warm' },
+    ]);
+    expect(await firedBy(41)).toMatchObject([{ level: 'Hot', threshold: 50, threshold_level: 'Hot' }]);
+    await rig.happen(
+      set(['Cold', null], ['Warm', 10], ['Hot', 80]),
+      scored(grace, 2, [60, 70], { ou, version: 2 }),
+      scored(grace, 3, [70, 85], { ou, version: 2 }),
+      // Decided where the change was not known yet.
+      scored('hedy@example.com', 4, [0, 60], { ou, version: 1 }),
+    );
+    const later = await firedBy(41);
+    expect(later).toHaveLength(3);
+    expect(later).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ score: 85, threshold: 80 }),
+        expect.objectContaining({ score: 60, threshold: 50 }),
+      ]),
+    );
+    expect(await firedBy(40)).toHaveLength(2);
+  }, 60_000);
+
+  test('says that its level is missing once that has another name, does not fire, and fires once it is back', async () => {
+    const joan = 'joan@example.com';
+    await rig.happen(
+      set(['Cold', null], ['Warm', 10], ['Boiling', 80]),
+      scored(joan, 1, [20, 90], { ou, version: 3 }),
+      scored(joan, 2, [90, 20], { ou, version: 3 }),
+    );
+    await eventually('it says so', async () => (await shown(41)).level_missing === true);
+    expect(await shown(40)).toMatchObject({ level_missing: false });
+    expect(await firedBy(41)).toHaveLength(3);
+    await rig.happen(set(['Hot', 80]), scored(joan, 3, [20, 90], { ou, version: 4 }));
+    expect(await firedBy(41)).toHaveLength(4);
+    await eventually('it says so', async () => (await shown(41)).level_missing === false);
   }, 60_000);
 });
 

@@ -8,8 +8,7 @@ import type {
   PartitionState,
 } from '@lead-scoring/event-log';
 import { createCheckpoints, type ReadModel } from '@lead-scoring/read-model';
-import type { DestinationCheck } from './configuration/decide.js';
-import { openConfiguration } from './configuration/partition.js';
+import { openConfiguration, type ConfigurationOptions } from './configuration/partition.js';
 import { openDelivery, type DeliveryOptions } from './delivery/partition.js';
 import { openFiring, type FiringOptions } from './firing/partition.js';
 
@@ -17,7 +16,7 @@ export const processorName = 'notification';
 
 /** Shared by the partitions of a process. */
 export interface PartitionOptions {
-  destinations: DestinationCheck;
+  configuration: ConfigurationOptions;
   firing: FiringOptions;
   delivery: DeliveryOptions;
 }
@@ -28,7 +27,7 @@ export function openPartition(
   options: PartitionOptions,
 ): PartitionState {
   const checkpoints = createCheckpoints(readModel);
-  const configuration = openConfiguration(readModel, partition, options.destinations);
+  const configuration = openConfiguration(readModel, partition, options.configuration);
   const firing = openFiring(readModel, partition, options.firing);
   const delivery = openDelivery(readModel, partition, options.delivery);
 

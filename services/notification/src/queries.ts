@@ -8,12 +8,14 @@ import { healthAnswer } from './delivery/answers.js';
 import { deliveriesOfFirings, deliveryQueries, readChannelHealth } from './delivery/queries.js';
 import { firingQueries, suppressionsOf } from './firing/queries.js';
 import { createIngestedSince, type HistoryBounds } from './firing/simulate.js';
+import type { LevelReader } from './levels/reader.js';
 
 export interface QueriesDependencies {
   readModel: ReadModel;
   /** Simulations of sequences read events from it. */
   log: EventLog;
   configurations: ConfigurationReader;
+  levels: LevelReader;
   now: () => Date;
 }
 
@@ -24,11 +26,13 @@ export function notificationQueries({
   readModel,
   log,
   configurations,
+  levels,
   now,
 }: QueriesDependencies): BoundQuery[] {
   return [
     ...configurationQueries({
       configurations,
+      levels,
       conditionsOf: async (channelIds) =>
         new Map(
           [...(await readChannelHealth(readModel, channelIds))].map(([id, health]) => [
@@ -42,6 +46,7 @@ export function notificationQueries({
       readModel,
       ingestedSince: createIngestedSince(log),
       configurations,
+      levels,
       deliveriesOf: (firingIds) => deliveriesOfFirings(readModel, firingIds),
       now,
       history,

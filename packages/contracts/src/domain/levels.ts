@@ -16,5 +16,11 @@ export function levelNamed(
   idOrName: string,
 ): EngagementLevel | undefined {
   const wanted = idOrName.toLowerCase();
-  return levels.find(({ id }) => id === wanted) ?? levels.find(({ name }) => name.toLowerCase() === wanted);
+  return levels.find(({ id }) => id === wanted) ?? levelOfName(levels, idOrName);
+}
+
+/** The level with this name, in any case. */
+export function levelOfName(levels: readonly EngagementLevel[], name: string): EngagementLevel | undefined {
+  const wanted = name.toLowerCase();
+  return levels.find((level) => level.name.toLowerCase() === wanted);
 }

@@ -57,6 +57,15 @@ const cause = {
 };
 export const firingCause = z.strictObject({ ...cause, timestamp: time }).meta({ id: 'FiringCause' });
 
+/** Beside the threshold that counted. */
+export const thresholdLevel = z
+  .string()
+  .max(100)
+  .optional()
+  .describe(
+    'Of a trigger by level: the level whose min_score is the threshold. `level` is that of the score.',
+  );
+
 export const sequenceSteps = z
   .array(z.strictObject({ event_id: id, event_type: eventType, timestamp: time }))
   .min(2)
@@ -99,6 +108,7 @@ export const notificationPayload = z
   .discriminatedUnion('type', [
     firedNotification('milestone', 'MilestoneNotification', {
       threshold: score,
+      threshold_level: thresholdLevel,
       direction: z.enum(['up', 'down']),
     }),
     firedNotification('sequence', 'SequenceNotification', { steps: sequenceSteps }),

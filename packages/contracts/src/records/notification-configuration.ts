@@ -122,7 +122,12 @@ const milestone = z.strictObject({
   ...triggerFields,
   event_type: name(100).optional().describe('Only crossings that an event of this type brings about.'),
   score_type: scoreType,
-  score_threshold: score,
+  score_threshold: score.optional().describe('This or level.'),
+  level: name(100)
+    .optional()
+    .describe(
+      'This or score_threshold: the name of an engagement level; the threshold is its min_score, whatever that is when a score changes.',
+    ),
   direction: z.enum(['up', 'down']),
   rearm: z.strictObject({
     below: score.optional().describe('Direction up: fires again once the score has been below this.'),

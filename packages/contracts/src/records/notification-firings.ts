@@ -5,6 +5,7 @@ import {
   firingCause,
   firingFields,
   sequenceSteps,
+  thresholdLevel,
   triggerKind,
   type TriggerKind,
 } from '../domain/webhook.js';
@@ -57,6 +58,7 @@ export const milestoneFired = defineRecord({
     trigger: triggerOf('milestone'),
     score_type: scoreType,
     threshold: score,
+    threshold_level: thresholdLevel,
     direction: z.enum(['up', 'down']),
   }),
 });

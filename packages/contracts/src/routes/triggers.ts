@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { cursorParameter, id, name, page, pageParameters, score, time, timeParameter } from '../common.js';
 import { attributeFilter } from '../domain/filters.js';
-import { firingCause, firingFields, sequenceSteps, type TriggerKind } from '../domain/webhook.js';
+import {
+  firingCause,
+  firingFields,
+  sequenceSteps,
+  thresholdLevel,
+  type TriggerKind,
+} from '../domain/webhook.js';
 import { scoreType } from '../records/scoring.js';
 import { deliveryStatus } from './deliveries.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -36,6 +42,9 @@ const cooldown = z
   .max(366 * day)
   .describe('Seconds after a firing in which the trigger does not fire for the same lead again.');
 
+const isAbove = (one: number | undefined, other: number | undefined) =>
+  one !== undefined && other !== undefined && one > other;
+
 const milestoneForm = z
   .strictObject({
     ...formFields,
@@ -43,7 +52,13 @@ const milestoneForm = z
       .optional()
       .describe('Only crossings that an event of this type brings about. Default: any.'),
     score_type: scoreType.default('engagement').meta({ default: 'engagement' }),
-    score_threshold: score.meta({ example: 50 }),
+    score_threshold: score.optional().describe('Either this or level.').meta({ example: 50 }),
+    level: name(100)
+      .optional()
+      .describe(
+        'Either this or score_threshold: the name of an engagement level, in any case. Its min_score is the threshold, also when the levels change; a change of the levels alone makes nothing fire. A score that jumps over several levels reaches each of them.',
+      )
+      .meta({ example: 'Hot' }),
     direction: z
       .enum(['up', 'down'])
       .default('up')
@@ -75,15 +90,23 @@ const milestoneForm = z
     path: ['rearm', 'above'],
     error: 'is for direction down; use below',
   })
-  .refine(({ rearm, score_threshold }) => rearm.below === undefined || rearm.below <= score_threshold, {
+  .refine(({ rearm, score_threshold }) => !isAbove(rearm.below, score_threshold), {
     path: ['rearm', 'below'],
     error: 'must not be above score_threshold',
   })
-  .refine(({ rearm, score_threshold }) => rearm.above === undefined || rearm.above >= score_threshold, {
+  .refine(({ rearm, score_threshold }) => !isAbove(score_threshold, rearm.above), {
     path: ['rearm', 'above'],
     error: 'must not be below score_threshold',
   })
-  .meta({ id: 'MilestoneTriggerForm' });
+  .refine(({ score_threshold, level }) => (score_threshold === undefined) !== (level === undefined), {
+    path: ['score_threshold'],
+    error: 'give either score_threshold or level',
+  })
+  .meta({
+    id: 'MilestoneTriggerForm',
+    oneOf: [{ required: ['score_threshold'] }, { required: ['level'] }],
+    example: { name: 'Hot lead', score_threshold: 50 },
+  });
 
 const sequenceForm = z
   .strictObject({
@@ -168,7 +191,14 @@ export const milestoneTrigger = z
     ...shownFields,
     event_type: z.string().max(100).optional(),
     score_type: shownScoreType,
-    score_threshold: score,
+    score_threshold: score.optional(),
+    level: z.string().max(100).optional().describe('Of a trigger by level, in place of score_threshold.'),
+    level_missing: z
+      .boolean()
+      .optional()
+      .describe(
+        'Of a trigger by level: true while no level of this name with a min_score is there, such as after its removal. The trigger does not fire then.',
+      ),
     direction: z.enum(['up', 'down']),
     rearm: z.strictObject({
       below: score.optional(),
@@ -176,7 +206,10 @@ export const milestoneTrigger = z
       cooldown_seconds: shownCooldown,
     }),
   })
-  .meta({ id: 'MilestoneTrigger' });
+  .meta({
+    id: 'MilestoneTrigger',
+    oneOf: [{ required: ['score_threshold'] }, { required: ['level', 'level_missing'] }],
+  });
 export type MilestoneTriggerAnswer = z.infer<typeof milestoneTrigger>;
 
 export const sequenceTrigger = z
@@ -324,6 +357,7 @@ const firedEvent = <const Kind extends TriggerKind, Values extends z.ZodRawShape
 export const milestoneEvent = firedEvent('MilestoneEvent', 'milestone', {
   score_type: z.literal('engagement'),
   threshold: score,
+  threshold_level: thresholdLevel,
   direction: z.enum(['up', 'down']),
 });
 export type MilestoneEvent = z.infer<typeof milestoneEvent>;
@@ -356,7 +390,7 @@ export const createTrigger = defineRoute({
   path: '/triggers',
   summary: 'Create a milestone trigger',
   description:
-    'Fires when a score crosses the threshold, not while it is beyond; again only when re-armed. Events sent with POST /import do not make it fire.',
+    'Fires when a score crosses the threshold, or the lower bound of the level, not while it is beyond; again only when re-armed. A level that the OU does not have is 404 `level_not_found`, with the names that there are. Events sent with POST /import do not make it fire.',
   body: milestoneForm,
   responses: { 201: { description: 'Created', schema: milestoneTrigger } },
   problems: [404],

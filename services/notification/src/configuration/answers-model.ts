@@ -1,5 +1,6 @@
 // Channels and triggers as their routes answer with them: secrets shortened to their last four characters.
 import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import { lineOf, type Levels } from '../levels/line-model.js';
 import type { Channel, MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from './state.js';
 
 export type ChannelAnswer = routeDeclarations.NotificationChannel;
@@ -7,6 +8,13 @@ export type ChannelAnswer = routeDeclarations.NotificationChannel;
 export type ChannelCondition = Pick<ChannelAnswer, 'status' | 'paused_reason' | 'last_error'>;
 /** Leads for which a trigger is silent for now. */
 export type Suppression = NonNullable<routeDeclarations.MilestoneTriggerAnswer['suppressed']>;
+
+/** What is known of a trigger beside its definition. */
+export interface TriggerCondition {
+  suppressed?: Suppression | undefined;
+  /** The OU's, as they are now. */
+  levels: Levels;
+}
 
 export interface TriggerAnswers {
   milestone: routeDeclarations.MilestoneTriggerAnswer;
@@ -41,27 +49,28 @@ function shortened({ last_four }: records.SealedSecret): string {
   return `…${last_four}`;
 }
 
-export function shownTrigger(trigger: Trigger, suppressed?: Suppression): TriggerAnswers[Trigger['kind']] {
+export function shownTrigger(trigger: Trigger, condition: TriggerCondition): TriggerAnswers[Trigger['kind']] {
   switch (trigger.kind) {
     case 'milestone':
-      return shownMilestone(trigger, suppressed);
+      return shownMilestone(trigger, condition);
     case 'sequence':
-      return shownSequence(trigger, suppressed);
+      return shownSequence(trigger, condition);
     case 'surge':
-      return shownSurge(trigger, suppressed);
+      return shownSurge(trigger, condition);
   }
 }
 
 export function shownMilestone(
   trigger: MilestoneTrigger,
-  suppressed?: Suppression,
+  condition: TriggerCondition,
 ): TriggerAnswers['milestone'] {
-  const { event_type, score_threshold, direction, rearm } = trigger;
+  const { event_type, score_threshold, level, direction, rearm } = trigger;
   return {
-    ...shownFields(trigger, suppressed),
+    ...shownFields(trigger, condition),
     ...(event_type !== undefined && { event_type }),
     score_type: 'engagement',
-    score_threshold,
+    ...(score_threshold !== undefined && { score_threshold }),
+    ...(level !== undefined && { level, level_missing: lineOf(trigger, condition.levels) === null }),
     direction,
     rearm,
   };
@@ -69,11 +78,11 @@ export function shownMilestone(
 
 export function shownSequence(
   trigger: SequenceTrigger,
-  suppressed?: Suppression,
+  condition: TriggerCondition,
 ): TriggerAnswers['sequence'] {
   const { steps, ordered, window_seconds, cooldown_seconds } = trigger;
   return {
-    ...shownFields(trigger, suppressed),
+    ...shownFields(trigger, condition),
     event_types: steps.map(({ event_type }) => event_type),
     steps: steps.map(({ event_type, attribute_filters }) => {
       const label = filterLabel(attribute_filters);
@@ -90,10 +99,10 @@ export function shownSequence(
   };
 }
 
-export function shownSurge(trigger: SurgeTrigger, suppressed?: Suppression): TriggerAnswers['surge'] {
+export function shownSurge(trigger: SurgeTrigger, condition: TriggerCondition): TriggerAnswers['surge'] {
   const { event_type, threshold, window_seconds, cooldown_seconds } = trigger;
   return {
-    ...shownFields(trigger, suppressed),
+    ...shownFields(trigger, condition),
     event_type,
     score_type: 'engagement',
     threshold,
@@ -104,7 +113,7 @@ export function shownSurge(trigger: SurgeTrigger, suppressed?: Suppression): Tri
 
 function shownFields(
   { id, name, channel_ids, active, version, created_at, updated_at }: Trigger,
-  suppressed: Suppression | undefined,
+  { suppressed }: TriggerCondition,
 ) {
   return {
     id,

@@ -7,6 +7,7 @@ import {
   createChannel,
   createTrigger,
   milestone,
+  milestoneAt,
   ouId,
   requestedAt,
   sealed,
@@ -15,18 +16,30 @@ import {
   triggerId,
   webhookTo,
 } from '../testing/builders.js';
-import { configurationLimits, decideConfiguration, resultOf, type DestinationCheck } from './decide.js';
+import { levelsFrom } from '../testing/firing-builders.js';
+import {
+  configurationLimits,
+  decideConfiguration,
+  resultOf,
+  type DestinationCheck,
+  type KnownLevels,
+} from './decide.js';
 import type { ConfigurationCommand, ConfigurationDecision, ConfigurationEvent } from './events.js';
 import { evolveConfiguration } from './evolve.js';
 import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
 import { toConfiguration, toDocument } from './store.js';
 
 const anyDestination: DestinationCheck = { refusalOf: () => null };
+const levels = levelsFrom([
+  ['Cold', null],
+  ['Warm', 10],
+  ['Hot', 50],
+]);
 
 /** The configuration after commands that are all taken. */
 function given(...commands: ConfigurationCommand[]): NotificationConfiguration {
   return commands.reduce((configuration, command) => {
-    const decision = decideConfiguration(command, configuration, anyDestination);
+    const decision = decideConfiguration(command, configuration, anyDestination, levels);
     if (decision.outcome === 'rejected') throw new Error(decision.message);
     return decision.events.reduce(evolveConfiguration, configuration);
   }, emptyNotificationConfiguration(ouId));
@@ -35,10 +48,13 @@ function given(...commands: ConfigurationCommand[]): NotificationConfiguration {
 function when(
   command: ConfigurationCommand,
   configuration = emptyNotificationConfiguration(ouId),
-  check = anyDestination,
+  { check = anyDestination, known = levels }: { check?: DestinationCheck; known?: KnownLevels } = {},
 ): ConfigurationDecision {
-  return decideConfiguration(command, configuration, check);
+  return decideConfiguration(command, configuration, check, known);
 }
+
+const answerOf = (command: ConfigurationCommand, configuration: NotificationConfiguration, known = levels) =>
+  resultOf(command, configuration, known);
 
 const onChannel = (nth: number) => ({
   ou_id: ouId,
@@ -79,7 +95,7 @@ describe('a channel', () => {
     const command = createChannel(1, {
       destination: webhookTo('https://example.com/hook', 'Bearer abcdef'),
     });
-    const answer = resultOf(command, given(command));
+    const answer = answerOf(command, given(command));
     expect(answer).toEqual({
       id: channelId(1),
       unit_id: ouId,
@@ -104,7 +120,7 @@ describe('a channel', () => {
     webhookTo('https://example.com'),
   ])('of each type answers as its route declares: %j', (destination) => {
     const command = createChannel(1, { destination });
-    expect(routeDeclarations.notificationChannel.safeParse(resultOf(command, given(command))).error).toBe(
+    expect(routeDeclarations.notificationChannel.safeParse(answerOf(command, given(command))).error).toBe(
       undefined,
     );
   });
@@ -122,8 +138,8 @@ describe('a channel', () => {
           : null,
     };
     const destination = webhookTo('https://internal.example.com');
-    expect(codeOf(when(createChannel(1, { destination }), undefined, check))).toBe('address_not_public');
-    expect(codeOf(when(replaceChannel(1, { destination }), given(createChannel(1)), check))).toBe(
+    expect(codeOf(when(createChannel(1, { destination }), undefined, { check }))).toBe('address_not_public');
+    expect(codeOf(when(replaceChannel(1, { destination }), given(createChannel(1)), { check }))).toBe(
       'address_not_public',
     );
   });
@@ -215,7 +231,7 @@ describe('the rotation of a signing secret', () => {
       previous: { key_id: channelId(1), valid_until: '2026-02-02T00:00:00.000Z' },
     });
     expect(when(rotate(1, channelId(50)), before)).toEqual({ outcome: 'done', events: [] });
-    expect(resultOf(rotate(1, channelId(50)), before)).toEqual({
+    expect(answerOf(rotate(1, channelId(50)), before)).toEqual({
       previous_valid_until: '2026-02-02T00:00:00.000Z',
     });
   });
@@ -240,6 +256,7 @@ describe('a trigger', () => {
       event_type: 'Page View',
       rearm: { below: 40, cooldown_seconds: 60 },
     }),
+    milestoneAt('Hot', { direction: 'down' }),
     sequence({
       steps: [
         {
@@ -252,7 +269,7 @@ describe('a trigger', () => {
     surge(),
   ])('of each kind answers as its route declares: %j', (definition) => {
     const command = createTrigger(1, definition);
-    const answer = resultOf(command, given(createChannel(1), command));
+    const answer = answerOf(command, given(createChannel(1), command));
     const schemas = {
       milestone: routeDeclarations.milestoneTrigger,
       sequence: routeDeclarations.sequenceTrigger,
@@ -289,7 +306,7 @@ describe('a trigger', () => {
       [[channelId(2)], 2],
       [[channelId(2)], 1],
     ]);
-    expect(resultOf(createTrigger(1), after)).toMatchObject({ channel_ids: [], has_destination: false });
+    expect(answerOf(createTrigger(1), after)).toMatchObject({ channel_ids: [], has_destination: false });
   });
 
   test('is found by its own kind only', () => {
@@ -315,6 +332,7 @@ describe('a trigger', () => {
       milestone({ event_type: 'Page View' }),
       milestone({ rearm: { below: 10, cooldown_seconds: 0 } }),
       milestone({ rearm: { cooldown_seconds: 1 } }),
+      milestoneAt('Hot'),
     ])
       expect(sinceAfter(other)).toBe(3);
   });
@@ -343,6 +361,71 @@ describe('a trigger', () => {
   });
 });
 
+describe('a trigger by level', () => {
+  const without = (name: string) => levels.filter((level) => level.name !== name);
+
+  test('is answered with its level, in place of a threshold, and says whether the level is there', () => {
+    const command = createTrigger(1, milestoneAt('hot'));
+    const after = given(command);
+    const answer = answerOf(command, after);
+    expect(answer).toMatchObject({ level: 'hot', level_missing: false });
+    expect(answer).not.toHaveProperty('score_threshold');
+    expect(answerOf(command, after, without('Hot'))).toMatchObject({ level_missing: true });
+    expect(answerOf(createTrigger(2), given(createTrigger(2)))).not.toHaveProperty('level_missing');
+  });
+
+  test('of a level that is not there is refused with the names that there are', () => {
+    const boiling = createTrigger(1, milestoneAt('Boiling'));
+    expect(when(boiling)).toMatchObject({
+      outcome: 'rejected',
+      code: 'level_not_found',
+      message: expect.stringContaining('There are "Cold", "Warm", "Hot".'),
+      errors: [{ path: 'body.level' }],
+    });
+    expect(when(boiling, given(), { known: [] })).toMatchObject({
+      code: 'level_not_found',
+      message: expect.stringContaining('It has none'),
+    });
+    const [{ id } = { id: '' }] = levels;
+    expect(codeOf(when(createTrigger(1, milestoneAt(id))))).toBe('level_not_found');
+  });
+
+  test('is not refused for a level that may be there: it is to be sent again', () => {
+    for (const command of [createTrigger(1, milestoneAt('Boiling')), replaceTrigger(2, milestoneAt('Hot'))])
+      expect(codeOf(when(command, given(createTrigger(2)), { known: null }))).toBe('position_not_reached');
+    expect(codeOf(when(createTrigger(1), given(), { known: null }))).toBe('done');
+  });
+
+  test.each<[string, records.MilestoneDefinition, string]>([
+    ['of a level that is open downwards', milestoneAt('Cold'), 'body.level'],
+    [
+      're-armed above its level',
+      milestoneAt('Hot', { rearm: { below: 51, cooldown_seconds: 0 } }),
+      'body.rearm.below',
+    ],
+    [
+      're-armed below its level, downwards',
+      milestoneAt('Hot', { direction: 'down', rearm: { above: 49, cooldown_seconds: 0 } }),
+      'body.rearm.above',
+    ],
+  ])('%s is refused', (_, definition, path) => {
+    expect(when(createTrigger(1, definition))).toMatchObject({
+      outcome: 'rejected',
+      code: 'invalid_request',
+      errors: [{ path }],
+    });
+  });
+
+  test('that has lost its level can be renamed and switched off, and be given another', () => {
+    const before = given(createTrigger(1, milestoneAt('Hot')));
+    const after = (definition: records.MilestoneDefinition) =>
+      codeOf(when(replaceTrigger(1, definition), before, { known: without('Hot') }));
+    expect(after(milestoneAt('Hot', { name: 'Was hot', active: false }))).toBe('done');
+    expect(after(milestoneAt('Warm'))).toBe('done');
+    expect(after(milestoneAt('Hot', { direction: 'down' }))).toBe('level_not_found');
+  });
+});
+
 describe('whatever is sent, in whatever order', () => {
   const nth = fc.integer({ min: 1, max: 4 });
   const channelIds = fc.uniqueArray(nth.map(channelId), { maxLength: 3 });
@@ -359,6 +442,9 @@ describe('whatever is sent, in whatever order', () => {
   );
   const definition = fc.oneof(
     fc.record({ channel_ids: channelIds, score_threshold: nth }).map(milestone),
+    fc
+      .tuple(fc.constantFrom('Hot', 'hot', 'Warm', 'Boiling'), fc.record({ channel_ids: channelIds }))
+      .map(([level, more]) => milestoneAt(level, more)),
     fc.record({ channel_ids: channelIds, ordered: fc.boolean() }).map(sequence),
     fc.record({ channel_ids: channelIds, active: fc.boolean() }).map(surge),
   );
@@ -379,7 +465,7 @@ describe('whatever is sent, in whatever order', () => {
     const events: ConfigurationEvent[] = [];
     const taken: { command: ConfigurationCommand; after: NotificationConfiguration }[] = [];
     for (const one of commands) {
-      const decision = decideConfiguration(one, configuration, anyDestination);
+      const decision = decideConfiguration(one, configuration, anyDestination, levels);
       if (decision.outcome === 'rejected') continue;
       configuration = decision.events.reduce(evolveConfiguration, configuration);
       events.push(...decision.events);
@@ -420,7 +506,10 @@ describe('whatever is sent, in whatever order', () => {
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
         for (const { command: one, after } of run(commands).taken) {
           if (one.type === 'DeleteChannel' || one.type === 'DeleteTrigger') continue;
-          expect(decideConfiguration(one, after, anyDestination)).toEqual({ outcome: 'done', events: [] });
+          expect(decideConfiguration(one, after, anyDestination, levels)).toEqual({
+            outcome: 'done',
+            events: [],
+          });
         }
       }),
     );
@@ -431,7 +520,7 @@ describe('whatever is sent, in whatever order', () => {
       fc.property(fc.array(command, { maxLength: 20 }), command, (commands, last) => {
         const { configuration } = run(commands);
         const copy = structuredClone(configuration);
-        const decision = decideConfiguration(last, configuration, anyDestination);
+        const decision = decideConfiguration(last, configuration, anyDestination, levels);
         if (decision.outcome === 'done') decision.events.reduce(evolveConfiguration, configuration);
         expect(configuration).toEqual(copy);
       }),

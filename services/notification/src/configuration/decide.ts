@@ -1,5 +1,6 @@
 // Decides on changes of an OU's channels and triggers: pure; time and ids come with the command.
-import type { records } from '@lead-scoring/contracts';
+import { levelOfName, type records } from '@lead-scoring/contracts';
+import type { Levels } from '../levels/line-model.js';
 import { shownChannel, shownTrigger } from './answers-model.js';
 import type {
   CommandResult,
@@ -8,6 +9,7 @@ import type {
   ConfigurationEvent,
   Refusal,
 } from './events.js';
+import { looksForTheSame } from './evolve.js';
 import type { Channel, NotificationConfiguration, Trigger } from './state.js';
 
 export const configurationLimits = {
@@ -25,11 +27,15 @@ export interface DestinationCheck {
   refusalOf(destination: records.ChannelDestination, channelId: string): Refusal | null;
 }
 
+/** The OU's levels, for commands on triggers by level; null: what is known of them may be too old to say what is not there. */
+export type KnownLevels = Levels | null;
+
 /** A command that took effect before gives no event again, and resultOf then gives the same answer. */
 export function decideConfiguration(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,
   check: DestinationCheck,
+  levels: KnownLevels,
 ): ConfigurationDecision {
   switch (command.type) {
     case 'CreateChannel':
@@ -41,9 +47,9 @@ export function decideConfiguration(
     case 'RotateChannelSecret':
       return rotateChannelSecret(command.payload, configuration);
     case 'CreateTrigger':
-      return createTrigger(command.payload, configuration);
+      return createTrigger(command.payload, configuration, levels);
     case 'ReplaceTrigger':
-      return replaceTrigger(command.payload, configuration);
+      return replaceTrigger(command.payload, configuration, levels);
     case 'DeleteTrigger':
       return deleteTrigger(command.payload, configuration);
   }
@@ -53,6 +59,7 @@ export function decideConfiguration(
 export function resultOf(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,
+  levels: KnownLevels,
 ): CommandResult {
   switch (command.type) {
     case 'CreateChannel':
@@ -67,7 +74,11 @@ export function resultOf(
     }
     case 'CreateTrigger':
     case 'ReplaceTrigger':
-      return asResult(shownTrigger(decided(configuration.triggers.get(command.payload.trigger_id))));
+      return asResult(
+        shownTrigger(decided(configuration.triggers.get(command.payload.trigger_id)), {
+          levels: levels ?? [],
+        }),
+      );
     case 'DeleteChannel':
     case 'DeleteTrigger':
       return undefined;
@@ -157,8 +168,12 @@ function rotateChannelSecret(
 function createTrigger(
   { ou_id, trigger_id, definition, requested_at }: records.CreateTrigger,
   configuration: NotificationConfiguration,
+  levels: KnownLevels,
 ): ConfigurationDecision {
-  if (configuration.triggers.has(trigger_id)) return done();
+  const known = configuration.triggers.get(trigger_id);
+  const unplaced = refusalOfLevel(definition, known, levels);
+  if (unplaced) return rejected(unplaced);
+  if (known) return done();
   const refusal = refusalOfChannels(definition.channel_ids, configuration);
   if (refusal) return rejected(refusal);
   if (configuration.triggers.size >= configurationLimits.triggers)
@@ -174,10 +189,12 @@ function createTrigger(
 function replaceTrigger(
   { ou_id, trigger_id, definition, requested_at }: records.ReplaceTrigger,
   configuration: NotificationConfiguration,
+  levels: KnownLevels,
 ): ConfigurationDecision {
   const known = configuration.triggers.get(trigger_id);
   if (known?.kind !== definition.kind) return triggerNotFound();
-  const refusal = refusalOfChannels(definition.channel_ids, configuration);
+  const refusal =
+    refusalOfLevel(definition, known, levels) ?? refusalOfChannels(definition.channel_ids, configuration);
   if (refusal) return rejected(refusal);
   if (isDefinedAs(known, definition)) return done();
   return unlessTooLarge(configuration, {
@@ -269,6 +286,51 @@ function refusalOfChannels(
     code: 'notification_channel_not_found',
     message: `${String(errors.length)} of the channel_ids are not notification channels of this organizational unit. GET /notification-channels lists them.`,
     errors,
+  };
+}
+
+/** A trigger that has lost its level keeps it while nothing changes of what it looks for: its name and channels still may. */
+function refusalOfLevel(
+  definition: records.TriggerDefinition,
+  known: Trigger | undefined,
+  levels: KnownLevels,
+): Refusal | null {
+  if (definition.kind !== 'milestone' || definition.level === undefined) return null;
+  if (levels === null)
+    return {
+      code: 'position_not_reached',
+      message: 'The newest levels are not visible here yet. Send the request again in a moment.',
+    };
+  if (known && looksForTheSame(known, definition)) return null;
+  const level = levelOfName(levels, definition.level);
+  if (!level) {
+    const names = levels.map(({ name }) => `"${name}"`).join(', ');
+    return {
+      code: 'level_not_found',
+      message: `No engagement level of this organizational unit is named "${definition.level}". ${names === '' ? 'It has none; PUT /engagement-scoring/levels sets them.' : `There are ${names}.`}`,
+      errors: [{ path: 'body.level', message: 'is not an engagement level of this organizational unit' }],
+    };
+  }
+  const { name, min_score } = level;
+  if (min_score === null)
+    return {
+      code: 'invalid_request',
+      message: `The level "${name}" has no min_score: no score comes to it from below. To be told of leads that fall to it, name the level above with direction down.`,
+      errors: [{ path: 'body.level', message: 'must be a level with a min_score' }],
+    };
+  const { below, above } = definition.rearm;
+  const lies = `the min_score of "${name}", which is ${String(min_score)}`;
+  if (below !== undefined && below > min_score) return rearmRefused('below', `must not be above ${lies}`);
+  if (above !== undefined && above < min_score) return rearmRefused('above', `must not be below ${lies}`);
+  return null;
+}
+
+function rearmRefused(field: 'below' | 'above', message: string): Refusal {
+  const path = `rearm.${field}`;
+  return {
+    code: 'invalid_request',
+    message: `${path} ${message}.`,
+    errors: [{ path: `body.${path}`, message }],
   };
 }
 

@@ -87,7 +87,7 @@ export function evolveConfiguration(
         id,
         ou_id,
         version: own,
-        since: isSame(lookedFor(known), lookedFor(definition)) ? since : version,
+        since: looksForTheSame(known, definition) ? since : version,
         created_at,
         updated_at: at,
       });
@@ -116,13 +116,19 @@ function withTrigger(
   return { ...configuration, version, triggers: new Map(configuration.triggers).set(trigger.id, trigger) };
 }
 
+/** Whether two definitions fire for the same events. */
+export function looksForTheSame(one: records.TriggerDefinition, other: records.TriggerDefinition): boolean {
+  return JSON.stringify(lookedFor(one)) === JSON.stringify(lookedFor(other));
+}
+
 /** What of a trigger decides for which events it fires: neither its name, nor whom it tells, nor whether it is active. */
 function lookedFor(trigger: records.TriggerDefinition): unknown {
   switch (trigger.kind) {
     case 'milestone': {
-      const { event_type, score_type, score_threshold, direction, rearm } = trigger;
+      const { event_type, score_type, score_threshold, level, direction, rearm } = trigger;
       const { below, above, cooldown_seconds } = rearm;
-      return [event_type, score_type, score_threshold, direction, below, above, cooldown_seconds];
+      const line = [score_threshold, level?.toLowerCase()];
+      return [event_type, score_type, line, direction, below, above, cooldown_seconds];
     }
     case 'sequence': {
       const { steps, ordered, window_seconds, cooldown_seconds } = trigger;
@@ -133,8 +139,4 @@ function lookedFor(trigger: records.TriggerDefinition): unknown {
       return [event_type, score_type, threshold, window_seconds, cooldown_seconds];
     }
   }
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }

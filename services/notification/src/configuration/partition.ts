@@ -18,11 +18,18 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { decideConfiguration, resultOf, type DestinationCheck } from './decide.js';
+import { lineOf } from '../levels/line-model.js';
+import type { LevelReader } from '../levels/reader.js';
+import { decideConfiguration, resultOf, type DestinationCheck, type KnownLevels } from './decide.js';
 import type { ConfigurationCommand, ConfigurationEvent } from './events.js';
 import { evolveConfiguration } from './evolve.js';
 import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
 import { configurations, publish, toConfiguration, toDocument } from './store.js';
+
+export interface ConfigurationOptions {
+  destinations: DestinationCheck;
+  levels: Pick<LevelReader, 'upToDate'>;
+}
 
 export interface ConfigurationPartition {
   /** Decides on the commands of configurations among these records of one topic. */
@@ -38,7 +45,7 @@ export interface ConfigurationPartition {
 export function openConfiguration(
   readModel: ReadModel,
   partition: number,
-  check: DestinationCheck,
+  { destinations, levels }: ConfigurationOptions,
 ): ConfigurationPartition {
   const stored = readModel.collection(configurations);
   const writer = createGuardedWriter(readModel);
@@ -57,6 +64,24 @@ export function openConfiguration(
       const configuration = toConfiguration(document);
       folded.set(configuration.ou_id, { configuration, offset: document.offset });
     }
+  }
+
+  /** Of the OUs with commands on triggers by level: up to date where a level is named that was not there. */
+  async function levelsFor(commands: readonly ConfigurationCommand[]): Promise<Map<string, KnownLevels>> {
+    const named = new Map<string, records.MilestoneDefinition[]>();
+    for (const { type, payload } of commands) {
+      if (type !== 'CreateTrigger' && type !== 'ReplaceTrigger') continue;
+      const { ou_id, definition } = payload;
+      if (definition.kind === 'milestone' && definition.level !== undefined)
+        named.set(ou_id, [...(named.get(ou_id) ?? []), definition]);
+    }
+    const known = new Map<string, KnownLevels>();
+    for (const [ouId, definitions] of named)
+      known.set(
+        ouId,
+        await levels.upToDate(ouId, (now) => definitions.every((one) => lineOf(one, now) !== null)),
+      );
+    return known;
   }
 
   async function foldChanges(
@@ -87,6 +112,7 @@ export function openConfiguration(
         return command ? [{ record, command }] : [];
       });
       await loadFolded(commands.map(({ command }) => command.payload.ou_id));
+      const levelsByOu = await levelsFor(commands.map(({ command }) => command));
       const events: OutgoingRecord[] = [];
       const toChannels: OutgoingRecord[] = [];
       const replies: Reply[] = [];
@@ -95,7 +121,8 @@ export function openConfiguration(
         const ouId = command.payload.ou_id;
         const before =
           current.get(ouId) ?? folded.get(ouId)?.configuration ?? emptyNotificationConfiguration(ouId);
-        const decision = decideConfiguration(command, before, check);
+        const known = levelsByOu.get(ouId) ?? null;
+        const decision = decideConfiguration(command, before, destinations, known);
         if (decision.outcome === 'rejected') {
           replies.push({ to: record, reply: decision });
           continue;
@@ -107,7 +134,7 @@ export function openConfiguration(
         // A deleted channel's partition is told as well: what waits there is then discarded at once.
         if (command.type === 'ReplaceChannel' || command.type === 'DeleteChannel')
           toChannels.push(lookAnew(command.payload, after.version));
-        const result = resultOf(command, after);
+        const result = resultOf(command, after, known);
         replies.push({ to: record, reply: { outcome: 'done', ...(result !== undefined && { result }) } });
       }
       return { events, commands: toChannels, replies };

@@ -8,17 +8,21 @@ import {
   shownSurge,
   type ChannelCondition,
   type Suppression,
+  type TriggerCondition,
 } from './answers-model.js';
 import {
   emptyNotificationConfiguration,
+  isByLevel,
   isOfKind,
   type NotificationConfiguration,
   type Trigger,
 } from './state.js';
+import type { LevelReader } from '../levels/reader.js';
 import type { ConfigurationReader } from './reader.js';
 
 export interface ConfigurationQueriesDependencies {
   configurations: ConfigurationReader;
+  levels: Pick<LevelReader, 'now'>;
   /** How channels take what they are sent; those of which nothing is known are active. */
   conditionsOf: (channelIds: readonly string[]) => Promise<Map<string, ChannelCondition>>;
   /** Leads for which triggers are silent for now. */
@@ -34,14 +38,29 @@ interface TriggerListQuery {
 
 export function configurationQueries({
   configurations,
+  levels,
   conditionsOf,
   suppressionsOf,
 }: ConfigurationQueriesDependencies): BoundQuery[] {
+  async function conditionOf(
+    ouId: string,
+    triggers: readonly Trigger[],
+  ): Promise<(trigger: Trigger) => TriggerCondition> {
+    const [suppressions, levelsOfNow] = await Promise.all([
+      suppressionsOf(
+        ouId,
+        triggers.map(({ id }) => id),
+      ),
+      triggers.some(isByLevel) ? levels.now(ouId) : [],
+    ]);
+    return ({ id }) => ({ suppressed: suppressions.get(id), levels: levelsOfNow });
+  }
+
   async function triggersOf<Kind extends TriggerKind, Answer>(
     ouId: string,
     kind: Kind,
     { page, limit, channel_id }: TriggerListQuery,
-    shown: (trigger: OfKind<Kind>, suppressed?: Suppression) => Answer,
+    shown: (trigger: OfKind<Kind>, condition: TriggerCondition) => Answer,
   ) {
     const { triggers } = await loadOne(configurations, ouId);
     const channelId = channel_id?.toLowerCase();
@@ -50,11 +69,8 @@ export function configurationQueries({
         isOfKind(trigger, kind) && (channelId === undefined || trigger.channel_ids.includes(channelId)),
     );
     const listed = wanted.slice((page - 1) * limit, page * limit);
-    const suppressions = await suppressionsOf(
-      ouId,
-      listed.map(({ id }) => id),
-    );
-    const data = listed.map((trigger) => shown(trigger, suppressions.get(trigger.id)));
+    const condition = await conditionOf(ouId, listed);
+    const data = listed.map((trigger) => shown(trigger, condition(trigger)));
     return { data, total: wanted.length, page, limit };
   }
 
@@ -62,10 +78,10 @@ export function configurationQueries({
     ouId: string,
     kind: Kind,
     id: string,
-    shown: (trigger: OfKind<Kind>, suppressed?: Suppression) => Answer,
+    shown: (trigger: OfKind<Kind>, condition: TriggerCondition) => Answer,
   ): Promise<Answer> {
     const trigger = await findTrigger(configurations, ouId, kind, id);
-    return shown(trigger, (await suppressionsOf(ouId, [trigger.id])).get(trigger.id));
+    return shown(trigger, (await conditionOf(ouId, [trigger]))(trigger));
   }
 
   return [

@@ -48,6 +48,11 @@ export function emptyNotificationConfiguration(ouId: string): NotificationConfig
   return { ou_id: ouId, version: 0, channels: new Map(), triggers: new Map() };
 }
 
+/** Whether where it fires depends on the OU's levels. */
+export function isByLevel(trigger: records.TriggerDefinition): boolean {
+  return trigger.kind === 'milestone' && trigger.level !== undefined;
+}
+
 export function isOfKind<Kind extends TriggerKind>(
   trigger: Trigger,
   kind: Kind,

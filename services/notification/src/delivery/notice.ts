@@ -47,15 +47,20 @@ export function noticeOf(payload: NotificationPayload): Notice {
   };
 }
 
-function titleOf({ type, data: { lead, trigger, score, previous_score } }: FiredPayload): string {
-  const name = nameOf(lead);
+function titleOf({ type, data }: FiredPayload): string {
+  const name = nameOf(data.lead);
+  const score = `${points(data.score)} points`;
   switch (type) {
-    case 'trigger.milestone.fired':
-      return `${name} ${score >= previous_score ? 'is up to' : 'is down to'} ${points(score)} points`;
+    case 'trigger.milestone.fired': {
+      const up = data.score >= data.previous_score;
+      if (data.threshold_level === undefined) return `${name} ${up ? 'is up to' : 'is down to'} ${score}`;
+      const level = quoted(data.threshold_level);
+      return up ? `${name} reached ${level} with ${score}` : `${name} fell below ${level} to ${score}`;
+    }
     case 'trigger.sequence.fired':
-      return `${name} completed the sequence ${quoted(trigger.name)}`;
+      return `${name} completed the sequence ${quoted(data.trigger.name)}`;
     case 'trigger.surge.fired':
-      return `${name} is surging, now at ${points(score)} points`;
+      return `${name} is surging, now at ${score}`;
   }
 }
 

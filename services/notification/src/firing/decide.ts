@@ -1,13 +1,13 @@
 // Decides what a lead's events make triggers do: pure; times come with the records, and nothing is asked but the lead's
 // own state and the configuration as it is when this is decided.
 import type { records } from '@lead-scoring/contracts';
-import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
+import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
 import type { Source } from './events.js';
-import { isCrossed, isRearmedBy } from './milestone-model.js';
+import { isRearmedBy } from './milestone-model.js';
 import { findSequence } from './sequence-model.js';
 import type { LeadState } from './state.js';
 import { findSurge } from './surge-model.js';
-import type { CompiledTriggers } from './trigger-model.js';
+import type { CompiledMilestone, CompiledTriggers } from './trigger-model.js';
 import { beginTurn, type FiringDecision, type Turn } from './turn-model.js';
 
 /** Whether anything can come of a decision on scores: if not, the lead's state need not be known. */
@@ -15,8 +15,8 @@ export function concernsScored(scored: records.LeadScored, triggers: CompiledTri
   return pathOf(scored).some(({ event, points, before, after }) => {
     if (triggers.passesRearmBound(before, after)) return true;
     if (!event || !scored.fire_triggers) return false;
-    const { milestones, surges } = triggers.of(event.event_type);
-    return (points !== 0 && surges.length > 0) || milestones.some((one) => isCrossed(one, before, after));
+    const { crossed, surges } = triggers.of(event.event_type);
+    return (points !== 0 && surges.length > 0) || crossed(before, after).length > 0;
   });
 }
 
@@ -37,9 +37,8 @@ export function decideScored(
   for (const { event, points, before, after } of pathOf(scored)) {
     if (event && scored.fire_triggers) {
       const cause = { event, before, after };
-      const { milestones, surges, surgeWindowSeconds } = triggers.of(event.event_type);
-      for (const milestone of milestones)
-        if (isCrossed(milestone, before, after)) pass(turn, milestone, cause);
+      const { crossed, surges, surgeWindowSeconds } = triggers.of(event.event_type);
+      for (const milestone of crossed(before, after)) pass(turn, milestone, cause);
       if (points !== 0 && surges.length > 0) {
         const { event_id, event_type, timestamp } = event;
         turn.gained({ event_id, event_type, timestamp, points, window_seconds: surgeWindowSeconds });
@@ -107,9 +106,9 @@ interface ScoredCause {
   after: number;
 }
 
-function pass(turn: Turn, trigger: MilestoneTrigger, cause: ScoredCause): void {
+function pass(turn: Turn, { trigger, line }: CompiledMilestone, cause: ScoredCause): void {
   const { disarmed } = turn.memoryOf(trigger);
-  if (disarmed !== null && !isRearmedBy(trigger, cause.before)) return;
+  if (disarmed !== null && !isRearmedBy(line, cause.before)) return;
   turn.fire(trigger, cause.event, (fired) => ({
     type: 'MilestoneFired',
     payload: {
@@ -117,16 +116,19 @@ function pass(turn: Turn, trigger: MilestoneTrigger, cause: ScoredCause): void {
       trigger: { ...fired.trigger, kind: 'milestone' },
       ...scoresOf(cause),
       score_type: trigger.score_type,
-      threshold: trigger.score_threshold,
-      direction: trigger.direction,
+      threshold: line.threshold,
+      ...(line.level !== null && { threshold_level: line.level }),
+      direction: line.direction,
     },
   }));
 }
 
 function rearm(turn: Turn, triggers: CompiledTriggers, score: number): void {
   for (const trigger_id of turn.disarmed()) {
-    const trigger = triggers.rearmed.get(trigger_id);
-    if (!trigger || turn.memoryOf(trigger).disarmed === null || !isRearmedBy(trigger, score)) continue;
+    const milestone = triggers.rearmed.get(trigger_id);
+    if (!milestone) continue;
+    const { trigger, line } = milestone;
+    if (turn.memoryOf(trigger).disarmed === null || !isRearmedBy(line, score)) continue;
     turn.rearm(trigger, score);
   }
 }

@@ -13,8 +13,8 @@ export interface Explanations {
   read(requests: readonly DriversRequest[]): Promise<(LeadDrivers | null)[]>;
 }
 
-/** The explanations are not as far as what they are asked to explain: trying again helps. */
-class ExplanationsBehind extends Error {
+/** The explanations are not as far as what they are asked about: trying again helps. */
+export class ExplanationsBehind extends Error {
   override readonly name = 'ExplanationsBehind';
   readonly retriable = true;
 }

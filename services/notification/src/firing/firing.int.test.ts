@@ -30,19 +30,24 @@ import {
   idOf,
   leadId,
   leadScored,
+  levelsFrom,
   milestone,
+  milestoneAt,
   ouId,
   second,
   sequence,
   surge,
   type Act,
 } from '../testing/firing-builders.js';
+import type { Levels } from '../levels/line-model.js';
+import { createLevelReader, type LevelReader } from '../levels/reader.js';
 import { createExplanations, explanationsProjector } from './explanations.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
 import { openFiring, type FiringPartition } from './partition.js';
 import { firingQueries, suppressionsOf } from './queries.js';
 import { previewSurge, simulateMilestone, simulateSequence, simulateSurge } from './simulate.js';
 import { firingCollections } from './store.js';
+import { createTriggerReader } from './trigger-reader.js';
 
 const partition = 0;
 const bounds = { timeMs: 10_000, events: 100_000 };
@@ -70,6 +75,7 @@ function record<Declaration extends RecordDeclaration>(
 /** A service without a log: what it would append is kept here. */
 interface Service {
   readModel: ReadModel;
+  levels: LevelReader;
   /** Opens the partition anew, as after a restart. */
   reopen(): void;
   scoring(log: readonly FoldedRecord[]): Promise<void>;
@@ -86,7 +92,15 @@ interface Service {
 
 async function startService(
   triggers: readonly Trigger[],
-  { timeoutMs = 5_000, shareLinks = null }: { timeoutMs?: number; shareLinks?: ShareLinks | null } = {},
+  {
+    timeoutMs = 5_000,
+    shareLinks = null,
+    catchUp = () => Promise.resolve(true),
+  }: {
+    timeoutMs?: number;
+    shareLinks?: ShareLinks | null;
+    catchUp?: (service: Service) => Promise<boolean>;
+  } = {},
 ): Promise<Service> {
   const readModel = await connectReadModel(
     {
@@ -103,9 +117,13 @@ async function startService(
     cachedLeads: 10,
   });
   await projection.checkpoint();
+  const levels = createLevelReader(readModel, () => catchUp(service));
   const open = () =>
     openFiring(readModel, partition, {
-      configurations: { load: () => Promise.resolve(new Map([[ouId, configuration]])) },
+      triggers: createTriggerReader(
+        { load: () => Promise.resolve(new Map([[ouId, configuration]])) },
+        levels,
+      ),
       explanations: createExplanations(readModel, { timeoutMs }),
       shareLinks,
       // Less than there are leads: what is in hand is not all that there is.
@@ -136,8 +154,9 @@ async function startService(
       else commands.push(payload as records.RequestNotification);
     await firing.fold([...folded, ...appended]);
   };
-  return {
+  const service: Service = {
     readModel,
+    levels,
     own,
     commands,
     shares,
@@ -164,6 +183,7 @@ async function startService(
       await readModel.close();
     },
   };
+  return service;
 }
 
 /** Decisions on the acts of some leads in turn, one for each act, at these offsets. */
@@ -437,6 +457,121 @@ describe('what is told', () => {
   }, 60_000);
 });
 
+describe('levels', () => {
+  const triggers = [milestoneAt('Hot'), surge({ threshold: 25, window_seconds: 10 })];
+  const hotFrom = (bound: number, offset: number) =>
+    record(records.engagementLevelsSet, { ...levelsSet([['Hot', bound, null]]), ou_id: ouId }, offset);
+  const decided = (lead: string, score: number, configuration_version: number, offset: number) =>
+    record(
+      records.leadScored,
+      leadScored([act(`${lead} ${String(offset)}`, 'Page View', offset, score)], 0, offset, {
+        lead_id: idOf(lead),
+        configuration_version,
+      }),
+      offset,
+    );
+  /** The bound goes from 50 to 30, and for a moment there is no rule. */
+  const log = [
+    hotFrom(50, 0),
+    decided('ada', 40, 1, 1),
+    decided('bob', 60, 1, 2),
+    hotFrom(30, 3),
+    record(records.rulesetCreated, rulesetCreated({ ou_id: ouId }), 4),
+    decided('cy', 35, 2, 5),
+    // Decided before the change was known where it was decided.
+    decided('dora', 35, 1, 6),
+    decided('eve', 40, 3, 7),
+  ];
+  const fired = (service: Service) =>
+    service.own.flatMap(({ type, payload }) => {
+      if (type !== 'MilestoneFired') return [];
+      const { lead_id, threshold, threshold_level } = payload as records.MilestoneFired;
+      return [[lead_id, threshold, threshold_level]];
+    });
+  const expected = [
+    [idOf('bob'), 50, 'Hot'],
+    [idOf('cy'), 30, 'Hot'],
+    [idOf('eve'), 30, 'Hot'],
+  ];
+
+  test('count as scoring had them when it decided, whatever the batches and however far they are folded', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 8 }),
+        fc.integer({ min: 0, max: log.length }),
+        async (sizes, ahead) => {
+          const service = await startService(triggers, {
+            catchUp: async (behind) => {
+              await behind.explain(log);
+              return true;
+            },
+          });
+          try {
+            await service.explain(log.slice(0, ahead));
+            let from = 0;
+            for (const size of [...sizes, log.length]) {
+              const batch = log.slice(from, from + size);
+              // What is told of a lead waits for its explanation by itself.
+              await service.explain(log.slice(0, Math.max(ahead, from)));
+              await service.take(batch).catch(async (error: unknown) => {
+                if (!isRetriable(error)) throw error;
+                await service.explain(log.slice(0, Math.max(ahead, from + size)));
+                await service.take(batch);
+              });
+              from += size;
+            }
+            expect(fired(service)).toEqual(expected);
+          } finally {
+            await service.close();
+          }
+        },
+      ),
+      { numRuns: 6 },
+    );
+  }, 120_000);
+
+  test('are waited for where they are not folded, and only there; while they are behind, nothing is decided', async () => {
+    let waits = 0;
+    let reached = false;
+    const service = await startService(triggers, {
+      catchUp: () => {
+        waits += 1;
+        return Promise.resolve(reached);
+      },
+    });
+    try {
+      await service.explain(log.slice(0, 3));
+      await service.take(log.slice(0, 3));
+      expect(waits).toBe(0);
+      const failed = await service.take(log.slice(3)).catch((error: unknown) => error);
+      expect(isRetriable(failed)).toBe(true);
+      expect([waits, fired(service)]).toEqual([1, expected.slice(0, 1)]);
+      reached = true;
+      await service.explain(log);
+      await service.take(log.slice(3));
+      expect([waits, fired(service)]).toEqual([1, expected]);
+      // Known already: not even looked up.
+      await service.readModel.patiently((db) => db.collection('configurations').deleteMany({}));
+      await service.take([decided('fay', 35, 3, 8)].map((one) => ({ ...one, offset: 7n })));
+      expect([waits, fired(service).length]).toEqual([1, expected.length + 1]);
+    } finally {
+      await service.close();
+    }
+  }, 60_000);
+
+  test('are not waited for where no trigger is by level', async () => {
+    const service = await startService([milestone({ score_threshold: 50 })], {
+      catchUp: () => Promise.reject(new Error('waits for levels')),
+    });
+    try {
+      await service.scoring([decided('bob', 60, 9, 0)]);
+      expect(fired(service)).toEqual([[idOf('bob'), 50, undefined]]);
+    } finally {
+      await service.close();
+    }
+  }, 60_000);
+});
+
 describe('the history', () => {
   const trigger = milestone({ score_threshold: 20, rearm: { cooldown_seconds: 0 } });
   const surging: SurgeTrigger = surge({ threshold: 25, window_seconds: 2 });
@@ -450,9 +585,10 @@ describe('the history', () => {
   afterAll(() => service.close());
 
   const firedOf = (type: string) => service.own.filter((one) => one.type === type);
+  const inService = (levels: Levels = []) => ({ readModel: service.readModel, levels });
 
   test('simulated is as it was lived', async () => {
-    const simulated = await simulateMilestone(service.readModel, trigger, range, bounds);
+    const simulated = await simulateMilestone(inService(), trigger, range, bounds);
     const lived = firedOf('MilestoneFired').map(({ payload }) => payload as records.MilestoneFired);
     expect(simulated).toMatchObject({
       total: lived.length,
@@ -475,18 +611,26 @@ describe('the history', () => {
     expect(surges.total).toBe(firedOf('SurgeFired').length);
   });
 
+  test('simulated for a level is that of its bound as it is now', async () => {
+    const levels = levelsFrom([
+      ['Cold', null],
+      ['Hot', 20],
+    ]);
+    const whole = await simulateMilestone(inService(), trigger, range, bounds);
+    const simulated = await simulateMilestone(inService(levels), milestoneAt('hot'), range, bounds);
+    expect(whole.total).toBeGreaterThan(0);
+    expect(simulated).toEqual(whole);
+    const missing = await simulateMilestone(inService(levels), milestoneAt('Boiling'), range, bounds);
+    expect(missing).toEqual({ ...whole, data: [], total: 0, leads: 0 });
+  });
+
   test('has edges, and looking at it has bounds', async () => {
-    const whole = await simulateMilestone(service.readModel, trigger, range, bounds);
-    const half = await simulateMilestone(
-      service.readModel,
-      trigger,
-      { from: second(20), to: second(40) },
-      bounds,
-    );
+    const whole = await simulateMilestone(inService(), trigger, range, bounds);
+    const half = await simulateMilestone(inService(), trigger, { from: second(20), to: second(40) }, bounds);
     expect(half.data.map(({ at }) => at)).toEqual(
       whole.data.map(({ at }) => at).filter((at) => at >= second(20) && at < second(40)),
     );
-    const little = await simulateMilestone(service.readModel, trigger, range, { ...bounds, events: 10 });
+    const little = await simulateMilestone(inService(), trigger, range, { ...bounds, events: 10 });
     expect(little).toMatchObject({ truncated: true, events_examined: 10 });
   });
 
@@ -554,14 +698,19 @@ describe('over HTTP', () => {
     milestone({ score_threshold: 20, channel_ids }),
     sequence(['A', 'B'], { channel_ids }),
     surge({ threshold: 25, window_seconds: 10, channel_ids: [] }),
+    // What it would have done can be asked for before it is switched on.
+    milestoneAt('Hot', { active: false }, 'by level'),
   ];
-  const [hot, visited, surging] = triggers.map(({ id }) => id) as [string, string, string];
+  const [hot, visited, surging, byLevel] = triggers.map(({ id }) => id) as [string, string, string, string];
   const secret = 'a secret of tests that is long enough';
   let service: Service;
   let server: Awaited<ReturnType<ReturnType<typeof createQueryServer>['start']>>;
 
   beforeAll(async () => {
     service = await startService(triggers);
+    await service.explain([
+      record(records.engagementLevelsSet, { ...levelsSet([['Hot', 20, null]]), ou_id: ouId }, 0),
+    ]);
     await service.scoring(
       scoringLog(
         pointsOf(30, (index) => [10, 15, -20, 12, 9][index % 5] ?? 0),
@@ -577,6 +726,7 @@ describe('over HTTP', () => {
       port: 0,
       routes: firingQueries({
         readModel: service.readModel,
+        levels: service.levels,
         configurations: {
           load: (ids) => Promise.resolve(new Map([...ids].map((id) => [id, configuration]))),
         },
@@ -680,6 +830,7 @@ describe('over HTTP', () => {
     const from = { from: second(0) };
     for (const [path, found] of [
       [`/triggers/${hot}/simulate`, service.own.filter(({ type }) => type === 'MilestoneFired').length],
+      [`/triggers/${byLevel}/simulate`, service.own.filter(({ type }) => type === 'MilestoneFired').length],
       [`/sequences/${visited}/simulate`, 1],
     ] as const) {
       const { status, body } = await ask(path, { body: { ...from, to: second(100) } });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
 import {
   act,
+  began,
   configurationOf,
   eventsIngested,
   firedBy,
@@ -13,7 +14,9 @@ import {
   ingestedAt,
   leadId,
   leadScored,
+  levelsFrom,
   milestone,
+  milestoneAt,
   ouId,
   scoredAt,
   second,
@@ -22,14 +25,21 @@ import {
   type Act,
 } from '../testing/firing-builders.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
+import { lineOf, type Levels } from '../levels/line-model.js';
 import type { FiringDraft } from './events.js';
 import { evolveLead } from './evolve.js';
 import { initialLeadState, type LeadState } from './state.js';
-import { compileTriggers, type CompiledTriggers } from './trigger-model.js';
+import { compileTriggers } from './trigger-model.js';
 import { flood } from './turn-model.js';
 
 /** Records in the order of the log; `takenAt` in seconds after the beginning. */
-type Taken = { acts: Act[]; takenAt: number; fire?: boolean };
+interface Taken {
+  acts: Act[];
+  takenAt: number;
+  fire?: boolean;
+  /** The levels that scoring had when it decided. */
+  under?: Levels;
+}
 
 interface Run {
   events: FiringDraft[];
@@ -40,10 +50,16 @@ const begin = (): Run => ({ events: [], state: initialLeadState(ouId, leadId) })
 const scoreOf = (acts: readonly Act[]) => acts.reduce((sum, { points = 0 }) => sum + points, 0);
 
 /** Scoring's decisions on these acts, decided on one after the other. */
-function scored(triggers: readonly Trigger[], taken: readonly Taken[], run = begin(), version = 1): Run {
-  const compiled = compileTriggers(configurationOf(triggers, version));
+function scored(
+  triggers: readonly Trigger[],
+  taken: readonly Taken[],
+  run = begin(),
+  { version = 1, levels = [] }: { version?: number; levels?: Levels } = {},
+): Run {
+  const configuration = configurationOf(triggers, version);
   let score = 0;
-  return taken.reduce<Run>(({ events, state }, { acts, takenAt, fire = true }, index) => {
+  return taken.reduce<Run>(({ events, state }, { acts, takenAt, fire = true, under = levels }, index) => {
+    const compiled = compileTriggers(configuration, under);
     const payload = leadScored(acts, score, takenAt, { fire_triggers: fire });
     score += scoreOf(acts);
     if (!concernsScored(payload, compiled)) return { events, state };
@@ -55,7 +71,7 @@ function scored(triggers: readonly Trigger[], taken: readonly Taken[], run = beg
 }
 
 function ingested(triggers: readonly Trigger[], taken: readonly Taken[], run = begin(), version = 1): Run {
-  const compiled = compileTriggers(configurationOf(triggers, version));
+  const compiled = compileTriggers(configurationOf(triggers, version), []);
   return taken.reduce<Run>(({ events, state }, { acts, takenAt, fire = true }) => {
     const payload = eventsIngested(acts, takenAt, { fire_triggers: fire });
     if (!concernsIngested(payload, compiled)) return { events, state };
@@ -182,9 +198,85 @@ describe('a milestone', () => {
       leadScored(path(20), 80, 9),
       scoredAt(9),
       run.state,
-      compileTriggers(configurationOf([again], 2)),
+      compileTriggers(configurationOf([again], 2), []),
     );
     expect(fired({ ...run, events: [...once.events] }, path(20))).toEqual(['e0']);
+  });
+});
+
+describe('a milestone by level', () => {
+  const levels = levelsFrom([
+    ['Cold', null],
+    ['Warm', 10],
+    ['Hot', 50],
+  ]);
+  const [warm, hot] = [milestoneAt('Warm', {}, 'warm'), milestoneAt('hot', {}, 'hot')];
+  const run = (
+    triggers: readonly Trigger[],
+    points: readonly number[],
+    under: readonly Levels[] = [levels],
+  ) =>
+    scored(
+      triggers,
+      path(...points).map((one, index) => ({ acts: [one], takenAt: index, under: under[index] ?? levels })),
+    ).events.flatMap(({ type, payload }) =>
+      type === 'MilestoneFired'
+        ? [[payload.trigger.name, payload.threshold_level, payload.threshold, payload.score]]
+        : [],
+    );
+
+  test('fires when the score comes to the level or beyond: a jump reaches every level on its way', () => {
+    expect(run([warm, hot], [60])).toEqual([
+      ['warm', 'Warm', 10, 60],
+      ['hot', 'Hot', 50, 60],
+    ]);
+    expect(run([warm, hot], [10, 39, 1, 20, -21, 1])).toEqual([
+      ['warm', 'Warm', 10, 10],
+      ['hot', 'Hot', 50, 50],
+      ['hot', 'Hot', 50, 50],
+    ]);
+  });
+
+  test('downwards, fires when the score falls below the level', () => {
+    const down = milestoneAt('Hot', { direction: 'down' }, 'cooled');
+    expect(run([down], [60, -10, -1, -40, 41, -1])).toEqual([
+      ['cooled', 'Hot', 50, 49],
+      ['cooled', 'Hot', 50, 49],
+    ]);
+  });
+
+  test('is re-armed at its own bound like any milestone, as long as the level lies beyond that', () => {
+    const patient = milestoneAt('Hot', { rearm: { below: 20, cooldown_seconds: 0 } }, 'patient');
+    expect(run([patient], [50, -20, 20, -31, 31])).toEqual([
+      ['patient', 'Hot', 50, 50],
+      ['patient', 'Hot', 50, 50],
+    ]);
+    const lower = levelsFrom([
+      ['Cold', null],
+      ['Hot', 15],
+    ]);
+    expect(run([patient], [50, -40, 10], [levels, lower, lower])).toEqual([
+      ['patient', 'Hot', 50, 50],
+      ['patient', 'Hot', 15, 20],
+    ]);
+  });
+
+  test.each<[string, Levels]>([
+    ['no level', []],
+    ['a level of another name', levelsFrom([['Boiling', 50]])],
+    ['a level that is open downwards', levelsFrom([['Hot', null]])],
+  ])('does not fire while there is %s, and fires again once it is back', (_, without) => {
+    expect(run([hot], [60, -60], [without, without])).toEqual([]);
+    expect(run([hot], [60, -60, 60], [without, without, levels])).toEqual([['hot', 'Hot', 50, 60]]);
+  });
+
+  test('does not fire for a score that comes to be in the level because its bound was moved', () => {
+    const moved = levelsFrom([
+      ['Cold', null],
+      ['Hot', 30],
+    ]);
+    expect(run([hot], [40, 1, 2], [levels, moved, moved])).toEqual([]);
+    expect(run([hot], [40, -11, 1], [levels, moved, moved])).toEqual([['hot', 'Hot', 30, 30]]);
   });
 });
 
@@ -427,7 +519,7 @@ describe('a sequence', () => {
 
   test('of events that concern no sequence, nothing is recorded', () => {
     const acts = of([c, 0], [c, 1]);
-    const compiled = compileTriggers(configurationOf([sequence([a, b])]));
+    const compiled = compileTriggers(configurationOf([sequence([a, b])]), []);
     expect(concernsIngested(eventsIngested(acts, 0), compiled)).toBe(false);
     expect(decideIngested(eventsIngested(acts, 0), ingestedAt(0), begin().state, compiled).events).toEqual(
       [],
@@ -553,7 +645,9 @@ describe('a surge', () => {
   test('counts from when it looks for what it looks for now', () => {
     const acts = [act('a', 'x', 0, 29)];
     const run = scored([surge()], oneByOne(acts));
-    const anew = scored([surge({ since: 2 })], [{ acts: [act('b', 'x', 1, 1)], takenAt: 1 }], run, 2);
+    const anew = scored([surge({ since: 2 })], [{ acts: [act('b', 'x', 1, 1)], takenAt: 1 }], run, {
+      version: 2,
+    });
     expect(firedBy(anew.events, acts)).toEqual([]);
   });
 });
@@ -598,22 +692,36 @@ const filters = fc.constantFrom<SequenceTrigger['steps'][number]['attribute_filt
 const anyMilestone = fc
   .record({
     score_threshold: fc.integer({ min: -20, max: 60 }),
+    level: fc.constantFrom(null, null, 'Cold', 'warm', 'Hot'),
     direction: fc.constantFrom('up' as const, 'down' as const),
     gap: fc.integer({ min: 0, max: 30 }),
     cooldown_seconds: fc.constantFrom(0, 0, 7),
     event_type: optionalType,
   })
-  .map(({ gap, cooldown_seconds, event_type, ...line }) =>
-    milestone({
-      ...line,
+  .map(({ score_threshold, level, gap, direction, cooldown_seconds, event_type }) => {
+    const more = {
+      direction,
       ...(event_type !== null && { event_type }),
       rearm: {
         cooldown_seconds,
-        ...(line.direction === 'up'
-          ? { below: line.score_threshold - gap }
-          : { above: line.score_threshold + gap }),
+        ...(direction === 'up' ? { below: score_threshold - gap } : { above: score_threshold + gap }),
       },
-    }),
+    };
+    return level === null ? milestone({ ...more, score_threshold }) : milestoneAt(level, more);
+  });
+/** Also without Hot, and without any. */
+const anyLevels = fc
+  .record({
+    warm: fc.integer({ min: -20, max: 40 }),
+    gap: fc.integer({ min: 1, max: 30 }),
+    there: fc.constantFrom(3, 3, 3, 2, 0),
+  })
+  .map(({ warm, gap, there }) =>
+    levelsFrom([
+      ['Cold', null],
+      ['Warm', warm],
+      ['Hot', warm + gap],
+    ]).slice(0, there),
   );
 const anySequence = fc
   .record({
@@ -657,8 +765,11 @@ describe('a plain reference implementation fires for the same events:', () => {
 
   test('milestones', () => {
     fc.assert(
-      fc.property(anyMilestone, acts(few), (trigger, all) => {
-        const { score_threshold: line, direction, rearm, event_type } = trigger;
+      fc.property(anyMilestone, anyLevels, acts(few), (trigger, levels, all) => {
+        const { score_threshold, level, direction, rearm, event_type } = trigger;
+        const named = levels.find(({ name }) => name.toLowerCase() === level?.toLowerCase());
+        // Never passed where the level is missing or open downwards.
+        const line = score_threshold ?? named?.min_score ?? NaN;
         const expected: string[] = [];
         let score = 0;
         let armed = true;
@@ -682,7 +793,7 @@ describe('a plain reference implementation fires for the same events:', () => {
             armed = true;
         });
         const taken = all.map((one, takenAt) => ({ acts: [one], takenAt }));
-        expect(fired(scored([trigger], taken), all)).toEqual(expected);
+        expect(fired(scored([trigger], taken, begin(), { levels }), all)).toEqual(expected);
       }),
       often,
     );
@@ -789,12 +900,17 @@ describe('whatever triggers there are and whatever the lead does,', () => {
       fc.array(anySurge, { maxLength: 3 }),
     )
     .map((kinds) => kinds.flat().map((trigger, index) => ({ ...trigger, id: idOf(`t${String(index)}`) })));
+  /** One list of levels after the other. */
+  const lists = fc.array(anyLevels, { minLength: 1, maxLength: 4 });
+  const listOf = (levels: readonly Levels[], index: number) => levels[index % levels.length] ?? [];
+  const takenUnder = (levels: readonly Levels[], pieces: Act[][]): Taken[] =>
+    pieces.map((piece, takenAt) => ({ acts: piece, takenAt, under: listOf(levels, takenAt) }));
   const refold = (events: readonly FiringDraft[]) => events.reduce(evolveLead, begin().state);
 
   test('replaying what was recorded gives the state that was decided with, wherever it is cut', () => {
     fc.assert(
-      fc.property(triggers, acts(60), sizes, (all, done, pieces) => {
-        const taken = cut(done, pieces).map((piece, takenAt) => ({ acts: piece, takenAt }));
+      fc.property(triggers, acts(60), sizes, lists, (all, done, pieces, levels) => {
+        const taken = takenUnder(levels, cut(done, pieces));
         const live = ingested(all, taken, scored(all, taken));
         expect(refold(live.events)).toEqual(live.state);
       }),
@@ -803,13 +919,14 @@ describe('whatever triggers there are and whatever the lead does,', () => {
 
   test('what the records are that events come in makes no difference to what fires', () => {
     fc.assert(
-      fc.property(triggers, acts(60), sizes, sizes, (all, done, one, other) => {
+      fc.property(triggers, anyLevels, acts(60), sizes, sizes, (all, levels, done, one, other) => {
         // All are taken at one moment: the moment is a record's, and cooldowns go by it.
         const takenIn = (pieces: readonly number[]) =>
           cut(done, pieces).map((piece) => ({ acts: piece, takenAt: 50 }));
         const told = ({ events }: Run) =>
           events.flatMap((event) => (event.type === 'ActivityObserved' ? [] : [untold(event)]));
-        expect(told(scored(all, takenIn(one)))).toEqual(told(scored(all, takenIn(other))));
+        const scores = (pieces: readonly number[]) => scored(all, takenIn(pieces), begin(), { levels });
+        expect(told(scores(one))).toEqual(told(scores(other)));
         expect(told(ingested(all, takenIn(one)))).toEqual(told(ingested(all, takenIn(other))));
       }),
     );
@@ -817,8 +934,8 @@ describe('whatever triggers there are and whatever the lead does,', () => {
 
   test('a record that comes twice, at once or later, changes nothing', () => {
     fc.assert(
-      fc.property(triggers, acts(40), sizes, fc.nat(20), (all, done, pieces, back) => {
-        const compiled = compileTriggers(configurationOf(all));
+      fc.property(triggers, anyLevels, acts(40), sizes, fc.nat(20), (all, levels, done, pieces, back) => {
+        const compiled = compileTriggers(configurationOf(all), levels);
         let state = begin().state;
         let score = 0;
         const decided: (() => void)[] = [];
@@ -840,11 +957,11 @@ describe('whatever triggers there are and whatever the lead does,', () => {
 
   test('nothing is decided on what concerns no trigger', () => {
     fc.assert(
-      fc.property(triggers, acts(30), sizes, (all, done, pieces) => {
-        const compiled = compileTriggers(configurationOf(all));
+      fc.property(triggers, lists, acts(30), sizes, (all, levels, done, pieces) => {
         let state = begin().state;
         let score = 0;
         cut(done, pieces).forEach((piece, index) => {
+          const compiled = compileTriggers(configurationOf(all), listOf(levels, index));
           const payload = leadScored(piece, score, index);
           score += scoreOf(piece);
           const first = decideScored(payload, scoredAt(index), state, compiled);
@@ -861,31 +978,85 @@ describe('whatever triggers there are and whatever the lead does,', () => {
   test('triggers of other event types are not even looked at', () => {
     const others = Array.from({ length: 500 }, (_, index) => [
       milestone({ event_type: `other ${String(index)}` }, `m${String(index)}`),
+      milestoneAt('Hot', { event_type: `other ${String(index)}` }, `l${String(index)}`),
       surge({ event_type: `other ${String(index)}` }, `s${String(index)}`),
       sequence([`other ${String(index)}`, 'more'], {}, `q${String(index)}`),
     ]).flat();
-    const of = (compiled: CompiledTriggers) => compiled.of('A');
-    const own = [milestone({ event_type: 'A' }), surge({ event_type: 'a' }), sequence(['A', 'B'])];
-    expect(of(compileTriggers(configurationOf([...others, ...own])))).toEqual(
+    const levels = levelsFrom([['Hot', 100]]);
+    const of = (some: readonly Trigger[]) => {
+      const { crossed, ...rest } = compileTriggers(configurationOf(some), levels).of('A');
+      return { ...rest, crossed: crossed(0, 1_000).map(({ trigger }) => trigger) };
+    };
+    const own = [
+      milestoneAt('Hot', { event_type: 'A' }),
+      surge({ event_type: 'a' }),
+      sequence(['A', 'B']),
+    ] as const;
+    expect(of([...others, ...own])).toEqual(
       expect.objectContaining({
-        milestones: [own[0]],
+        crossed: [own[0]],
         surges: [own[1]],
         sequences: [{ trigger: own[2], steps: [expect.objectContaining({ step: 0 })] }],
       }),
     );
-    expect(of(compileTriggers(configurationOf(others)))).toEqual({
-      milestones: [],
-      surges: [],
-      surgeWindowSeconds: 0,
-      sequences: [],
-    });
+    expect(of(others)).toEqual({ crossed: [], surges: [], surgeWindowSeconds: 0, sequences: [] });
+  });
+
+  test('a change of the score meets the milestones that it crosses, in the order in which they were made, and no other', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyMilestone, { maxLength: 20 }),
+        anyLevels,
+        fc.integer({ min: -40, max: 90 }),
+        fc.integer({ min: -40, max: 90 }),
+        (some, levels, before, after) => {
+          const all = some.map((trigger, index): MilestoneTrigger => {
+            return { ...trigger, event_type: 'A', id: idOf(`t${String(index)}`) };
+          });
+          const { crossed } = compileTriggers(configurationOf(all), levels).of('A');
+          const expected = all.filter((trigger) => {
+            const { threshold = NaN } = lineOf(trigger, levels) ?? {};
+            return trigger.direction === 'up'
+              ? before < threshold && threshold <= after
+              : after < threshold && threshold <= before;
+          });
+          expect(crossed(before, after).map(({ trigger }) => trigger)).toEqual(expected);
+        },
+      ),
+    );
+  });
+
+  test('levels that change make nothing fire: a milestone by level fires where the score passes the bound that counted then', () => {
+    fc.assert(
+      fc.property(triggers, lists, acts(60), sizes, (all, levels, done, pieces) => {
+        const taken = takenUnder(levels, cut(done, pieces));
+        const still = taken.map(({ acts: some, ...rest }) => ({
+          ...rest,
+          acts: some.map((one) => ({ ...one, points: 0 })),
+        }));
+        expect(scored(all, still).events.filter(({ type }) => type === 'MilestoneFired')).toEqual([]);
+        for (const event of scored(all, taken).events) {
+          if (event.type !== 'MilestoneFired') continue;
+          const { trigger, threshold, threshold_level, previous_score, score, direction, fired_at } =
+            event.payload;
+          const definition = all.find(({ id }) => id === trigger.id);
+          if (definition?.kind !== 'milestone') throw new Error('no milestone has fired');
+          const under = listOf(levels, (Date.parse(fired_at) - began) / 1_000);
+          const bound = under.find(({ name }) => name === threshold_level);
+          expect(threshold_level?.toLowerCase()).toBe(definition.level?.toLowerCase());
+          expect(threshold).toBe(definition.score_threshold ?? bound?.min_score);
+          const [low, high] = direction === 'up' ? [previous_score, score] : [score, previous_score];
+          expect(low < threshold && threshold <= high).toBe(true);
+        }
+      }),
+    );
   });
 
   test('what is recorded is as it is declared', () => {
     const described = { lead: { id: leadId, name: 'Ada', aliases: [] }, level: null, top_drivers: [] };
     fc.assert(
-      fc.property(triggers, acts(30), sizes, (all, done, pieces) => {
-        const taken = cut(done, pieces).map((piece, takenAt) => ({ acts: piece, takenAt }));
+      fc.property(triggers, lists, acts(30), sizes, (all, levels, done, pieces) => {
+        const taken = takenUnder(levels, cut(done, pieces));
         for (const { type, payload } of [...scored(all, taken).events, ...ingested(all, taken).events])
           switch (type) {
             case 'MilestoneFired':

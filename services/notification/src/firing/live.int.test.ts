@@ -6,9 +6,11 @@ import { explanationCollections, openExplanationPartition } from '@lead-scoring/
 import { createCheckpoints } from '@lead-scoring/read-model';
 import { openServiceRig } from '@lead-scoring/testing/service-rig';
 import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../testing/firing-builders.js';
+import { createCatchUp, createLevelReader } from '../levels/reader.js';
 import { createExplanations, explanationsProjector } from './explanations.js';
 import { openFiring } from './partition.js';
 import { firingCollections } from './store.js';
+import { createTriggerReader } from './trigger-reader.js';
 
 const name = 'notification';
 const threshold = 20;
@@ -22,6 +24,8 @@ async function startFiring() {
   });
   const { log, readModel, logger, onFatal } = rig;
   const configurations = { load: () => Promise.resolve(new Map([[ouId, configurationOf([trigger])]])) };
+  const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 10_000 }));
+  const triggers = createTriggerReader(configurations, levels);
   const explanations = createExplanations(readModel, { timeoutMs: 10_000 });
   await rig.run(
     createProjector(log, {
@@ -49,7 +53,7 @@ async function startFiring() {
         open: (partition) => {
           const checkpoints = createCheckpoints(readModel);
           const firing = openFiring(readModel, partition, {
-            configurations,
+            triggers,
             explanations,
             shareLinks: null,
             cachedLeads: 3,

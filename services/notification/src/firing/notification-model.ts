@@ -96,12 +96,9 @@ function payloadOf(event: FiredEvent): FiredPayload {
   };
   switch (event.type) {
     case 'MilestoneFired': {
-      const { trigger, threshold, direction } = event.payload;
-      return {
-        type: 'trigger.milestone.fired',
-        timestamp: fired_at,
-        data: { ...told, trigger, threshold, direction },
-      };
+      const { trigger, threshold, threshold_level, direction } = event.payload;
+      const line = { threshold, ...(threshold_level !== undefined && { threshold_level }), direction };
+      return { type: 'trigger.milestone.fired', timestamp: fired_at, data: { ...told, trigger, ...line } };
     }
     case 'SequenceFired': {
       const { trigger, steps } = event.payload;

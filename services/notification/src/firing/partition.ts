@@ -20,8 +20,6 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import type { ConfigurationReader } from '../configuration/reader.js';
-import type { NotificationConfiguration } from '../configuration/state.js';
 import type { ShareLinks } from '../share-links.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
 import { isFired, type FiredDraft, type FiringDraft, type FiringEvent, type Source } from './events.js';
@@ -38,10 +36,10 @@ import {
   toLeadState,
   toLeadStateDocument,
 } from './store.js';
-import { compileTriggers, type CompiledTriggers } from './trigger-model.js';
+import type { TriggerReader } from './trigger-reader.js';
 
 export interface FiringOptions {
-  configurations: ConfigurationReader;
+  triggers: TriggerReader;
   explanations: Explanations;
   /** null: none are made. */
   shareLinks: ShareLinks | null;
@@ -92,44 +90,38 @@ type Concerned = LeadName & {
 export function openFiring(
   readModel: ReadModel,
   partition: number,
-  { configurations, explanations, shareLinks, cachedLeads }: FiringOptions,
+  { triggers: triggerReader, explanations, shareLinks, cachedLeads }: FiringOptions,
 ): FiringPartition {
   const storedStates = readModel.collection(leadStates);
   const writer = createGuardedWriter(readModel);
   const cache = createStateCache<KnownLead>({ maximumEntries: cachedLeads });
-  const compiled = new WeakMap<NotificationConfiguration, CompiledTriggers>();
-
-  /** A change of a trigger counts for what is decided from then on: versions are looked at for every batch. */
-  async function triggersOf(ouIds: ReadonlySet<string>): Promise<Map<string, CompiledTriggers>> {
-    const triggers = new Map<string, CompiledTriggers>();
-    for (const [ouId, configuration] of await configurations.load(ouIds)) {
-      const known = compiled.get(configuration) ?? compileTriggers(configuration);
-      compiled.set(configuration, known);
-      triggers.set(ouId, known);
-    }
-    return triggers;
-  }
 
   async function concernedBy(incoming: readonly IncomingRecord[]): Promise<Concerned[]> {
-    const ouIds = incoming.flatMap((record) =>
-      isRecord(record, records.leadScored) || isRecord(record, records.eventsIngested)
-        ? [record.payload.ou_id]
-        : [],
-    );
-    if (ouIds.length === 0) return [];
-    const triggersByOu = await triggersOf(new Set(ouIds));
+    const decided = new Map<string, Set<number>>();
+    const versionsOf = (ouId: string): Set<number> => {
+      const versions = decided.get(ouId) ?? new Set<number>();
+      decided.set(ouId, versions);
+      return versions;
+    };
+    for (const record of incoming) {
+      if (isRecord(record, records.leadScored))
+        versionsOf(record.payload.ou_id).add(record.payload.configuration_version);
+      else if (isRecord(record, records.eventsIngested)) versionsOf(record.payload.ou_id);
+    }
+    if (decided.size === 0) return [];
+    const triggersOf = await triggerReader.load(decided);
     return incoming.flatMap((record): Concerned[] => {
       if (isRecord(record, records.leadScored)) {
         const { payload } = record;
-        const triggers = triggersByOu.get(payload.ou_id);
-        if (!triggers || !concernsScored(payload, triggers)) return [];
+        const triggers = triggersOf(payload.ou_id, payload.configuration_version);
+        if (!concernsScored(payload, triggers)) return [];
         const source = sourceOf('scoring.events', record);
         return [concerned(payload, source, (state) => decideScored(payload, source, state, triggers))];
       }
       if (isRecord(record, records.eventsIngested)) {
         const { payload } = record;
-        const triggers = triggersByOu.get(payload.ou_id);
-        if (!triggers || !concernsIngested(payload, triggers)) return [];
+        const triggers = triggersOf(payload.ou_id);
+        if (!concernsIngested(payload, triggers)) return [];
         const source = sourceOf('ingest.events', record);
         return [concerned(payload, source, (state) => decideIngested(payload, source, state, triggers))];
       }

@@ -18,6 +18,8 @@ import {
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { findTrigger } from '../configuration/queries.js';
 import type { ConfigurationReader } from '../configuration/reader.js';
+import { isByLevel } from '../configuration/state.js';
+import type { LevelReader } from '../levels/reader.js';
 import {
   previewSurge,
   simulateMilestone,
@@ -35,6 +37,7 @@ export interface FiringQueriesDependencies {
   readModel: ReadModel;
   ingestedSince: IngestedSince;
   configurations: ConfigurationReader;
+  levels: Pick<LevelReader, 'now'>;
   /** What became of the notifications of firings, as far as is known. */
   deliveriesOf: (firingIds: readonly string[]) => Promise<Map<string, readonly Delivery[]>>;
   now: () => Date;
@@ -55,12 +58,18 @@ interface FiredQuery {
 }
 
 export function firingQueries(dependencies: FiringQueriesDependencies): BoundQuery[] {
-  const { readModel, ingestedSince, configurations, now, history } = dependencies;
+  const { readModel, ingestedSince, configurations, levels, now, history } = dependencies;
   return [
     bindQuery(routes.listMilestoneEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'milestone' }, milestoneOf, (fired) => {
-        const { trigger, score_type, threshold, direction } = fired;
-        return { trigger, score_type, threshold, direction };
+        const { trigger, score_type, threshold, threshold_level, direction } = fired;
+        return {
+          trigger,
+          score_type,
+          threshold,
+          ...(threshold_level !== undefined && { threshold_level }),
+          direction,
+        };
       }),
     ),
     bindQuery(routes.listSequenceEvents, ({ query, context }) =>
@@ -75,14 +84,15 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
         return { trigger, score_type, threshold, window_seconds, gained, from, to, event_count };
       }),
     ),
-    bindQuery(routes.simulateTrigger, async ({ params, body, context }) =>
-      simulateMilestone(
-        readModel,
-        await findTrigger(configurations, context.ouId, 'milestone', params.id),
+    bindQuery(routes.simulateTrigger, async ({ params, body, context }) => {
+      const trigger = await findTrigger(configurations, context.ouId, 'milestone', params.id);
+      return simulateMilestone(
+        { readModel, levels: isByLevel(trigger) ? await levels.now(context.ouId) : [] },
+        trigger,
         rangeOf(body, now()),
         history,
-      ),
-    ),
+      );
+    }),
     bindQuery(routes.simulateSequence, async ({ params, body, context }) =>
       simulateSequence(
         { readModel, ingestedSince },

@@ -11,6 +11,7 @@ import {
   type SurgeTrigger,
   type Trigger,
 } from '../configuration/state.js';
+import type { Levels } from '../levels/line-model.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
 import { isFired, type FiredDraft, type FiringDraft } from './events.js';
 import { initialLeadState, type LeadState } from './state.js';
@@ -38,13 +39,15 @@ type Examined = Pick<
   'total' | 'leads' | 'leads_examined' | 'events_examined' | 'truncated'
 >;
 
+/** @param levels the OU's as they are now: a trigger by level is simulated with them */
 export async function simulateMilestone(
-  readModel: ReadModel,
+  { readModel, levels }: { readModel: ReadModel; levels: Levels },
   trigger: MilestoneTrigger,
   range: Range,
   bounds: HistoryBounds,
 ): Promise<routeDeclarations.SimulatedMilestones> {
-  const examined = await simulateScored<'MilestoneFired'>(readModel, trigger, range, bounds);
+  const triggers = alone(trigger, levels);
+  const examined = await simulateScored<'MilestoneFired'>(readModel, trigger.ou_id, triggers, range, bounds);
   return shown(readModel, trigger.ou_id, examined, ({ score, previous_score }) => ({
     score,
     previous_score,
@@ -57,7 +60,8 @@ export async function simulateSurge(
   range: Range,
   bounds: HistoryBounds,
 ): Promise<routeDeclarations.SimulatedSurges> {
-  const examined = await simulateScored<'SurgeFired'>(readModel, trigger, range, bounds);
+  const triggers = alone(trigger);
+  const examined = await simulateScored<'SurgeFired'>(readModel, trigger.ou_id, triggers, range, bounds);
   return shown(readModel, trigger.ou_id, examined, ({ score, gained, from, to }) => ({
     score,
     gained,
@@ -114,16 +118,16 @@ export async function simulateSequence(
 
 async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
   readModel: ReadModel,
-  trigger: MilestoneTrigger | SurgeTrigger,
+  ouId: string,
+  triggers: CompiledTriggers,
   range: Range,
   bounds: HistoryBounds,
 ): Promise<Examination<Type>> {
-  const triggers = alone(trigger);
   const examination = examine<Type>(range, bounds);
   let state: LeadState | null = null;
-  for await (const decision of decisionsOf(readModel, trigger.ou_id)) {
+  for await (const decision of decisionsOf(readModel, ouId)) {
     if (!examination.goesOn(decision.lead_id, decision.scored_events)) break;
-    if (state?.lead_id !== decision.lead_id) state = initialLeadState(trigger.ou_id, decision.lead_id);
+    if (state?.lead_id !== decision.lead_id) state = initialLeadState(ouId, decision.lead_id);
     for (const one of eventByEvent(decision)) {
       if (one.decided_at >= range.to || !concernsScored(one, triggers)) continue;
       const decided = decideScored(one, nextOf('scoring.events', state), state, triggers);
@@ -260,11 +264,11 @@ async function shown<Type extends FiredDraft['type'], Values>(
 }
 
 /** The trigger as if it were the only one, switched on, and always there. */
-function alone(trigger: Trigger): CompiledTriggers {
+function alone(trigger: Trigger, levels: Levels = []): CompiledTriggers {
   const configuration = emptyNotificationConfiguration(trigger.ou_id);
   const created_at = new Date(0).toISOString();
   const there = { ...trigger, active: true, since: 0, created_at, channel_ids: [] };
-  return compileTriggers({ ...configuration, triggers: new Map([[trigger.id, there]]) });
+  return compileTriggers({ ...configuration, triggers: new Map([[trigger.id, there]]) }, levels);
 }
 
 /** A decision as decisions on each of its events, made when the events happened. */

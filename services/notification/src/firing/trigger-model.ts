@@ -1,5 +1,6 @@
-// A configuration made ready for evaluating: triggers by event type, so that an event meets only those that are
-// concerned with its type. Made once per version of a configuration.
+// A configuration made ready for evaluating: triggers by event type, and milestones by their thresholds, so that an event
+// meets only those that are concerned with its type and with the way of the score. Made once per version of a configuration
+// and list of levels.
 import { compileFilters, eventTypeKey, type MetadataTest } from '@lead-scoring/contracts';
 import type {
   MilestoneTrigger,
@@ -7,16 +8,23 @@ import type {
   SequenceTrigger,
   SurgeTrigger,
 } from '../configuration/state.js';
-import { rearmBoundOf } from './milestone-model.js';
+import { lineOf, type Levels, type Line } from '../levels/line-model.js';
+import { isCrossed, rearmBoundOf } from './milestone-model.js';
 
 export interface CompiledStep {
   readonly step: number;
   readonly filters: MetadataTest;
 }
 
+export interface CompiledMilestone {
+  readonly trigger: MilestoneTrigger;
+  readonly line: Line;
+}
+
 /** Active triggers that events of one type concern, in the order in which they were made. */
 export interface TriggersOfType {
-  readonly milestones: readonly MilestoneTrigger[];
+  /** Those that a change from one score to another crosses: looking for them costs nothing for each of the others. */
+  readonly crossed: (before: number, after: number) => readonly CompiledMilestone[];
   readonly surges: readonly SurgeTrigger[];
   /** The longest window of the surges. */
   readonly surgeWindowSeconds: number;
@@ -31,7 +39,7 @@ export interface CompiledTriggers {
   readonly version: number;
   of(eventType: string): TriggersOfType;
   /** Milestones that are re-armed at another score than their threshold, also while they are switched off. */
-  readonly rearmed: ReadonlyMap<string, MilestoneTrigger>;
+  readonly rearmed: ReadonlyMap<string, CompiledMilestone>;
   /** Whether a change from one score to another passes a score at which some milestone is re-armed. */
   passesRearmBound(before: number, after: number): boolean;
 }
@@ -39,14 +47,19 @@ export interface CompiledTriggers {
 /** Spellings of types whose triggers are remembered. */
 const maximumSpellings = 10_000;
 
-export function compileTriggers(configuration: NotificationConfiguration): CompiledTriggers {
+/** @param levels where milestones by level lie; those of a level that is not among them are left out */
+export function compileTriggers(configuration: NotificationConfiguration, levels: Levels): CompiledTriggers {
   const active = [...configuration.triggers.values()].filter((trigger) => trigger.active);
+  const placed = [...configuration.triggers.values()].flatMap((trigger): CompiledMilestone[] => {
+    const line = trigger.kind === 'milestone' ? lineOf(trigger, levels) : null;
+    return trigger.kind === 'milestone' && line ? [{ trigger, line }] : [];
+  });
   /** With the key of the type that each is about; null: all types. */
-  const milestones = active
-    .filter((trigger) => trigger.kind === 'milestone')
-    .map((trigger) => ({
-      trigger,
-      key: trigger.event_type === undefined ? null : eventTypeKey(trigger.event_type),
+  const milestones = placed
+    .filter(({ trigger }) => trigger.active)
+    .map((milestone) => ({
+      milestone,
+      key: milestone.trigger.event_type === undefined ? null : eventTypeKey(milestone.trigger.event_type),
     }));
   const surges = active
     .filter((trigger) => trigger.kind === 'surge')
@@ -72,7 +85,7 @@ export function compileTriggers(configuration: NotificationConfiguration): Compi
     const isConcerned = ({ key }: { key: string | null }) => key === null || key === wanted;
     const concerned = surges.filter(isConcerned).map(({ trigger }) => trigger);
     return {
-      milestones: milestones.filter(isConcerned).map(({ trigger }) => trigger),
+      crossed: findCrossed(milestones.filter(isConcerned).map(({ milestone }) => milestone)),
       surges: concerned,
       surgeWindowSeconds: Math.max(0, ...concerned.map(({ window_seconds }) => window_seconds)),
       sequences: sequences
@@ -90,11 +103,11 @@ export function compileTriggers(configuration: NotificationConfiguration): Compi
     return known;
   };
   const rearmed = new Map(
-    [...configuration.triggers.values()].flatMap((trigger) =>
-      trigger.kind === 'milestone' && rearmBoundOf(trigger) !== null ? [[trigger.id, trigger]] : [],
+    placed.flatMap((milestone) =>
+      rearmBoundOf(milestone.line) === null ? [] : [[milestone.trigger.id, milestone]],
     ),
   );
-  const bounds = [...rearmed.values()].map((trigger) => rearmBoundOf(trigger) ?? 0).sort((a, b) => a - b);
+  const bounds = [...rearmed.values()].map(({ line }) => rearmBoundOf(line) ?? 0).sort((a, b) => a - b);
   return {
     version: configuration.version,
     of: (eventType) => {
@@ -108,6 +121,25 @@ export function compileTriggers(configuration: NotificationConfiguration): Compi
     },
     rearmed,
     passesRearmBound: (before, after) => countUpTo(bounds, before) !== countUpTo(bounds, after),
+  };
+}
+
+const none: readonly CompiledMilestone[] = [];
+
+function findCrossed(milestones: readonly CompiledMilestone[]): TriggersOfType['crossed'] {
+  const byThreshold = milestones
+    .map((milestone, place) => ({ milestone, place }))
+    .sort((a, b) => a.milestone.line.threshold - b.milestone.line.threshold);
+  const thresholds = byThreshold.map(({ milestone }) => milestone.line.threshold);
+  return (before, after) => {
+    const from = countUpTo(thresholds, Math.min(before, after));
+    const to = countUpTo(thresholds, Math.max(before, after));
+    if (from === to) return none;
+    return byThreshold
+      .slice(from, to)
+      .filter(({ milestone }) => isCrossed(milestone.line, before, after))
+      .sort((a, b) => a.place - b.place)
+      .map(({ milestone }) => milestone);
   };
 }
 

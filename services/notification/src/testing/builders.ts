@@ -40,18 +40,25 @@ export function createChannel(
   };
 }
 
+const milestoneFields = {
+  kind: 'milestone',
+  name: 'Hot lead',
+  active: true,
+  score_type: 'engagement',
+  direction: 'up',
+  rearm: { cooldown_seconds: 0 },
+} as const;
+
 export function milestone(fields: Partial<records.MilestoneDefinition> = {}): records.MilestoneDefinition {
-  return {
-    kind: 'milestone',
-    name: 'Hot lead',
-    channel_ids: [],
-    active: true,
-    score_type: 'engagement',
-    score_threshold: 50,
-    direction: 'up',
-    rearm: { cooldown_seconds: 0 },
-    ...fields,
-  };
+  return { ...milestoneFields, channel_ids: [], score_threshold: 50, ...fields };
+}
+
+/** Of the level of this name. */
+export function milestoneAt(
+  level: string,
+  fields: Partial<records.MilestoneDefinition> = {},
+): records.MilestoneDefinition {
+  return { ...milestoneFields, channel_ids: [], level, ...fields };
 }
 
 export function sequence(fields: Partial<records.SequenceDefinition> = {}): records.SequenceDefinition {

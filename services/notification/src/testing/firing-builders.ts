@@ -9,6 +9,7 @@ import {
   type Trigger,
 } from '../configuration/state.js';
 import type { FiringDraft, Source } from '../firing/events.js';
+import type { Levels } from '../levels/line-model.js';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';
 export const began = Date.parse('2026-01-01T12:00:00.000Z');
@@ -31,15 +32,34 @@ const common = (name: string) => ({
   updated_at: second(0),
 });
 
-export const milestone = (more: Partial<MilestoneTrigger> = {}, name = 'milestone'): MilestoneTrigger => ({
-  ...common(name),
+const milestoneFields = {
   kind: 'milestone',
   score_type: 'engagement',
-  score_threshold: 100,
   direction: 'up',
   rearm: { cooldown_seconds: 0 },
+} as const;
+
+export const milestone = (more: Partial<MilestoneTrigger> = {}, name = 'milestone'): MilestoneTrigger => ({
+  ...common(name),
+  ...milestoneFields,
+  score_threshold: 100,
   ...more,
 });
+
+/** Of the level of this name. */
+export const milestoneAt = (
+  level: string,
+  more: Partial<MilestoneTrigger> = {},
+  name = 'milestone',
+): MilestoneTrigger => ({ ...common(name), ...milestoneFields, level, ...more });
+
+/** Levels by name, the lowest first: each from its bound up to the next one's. */
+export function levelsFrom(bounds: readonly (readonly [name: string, min_score: number | null])[]): Levels {
+  return bounds.map(([name, min_score], index) => {
+    const next = bounds[index + 1]?.[1];
+    return { id: idOf(name), name, min_score, max_score: next == null ? null : next - 1, color: '#e8590c' };
+  });
+}
 
 /** Steps by their event types. */
 export const sequence = (

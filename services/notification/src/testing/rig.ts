@@ -16,6 +16,8 @@ import { createSlots } from '../delivery/slots.js';
 import type { MailSettings } from '../delivery/senders/email.js';
 import type { SlackSettings } from '../delivery/senders/slack.js';
 import { createExplanations, explanationsProjector } from '../firing/explanations.js';
+import { createTriggerReader } from '../firing/trigger-reader.js';
+import { createCatchUp, createLevelReader } from '../levels/reader.js';
 import { openPartition, processorName } from '../partition-state.js';
 import { notificationQueries } from '../queries.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
@@ -56,7 +58,8 @@ export async function startRig({
     allowedPrivateTargets: parsePrivateTargets(targets.join(',')),
   });
   const configurations = createConfigurationReader(readModel);
-  await rig.serve(notificationQueries({ readModel, log, configurations, now: () => new Date() }));
+  const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 10_000 }));
+  await rig.serve(notificationQueries({ readModel, log, configurations, levels, now: () => new Date() }));
   await rig.run(
     createProjector(log, {
       name: explanationsProjector,
@@ -75,9 +78,9 @@ export async function startRig({
     }),
   );
   const options = {
-    destinations: createDestinationCheck(outbound, sealing),
+    configuration: { destinations: createDestinationCheck(outbound, sealing), levels },
     firing: {
-      configurations,
+      triggers: createTriggerReader(configurations, levels),
       explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
       shareLinks,
       cachedLeads: 100,

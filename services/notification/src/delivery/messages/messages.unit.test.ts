@@ -44,6 +44,7 @@ function hostile(name: string): FiredPayload {
     })),
     cause: { event_id: idOf('event'), event_type: name.slice(0, 100), rule_ids: [] },
     level: name.slice(0, 100),
+    threshold_level: name.slice(0, 100),
   });
 }
 
@@ -91,6 +92,13 @@ describe('a message says who, how much and why', () => {
   test('of a fall below a milestone', () => {
     const notice = noticeOf(firedPayload({ score: 40, previous_score: 81, direction: 'down' }));
     expect(notice.title).toBe('Ada Lovelace is down to 40 points');
+  });
+
+  test('of a level that is reached or left', () => {
+    const hot = { threshold: 80, threshold_level: 'Hot' };
+    expect(noticeOf(firedPayload(hot)).title).toBe('Ada Lovelace reached “Hot” with 87 points');
+    const cooled = firedPayload({ ...hot, score: 40, previous_score: 81, direction: 'down' });
+    expect(noticeOf(cooled).title).toBe('Ada Lovelace fell below “Hot” to 40 points');
   });
 
   test('of a test', () => {

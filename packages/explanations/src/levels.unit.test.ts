@@ -1,0 +1,47 @@
+// Which levels counted when a decision was made: laws of the history that answers it.
+import { describe, expect, test } from '@jest/globals';
+import { emptyConfiguration, evolveConfiguration, type ConfigurationEvent } from '@lead-scoring/contracts';
+import fc from 'fast-check';
+import { emptyLevelHistory, evolveLevels, levelsAsOf, levelsOfNow } from './levels-model.js';
+import { levelsSet, ouId, ruleCreated, rulesetCreated } from './testing/builders.js';
+
+const event: fc.Arbitrary<ConfigurationEvent> = fc.oneof(
+  fc.constant<ConfigurationEvent>({ type: 'RulesetCreated', payload: rulesetCreated() }),
+  fc.nat(9).map((nth): ConfigurationEvent => ({
+    type: 'RuleCreated',
+    payload: ruleCreated(`rule ${String(nth)}`, 5),
+  })),
+  fc.nat(9).map((bound): ConfigurationEvent => {
+    return { type: 'EngagementLevelsSet', payload: levelsSet([['Hot', bound, null]]) };
+  }),
+);
+
+describe('the levels as of a version of the configuration', () => {
+  test('are those that the configuration of this version had', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+        const history = events.reduce(evolveLevels, emptyLevelHistory(ouId));
+        expect(history.version).toBe(events.length);
+        let configuration = emptyConfiguration(ouId);
+        expect(levelsAsOf(history, 0).levels).toEqual([]);
+        for (const one of events) {
+          configuration = evolveConfiguration(configuration, one);
+          expect(levelsAsOf(history, configuration.version).levels).toEqual(configuration.levels);
+        }
+        expect(levelsOfNow(history)).toEqual(configuration.levels);
+      }),
+    );
+  });
+
+  test('however often they were changed, take bounded space; of what is forgotten the oldest that is known counts', () => {
+    const bounds = Array.from({ length: 500 }, (_, bound) => bound);
+    const history = bounds.reduce(
+      (known, bound) =>
+        evolveLevels(known, { type: 'EngagementLevelsSet', payload: levelsSet([['Hot', bound, null]]) }),
+      emptyLevelHistory(ouId),
+    );
+    const lowest = (version: number) => levelsAsOf(history, version).levels[0]?.min_score;
+    expect(JSON.stringify(history).length).toBeLessThan(10_000);
+    expect([lowest(0), lowest(400), lowest(500), lowest(499)]).toEqual([468, 468, 499, 498]);
+  });
+});

@@ -1,0 +1,67 @@
+// The triggers that decide on a batch, made ready: those of the configuration in force, with the levels that scoring had
+// when it decided. Whatever the batch, that costs a look for each OU, and levels nothing where no trigger is by level.
+import type { LevelList } from '@lead-scoring/explanations';
+import type { ConfigurationReader } from '../configuration/reader.js';
+import { isByLevel, type NotificationConfiguration } from '../configuration/state.js';
+import type { LevelReader } from '../levels/reader.js';
+import { compileTriggers, type CompiledTriggers } from './trigger-model.js';
+
+export interface TriggerReader {
+  /**
+   * A change of a trigger counts for what is decided from then on: configurations are looked at for every batch.
+   * @param decided the OUs, with the versions of scoring's configurations that their scores were decided with
+   */
+  load(decided: ReadonlyMap<string, ReadonlySet<number>>): Promise<TriggersOf>;
+}
+
+/** @param version of the scoring configuration; absent: it is not about scores */
+export type TriggersOf = (ouId: string, version?: number) => CompiledTriggers;
+
+interface Prepared {
+  readonly watchesLevels: boolean;
+  readonly compiled: WeakMap<LevelList, CompiledTriggers>;
+}
+
+const noLevels: LevelList = { since: 0, levels: [] };
+
+export function createTriggerReader(
+  configurations: ConfigurationReader,
+  levels: Pick<LevelReader, 'asOf'>,
+): TriggerReader {
+  const prepared = new WeakMap<NotificationConfiguration, Prepared>();
+
+  function prepare(configuration: NotificationConfiguration): Prepared {
+    const known = prepared.get(configuration) ?? {
+      watchesLevels: [...configuration.triggers.values()].some(isByLevel),
+      compiled: new WeakMap<LevelList, CompiledTriggers>(),
+    };
+    prepared.set(configuration, known);
+    return known;
+  }
+
+  function compile(configuration: NotificationConfiguration, list: LevelList): CompiledTriggers {
+    const { compiled } = prepare(configuration);
+    const known = compiled.get(list) ?? compileTriggers(configuration, list.levels);
+    compiled.set(list, known);
+    return known;
+  }
+
+  return {
+    load: async (decided) => {
+      const loaded = await configurations.load(decided.keys());
+      const watching = new Map(
+        [...decided].filter(([ouId, versions]) => {
+          const configuration = loaded.get(ouId);
+          return versions.size > 0 && configuration && prepare(configuration).watchesLevels;
+        }),
+      );
+      const levelsOf = watching.size > 0 ? await levels.asOf(watching) : () => noLevels;
+      return (ouId, version) => {
+        const configuration = loaded.get(ouId);
+        if (!configuration) throw new Error('the configuration of an organizational unit was not loaded');
+        const isWatching = version !== undefined && watching.has(ouId);
+        return compile(configuration, isWatching ? levelsOf(ouId, version) : noLevels);
+      };
+    },
+  };
+}
