@@ -226,8 +226,9 @@ export function createDeliveryStore(
       if (event.type === 'NotificationAttempted' && after.get(event.payload.notification_id))
         attempted.push(event.payload);
       const was = healthAfter.get(channel_id) ?? null;
-      if (!was || was.offset < offset)
-        healthAfter.set(channel_id, { value: evolveHealth(was?.value ?? null, event), offset });
+      const is = was && was.offset >= offset ? was.value : evolveHealth(was?.value ?? null, event);
+      // What changes nothing leaves the offset as well: it may not depend on what else is in the batch.
+      if (is !== was?.value) healthAfter.set(channel_id, { value: is, offset });
     }
     const notifications = [...after.values()].flatMap((one) => (one ? [one] : []));
     const health = [...healthAfter].flatMap(([id, one]) =>
