@@ -14,13 +14,12 @@ export function forgetLead(
   state: LeadState,
   { source: { topic }, deletion_id, linked_to }: records.LeadForgotten,
 ): LeadState {
-  const { [topic]: _ended, ...others } = state.deletions;
   return {
     ...state,
     memories: new Map([...state.memories].filter(([, memory]) => memory.topic !== topic)),
     ...(topic === 'ingest.events' ? { matches: new Map() } : { gains: new Map() }),
     // Of a lead that was linked, scoring may have nothing to remove: nothing is waited for.
-    deletions: linked_to === undefined ? { ...others, [topic]: deletion_id } : others,
+    deletions: { ...state.deletions, [topic]: linked_to === undefined ? deletion_id : null },
   };
 }
 
@@ -30,5 +29,5 @@ export function forgetLead(
  */
 export function isExplained({ deletions }: LeadState): boolean {
   const told = deletions['ingest.events'];
-  return told === undefined || told === deletions['scoring.events'];
+  return told === null || told === deletions['scoring.events'];
 }

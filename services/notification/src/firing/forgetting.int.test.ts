@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { records, type PayloadOf, type RecordDeclaration } from '@lead-scoring/contracts';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
-import type { LeadDrivers } from '@lead-scoring/explanations';
+import { explanationCollections, type LeadDrivers } from '@lead-scoring/explanations';
 import {
   connectReadModel,
   databaseName,
@@ -38,6 +38,7 @@ import { evolveLead } from './evolve.js';
 import { isEnded } from './forget-model.js';
 import { describeFiring } from './notification-model.js';
 import { openFiring } from './partition.js';
+import { simulateSequence } from './simulate.js';
 import { initialLeadState, type LeadState } from './state.js';
 import { firingCollections } from './store.js';
 import { compileTriggers } from './trigger-model.js';
@@ -213,7 +214,7 @@ describe('a deletion', () => {
       },
       { logger: createLogger({ name: 'test', level: 'silent' }) },
     );
-    await ensureCollections(readModel, firingCollections);
+    await ensureCollections(readModel, [...firingCollections, ...explanationCollections]);
   });
   afterEach(async () => {
     await readModel.patiently((db) => db.dropDatabase());
@@ -320,6 +321,28 @@ describe('a deletion', () => {
     expect(anew.events.at(-1)?.payload).toMatchObject({ score: 0, top_drivers: [] });
     await take(removal(2));
     expect(nameIn(await take(completed(4)))).toEqual([name]);
+  });
+
+  test('ends what is simulated of the lead, which is read from the log', async () => {
+    const both = (lead_id: string, at: number) =>
+      eventsIngested([act(`a ${String(at)}`, 'A', at), act(`b ${String(at)}`, 'B', at)], at, { lead_id });
+    async function* ingestedSince() {
+      yield await Promise.resolve(both(leadId, 1));
+      yield both(idOf('bob'), 2);
+      yield leadDeleted('deletion');
+      yield both(leadId, 3);
+    }
+    const simulated = await simulateSequence(
+      { readModel, ingestedSince },
+      visited,
+      { from: second(0), to: second(10) },
+      { timeMs: 10_000, events: 1_000 },
+    );
+    expect(simulated).toMatchObject({ total: 2, leads: 2 });
+    expect(simulated.data.map(({ at, lead }) => [at, lead.id])).toEqual([
+      [second(3), leadId],
+      [second(2), idOf('bob')],
+    ]);
   });
 
   test('of a lead that no trigger was concerned with is recorded, and tells nobody', async () => {

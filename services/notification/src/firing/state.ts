@@ -43,8 +43,8 @@ export interface LeadState {
   readonly matches: ReadonlyMap<string, Timeline<StepMatch>>;
   /** By event type (eventTypeKey). */
   readonly gains: ReadonlyMap<string, Timeline<Gain>>;
-  /** The last deletion of the lead that each topic has told of, and that the other tells of as well. */
-  readonly deletions: Readonly<Partial<Record<Source['topic'], string>>>;
+  /** The last deletion that each topic has told of; null where there is none, or the other may never tell of it. */
+  readonly deletions: Readonly<Record<Source['topic'], string | null>>;
 }
 
 export function initialLeadState(ouId: string, leadId: string): LeadState {
@@ -55,8 +55,10 @@ export function initialLeadState(ouId: string, leadId: string): LeadState {
     memories: new Map(),
     matches: new Map(),
     gains: new Map(),
-    deletions: {},
+    deletions: noDeletions,
   };
 }
+
+export const noDeletions: LeadState['deletions'] = { 'ingest.events': null, 'scoring.events': null };
 
 export const noMemory: TriggerMemory = { fired: [], disarmed: null, suppressed: null };

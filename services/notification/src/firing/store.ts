@@ -11,7 +11,7 @@ import {
   type GuardedDocument,
 } from '@lead-scoring/read-model';
 import type { FiredEvent } from './events.js';
-import type { Gain, KeptMemory, LeadState, StepMatch } from './state.js';
+import { noDeletions, type Gain, type KeptMemory, type LeadState, type StepMatch } from './state.js';
 import type { Timeline } from './timeline-model.js';
 
 /** `_id` is leadKey. */
@@ -64,7 +64,7 @@ interface Content {
   memories: [string, KeptMemory][];
   matches: [string, Timeline<StepMatch>][];
   gains: [string, Timeline<Gain>][];
-  /** Absent in a lead that was never deleted. */
+  /** Absent where there is none. */
   deletions?: LeadState['deletions'];
 }
 
@@ -77,7 +77,7 @@ export function toLeadStateDocument(
     memories: [...memories],
     matches: [...matches],
     gains: [...gains],
-    ...(Object.keys(deletions).length > 0 && { deletions }),
+    ...(Object.values(deletions).some((id) => id !== null) && { deletions }),
   };
   return { _id: leadKey(ou_id, lead_id), content: packJson(content as unknown as JsonValue), ...at };
 }
@@ -87,7 +87,13 @@ export function toLeadState(
   { content }: LeadStateDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
 ): LeadState {
-  const { seen, memories, matches, gains, deletions = {} } = unpackJson(content) as unknown as Content;
+  const {
+    seen,
+    memories,
+    matches,
+    gains,
+    deletions = noDeletions,
+  } = unpackJson(content) as unknown as Content;
   return {
     ou_id,
     lead_id,
