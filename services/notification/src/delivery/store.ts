@@ -296,7 +296,7 @@ export function createDeliveryStore(
     for (let from = 0; from < leads.length; from += leadsAtOnce)
       await withClassifiedErrors(async () => {
         const found = stored.find(
-          { lead: { $in: leads.slice(from, from + leadsAtOnce).map(uuidToBinary) } },
+          { partition, lead: { $in: leads.slice(from, from + leadsAtOnce).map(uuidToBinary) } },
           { projection: { content: 1 }, batchSize: notificationsAtOnce },
         );
         for await (const document of found) {
