@@ -96,7 +96,7 @@ export async function deleteLead(lead: string, settings: Settings, output: Outpu
   const client = clientOf(settings);
   const id = await leadIdFrom(lead, settings, client);
   await client.call('deleteLead', { parameters: { id } });
-  output.note(`Lead ${id} is deleted, with its events, scores, aliases and share links.\n`);
+  output.note(`Lead ${id} is deleted, with its events, scores, aliases, share links and notifications.\n`);
   return exitCodes.done;
 }
 

@@ -282,6 +282,63 @@ describe('a lead that becomes hot', () => {
     await system.happen(alias, { event_type: 'Form Submit' });
     expect((await system.settled(alias)).milestones).toHaveLength(1);
   }, 120_000);
+
+  describe('and is deleted', () => {
+    const alias = 'deleted@example.com';
+    const lists = ['listMilestoneEvents', 'listSequenceEvents', 'listSurgeEvents', 'listDeliveries'] as const;
+    const becomeHot = (name: string) =>
+      system.happen(
+        alias,
+        { event_type: 'Pricing View', metadata: { name } },
+        { event_type: 'Form Submit', metadata: { name } },
+      );
+    const firings = async () => {
+      const { milestones, sequences, surges } = await system.settled(alias);
+      return [...milestones, ...sequences, ...surges];
+    };
+    const remove = () => system.call('deleteLead', { parameters: { id: system.leadOf(alias) } });
+
+    test('is forgotten with all that was told of it', async () => {
+      await becomeHot('Ada Forgotten');
+      const fired = await firings();
+      expect(fired).toHaveLength(3);
+      const notifications = fired.flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
+      expect(notifications).toHaveLength(3);
+      await remove();
+      await eventually('nothing of it is listed', async () => {
+        const query = { lead_id: system.leadOf(alias) };
+        const found = await Promise.all(lists.map((name) => system.call<{ total: number }>(name, { query })));
+        return found.every(({ total }) => total === 0);
+      });
+      for (const id of notifications)
+        for (const name of ['getDelivery', 'redeliverNotification'] as const)
+          expect(await send(system, name, { parameters: { id } })).toMatchObject({
+            status: 404,
+            body: { code: 'delivery_not_found' },
+          });
+      await eventually('nothing of it is stored', async () => {
+        const stored = await storedDocuments(system.endpoints, `${system.namespace}_notification`);
+        const holding = [...stored].filter(([, documents]) =>
+          [...documents.values()].some((bytes) =>
+            ['Ada Forgotten', alias].some((text) => Buffer.from(bytes).includes(text)),
+          ),
+        );
+        if (holding.length > 0) throw new Error(holding.map(([name]) => name).join(', '));
+        return true;
+      });
+    }, 120_000);
+
+    test('is told of again when it begins anew, also at once, as if it were the first', async () => {
+      for (const name of ['Ada Anew', 'Ada at Once']) {
+        const before = toldOf(crm, alias).length;
+        await becomeHot(name);
+        const fired = await firings();
+        expect(fired.map(({ lead }) => lead.name)).toEqual([name, name, name]);
+        expect(toldOf(crm, alias)).toHaveLength(before + 3);
+        await remove();
+      }
+    }, 120_000);
+  });
 });
 
 describe('one trigger with a channel of each type', () => {

@@ -272,7 +272,7 @@ describe('a crossing', () => {
     );
     const channel_ids = [30, 41, 42].map(channelId);
     await rig.request(define(40, milestone({ score_threshold: 90, channel_ids })));
-    await rig.happen(scored(4, 70, 95));
+    await rig.happen(scored(alias, 4, [70, 95]));
     const told = () =>
       receiver.received.filter(({ payload }) => JSON.stringify(payload).includes(triggerId(40)));
     await eventually('everybody is told', () =>

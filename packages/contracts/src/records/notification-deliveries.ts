@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { id, time } from '../common.js';
 import { notificationPayload } from '../domain/webhook.js';
+import { causingRecord } from './notification-firings.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 const channel = { ou_id: id, channel_id: id };
@@ -131,6 +132,22 @@ export const redeliverNotifications = defineRecord({
 });
 export type RedeliverNotifications = PayloadOf<typeof redeliverNotifications>;
 
+const forgottenLead = {
+  ...channel,
+  lead_id: id,
+  before: causingRecord.describe('Notifications that earlier records of this topic caused.'),
+};
+
+export const forgetLead = defineRecord({
+  type: 'ForgetLead',
+  topic: 'notification.commands',
+  key: 'channel_id',
+  description:
+    'The lead was deleted: forget what the channel was told of it. Sent by the service to itself, in the transaction that forgot its firings.',
+  schema: z.strictObject({ ...forgottenLead, requested_at: time }),
+});
+export type ForgetLead = PayloadOf<typeof forgetLead>;
+
 export const beginDelivery = defineRecord({
   type: 'BeginDelivery',
   topic: 'notification.commands',
@@ -182,6 +199,16 @@ export const notificationsRedelivered = defineRecord({
 });
 export type NotificationsRedelivered = PayloadOf<typeof notificationsRedelivered>;
 
+export const notificationsForgotten = defineRecord({
+  type: 'NotificationsForgotten',
+  topic: 'notification.events',
+  key: 'channel_id',
+  description:
+    'The lead was deleted: notifications that told of it are gone with their attempts, and those that wait are not sent.',
+  schema: z.strictObject({ ...forgottenLead, at: time }),
+});
+export type NotificationsForgotten = PayloadOf<typeof notificationsForgotten>;
+
 export const pausedReason = z
   .enum(['gone', 'failing'])
   .describe('gone: the receiver wants nothing more (410); failing: nothing but failures for five days.');
@@ -217,10 +244,12 @@ export const notificationDeliveryRecords = [
   resumeChannel,
   redeliverNotification,
   redeliverNotifications,
+  forgetLead,
   beginDelivery,
   notificationRequested,
   notificationAttempted,
   notificationsRedelivered,
+  notificationsForgotten,
   channelPaused,
   channelResumed,
 ] as const;

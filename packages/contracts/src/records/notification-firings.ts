@@ -14,6 +14,13 @@ import { scoreType } from './scoring.js';
 
 const eventType = z.string().max(100);
 
+/** A record's place on the log: what is decided because of it is told apart by it from what came of others. */
+export const causingRecord = z.strictObject({
+  topic: z.enum(['ingest.events', 'scoring.events']),
+  partition: z.int().min(0),
+  offset: z.int().min(0),
+});
+
 /** Of one lead, decided with one version of the OU's configuration because of one record. */
 const decided = {
   ou_id: id,
@@ -22,13 +29,7 @@ const decided = {
     .int()
     .min(0)
     .describe("The version of the OU's channels and triggers that decided."),
-  source: z
-    .strictObject({
-      topic: z.enum(['ingest.events', 'scoring.events']),
-      partition: z.int().min(0),
-      offset: z.int().min(0),
-    })
-    .describe('The record that caused it.'),
+  source: causingRecord.describe('The record that caused it.'),
 };
 
 const triggerOf = <const Kind extends TriggerKind>(kind: Kind) =>
@@ -159,6 +160,27 @@ export const activityObserved = defineRecord({
 });
 export type ActivityObserved = PayloadOf<typeof activityObserved>;
 
+export const leadForgotten = defineRecord({
+  type: 'LeadForgotten',
+  topic: 'notification.events',
+  key: 'lead_id',
+  description:
+    "The lead was deleted: all that was recorded of it because of earlier records of the source's topic is forgotten. " +
+    'Each of the two topics tells of a deletion in its own order, so there may be one of these for each. ' +
+    'What is recorded because of later records is of a new lead.',
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id,
+    deletion_id: id,
+    linked_to: id
+      .optional()
+      .describe('The lead that it was linked to, and deleted with: it may have had no events of its own.'),
+    source: causingRecord.describe('The record that tells of the deletion.'),
+    at: time,
+  }),
+});
+export type LeadForgotten = PayloadOf<typeof leadForgotten>;
+
 export const notificationFiringRecords = [
   milestoneFired,
   sequenceFired,
@@ -166,4 +188,5 @@ export const notificationFiringRecords = [
   triggerRearmed,
   triggerSuppressed,
   activityObserved,
+  leadForgotten,
 ] as const;

@@ -227,7 +227,7 @@ export const deleteLead = defineRoute({
   tag: 'Leads',
   summary: 'Delete a lead',
   description:
-    'The lead is deleted with its events, scores, aliases and share links, and so are leads whose aliases were linked to it. An id whose alias was linked to another lead names that lead. Events are gone when this is answered; scores and share links follow within moments. A later event of any of the aliases starts a new lead with a score of 0; an event that had been counted is not counted again. Irreversible.',
+    'The lead is deleted with its events, scores, aliases, share links and notifications, and so are leads whose aliases were linked to it. An id whose alias was linked to another lead names that lead. Events are gone when this is answered; scores, share links and notifications follow within moments, and what waits to be sent is not sent. A later event of any of the aliases starts a new lead with a score of 0; an event that had been counted is not counted again. Irreversible.',
   parameters: z.strictObject({ id }),
   responses: { 204: { description: 'Deleted' } },
   problems: [404],

@@ -1,6 +1,12 @@
 // Decides on notifications, their attempts, and the pausing of channels: pure; times and ids come with the commands.
 import type { ChannelType, records } from '@lead-scoring/contracts';
-import type { ChannelEvent, DeliveryEvent, NotificationEvent, RedeliveryEvent } from './events.js';
+import type {
+  ChannelEvent,
+  DeliveryEvent,
+  ForgettingEvent,
+  NotificationEvent,
+  RedeliveryEvent,
+} from './events.js';
 import { delayAfter, failuresUntilPaused, type DeliveryPolicy } from './schedule-model.js';
 import { isTest, type AttemptOutcome, type Caller, type ChannelHealth, type Notification } from './state.js';
 
@@ -150,6 +156,11 @@ export function decideRedelivery(
       payload: { ou_id, channel_id, redelivery_id, notification_ids, at: requested_at },
     },
   ];
+}
+
+/** What the channel was told of a lead that was deleted is forgotten, as often as it is asked for. */
+export function decideForgetting({ requested_at, ...lead }: records.ForgetLead): ForgettingEvent {
+  return { type: 'NotificationsForgotten', payload: { ...lead, at: requested_at } };
 }
 
 export interface TestResult {

@@ -13,6 +13,7 @@ import {
 } from '../testing/delivery-builders.js';
 import {
   decideAttempt,
+  decideForgetting,
   decideRedelivery,
   decideRequest,
   decideResume,
@@ -248,6 +249,27 @@ describe('a redelivery', () => {
   test('touches nothing of another channel or organizational unit', () => {
     expect(redeliver(requested, { channel_id: idOf('other') })).toEqual([]);
     expect(redeliver(requested, { ou_id: idOf('other') })).toEqual([]);
+  });
+});
+
+describe('what is forgotten with a lead', () => {
+  const before = { topic: 'scoring.events', partition: 3, offset: 1_042 } as const;
+  const forgetting = { ou_id: ouId, channel_id: idOf('channel'), lead_id: idOf('lead'), before };
+  const isLeft = (change: Partial<records.ForgetLead>) => {
+    const event = decideForgetting({ ...forgetting, requested_at: startTime, ...change });
+    return evolveNotification(requested.notification, event) !== null;
+  };
+
+  test('is what earlier records of the topic that tells of the deletion caused, and nothing else', () => {
+    expect(isLeft({ before: { ...before, offset: 1_043 } })).toBe(false);
+    expect(isLeft({})).toBe(true);
+    expect(isLeft({ before: { ...before, topic: 'ingest.events', offset: 2_000 } })).toBe(true);
+    for (const other of [
+      { lead_id: idOf('another lead') },
+      { channel_id: idOf('another channel') },
+      { ou_id: idOf('another OU') },
+    ])
+      expect(isLeft({ ...other, before: { ...before, offset: 1_043 } })).toBe(true);
   });
 });
 

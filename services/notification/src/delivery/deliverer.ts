@@ -360,7 +360,7 @@ export function createDeliverer(
       begun = true;
       void takeUpWhatWaits();
     },
-    folded: ({ notifications, attempted, health }) => {
+    folded: ({ notifications, attempted, forgotten, health }) => {
       // Before the beginning all of it is in the store.
       if (!begun || stopped) return;
       const touched = new Set<Lane>();
@@ -379,6 +379,14 @@ export function createDeliverer(
         takeOut(lane, notification_id);
         if (status === 'pending' && !lane.unrecorded.has(notification_id))
           putIn(lane, waitingOf(notification, offset));
+      }
+      for (const { notification_id, channel_id } of forgotten) {
+        const lane = lanes.get(channel_id);
+        if (!lane) continue;
+        takeOut(lane, notification_id);
+        // Of one that is under way, the record is still to come.
+        if (attempted.has(notification_id)) lane.unrecorded.delete(notification_id);
+        touched.add(lane);
       }
       for (const lane of touched) run(lane);
     },

@@ -293,3 +293,37 @@ test('what was delivered is sent again when it is asked for, under its id', asyn
     [idOf('notification one'), 1],
   ]);
 });
+
+describe('what a channel was told of a lead that was deleted', () => {
+  const old = { position: 'scoring.events:0:7' };
+
+  test('is not sent any more where it waits for a retry, and nothing else is held up', async () => {
+    const simulation = startSimulation({ destination: never });
+    await simulation.request(requestOf('one', old), requestOf('two', { ...old, lead: 'bob' }));
+    await simulation.clock.advance(second);
+    await simulation.forget('channel', 'lead', 8);
+    await simulation.clock.advance(2 * day);
+    const names = simulation.sent.map(({ notification_id }) => notification_id);
+    expect(names.filter((id) => id === idOf('notification one'))).toHaveLength(1);
+    expect(names.filter((id) => id === idOf('notification two'))).toHaveLength(8);
+    expect([...simulation.notifications.keys()]).toEqual([idOf('notification two')]);
+  });
+
+  test('may arrive where it is under way, and the record of that brings nothing back', async () => {
+    const simulation = startSimulation({ destination: () => ({ after: 10 * second, result: taken }) });
+    await simulation.request(requestOf('one', old));
+    await simulation.clock.advance(second);
+    await simulation.forget('channel', 'lead', 8);
+    await simulation.clock.advance(hour);
+    expect(simulation.sent).toHaveLength(1);
+    expect([...simulation.notifications]).toEqual([]);
+    expect(simulation.events.map(({ type }) => type)).toEqual([
+      'NotificationRequested',
+      'NotificationsForgotten',
+    ]);
+    // The lead begins anew, and the channel is as ready as it was.
+    await simulation.request(requestOf('two', { position: 'scoring.events:0:9' }));
+    await simulation.clock.advance(hour);
+    expect([...simulation.notifications.values()]).toMatchObject([{ status: 'delivered' }]);
+  });
+});

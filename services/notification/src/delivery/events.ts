@@ -12,13 +12,19 @@ export interface RedeliveryEvent {
   payload: records.NotificationsRedelivered;
 }
 
+/** One event of all notifications that told a channel of a lead; which they are, they say themselves. */
+export interface ForgettingEvent {
+  type: 'NotificationsForgotten';
+  payload: records.NotificationsForgotten;
+}
+
 export type ChannelEvent =
   | { type: 'ChannelPaused'; payload: records.ChannelPaused }
   | { type: 'ChannelResumed'; payload: records.ChannelResumed };
 
-export type DeliveryEvent = NotificationEvent | RedeliveryEvent | ChannelEvent;
+export type DeliveryEvent = NotificationEvent | RedeliveryEvent | ForgettingEvent | ChannelEvent;
 
-/** The notifications that an event tells of. */
+/** The notifications that an event names. */
 export function notificationsIn(event: DeliveryEvent): readonly string[] {
   switch (event.type) {
     case 'NotificationRequested':
@@ -26,6 +32,7 @@ export function notificationsIn(event: DeliveryEvent): readonly string[] {
       return [event.payload.notification_id];
     case 'NotificationsRedelivered':
       return event.payload.notification_ids;
+    case 'NotificationsForgotten':
     case 'ChannelPaused':
     case 'ChannelResumed':
       return [];

@@ -1,8 +1,9 @@
 // Folds what happened to notifications and channels: pure.
 import type { DeliveryEvent } from './events.js';
+import { isForgotten } from './forget-model.js';
 import { healthyChannel, type ChannelHealth, type Notification } from './state.js';
 
-/** A notification after an event that tells of it; null when nothing was known of it before. */
+/** A notification after an event; null when nothing was known of it before, or it is forgotten. */
 export function evolveNotification(before: Notification | null, event: DeliveryEvent): Notification | null {
   switch (event.type) {
     case 'NotificationRequested': {
@@ -50,6 +51,8 @@ export function evolveNotification(before: Notification | null, event: DeliveryE
       const { redelivery_id, at } = event.payload;
       return { ...before, status: 'pending', tries: 0, due_at: at, deferred: null, redelivery_id };
     }
+    case 'NotificationsForgotten':
+      return before && !isForgotten(before, event.payload) ? before : null;
     case 'ChannelPaused':
     case 'ChannelResumed':
       return before;
@@ -63,6 +66,7 @@ export function evolveHealth(before: ChannelHealth | null, event: DeliveryEvent)
   switch (event.type) {
     case 'NotificationRequested':
     case 'NotificationsRedelivered':
+    case 'NotificationsForgotten':
       return health;
     case 'NotificationAttempted': {
       const { outcome, reason, attempted_at: last_attempt_at, detail, deferred } = event.payload;

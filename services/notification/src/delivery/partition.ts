@@ -18,6 +18,7 @@ import type { NotificationConfiguration } from '../configuration/state.js';
 import type { Clock } from './clock.js';
 import {
   decideAttempt,
+  decideForgetting,
   decideRedelivery,
   decideRequest,
   decideResume,
@@ -164,7 +165,8 @@ export function openDelivery(
     const happen = (happened: readonly DeliveryEvent[]) => {
       for (const event of happened) {
         const { channel_id } = event.payload;
-        for (const id of notificationsIn(event)) notifications.set(id, evolveNotification(known(id), event));
+        const ids = event.type === 'NotificationsForgotten' ? notifications.keys() : notificationsIn(event);
+        for (const id of ids) notifications.set(id, evolveNotification(known(id), event));
         healths.set(channel_id, evolveHealth(healths.get(channel_id) ?? null, event));
         events.push(eventRecord(event));
       }
@@ -238,10 +240,13 @@ export function openDelivery(
           replies.push({ to: record, reply: channelNotFound });
           continue;
         }
-        const happened = decideRedelivery(
-          payload,
-          range.ids.flatMap((id) => known(id) ?? []),
-        );
+        const wanted = range.ids.flatMap((id) => known(id) ?? []);
+        if (payload.notification_ids && wanted.length === 0) {
+          // Forgotten since it was found.
+          replies.push({ to: record, reply: deliveryNotFound });
+          continue;
+        }
+        const happened = decideRedelivery(payload, wanted);
         happen(happened);
         if (range.after !== undefined)
           commands.push(
@@ -260,6 +265,8 @@ export function openDelivery(
                 happened.reduce((sum, event) => sum + event.payload.notification_ids.length, 0),
             }),
           });
+      } else if (isRecord(record, records.forgetLead)) {
+        happen([decideForgetting(record.payload)]);
       } else if (isRecord(record, records.beginDelivery)) {
         if (record.payload.owner === owner)
           afterwards.push(() => {
@@ -405,6 +412,8 @@ function deliveryEvent(record: FoldedRecord): DeliveryEvent | null {
     return { type: 'NotificationAttempted', payload: record.payload };
   if (isRecord(record, records.notificationsRedelivered))
     return { type: 'NotificationsRedelivered', payload: record.payload };
+  if (isRecord(record, records.notificationsForgotten))
+    return { type: 'NotificationsForgotten', payload: record.payload };
   if (isRecord(record, records.channelPaused)) return { type: 'ChannelPaused', payload: record.payload };
   if (isRecord(record, records.channelResumed)) return { type: 'ChannelResumed', payload: record.payload };
   return null;
@@ -423,6 +432,8 @@ function eventRecord(event: DeliveryEvent): OutgoingRecord {
       return outgoing(records.notificationAttempted, { key, payload: event.payload });
     case 'NotificationsRedelivered':
       return outgoing(records.notificationsRedelivered, { key, payload: event.payload });
+    case 'NotificationsForgotten':
+      return outgoing(records.notificationsForgotten, { key, payload: event.payload });
     case 'ChannelPaused':
       return outgoing(records.channelPaused, { key, payload: event.payload });
     case 'ChannelResumed':

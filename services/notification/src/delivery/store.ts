@@ -6,6 +6,7 @@ import {
   binaryToUuid,
   createGuardedWriter,
   createStateCache,
+  deleteByIds,
   defineCollection,
   deletePartition,
   inLockingOrder,
@@ -20,6 +21,7 @@ import {
 } from '@lead-scoring/read-model';
 import { notificationsIn, type DeliveryEvent } from './events.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
+import { isForgotten } from './forget-model.js';
 import { firedOf, isTest, type ChannelHealth, type Notification } from './state.js';
 
 export interface DeliveryDocument extends GuardedDocument {
@@ -111,6 +113,8 @@ export interface Folded {
   notifications: { notification: Notification; offset: number }[];
   /** Ids of those of which an attempt was folded. */
   attempted: ReadonlySet<string>;
+  /** Those that are gone. */
+  forgotten: { notification_id: string; channel_id: string }[];
   health: ChannelHealth[];
 }
 
@@ -140,6 +144,16 @@ export interface RequestedWithin {
   until: string;
   undeliveredOnly: boolean;
 }
+
+/** A notification that is forgotten, as far as it has to be found. */
+interface Forgotten {
+  channel_id: string;
+  attempts: number;
+}
+
+/** Of what is forgotten, so much is looked for and through in one call. */
+const leadsAtOnce = 500;
+const notificationsAtOnce = 500;
 
 interface Stored<Value> {
   value: Value;
@@ -191,17 +205,30 @@ export function createDeliveryStore(
     const after = new Map(before);
     const healthAfter = new Map(healthBefore);
     const attempted: records.NotificationAttempted[] = [];
+    const ends: records.NotificationsForgotten[] = [];
+    const forgotten = new Map<string, Forgotten>();
     for (const { event, offset } of events) {
       const { channel_id } = event.payload;
+      if (event.type === 'NotificationsForgotten') {
+        ends.push(event.payload);
+        for (const [id, one] of after) {
+          if (!one || !isForgotten(one.value, event.payload)) continue;
+          forgotten.set(id, one.value);
+          after.set(id, null);
+        }
+      }
       for (const id of notificationsIn(event)) {
         const was = after.get(id) ?? null;
         const is = was && was.offset >= offset ? null : evolveNotification(was?.value ?? null, event);
         if (is) after.set(id, { value: is, offset });
       }
-      if (event.type === 'NotificationAttempted') attempted.push(event.payload);
+      // Of one that is not there any more, an attempt is folded again: the notification was forgotten since.
+      if (event.type === 'NotificationAttempted' && after.get(event.payload.notification_id))
+        attempted.push(event.payload);
       const was = healthAfter.get(channel_id) ?? null;
-      if (!was || was.offset < offset)
-        healthAfter.set(channel_id, { value: evolveHealth(was?.value ?? null, event), offset });
+      const is = was && was.offset >= offset ? was.value : evolveHealth(was?.value ?? null, event);
+      // What changes nothing leaves the offset as well: it may not depend on what else is in the batch.
+      if (is !== was?.value) healthAfter.set(channel_id, { value: is, offset });
     }
     const notifications = [...after.values()].flatMap((one) => (one ? [one] : []));
     const health = [...healthAfter].flatMap(([id, one]) =>
@@ -209,11 +236,13 @@ export function createDeliveryStore(
     );
     await insertMissing(
       attempts,
-      attempted.map((payload) => ({
-        _id: attemptKey(payload.notification_id, payload.attempt),
-        partition,
-        content: packJson(payload as unknown as JsonValue),
-      })),
+      attempted
+        .filter(({ notification_id }) => !forgotten.has(notification_id))
+        .map((payload) => ({
+          _id: attemptKey(payload.notification_id, payload.attempt),
+          partition,
+          content: packJson(payload as unknown as JsonValue),
+        })),
     );
     await writer.write(
       stored,
@@ -232,6 +261,7 @@ export function createDeliveryStore(
       const keys = inLockingOrder(ended.map(({ value }) => ({ _id: uuidToBinary(value.notification_id) })));
       await withClassifiedErrors(() => pending.deleteMany({ _id: { $in: keys.map(({ _id }) => _id) } }));
     }
+    if (ends.length > 0) await forget(ends, forgotten);
     await writer.write(
       healths,
       health.map(({ value, offset }) => ({
@@ -242,12 +272,55 @@ export function createDeliveryStore(
       })),
     );
     for (const one of notifications) known.put(one.value.notification_id, one);
+    for (const id of forgotten.keys()) known.put(id, null);
     for (const one of health) knownHealth.put(one.value.channel_id, one);
     return {
       notifications: notifications.map(({ value, offset }) => ({ notification: value, offset })),
       attempted: new Set(attempted.map(({ notification_id }) => notification_id)),
+      forgotten: [...forgotten].map(([notification_id, { channel_id }]) => ({ notification_id, channel_id })),
       health: health.map(({ value }) => value),
     };
+  }
+
+  /**
+   * Deletes what is forgotten, the notifications last: they are what the rest is found by.
+   * @param forgotten what is known already, to which what is found is added
+   */
+  async function forget(
+    ends: readonly records.NotificationsForgotten[],
+    forgotten: Map<string, Forgotten>,
+  ): Promise<void> {
+    const endsByLead = new Map<string, records.NotificationsForgotten[]>();
+    for (const end of ends) endsByLead.set(end.lead_id, [...(endsByLead.get(end.lead_id) ?? []), end]);
+    const leads = [...endsByLead.keys()];
+    for (let from = 0; from < leads.length; from += leadsAtOnce)
+      await withClassifiedErrors(async () => {
+        const found = stored.find(
+          { partition, lead: { $in: leads.slice(from, from + leadsAtOnce).map(uuidToBinary) } },
+          { projection: { content: 1 }, batchSize: notificationsAtOnce },
+        );
+        for await (const document of found) {
+          const notification = toNotification(document);
+          const { notification_id, channel_id, attempts } = notification;
+          const ofLead = endsByLead.get(firedOf(notification)?.lead.id ?? '') ?? [];
+          if (!ofLead.some((end) => isForgotten(notification, end))) continue;
+          const made = Math.max(attempts, forgotten.get(notification_id)?.attempts ?? 0);
+          forgotten.set(notification_id, { channel_id, attempts: made });
+        }
+      });
+    const ids = [...forgotten.keys()];
+    for (let from = 0; from < ids.length; from += notificationsAtOnce) {
+      const some = ids.slice(from, from + notificationsAtOnce);
+      await deleteByIds(
+        attempts,
+        some.flatMap((id) =>
+          Array.from({ length: forgotten.get(id)?.attempts ?? 0 }, (_, made) => attemptKey(id, made + 1)),
+        ),
+      );
+      const keys = some.map(uuidToBinary);
+      await deleteByIds(pending, keys);
+      await deleteByIds(stored, keys);
+    }
   }
 
   return {

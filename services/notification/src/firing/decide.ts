@@ -2,7 +2,8 @@
 // own state and the configuration as it is when this is decided.
 import type { records } from '@lead-scoring/contracts';
 import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
-import type { Source } from './events.js';
+import type { Deletion, FiringDraft, Source } from './events.js';
+import { evolveLead } from './evolve.js';
 import { isRearmedBy } from './milestone-model.js';
 import { findSequence } from './sequence-model.js';
 import type { LeadState } from './state.js';
@@ -62,6 +63,26 @@ export function decideIngested(
   for (const event of ingested.events)
     for (const { trigger, steps } of matchesOf(event, triggers)) advance(turn, trigger, event, steps);
   return turn.end();
+}
+
+/**
+ * What was recorded of a lead that was deleted is to be forgotten. The same record twice is a no-op.
+ * @param concerned whether triggers of the OU may concern the lead; of one that they do not, and never did, nothing is known
+ */
+export function decideDeletion(
+  { ou_id, lead_id, deletion_id, linked_to, at }: Deletion,
+  source: Source,
+  state: LeadState,
+  concerned: boolean,
+): FiringDecision {
+  const { 'ingest.events': ingested, 'scoring.events': scored } = state.seen;
+  if (source.offset <= state.seen[source.topic] || (!concerned && Math.max(ingested, scored) < 0))
+    return { events: [], state };
+  const event: FiringDraft = {
+    type: 'LeadForgotten',
+    payload: { ou_id, lead_id, deletion_id, ...(linked_to !== undefined && { linked_to }), source, at },
+  };
+  return { events: [event], state: evolveLead(state, event) };
 }
 
 interface Step {

@@ -11,7 +11,8 @@ export type FiredEvent =
 type OtherEvent =
   | { type: 'TriggerRearmed'; payload: records.TriggerRearmed }
   | { type: 'TriggerSuppressed'; payload: records.TriggerSuppressed }
-  | { type: 'ActivityObserved'; payload: records.ActivityObserved };
+  | { type: 'ActivityObserved'; payload: records.ActivityObserved }
+  | { type: 'LeadForgotten'; payload: records.LeadForgotten };
 
 export type FiringEvent = FiredEvent | OtherEvent;
 
@@ -22,6 +23,9 @@ export type FiredDraft =
   | { type: 'SurgeFired'; payload: Untold<records.SurgeFired> };
 
 export type FiringDraft = FiredDraft | OtherEvent;
+
+/** A deletion of the lead, as scoring or ingest tells of it. */
+export type Deletion = Pick<records.LeadForgotten, 'ou_id' | 'lead_id' | 'deletion_id' | 'linked_to' | 'at'>;
 
 /** The record that something is decided because of. */
 export type Source = records.ActivityObserved['source'];

@@ -1,6 +1,7 @@
 // Folds what triggers made of a lead's events: pure.
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
 import type { FiringDraft, Source } from './events.js';
+import { forgetLead } from './forget-model.js';
 import { noMemory, type LeadState, type TriggerMemory } from './state.js';
 import { remember } from './timeline-model.js';
 
@@ -36,15 +37,17 @@ function evolve(state: LeadState, event: FiringDraft): LeadState {
       return withFiring({ ...state, matches }, event.payload, {});
     }
     case 'TriggerRearmed':
-      return withMemory(state, event.payload.trigger_id, { disarmed: null });
+      return withMemory(state, event.payload, event.payload.trigger_id, { disarmed: null });
     case 'TriggerSuppressed': {
       const { trigger, until, configuration_version } = event.payload;
       const matches = new Map(state.matches);
       matches.delete(trigger.id);
-      return withMemory({ ...state, matches }, trigger.id, {
+      return withMemory({ ...state, matches }, event.payload, trigger.id, {
         suppressed: { until: Date.parse(until), configuration_version },
       });
     }
+    case 'LeadForgotten':
+      return forgetLead(state, event.payload);
   }
 }
 
@@ -84,18 +87,24 @@ export function withMatch(
 function withFiring(
   state: LeadState,
   {
+    source,
     trigger,
     fired_at,
     configuration_version,
-  }: { trigger: { id: string }; fired_at: string; configuration_version: number },
+  }: { source: Source; trigger: { id: string }; fired_at: string; configuration_version: number },
   change: Partial<TriggerMemory>,
 ): LeadState {
   const before = state.memories.get(trigger.id)?.fired ?? [];
   const fired = [...before, { at: Date.parse(fired_at), configuration_version }].slice(-rememberedFirings);
-  return withMemory(state, trigger.id, { fired, ...change });
+  return withMemory(state, { source }, trigger.id, { fired, ...change });
 }
 
-function withMemory(state: LeadState, triggerId: string, change: Partial<TriggerMemory>): LeadState {
-  const memory = { ...(state.memories.get(triggerId) ?? noMemory), ...change };
+function withMemory(
+  state: LeadState,
+  { source: { topic } }: { source: Source },
+  triggerId: string,
+  change: Partial<TriggerMemory>,
+): LeadState {
+  const memory = { ...(state.memories.get(triggerId) ?? noMemory), ...change, topic };
   return { ...state, memories: new Map(state.memories).set(triggerId, memory) };
 }

@@ -21,10 +21,19 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { ShareLinks } from '../share-links.js';
-import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
-import { isFired, type FiredDraft, type FiringDraft, type FiringEvent, type Source } from './events.js';
+import { concernsIngested, concernsScored, decideDeletion, decideIngested, decideScored } from './decide.js';
+import {
+  isFired,
+  type Deletion,
+  type FiredDraft,
+  type FiringDraft,
+  type FiringEvent,
+  type Source,
+} from './events.js';
 import { evolveLead } from './evolve.js';
 import type { Explanations } from './explanations.js';
+import { isExplained } from './forget-model.js';
+import { deleteFirings, deleteSuppressions, forgettingsOf } from './forgetting.js';
 import { describeFiring, requestsOf, shareOf, type Description } from './notification-model.js';
 import { initialLeadState, type LeadState } from './state.js';
 import {
@@ -68,6 +77,11 @@ class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
 }
 
+function refuse(isTooMuch: boolean): void {
+  if (isTooMuch)
+    throw new BatchTooLarge(`more than ${String(maximumTold)} firings and notifications in one batch`);
+}
+
 interface KnownLead {
   state: LeadState;
   /** Of the last own event that is folded into it. */
@@ -83,7 +97,7 @@ interface LeadName {
 type Concerned = LeadName & {
   source: Source;
   aliases: readonly Alias[];
-  fields: records.LeadScored['fields'];
+  fields?: records.LeadScored['fields'];
   decide(state: LeadState): { events: readonly FiringDraft[]; state: LeadState };
 };
 
@@ -106,7 +120,12 @@ export function openFiring(
     for (const record of incoming) {
       if (isRecord(record, records.leadScored))
         versionsOf(record.payload.ou_id).add(record.payload.configuration_version);
-      else if (isRecord(record, records.eventsIngested)) versionsOf(record.payload.ou_id);
+      else if (
+        isRecord(record, records.eventsIngested) ||
+        isRecord(record, records.leadRemoved) ||
+        isRecord(record, records.leadDeleted)
+      )
+        versionsOf(record.payload.ou_id);
     }
     if (decided.size === 0) return [];
     const triggersOf = await triggerReader.load(decided);
@@ -125,7 +144,13 @@ export function openFiring(
         const source = sourceOf('ingest.events', record);
         return [concerned(payload, source, (state) => decideIngested(payload, source, state, triggers))];
       }
-      return [];
+      const told = deletionIn(record);
+      if (!told) return [];
+      const { deletion, source } = told;
+      const isWatched = triggersOf(deletion.ou_id).version > 0;
+      const { ou_id, lead_id } = deletion;
+      const decide = (state: LeadState) => decideDeletion(deletion, source, state, isWatched);
+      return [{ ou_id, lead_id, source, aliases: [], decide }];
     });
   }
 
@@ -154,8 +179,14 @@ export function openFiring(
     });
   }
 
-  /** The firings in full, in their order, each with a record of its lead. */
-  async function described(fired: readonly { draft: FiredDraft; because: Concerned }[]) {
+  /**
+   * The firings in full, in their order, each with a record of its lead.
+   * @param unexplained of which the explanation is not told: it may be of another lead that had the id
+   */
+  async function described(
+    fired: readonly { draft: FiredDraft; because: Concerned }[],
+    unexplained: ReadonlySet<Concerned>,
+  ) {
     const scored = fired.filter(({ because }) => because.source.topic === 'scoring.events');
     const last = Math.max(-1, ...scored.map(({ because }) => because.source.offset));
     if (last >= 0) await explanations.reach(partition, BigInt(last));
@@ -171,7 +202,7 @@ export function openFiring(
     const read = await explanations.read([...requests.values()]);
     const descriptions = new Map<Concerned, Description>(
       [...requests.keys()].map((because, index) => {
-        const found = read[index];
+        const found = unexplained.has(because) ? null : read[index];
         return [
           because,
           {
@@ -199,6 +230,7 @@ export function openFiring(
       const before = await load(toDecide);
       const states = new Map<string, LeadState>();
       const drafts: { draft: FiringDraft; because: Concerned }[] = [];
+      const unexplained = new Set<Concerned>();
       let telling = 0;
       for (const because of toDecide) {
         const name = nameOf(because);
@@ -206,19 +238,29 @@ export function openFiring(
           states.get(name) ?? before.get(name)?.state ?? initialLeadState(because.ou_id, because.lead_id);
         const decision = because.decide(state);
         states.set(name, decision.state);
+        if (because.source.topic === 'ingest.events' && !isExplained(state)) unexplained.add(because);
         for (const draft of decision.events) {
           drafts.push({ draft, because });
           if (isFired(draft)) telling += 1 + draft.payload.channel_ids.length;
         }
-        if (telling > maximumTold && incoming.length > 1)
-          throw new BatchTooLarge(`more than ${String(maximumTold)} firings and notifications in one batch`);
+        refuse(telling > maximumTold && incoming.length > 1);
       }
+      const forgettings = await forgettingsOf(
+        readModel,
+        drafts.map(({ draft }) => draft),
+      );
+      for (const { length } of forgettings.values()) telling += length;
+      refuse(telling > maximumTold && incoming.length > 1);
       const fired = drafts.flatMap(({ draft, because }) => (isFired(draft) ? [{ draft, because }] : []));
-      const told = fired.length > 0 ? await described(fired) : [];
+      const told = fired.length > 0 ? await described(fired, unexplained) : [];
       const commands: OutgoingRecord[] = [];
       let next = 0;
       const events = drafts.map(({ draft }) => {
-        if (!isFired(draft)) return eventRecord(draft);
+        if (!isFired(draft)) {
+          for (const command of forgettings.get(draft.payload) ?? [])
+            commands.push(outgoing(records.forgetLead, { key: command.channel_id, payload: command }));
+          return eventRecord(draft);
+        }
         const firing = told[next];
         next += 1;
         if (!firing) throw new Error('a firing was not described');
@@ -246,23 +288,29 @@ export function openFiring(
         const before = await load(happened.map(({ event }) => event.payload));
         const changed = new Map<string, KnownLead>();
         const fresh = new Set<object>();
-        for (const { event, offset } of happened) {
-          const { ou_id, lead_id } = event.payload;
+        // The leads are written last: what a lead has folded already is stored, or was forgotten since.
+        const news: typeof happened = [];
+        const forgotten: { before: LeadState; topic: Source['topic']; offset: number }[] = [];
+        for (const one of happened) {
+          const { event, offset } = one;
+          const { ou_id, lead_id, source } = event.payload;
           const name = nameOf(event.payload);
           const known = changed.get(name) ?? before.get(name);
           if (known && known.offset >= offset) continue;
-          const state = evolveLead(known?.state ?? initialLeadState(ou_id, lead_id), event);
-          changed.set(name, { state, offset });
+          const state = known?.state ?? initialLeadState(ou_id, lead_id);
+          if (event.type === 'LeadForgotten') forgotten.push({ before: state, topic: source.topic, offset });
+          changed.set(name, { state: evolveLead(state, event), offset });
+          news.push(one);
         }
         await insertMissing(
           readModel.collection(firedEvents),
-          happened.flatMap(({ event, json }) =>
+          news.flatMap(({ event, json }) =>
             isFired(event) ? [toFiredDocument(event, json, partition)] : [],
           ),
         );
         await writer.write(
           readModel.collection(suppressions),
-          happened.flatMap(({ event, offset }) =>
+          news.flatMap(({ event, offset }) =>
             event.type === 'TriggerSuppressed'
               ? [
                   {
@@ -278,6 +326,11 @@ export function openFiring(
               : [],
           ),
         );
+        await deleteFirings(
+          readModel,
+          news.map(({ event }) => event),
+        );
+        await deleteSuppressions(readModel, forgotten);
         const documents = [...changed].map(([name, { state, offset }]) => {
           const document = toLeadStateDocument(state, { partition, offset });
           if (!before.get(name)) fresh.add(document);
@@ -315,6 +368,20 @@ function concerned(
   decide: Concerned['decide'],
 ): Concerned {
   return { ou_id, lead_id, source, aliases, fields, decide };
+}
+
+function deletionIn(record: IncomingRecord): { deletion: Deletion; source: Source } | null {
+  if (isRecord(record, records.leadRemoved))
+    return {
+      deletion: { ...record.payload, at: record.payload.removed_at },
+      source: sourceOf('scoring.events', record),
+    };
+  if (isRecord(record, records.leadDeleted))
+    return {
+      deletion: { ...record.payload, at: record.payload.deleted_at },
+      source: sourceOf('ingest.events', record),
+    };
+  return null;
 }
 
 function sourceOf(topic: Source['topic'], { partition, offset }: IncomingRecord): Source {
@@ -375,6 +442,7 @@ function firingEvent(record: FoldedRecord): FiringEvent | null {
     return { type: 'TriggerSuppressed', payload: record.payload };
   if (isRecord(record, records.activityObserved))
     return { type: 'ActivityObserved', payload: record.payload };
+  if (isRecord(record, records.leadForgotten)) return { type: 'LeadForgotten', payload: record.payload };
   return null;
 }
 
@@ -393,5 +461,7 @@ function eventRecord(event: FiringEvent): OutgoingRecord {
       return outgoing(records.triggerSuppressed, { key, payload: event.payload });
     case 'ActivityObserved':
       return outgoing(records.activityObserved, { key, payload: event.payload });
+    case 'LeadForgotten':
+      return outgoing(records.leadForgotten, { key, payload: event.payload });
   }
 }

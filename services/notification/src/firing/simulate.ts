@@ -70,14 +70,21 @@ export async function simulateSurge(
   }));
 }
 
-/** Events as they came in, in order for each lead, from what was written at a time on. */
-export type IngestedSince = (written: Date, signal: AbortSignal) => AsyncIterable<records.EventsIngested>;
+/** Events as they came in, and deletions of leads, in order for each lead, from what was written at a time on. */
+export type IngestedSince = (
+  written: Date,
+  signal: AbortSignal,
+) => AsyncIterable<records.EventsIngested | records.LeadDeleted>;
 
 /** Reads them from the log: events that no trigger is concerned with are kept nowhere else in this service. */
 export function createIngestedSince(log: EventLog): IngestedSince {
   return async function* (written, signal) {
     for await (const record of tail(log, 'ingest.events', { from: written, follow: false, signal }))
-      if (record.error === undefined && isRecord(record, records.eventsIngested)) yield record.payload;
+      if (
+        record.error === undefined &&
+        (isRecord(record, records.eventsIngested) || isRecord(record, records.leadDeleted))
+      )
+        yield record.payload;
   };
 }
 
@@ -98,6 +105,11 @@ export async function simulateSequence(
   try {
     for await (const payload of ingestedSince(written, reading.signal)) {
       if (payload.ou_id !== trigger.ou_id) continue;
+      if ('deletion_id' in payload) {
+        states.delete(payload.lead_id);
+        examination.forget(payload.lead_id);
+        continue;
+      }
       if (!examination.goesOn(payload.lead_id, payload.events)) break;
       for (const event of payload.events) {
         const one = { ...payload, events: [event], received_at: event.timestamp, fire_triggers: true };
@@ -195,7 +207,8 @@ interface Examination<Type extends FiredDraft['type']> extends Examined {
 function examine<Type extends FiredDraft['type']>({ from, to }: Range, bounds: HistoryBounds) {
   const until = performance.now() + bounds.timeMs;
   const leads = new Set<string>();
-  const firedFor = new Set<string>();
+  /** How often, by lead. */
+  const firedFor = new Map<string, number>();
   let firings: Drafted<Type>[] = [];
   let total = 0;
   let examined = 0;
@@ -226,10 +239,16 @@ function examine<Type extends FiredDraft['type']>({ from, to }: Range, bounds: H
         const { timestamp } = event.payload.cause;
         if (timestamp < from || timestamp >= to) continue;
         total += 1;
-        firedFor.add(event.payload.lead_id);
+        const { lead_id } = event.payload;
+        firedFor.set(lead_id, (firedFor.get(lead_id) ?? 0) + 1);
         firings.push(event.payload as Drafted<Type>);
       }
       if (firings.length > 100 * maximumListed) firings = newest();
+    },
+    /** The lead was deleted: what it did is not shown. */
+    forget: (leadId: string): void => {
+      total -= firedFor.get(leadId) ?? 0;
+      if (firedFor.delete(leadId)) firings = firings.filter(({ lead_id }) => lead_id !== leadId);
     },
     end: (): Examination<Type> => ({
       firings: newest(),

@@ -26,17 +26,25 @@ export interface TriggerMemory {
   readonly suppressed: { readonly until: number; readonly configuration_version: number } | null;
 }
 
+/** A trigger's memory as it is kept: the lead is deleted for each topic at that topic's own place. */
+export interface KeptMemory extends TriggerMemory {
+  /** Of the records that it came of; a trigger is concerned with those of one. */
+  readonly topic: Source['topic'];
+}
+
 export interface LeadState {
   readonly ou_id: string;
   readonly lead_id: string;
   /** The last record of each topic that something was recorded because of; -1 before the first. */
   readonly seen: Readonly<Record<Source['topic'], number>>;
   /** By trigger. */
-  readonly memories: ReadonlyMap<string, TriggerMemory>;
+  readonly memories: ReadonlyMap<string, KeptMemory>;
   /** By sequence. */
   readonly matches: ReadonlyMap<string, Timeline<StepMatch>>;
   /** By event type (eventTypeKey). */
   readonly gains: ReadonlyMap<string, Timeline<Gain>>;
+  /** The last deletion that each topic has told of; null where there is none, or the other may never tell of it. */
+  readonly deletions: Readonly<Record<Source['topic'], string | null>>;
 }
 
 export function initialLeadState(ouId: string, leadId: string): LeadState {
@@ -47,7 +55,10 @@ export function initialLeadState(ouId: string, leadId: string): LeadState {
     memories: new Map(),
     matches: new Map(),
     gains: new Map(),
+    deletions: noDeletions,
   };
 }
+
+export const noDeletions: LeadState['deletions'] = { 'ingest.events': null, 'scoring.events': null };
 
 export const noMemory: TriggerMemory = { fired: [], disarmed: null, suppressed: null };

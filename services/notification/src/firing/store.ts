@@ -11,7 +11,7 @@ import {
   type GuardedDocument,
 } from '@lead-scoring/read-model';
 import type { FiredEvent } from './events.js';
-import type { Gain, LeadState, StepMatch, TriggerMemory } from './state.js';
+import { noDeletions, type Gain, type KeptMemory, type LeadState, type StepMatch } from './state.js';
 import type { Timeline } from './timeline-model.js';
 
 /** `_id` is leadKey. */
@@ -61,13 +61,15 @@ export const firingCollections = [leadStates, firedEvents, suppressions];
 
 interface Content {
   seen: LeadState['seen'];
-  memories: [string, TriggerMemory][];
+  memories: [string, KeptMemory][];
   matches: [string, Timeline<StepMatch>][];
   gains: [string, Timeline<Gain>][];
+  /** Absent where there is none. */
+  deletions?: LeadState['deletions'];
 }
 
 export function toLeadStateDocument(
-  { ou_id, lead_id, seen, memories, matches, gains }: LeadState,
+  { ou_id, lead_id, seen, memories, matches, gains, deletions }: LeadState,
   at: { partition: number; offset: number },
 ): LeadStateDocument {
   const content: Content = {
@@ -75,6 +77,7 @@ export function toLeadStateDocument(
     memories: [...memories],
     matches: [...matches],
     gains: [...gains],
+    ...(Object.values(deletions).some((id) => id !== null) && { deletions }),
   };
   return { _id: leadKey(ou_id, lead_id), content: packJson(content as unknown as JsonValue), ...at };
 }
@@ -84,7 +87,13 @@ export function toLeadState(
   { content }: LeadStateDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
 ): LeadState {
-  const { seen, memories, matches, gains } = unpackJson(content) as unknown as Content;
+  const {
+    seen,
+    memories,
+    matches,
+    gains,
+    deletions = noDeletions,
+  } = unpackJson(content) as unknown as Content;
   return {
     ou_id,
     lead_id,
@@ -92,6 +101,7 @@ export function toLeadState(
     memories: new Map(memories),
     matches: new Map(matches),
     gains: new Map(gains),
+    deletions,
   };
 }
 

@@ -56,7 +56,8 @@ export function requestOf(
     channel = 'channel',
     lead = 'lead',
     at = startTime,
-  }: { channel?: string; lead?: string; at?: string } = {},
+    position = 'scoring.events:3:1042',
+  }: { channel?: string; lead?: string; at?: string; position?: string } = {},
 ): records.RequestNotification {
   return {
     ou_id: ouId,
@@ -65,6 +66,7 @@ export function requestOf(
     payload: firedPayload({
       firing_id: idOf(`firing ${name}`),
       lead: { id: idOf(lead), name: lead, aliases: [] },
+      position,
     }),
     requested_at: at,
   };

@@ -3,7 +3,13 @@
 import type { records } from '@lead-scoring/contracts';
 import { createLogger } from '@lead-scoring/service';
 import type { Channel } from '../configuration/state.js';
-import { decideAttempt, decideRedelivery, decideRequest, decideResume } from '../delivery/decide.js';
+import {
+  decideAttempt,
+  decideForgetting,
+  decideRedelivery,
+  decideRequest,
+  decideResume,
+} from '../delivery/decide.js';
 import { createDeliverer, type Deliverer } from '../delivery/deliverer.js';
 import { notificationsIn, type DeliveryEvent } from '../delivery/events.js';
 import { evolveHealth, evolveNotification } from '../delivery/evolve.js';
@@ -56,6 +62,8 @@ export interface Simulation {
   requestMany(channel: string, count: number, name?: string): Promise<void>;
   resume(channel: string): Promise<void>;
   redeliver(channel: string, ids: string[], redeliveryId: string): Promise<void>;
+  /** Forgets what the channel was told of a lead because of records of scoring before an offset. */
+  forget(channel: string, lead: string, before: number): Promise<void>;
   /** The process dies: what is under way is never recorded. Another takes up what waits. */
   kill(): Promise<void>;
 }
@@ -147,6 +155,7 @@ export function startSimulation({
             policy,
           );
           fold(happened);
+          if (happened.length === 0) deliverer.known(attempt, notification_id);
         },
         slots: slots(),
         clock,
@@ -158,9 +167,16 @@ export function startSimulation({
 
   function fold(happened: readonly DeliveryEvent[]): void {
     const touched = new Set<string>();
+    const forgotten: Notification[] = [];
     const channelIds = new Set<string>();
     for (const event of happened) {
       events.push(event);
+      if (event.type === 'NotificationsForgotten')
+        for (const [id, before] of notifications)
+          if (!evolveNotification(before, event)) {
+            notifications.delete(id);
+            forgotten.push(before);
+          }
       for (const id of notificationsIn(event)) {
         const after = evolveNotification(notifications.get(id) ?? null, event);
         if (after) notifications.set(id, after);
@@ -181,6 +197,7 @@ export function startSimulation({
           event.type === 'NotificationAttempted' ? [event.payload.notification_id] : [],
         ),
       ),
+      forgotten,
       health: [...channelIds].flatMap((id) => healths.get(id) ?? []),
     });
   }
@@ -231,6 +248,18 @@ export function startSimulation({
           ids.flatMap((id) => notifications.get(id) ?? []),
         ),
       );
+      await settled();
+    },
+    forget: async (channel, lead, before) => {
+      fold([
+        decideForgetting({
+          ou_id: channelOf().ou_id,
+          channel_id: idOf(channel),
+          lead_id: idOf(lead),
+          before: { topic: 'scoring.events', partition: 0, offset: before },
+          requested_at: now(),
+        }),
+      ]);
       await settled();
     },
     kill: async () => {

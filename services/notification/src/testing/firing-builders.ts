@@ -170,6 +170,33 @@ export function eventsIngested(
   };
 }
 
+/** The lead is deleted: as scoring tells of it, and as ingest does. */
+export function leadRemoved(
+  deletion: string,
+  previous = 0,
+  more: Partial<records.LeadRemoved> = {},
+): records.LeadRemoved {
+  return {
+    ou_id: ouId,
+    lead_id: leadId,
+    previous_score: previous,
+    deletion_id: idOf(deletion),
+    removed_at: second(0),
+    ...more,
+  };
+}
+
+export function leadDeleted(deletion: string, more: Partial<records.LeadDeleted> = {}): records.LeadDeleted {
+  return {
+    ou_id: ouId,
+    lead_id: leadId,
+    deletion_id: idOf(deletion),
+    deleted_by: idOf('credential'),
+    deleted_at: second(0),
+    ...more,
+  };
+}
+
 export const scoredAt = (offset: number): Source => ({ topic: 'scoring.events', partition: 0, offset });
 export const ingestedAt = (offset: number): Source => ({ topic: 'ingest.events', partition: 0, offset });
 

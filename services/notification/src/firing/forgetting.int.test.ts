@@ -1,0 +1,356 @@
+// Leads that are deleted, on a real database: however the log is cut and whenever the process is killed the same documents
+// come of it; of very many firings nothing stays; and every channel that was told is told to forget.
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { records, type PayloadOf, type RecordDeclaration } from '@lead-scoring/contracts';
+import type { FoldedRecord, IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
+import { explanationCollections, type LeadDrivers } from '@lead-scoring/explanations';
+import {
+  connectReadModel,
+  databaseName,
+  ensureCollections,
+  offsetToNumber,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { createLogger } from '@lead-scoring/service';
+import { foldedInSteps, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import { endpointsFromEnvironment } from '@lead-scoring/testing/service-rig';
+import fc from 'fast-check';
+import {
+  act,
+  configurationOf,
+  eventsIngested,
+  idOf,
+  ingestedAt,
+  leadDeleted,
+  leadId,
+  leadRemoved,
+  leadScored,
+  milestone,
+  ouId,
+  scoredAt,
+  second,
+  sequence,
+} from '../testing/firing-builders.js';
+import { decideDeletion, decideIngested, decideScored } from './decide.js';
+import { isFired, type FiringDraft, type FiringEvent } from './events.js';
+import { evolveLead } from './evolve.js';
+import { isEnded } from './forget-model.js';
+import { describeFiring } from './notification-model.js';
+import { openFiring } from './partition.js';
+import { simulateSequence } from './simulate.js';
+import { initialLeadState, type LeadState } from './state.js';
+import { firingCollections } from './store.js';
+import { compileTriggers } from './trigger-model.js';
+
+const partition = 0;
+const channels = [idOf('channel a'), idOf('channel b')];
+const hot = milestone({ score_threshold: 10, channel_ids: channels.slice(0, 1) });
+const visited = sequence(['A', 'B'], { channel_ids: channels.slice(1) });
+const configuration = configurationOf([hot, visited]);
+const triggers = compileTriggers(configuration, []);
+
+const declarations: Record<FiringEvent['type'], RecordDeclaration> = {
+  MilestoneFired: records.milestoneFired,
+  SequenceFired: records.sequenceFired,
+  SurgeFired: records.surgeFired,
+  TriggerRearmed: records.triggerRearmed,
+  TriggerSuppressed: records.triggerSuppressed,
+  ActivityObserved: records.activityObserved,
+  LeadForgotten: records.leadForgotten,
+};
+
+function record<Declaration extends RecordDeclaration>(
+  declaration: Declaration,
+  payload: PayloadOf<Declaration>,
+  offset: number,
+): FoldedRecord {
+  const { type, topic } = declaration;
+  return {
+    type,
+    declaration,
+    topic,
+    partition,
+    offset: BigInt(offset),
+    key: null,
+    payload,
+    json: Buffer.from(JSON.stringify(payload)),
+    headers: { type, id: '', time: '' },
+  };
+}
+
+function told(draft: FiringDraft): FiringEvent {
+  if (!isFired(draft)) return draft;
+  const seen_in = { topic: 'scoring.events', offset: 0 } as const;
+  return describeFiring(draft, { name: 'Ada', aliases: [], score: 0, top_drivers: [], levels: [], seen_in });
+}
+
+/** Between the records of two transactions there is one of the log's own. */
+const recorded = (event: FiringEvent, index: number): FoldedRecord =>
+  record(declarations[event.type], event.payload, index * 2);
+
+const open = (
+  readModel: ReadModel,
+  explained: readonly (LeadDrivers | null)[] = [],
+  // Less than there are leads: what is in hand is not all that there is.
+  cachedLeads = 2,
+) =>
+  openFiring(readModel, partition, {
+    triggers: { load: () => Promise.resolve(() => triggers) },
+    explanations: {
+      reach: () => Promise.resolve(),
+      read: (requests) => Promise.resolve(requests.map((_, index) => explained[index] ?? null)),
+    },
+    shareLinks: null,
+    cachedLeads,
+  });
+
+const names = ['ada', 'bob', 'cy'] as const;
+const happening = fc.record({
+  lead: fc.constantFrom(...names),
+  what: fc.oneof(
+    { weight: 3, arbitrary: fc.integer({ min: -12, max: 12 }) },
+    { weight: 3, arbitrary: fc.constantFrom('A', 'B') },
+    { weight: 3, arbitrary: fc.constantFrom('silenced', 'removed', 'deleted') },
+  ),
+});
+type Happening = typeof happening extends fc.Arbitrary<infer One> ? One : never;
+
+/** What is recorded when this happens to leads, in this order. */
+function logOf(happened: readonly Happening[]): FiringEvent[] {
+  const states = new Map<string, LeadState>();
+  const scores = new Map<string, number>();
+  return happened.flatMap(({ lead, what }, index) => {
+    const lead_id = idOf(lead);
+    const before = states.get(lead) ?? initialLeadState(ouId, lead_id);
+    const [scored, ingested] = [scoredAt(index), ingestedAt(index)];
+    const ended = { ou_id: ouId, lead_id, deletion_id: idOf(`deletion ${String(index)}`), at: second(index) };
+    const decide = () => {
+      if (typeof what === 'number') {
+        const score = scores.get(lead) ?? 0;
+        scores.set(lead, score + what);
+        const one = act(`e${String(index)}`, 'A', index, what);
+        return decideScored(leadScored([one], score, index, { lead_id }), scored, before, triggers);
+      }
+      if (what === 'removed') {
+        scores.delete(lead);
+        return decideDeletion(ended, scored, before, true);
+      }
+      if (what === 'deleted') return decideDeletion(ended, ingested, before, true);
+      if (what === 'silenced') {
+        const event: FiringDraft = {
+          type: 'TriggerSuppressed',
+          payload: {
+            ou_id: ouId,
+            lead_id,
+            configuration_version: 1,
+            source: scored,
+            trigger: { id: hot.id, name: hot.name, kind: hot.kind },
+            firings: 20,
+            window_seconds: 600,
+            at: second(index),
+            until: second(index),
+          },
+        };
+        return { events: [event], state: evolveLead(before, event) };
+      }
+      const one = act(`e${String(index)}`, what, index);
+      return decideIngested(eventsIngested([one], index, { lead_id }), ingested, before, triggers);
+    };
+    const { events, state } = decide();
+    states.set(lead, state);
+    return events.map(told);
+  });
+}
+
+/** Those of the events that are not forgotten. */
+function left(events: readonly FiringEvent[]): FiringEvent[] {
+  return events.filter(
+    ({ payload: { lead_id, source } }) =>
+      !events.some(
+        (end) =>
+          end.type === 'LeadForgotten' &&
+          end.payload.lead_id === lead_id &&
+          isEnded(source, end.payload.source),
+      ),
+  );
+}
+
+const step = fc.record({
+  size: fc.integer({ min: 1, max: 8 }),
+  killedAfter: fc.oneof(fc.integer({ min: 0, max: 8 }), fc.constant(Infinity)),
+  isStored: fc.boolean(),
+});
+
+test('any cut of the log into batches, killed at any write, gives the same documents as one record after the other', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(happening, { minLength: 20, maxLength: 50 }),
+      fc.array(step, { minLength: 5, maxLength: 15 }),
+      async (happened, steps) => {
+        const events = logOf(happened);
+        const folded = (cut: FoldStep[]) =>
+          foldedInSteps({ collections: firingCollections, log: events.map(recorded), steps: cut, open });
+        const documents = await folded(oneByOne(events));
+        const alive = left(events);
+        expect(documents.fired_events).toHaveLength(alive.filter(isFired).length);
+        const silent = alive.filter(({ type }) => type === 'TriggerSuppressed');
+        expect(documents.suppressions).toHaveLength(
+          new Set(silent.map(({ payload }) => payload.lead_id)).size,
+        );
+        expect(await folded(steps)).toEqual(documents);
+      },
+    ),
+    { numRuns: 25 },
+  );
+}, 240_000);
+
+describe('a deletion', () => {
+  let readModel: ReadModel;
+
+  beforeEach(async () => {
+    readModel = await connectReadModel(
+      {
+        uri: endpointsFromEnvironment().mongodbUri,
+        database: databaseName(`forgetting-${randomUUID().slice(0, 8)}`, 'notification'),
+      },
+      { logger: createLogger({ name: 'test', level: 'silent' }) },
+    );
+    await ensureCollections(readModel, [...firingCollections, ...explanationCollections]);
+  });
+  afterEach(async () => {
+    await readModel.patiently((db) => db.dropDatabase());
+    await readModel.close();
+  });
+
+  const removal = (offset: number) => record(records.leadRemoved, leadRemoved('deletion'), offset);
+  const deletion = (offset: number) => record(records.leadDeleted, leadDeleted('deletion'), offset);
+  const scoredOnce = (offset: number, points = 15) =>
+    record(
+      records.leadScored,
+      leadScored([act(`s${String(offset)}`, 'A', offset, points)], 0, offset),
+      offset,
+    );
+  const completed = (offset: number) => {
+    const steps = ['A', 'B'].map((type) => act(`${type}${String(offset)}`, type, offset));
+    return record(records.eventsIngested, eventsIngested(steps, offset), offset);
+  };
+
+  /** A partition and its own log. */
+  function opened(explained: readonly (LeadDrivers | null)[] = []) {
+    const firing = open(readModel, explained);
+    let next = 0;
+    return {
+      take: async (...incoming: IncomingRecord[]) => {
+        const { events, commands = [] } = await firing.decide(incoming);
+        const own = events.map(({ declaration, payload }: OutgoingRecord) =>
+          record(declaration, payload, next++),
+        );
+        await firing.fold(own);
+        return { events: own, commands };
+      },
+      fold: (events: FiringEvent[]) =>
+        firing.fold(events.map((event) => record(declarations[event.type], event.payload, next++))),
+      fired: () => readModel.db.collection('fired_events').countDocuments(),
+    };
+  }
+
+  const commandsOf = (commands: readonly OutgoingRecord[]) =>
+    commands.map(({ declaration, key }) => [declaration.type, key]);
+
+  test('of a lead with thousands of firings leaves none, and asks each channel that was told once', async () => {
+    const { take, fold, fired } = opened();
+    const many = Array.from({ length: 3_500 }, (_, index): FiringEvent => {
+      const [draft] = decideScored(
+        leadScored([act(`m${String(index)}`, 'A', index, 15)], 0, index),
+        scoredAt(index),
+        initialLeadState(ouId, leadId),
+        compileTriggers(configurationOf([{ ...hot, channel_ids: [channels[index % 2] ?? ''] }]), []),
+      ).events;
+      if (!draft) throw new Error('it fires');
+      return told(draft);
+    });
+    for (let from = 0; from < many.length; from += 1_000) await fold(many.slice(from, from + 1_000));
+    expect(await fired()).toBe(many.length);
+    const { events, commands } = await take(removal(4_000));
+    expect(events.map(({ type }) => type)).toEqual(['LeadForgotten']);
+    expect(commandsOf(commands).sort()).toEqual(channels.map((id) => ['ForgetLead', id]).sort());
+    expect(commands[0]?.payload).toMatchObject({
+      ou_id: ouId,
+      lead_id: leadId,
+      before: { topic: 'scoring.events', partition, offset: 4_000 },
+    });
+    expect(await fired()).toBe(0);
+    // What was decided before is not decided again; the same record neither.
+    expect((await take(scoredOnce(3_999), removal(4_000))).events).toEqual([]);
+  }, 120_000);
+
+  test('decided together with a firing comes behind it, and a lead that begins anew fires again', async () => {
+    const { take, fired } = opened();
+    const { events, commands } = await take(scoredOnce(1), removal(2), scoredOnce(3));
+    expect(events.map(({ type }) => type)).toEqual(['MilestoneFired', 'LeadForgotten', 'MilestoneFired']);
+    expect(commandsOf(commands)).toEqual([
+      ['RequestNotification', channels[0]],
+      ['ForgetLead', channels[0]],
+      ['RequestNotification', channels[0]],
+    ]);
+    expect(await fired()).toBe(1);
+  });
+
+  test('as one topic tells of it, ends what that topic caused', async () => {
+    const { take, fired } = opened();
+    await take(scoredOnce(1));
+    await take(completed(1));
+    // Ingest is first: what it tells of next is of the new lead.
+    expect(commandsOf((await take(deletion(2))).commands)).toEqual([['ForgetLead', channels[1]]]);
+    await take(completed(3));
+    expect(await fired()).toBe(2);
+    expect(commandsOf((await take(removal(2))).commands)).toEqual([['ForgetLead', channels[0]]]);
+    expect(await fired()).toBe(1);
+    expect((await take(scoredOnce(3))).events.map(({ type }) => type)).toEqual(['MilestoneFired']);
+  });
+
+  test('that scoring has not told of yet keeps what is explained out of what is told of the new lead', async () => {
+    const name = 'The lead that was deleted';
+    const { take } = opened([{ name, score: 80, top_drivers: [], levels: [], offset: 0 }]);
+    const nameIn = ({ events }: { events: FoldedRecord[] }) =>
+      events.flatMap(({ payload, type }) =>
+        type === 'SequenceFired' ? [(payload as records.SequenceFired).lead.name] : [],
+      );
+    expect(nameIn(await take(completed(1)))).toEqual([name]);
+    const anew = await take(deletion(2), completed(3));
+    expect(nameIn(anew)).toEqual(['ada@example.com']);
+    expect(anew.events.at(-1)?.payload).toMatchObject({ score: 0, top_drivers: [] });
+    await take(removal(2));
+    expect(nameIn(await take(completed(4)))).toEqual([name]);
+  });
+
+  test('ends what is simulated of the lead, which is read from the log', async () => {
+    const both = (lead_id: string, at: number) =>
+      eventsIngested([act(`a ${String(at)}`, 'A', at), act(`b ${String(at)}`, 'B', at)], at, { lead_id });
+    async function* ingestedSince() {
+      yield await Promise.resolve(both(leadId, 1));
+      yield both(idOf('bob'), 2);
+      yield leadDeleted('deletion');
+      yield both(leadId, 3);
+    }
+    const simulated = await simulateSequence(
+      { readModel, ingestedSince },
+      visited,
+      { from: second(0), to: second(10) },
+      { timeMs: 10_000, events: 1_000 },
+    );
+    expect(simulated).toMatchObject({ total: 2, leads: 2 });
+    expect(simulated.data.map(({ at, lead }) => [at, lead.id])).toEqual([
+      [second(3), leadId],
+      [second(2), idOf('bob')],
+    ]);
+  });
+
+  test('of a lead that no trigger was concerned with is recorded, and tells nobody', async () => {
+    const { take } = opened();
+    const { events, commands } = await take(removal(1));
+    expect(events.map(({ type, offset }) => [type, offsetToNumber(offset)])).toEqual([['LeadForgotten', 0]]);
+    expect(commands).toEqual([]);
+  });
+});

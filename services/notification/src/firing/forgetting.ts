@@ -1,0 +1,112 @@
+// Firings as stored, when the lead that they tell of is deleted: which they are, and whom they told. They are looked through
+// one after the other, however many there are.
+import type { records } from '@lead-scoring/contracts';
+import {
+  deleteByIds,
+  readJson,
+  uuidToBinary,
+  withClassifiedErrors,
+  type Binary,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { isFired, type FiredDraft, type FiringDraft, type Source } from './events.js';
+import { isEnded } from './forget-model.js';
+import type { LeadState } from './state.js';
+import { firedEvents, suppressionKey, suppressions } from './store.js';
+
+type Fired = Pick<FiredDraft['payload'], 'ou_id' | 'lead_id' | 'source' | 'channel_ids'>;
+/** The deletion that a firing is forgotten with; of several the first. */
+type FindEnd = (fired: Fired) => records.LeadForgotten | undefined;
+
+/** Leads whose firings are looked for in one call. */
+const leadsAtOnce = 500;
+const firingsAtOnce = 500;
+
+/** What is to be sent for each deletion among these drafts: a command for each channel that was told of the lead. */
+export async function forgettingsOf(
+  readModel: ReadModel,
+  drafts: readonly FiringDraft[],
+): Promise<Map<FiringDraft['payload'], records.ForgetLead[]>> {
+  const forgotten = forgottenIn(drafts);
+  if (forgotten.length === 0) return new Map();
+  const told = new Map(forgotten.map((end) => [end, new Set<string>()]));
+  const endOf = endsOf(forgotten);
+  const tell = (fired: Fired) => {
+    const end = endOf(fired);
+    for (const id of fired.channel_ids) if (end) told.get(end)?.add(id);
+  };
+  await visitFirings(readModel, forgotten, tell);
+  // What is decided together with the deletion is not stored yet.
+  for (const draft of drafts) if (isFired(draft)) tell(draft.payload);
+  return new Map(
+    [...told].map(([end, channels]) => {
+      const { ou_id, lead_id, source, at } = end;
+      const commands = [...channels].map((channel_id) => ({
+        ou_id,
+        channel_id,
+        lead_id,
+        before: source,
+        requested_at: at,
+      }));
+      return [end, commands];
+    }),
+  );
+}
+
+/** Deletes the firings that are forgotten with these events. */
+export async function deleteFirings(readModel: ReadModel, events: readonly FiringDraft[]): Promise<void> {
+  const forgotten = forgottenIn(events);
+  if (forgotten.length === 0) return;
+  const endOf = endsOf(forgotten);
+  const ids: Binary[] = [];
+  await visitFirings(readModel, forgotten, (fired, id) => {
+    if (endOf(fired)) ids.push(id);
+  });
+  await deleteByIds(readModel.collection(firedEvents), ids);
+}
+
+/** Deletes what says that triggers are silent for a lead, unless they have fallen silent for it again since. */
+export async function deleteSuppressions(
+  readModel: ReadModel,
+  forgotten: readonly { before: LeadState; topic: Source['topic']; offset: number }[],
+): Promise<void> {
+  for (const { before, topic, offset } of forgotten) {
+    const keys = [...before.memories]
+      .filter(([, memory]) => memory.topic === topic && memory.suppressed !== null)
+      .map(([triggerId]) => suppressionKey(triggerId, before.lead_id));
+    if (keys.length === 0) continue;
+    await withClassifiedErrors(() =>
+      readModel.collection(suppressions).deleteMany({ _id: { $in: keys }, offset: { $lt: offset } }),
+    );
+  }
+}
+
+function forgottenIn(events: readonly FiringDraft[]): records.LeadForgotten[] {
+  return events.flatMap((event) => (event.type === 'LeadForgotten' ? [event.payload] : []));
+}
+
+function endsOf(forgotten: readonly records.LeadForgotten[]): FindEnd {
+  const ends = new Map<string, records.LeadForgotten[]>();
+  for (const end of forgotten) ends.set(end.lead_id, [...(ends.get(end.lead_id) ?? []), end]);
+  return ({ ou_id, lead_id, source }) =>
+    ends.get(lead_id)?.find((end) => end.ou_id === ou_id && isEnded(source, end.source));
+}
+
+/** Calls back for each stored firing of the leads. */
+async function visitFirings(
+  readModel: ReadModel,
+  forgotten: readonly records.LeadForgotten[],
+  visit: (fired: Fired, id: Binary) => void,
+): Promise<void> {
+  const leads = [...new Set(forgotten.map(({ lead_id }) => lead_id))].map(uuidToBinary);
+  for (let from = 0; from < leads.length; from += leadsAtOnce)
+    await withClassifiedErrors(async () => {
+      const found = readModel
+        .collection(firedEvents)
+        .find(
+          { lead: { $in: leads.slice(from, from + leadsAtOnce) } },
+          { projection: { json: 1 }, batchSize: firingsAtOnce },
+        );
+      for await (const { _id, json } of found) visit(readJson(json) as unknown as Fired, _id);
+    });
+}
