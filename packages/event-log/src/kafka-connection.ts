@@ -6,6 +6,7 @@
 // cluster that kafkajs hands to a custom partition assigner. docs: README.md, "Why not kafkajs' producer and consumer".
 import { Kafka, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
+import './request-queue.js';
 import { directBroker } from './direct-broker.js';
 import { EventLogError } from './errors.js';
 import type { EventLogConfig } from './config.js';

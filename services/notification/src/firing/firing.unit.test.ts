@@ -1077,6 +1077,8 @@ describe('whatever triggers there are and whatever the lead does,', () => {
             case 'ActivityObserved':
               records.activityObserved.schema.parse(payload);
               break;
+            case 'LeadForgotten':
+              throw new Error('no lead was deleted');
           }
       }),
     );
