@@ -1,4 +1,5 @@
 // Preparation, writing, requests, projections and the operator's look at the log, against real servers.
+import { isDeepStrictEqual } from 'node:util';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectorNames, defineRecord, records as declarations } from '@lead-scoring/contracts';
@@ -177,6 +178,17 @@ describe('the writer', () => {
     const found: unknown[] = [];
     for await (const { payload } of since()) found.push(payload);
     expect(found).toEqual([later.payload]);
+  });
+
+  test('is all there since a time before there were computers', async () => {
+    const record = createRuleset();
+    await writer.write([record]);
+    const found: unknown[] = [];
+    for (const from of [new Date('1680-01-06'), new Date(-1)])
+      for await (const { payload } of tail(log, 'scoring.commands', { from, follow: false }))
+        found.push(payload);
+    const { payload } = record;
+    expect(found.filter((one) => isDeepStrictEqual(one, payload))).toHaveLength(2);
   });
 
   test('brokers that cannot be reached make it reject within its time limit', async () => {

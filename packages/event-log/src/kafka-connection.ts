@@ -177,7 +177,8 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
         return BigInt(offset);
       };
       if (!(which instanceof Date)) return find({ fromBeginning: which === 'earliest' });
-      const offset = await find({ fromTimestamp: which.getTime() });
+      // Brokers refuse a time before 1970, and take the small negative ones for something else.
+      const offset = await find({ fromTimestamp: Math.max(0, which.getTime()) });
       // -1: nothing was written that late.
       return offset >= 0n ? offset : find({ fromBeginning: false });
     },
