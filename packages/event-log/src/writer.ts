@@ -313,7 +313,11 @@ export function createRecordWriter(
       if (records.length === 0) return [];
       const now = Date.now();
       const trace = traceHeaders();
-      const encoded = records.map((record) => encodeRecord(log, record, now, trace));
+      // Nothing below refers to the records: they are let go before the brokers answer.
+      const encoded = records.map((record) => ({
+        ...encodeRecord(log, record, now, trace),
+        name: record.declaration.topic,
+      }));
       const bytes = encoded.reduce((sum, one) => sum + one.bytes, 0);
       if (bufferedBytes + bytes > maxBufferedBytes && bufferedBytes > 0) {
         throw new EventLogError(
@@ -335,11 +339,10 @@ export function createRecordWriter(
             expire(write);
           }, timeoutMs),
         };
-        encoded.forEach(({ topic, partition, message, bytes: size }, index) => {
+        encoded.forEach(({ topic, partition, name, message, bytes: size }, index) => {
           const key = `${topic}/${partition}`;
           let lane = lanes.get(key);
           if (!lane) lanes.set(key, (lane = { topic, partition, waiting: [] }));
-          const name = records[index]?.declaration.topic ?? 'replies';
           lane.waiting.push({ write, index, name, message, bytes: size });
           bufferedBytes += size;
         });

@@ -55,7 +55,8 @@ export function createIntakeHandler(
     try {
       const body = await readBody(req, { maximumBytes: intakeLimits.bytes, types: bodyTypesOf(route) });
       room.resize(body.bytes.length);
-      const perform = async (): Promise<Answer> => {
+      // Not one with waiting for the log: an event that is held until then is copied by every collection meanwhile.
+      const submit = () => {
         const receivedAt = new Date().toISOString();
         const sent = eventsOf(body);
         const { events, rejected } = validateEvents(sent, {
@@ -78,14 +79,18 @@ export function createIntakeHandler(
           },
           partitionOf,
         );
-        const positions = await writer.write(chunks).catch((error: unknown) => {
+        return { accepted: events.length, rejected, written: writer.write(chunks) };
+      };
+      const perform = async (): Promise<Answer> => {
+        const { accepted, rejected, written } = submit();
+        const positions = await written.catch((error: unknown) => {
           throw asLogProblem(error, batchId);
         });
         return {
           status: 202,
           body: JSON.stringify({
             ...(route.name === 'importEvents' && { job_id: batchId }),
-            accepted: events.length,
+            accepted,
             ...(partial === 'true' && { rejected }),
             batch_id: batchId,
             ...(positions.length > 0 && { position: positionOf(positions) }),
