@@ -64,8 +64,8 @@ test.each([
     what: 'every operation',
     select: ['--exclude-operation-id', 'revokeToken', '--exclude-operation-id', 'deleteLead'],
     phases: everything,
-    seconds: 100,
-    atLeast: 1_500,
+    seconds: 60,
+    atLeast: 1_200,
   },
   // In a chain of requests they would end the very token that the tool uses, and the lead that most requests name.
   {
