@@ -227,14 +227,20 @@ export function createDeliverer(
 
   async function refill(lane: Lane): Promise<void> {
     const limit = maximumInHand + lane.unrecorded.size;
-    // What is folded from here on may not be in the answer, so nothing of it is left to the store.
+    // What is folded from here on may not be in the answer, so nothing of it is left to the store; and what ends from
+    // here on may still be in it, as if it waited.
     lane.more = false;
+    const underWay = new Set(lane.unrecorded);
     const found = await store.waitingFor(lane.channel_id, limit).catch((error: unknown) => {
       lane.more = true;
       throw error;
     });
     for (const waiting of found)
-      if (!lane.unrecorded.has(waiting.notification_id) && !isInHand(lane, waiting.notification_id))
+      if (
+        !underWay.has(waiting.notification_id) &&
+        !lane.unrecorded.has(waiting.notification_id) &&
+        !isInHand(lane, waiting.notification_id)
+      )
         putIn(lane, waiting);
     if (found.length === limit) lane.more = true;
   }

@@ -96,13 +96,14 @@ export function startSimulation({
   const healths = new Map<string, ChannelHealth>();
   const channels = new Map(known.map((channel) => [channel.id, channel]));
   let generation = 0;
-  let deliverer = open();
-  deliverer.begin();
 
   const waiting = () =>
     [...notifications.values()]
       .filter(({ status }) => status === 'pending')
       .map((notification) => waitingOf(notification, offsets.get(notification.notification_id) ?? 0));
+
+  let deliverer = open();
+  deliverer.begin();
 
   function passed(ms: number): Promise<void> {
     return new Promise((resolve) => {
