@@ -6,6 +6,9 @@ import { createServer } from 'node:net';
 const FIRST_PORT = 15_000;
 const LAST_PORT = 32_000;
 const ATTEMPTS = 200;
+/** Of those picked last: whoever asked for one may not listen on it yet. */
+const REMEMBERED = 1_000;
+const picked = new Set<number>();
 
 /** Whether 127.0.0.1:port can be listened on at this moment. */
 export async function isPortFree(port: number): Promise<boolean> {
@@ -19,16 +22,20 @@ export async function isPortFree(port: number): Promise<boolean> {
 }
 
 /**
- * Picks a port that is free on 127.0.0.1 now.
+ * Picks a port that is free on 127.0.0.1 now, and that this process was not given a short while ago.
  *
  * @throws Error when no free port is found after many tries
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
-    if (await isPortFree(port)) {
-      return port;
+    if (picked.has(port)) continue;
+    picked.add(port);
+    for (const oldest of picked) {
+      if (picked.size <= REMEMBERED) break;
+      picked.delete(oldest);
     }
+    if (await isPortFree(port)) return port;
   }
   throw new Error(`found no free port between ${FIRST_PORT} and ${LAST_PORT} on 127.0.0.1`);
 }
