@@ -1,6 +1,6 @@
 // Ends a loop of kafkajs 2.2.4: after its first answer every connection looks for waiting requests each millisecond, for
-// ever, whether there are any or not (its issues 1556 and 1704). With a connection for each partition and topic that
-// alone kept a tenth of a core busy in each service, and woke the process a thousand times a second.
+// ever, whether there are any or not (its issues 1556 and 1704). With a connection for each partition and topic that was
+// half of the processor time of an idle service.
 import { createRequire } from 'node:module';
 
 interface RequestQueue {

@@ -55,7 +55,7 @@ export function createIntakeHandler(
     try {
       const body = await readBody(req, { maximumBytes: intakeLimits.bytes, types: bodyTypesOf(route) });
       room.resize(body.bytes.length);
-      // Not one with waiting for the log: an event that is held until then is copied by every collection meanwhile.
+      // Apart from waiting for the log: the parsed events are let go before it answers.
       const submit = () => {
         const receivedAt = new Date().toISOString();
         const sent = eventsOf(body);
