@@ -1,12 +1,6 @@
 // The notification service: its processor of channels, triggers, firings and deliveries, the explanations that
 // notifications give, and the query port over what it has folded.
-import {
-  createEventLogComponent,
-  createProcessor,
-  createProjector,
-  createRecordWriter,
-} from '@lead-scoring/event-log';
-import { openExplanationPartition } from '@lead-scoring/explanations';
+import { createEventLogComponent, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
 import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
@@ -25,7 +19,7 @@ import { systemClock } from './delivery/clock.js';
 import { createSenders } from './delivery/senders/senders.js';
 import { limitsOf, mailOf, policyOf, slackOf } from './delivery/settings.js';
 import { createSlots } from './delivery/slots.js';
-import { createExplanations, explanationsProjector } from './firing/explanations.js';
+import { createExplanations, createExplanationsProjector } from './firing/explanations.js';
 import { createTriggerReader } from './firing/trigger-reader.js';
 import { createCatchUp, createLevelReader } from './levels/reader.js';
 import { openPartition, processorName } from './partition-state.js';
@@ -73,24 +67,7 @@ runService({
       scope.fatal(error);
     };
     const explanations = await scope.start(
-      createProjector(log, {
-        name: explanationsProjector,
-        inputs: ['scoring.events'],
-        rebuildsWith: processorName,
-        open: (partition) =>
-          Promise.resolve(
-            openExplanationPartition(readModel, partition, {
-              projectorName: explanationsProjector,
-              // Whoever explains waits until what it explains is folded: nothing more is to be said of a rebuild.
-              beforeReset: () => Promise.resolve(),
-              cachedLeads,
-            }),
-          ),
-        logger,
-        onFatal,
-        maxRecordsPerBatch: 16_000,
-        maxBytesPerBatch: 8 * 1024 * 1024,
-      }),
+      createExplanationsProjector(log, readModel, { cachedLeads, logger, onFatal }),
     );
     const partitionOptions = {
       configuration: { destinations: createDestinationCheck(outbound, sealing), levels },

@@ -1,7 +1,13 @@
 // What notifications say of leads: from the service's own explanations, which may be a moment behind what made a trigger
 // fire, and are waited for then.
 import { projectorNames } from '@lead-scoring/contracts';
-import { readDrivers, type DriversRequest, type LeadDrivers } from '@lead-scoring/explanations';
+import { createProjector, type EventLog, type ProjectorOptions } from '@lead-scoring/event-log';
+import {
+  openExplanationPartition,
+  readDrivers,
+  type DriversRequest,
+  type LeadDrivers,
+} from '@lead-scoring/explanations';
 import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
 
 export const [explanationsProjector] = projectorNames.notification;
@@ -31,4 +37,29 @@ export function createExplanations(readModel: ReadModel, { timeoutMs }: { timeou
     },
     read: (requests) => readDrivers(readModel, requests),
   };
+}
+
+/** Folds what scoring decides into the service's own explanations. */
+export function createExplanationsProjector(
+  log: EventLog,
+  readModel: ReadModel,
+  { cachedLeads, ...options }: Pick<ProjectorOptions, 'logger' | 'onFatal'> & { cachedLeads: number },
+): ReturnType<typeof createProjector> {
+  return createProjector(log, {
+    ...options,
+    name: explanationsProjector,
+    inputs: ['scoring.events'],
+    rebuildsWith: 'notification',
+    open: (partition) =>
+      Promise.resolve(
+        openExplanationPartition(readModel, partition, {
+          projectorName: explanationsProjector,
+          // Whoever explains waits until what it explains is folded: nothing more is to be said of a rebuild.
+          beforeReset: () => Promise.resolve(),
+          cachedLeads,
+        }),
+      ),
+    maxRecordsPerBatch: 16_000,
+    maxBytesPerBatch: 8 * 1024 * 1024,
+  });
 }

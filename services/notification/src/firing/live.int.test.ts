@@ -1,13 +1,13 @@
 // Firing on real servers, with owners that come and go: each crossing fires once, and asks for each channel once.
 import { expect, test } from '@jest/globals';
 import { notificationIdOf, records } from '@lead-scoring/contracts';
-import { createProcessor, createProjector, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
-import { explanationCollections, openExplanationPartition } from '@lead-scoring/explanations';
+import { createProcessor, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { explanationCollections } from '@lead-scoring/explanations';
 import { createCheckpoints } from '@lead-scoring/read-model';
 import { openServiceRig } from '@lead-scoring/testing/service-rig';
 import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../testing/firing-builders.js';
 import { createCatchUp, createLevelReader } from '../levels/reader.js';
-import { createExplanations, explanationsProjector } from './explanations.js';
+import { createExplanations, createExplanationsProjector } from './explanations.js';
 import { openFiring } from './partition.js';
 import { firingCollections } from './store.js';
 import { createTriggerReader } from './trigger-reader.js';
@@ -27,23 +27,7 @@ async function startFiring() {
   const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 10_000 }));
   const triggers = createTriggerReader(configurations, levels);
   const explanations = createExplanations(readModel, { timeoutMs: 10_000 });
-  await rig.run(
-    createProjector(log, {
-      name: explanationsProjector,
-      inputs: ['scoring.events'],
-      rebuildsWith: name,
-      open: (partition) =>
-        Promise.resolve(
-          openExplanationPartition(readModel, partition, {
-            projectorName: explanationsProjector,
-            beforeReset: () => Promise.resolve(),
-            cachedLeads: 100,
-          }),
-        ),
-      logger,
-      onFatal,
-    }),
-  );
+  await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
   const start = () =>
     rig.run(
       createProcessor(log, {

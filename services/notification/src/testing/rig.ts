@@ -1,7 +1,6 @@
 // The whole notification service in this process on real servers: commands and scoring's and ingest's events in through
 // the log, reads through the query port, and senders that may reach the receivers of a test.
-import { createProcessor, createProjector, type OutgoingRecord } from '@lead-scoring/event-log';
-import { openExplanationPartition } from '@lead-scoring/explanations';
+import { createProcessor, type OutgoingRecord } from '@lead-scoring/event-log';
 import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
 import { createSealing, type Sealing } from '@lead-scoring/service';
 import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
@@ -15,7 +14,7 @@ import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
 import type { MailSettings } from '../delivery/senders/email.js';
 import type { SlackSettings } from '../delivery/senders/slack.js';
-import { createExplanations, explanationsProjector } from '../firing/explanations.js';
+import { createExplanations, createExplanationsProjector } from '../firing/explanations.js';
 import { createTriggerReader } from '../firing/trigger-reader.js';
 import { createCatchUp, createLevelReader } from '../levels/reader.js';
 import { openPartition, processorName } from '../partition-state.js';
@@ -60,23 +59,7 @@ export async function startRig({
   const configurations = createConfigurationReader(readModel);
   const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 10_000 }));
   await rig.serve(notificationQueries({ readModel, log, configurations, levels, now: () => new Date() }));
-  await rig.run(
-    createProjector(log, {
-      name: explanationsProjector,
-      inputs: ['scoring.events'],
-      rebuildsWith: processorName,
-      open: (partition) =>
-        Promise.resolve(
-          openExplanationPartition(readModel, partition, {
-            projectorName: explanationsProjector,
-            beforeReset: () => Promise.resolve(),
-            cachedLeads: 100,
-          }),
-        ),
-      logger,
-      onFatal,
-    }),
-  );
+  await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
   const options = {
     configuration: { destinations: createDestinationCheck(outbound, sealing), levels },
     firing: {
