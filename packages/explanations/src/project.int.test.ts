@@ -1,23 +1,23 @@
 // The projection's laws on a real database: twice is as once, and the log may be cut into batches anywhere.
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { records, type PayloadOf, type RecordDeclaration } from '@lead-scoring/contracts';
+import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
 import { createLogger } from '@lead-scoring/service';
-import { crashing } from '@lead-scoring/testing/fold-laws';
+import { crashing, foldedRecord } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { explanationCollections } from './index.js';
 import { openExplanationPartition } from './project.js';
 import { leadRemoved, leadScored, levelsSet, ruleCreated, rulesetCreated } from './testing/builders.js';
 
 const log: FoldedRecord[] = [
-  incoming(records.rulesetCreated, rulesetCreated()),
-  ...['pricing', 'careers'].map((name) => incoming(records.ruleCreated, ruleCreated(name, 5))),
-  incoming(records.engagementLevelsSet, levelsSet([['Hot', 5, null]])),
-  incoming(records.engagementLevelsSet, levelsSet([['Hot', 8, null]])),
+  foldedRecord(records.rulesetCreated, rulesetCreated()),
+  ...['pricing', 'careers'].map((name) => foldedRecord(records.ruleCreated, ruleCreated(name, 5))),
+  foldedRecord(records.engagementLevelsSet, levelsSet([['Hot', 5, null]])),
+  foldedRecord(records.engagementLevelsSet, levelsSet([['Hot', 8, null]])),
   ...Array.from({ length: 12 }, (_, index) =>
-    incoming(
+    foldedRecord(
       records.leadScored,
       leadScored(
         ['ada', 'bob', 'cy'][index % 3] ?? '',
@@ -33,24 +33,6 @@ const log: FoldedRecord[] = [
     ),
   ),
 ].map((record, offset) => ({ ...record, offset: BigInt(offset * 2) }));
-
-function incoming<Declaration extends RecordDeclaration>(
-  declaration: Declaration,
-  payload: PayloadOf<Declaration>,
-): FoldedRecord {
-  const { type, topic } = declaration;
-  return {
-    type,
-    declaration,
-    topic,
-    partition: 0,
-    offset: 0n,
-    key: null,
-    payload,
-    json: Buffer.from(JSON.stringify(payload)),
-    headers: { type, id: '', time: '' },
-  };
-}
 
 interface Batch {
   records: FoldedRecord[];
@@ -149,10 +131,12 @@ test('leads that are removed and begin anew: any cut, killed at any write, gives
           if (what >= 0) {
             const scored = { rule: 'pricing', points: 5, times: what, previous: previous ?? 0 };
             scores.set(lead, (previous ?? 0) + 5 * what);
-            return [incoming(records.leadScored, leadScored(lead, scored, { event_count: 1 }))];
+            return [foldedRecord(records.leadScored, leadScored(lead, scored, { event_count: 1 }))];
           }
           scores.delete(lead);
-          return previous === undefined ? [] : [incoming(records.leadRemoved, leadRemoved(lead, previous))];
+          return previous === undefined
+            ? []
+            : [foldedRecord(records.leadRemoved, leadRemoved(lead, previous))];
         });
         const all = recorded.map((record, index) => ({ ...record, offset: BigInt(index * 2) }));
         const batches: Batch[] = [];

@@ -13,6 +13,7 @@ import { crashing } from './crashing.js';
 import { endpointsFromEnvironment } from './servers.js';
 
 export { crashing } from './crashing.js';
+export { foldedRecord } from './folded-record.js';
 
 export interface FoldStep {
   /** How many records more are folded. */

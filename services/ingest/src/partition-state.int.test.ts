@@ -2,8 +2,7 @@
 // killed, the same documents come of it.
 import { expect, test } from '@jest/globals';
 import { records, type RecordDeclaration } from '@lead-scoring/contracts';
-import type { FoldedRecord } from '@lead-scoring/event-log';
-import { foldedInSteps, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import type { IntakeEvent } from './intake/events.js';
 import { ingestCollections, openPartition } from './partition-state.js';
@@ -17,21 +16,9 @@ const declarations: Record<IntakeEvent['type'], RecordDeclaration> = {
   EventsRemembered: records.eventsRemembered,
 };
 
-function recorded({ type, payload }: IntakeEvent, index: number): FoldedRecord {
-  const declaration = declarations[type];
-  return {
-    type,
-    declaration,
-    topic: declaration.topic,
-    partition: 0,
-    // Far apart: what is stored by parts of the log is in several of them.
-    offset: BigInt(index * 300),
-    key: payload.lead_id,
-    payload,
-    json: Buffer.from(JSON.stringify(payload)),
-    headers: { type, id: '', time: '' },
-  };
-}
+/** Far apart: what is stored by parts of the log is in several of them. */
+const recorded = ({ type, payload }: IntakeEvent, index: number) =>
+  foldedRecord(declarations[type], payload, index * 300);
 
 const names = ['a', 'b', 'c', 'cookie:1'];
 const action = fc.oneof(

@@ -1,5 +1,5 @@
 // What triggers make of a lead's events: as recorded, and as decided before the lead is described.
-import type { records } from '@lead-scoring/contracts';
+import { records, type RecordDeclaration } from '@lead-scoring/contracts';
 
 type Untold<Payload> = Omit<Payload, 'lead' | 'level' | 'top_drivers'>;
 
@@ -15,6 +15,32 @@ type OtherEvent =
   | { type: 'LeadForgotten'; payload: records.LeadForgotten };
 
 export type FiringEvent = FiredEvent | OtherEvent;
+
+/** How each event is declared on the log. */
+export const firingRecords = {
+  MilestoneFired: records.milestoneFired,
+  SequenceFired: records.sequenceFired,
+  SurgeFired: records.surgeFired,
+  TriggerRearmed: records.triggerRearmed,
+  TriggerSuppressed: records.triggerSuppressed,
+  ActivityObserved: records.activityObserved,
+  LeadForgotten: records.leadForgotten,
+} satisfies { readonly [Type in FiringEvent['type']]: RecordDeclaration };
+
+/** The firing event that a record is; null for any other record. */
+export function firingEventOf({
+  topic,
+  type,
+  payload,
+}: {
+  topic: string;
+  type: string;
+  payload: unknown;
+}): FiringEvent | null {
+  if (!Object.hasOwn(firingRecords, type)) return null;
+  const event = { type, payload } as FiringEvent;
+  return firingRecords[event.type].topic === topic ? event : null;
+}
 
 /** A firing without what only the explanation of the lead's score says; a sequence learns the score from there too. */
 export type FiredDraft =

@@ -7,8 +7,6 @@ import {
   notificationIdOf,
   notificationPayload,
   records,
-  type PayloadOf,
-  type RecordDeclaration,
 } from '@lead-scoring/contracts';
 import { isRetriable, type FoldedRecord, type OutgoingRecord } from '@lead-scoring/event-log';
 import { explanationCollections, openExplanationPartition } from '@lead-scoring/explanations';
@@ -21,6 +19,7 @@ import {
   internalAuthorizationHeader,
   signInternal,
 } from '@lead-scoring/service';
+import { foldedRecord } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import type { SurgeTrigger, Trigger } from '../configuration/state.js';
 import {
@@ -52,25 +51,6 @@ import { createTriggerReader } from './trigger-reader.js';
 const partition = 0;
 const bounds = { timeMs: 10_000, events: 100_000 };
 const range = { from: second(0), to: second(1_000) };
-
-function record<Declaration extends RecordDeclaration>(
-  declaration: Declaration,
-  payload: PayloadOf<Declaration>,
-  offset: number,
-): FoldedRecord {
-  const { type, topic } = declaration;
-  return {
-    type,
-    declaration,
-    topic,
-    partition,
-    offset: BigInt(offset),
-    key: null,
-    payload,
-    json: Buffer.from(JSON.stringify(payload)),
-    headers: { type, id: '', time: '' },
-  };
-}
 
 /** A service without a log: what it would append is kept here. */
 interface Service {
@@ -146,7 +126,7 @@ async function startService(
     const { events, commands: asked = [] } = await firing.decide([...log]);
     const folded = own.slice(own.length - Math.min(again, own.length));
     const appended = events.map(({ declaration, payload }: OutgoingRecord, index) =>
-      record(declaration, payload, own.length + index),
+      foldedRecord(declaration, payload, own.length + index),
     );
     own.push(...appended);
     for (const { declaration, payload } of asked)
@@ -193,7 +173,7 @@ function scoringLog(acts: readonly Act[], leads: readonly string[] = ['ada']): F
     const lead = leads[index % leads.length] ?? '';
     const previous = scores.get(lead) ?? 0;
     scores.set(lead, previous + (one.points ?? 0));
-    return record(
+    return foldedRecord(
       records.leadScored,
       leadScored([one], previous, one.at, { lead_id: idOf(lead) }),
       index * 2,
@@ -282,9 +262,9 @@ describe('what is told', () => {
     ]);
     try {
       const rules = [
-        record(records.rulesetCreated, rulesetCreated({ ou_id: ouId }), 0),
-        record(records.ruleCreated, ruleCreated('rule', 10, { ou_id: ouId }), 1),
-        record(
+        foldedRecord(records.rulesetCreated, rulesetCreated({ ou_id: ouId }), 0),
+        foldedRecord(records.ruleCreated, ruleCreated('rule', 10, { ou_id: ouId }), 1),
+        foldedRecord(
           records.engagementLevelsSet,
           {
             ...levelsSet([
@@ -358,7 +338,7 @@ describe('what is told', () => {
         alias: `${String(index)}${'語'.repeat(500)}`,
       }));
       const payload = leadScored([act('a', 'x', 0, 5)], 0, 0, { aliases });
-      await service.scoring([record(records.leadScored, payload, 0)]);
+      await service.scoring([foldedRecord(records.leadScored, payload, 0)]);
       const [asked] = service.commands;
       expect(Buffer.byteLength(JSON.stringify(asked?.payload))).toBeLessThan(maximumNotificationBytes);
       expect(notificationPayload.parse(asked?.payload)).toMatchObject({ data: { lead: { id: leadId } } });
@@ -372,7 +352,7 @@ describe('what is told', () => {
     try {
       const fields = [{ field: 'name' as const, value: 'Ada Lovelace', at: second(0) }];
       await service.take([
-        record(
+        foldedRecord(
           records.eventsIngested,
           eventsIngested([act('a', 'A', 0), act('b', 'B', 1)], 1, { fields }),
           0,
@@ -388,7 +368,7 @@ describe('what is told', () => {
       ]);
       await service.scoring(scoringLog([act('c', 'x', 2, 7)]));
       await service.take([
-        record(records.eventsIngested, eventsIngested([act('d', 'A', 3), act('e', 'B', 4)], 4), 1),
+        foldedRecord(records.eventsIngested, eventsIngested([act('d', 'A', 3), act('e', 'B', 4)], 4), 1),
       ]);
       expect(service.commands[1]).toMatchObject({
         payload: { data: { score: 7, top_drivers: [{ total: 7 }] } },
@@ -415,10 +395,10 @@ describe('what is told', () => {
     try {
       const visit = (n: number) => eventsIngested([act(`a${n}`, 'A', n), act(`b${n}`, 'B', n)], n);
       // Of the lead nothing is decided yet.
-      await service.take([record(records.eventsIngested, visit(1), 7)]);
+      await service.take([foldedRecord(records.eventsIngested, visit(1), 7)]);
       await service.scoring(scoringLog(pointsOf(3, () => 10)));
       // What is decided later may be on another lead.
-      await service.take([record(records.eventsIngested, visit(2), 8)]);
+      await service.take([foldedRecord(records.eventsIngested, visit(2), 8)]);
       expect(service.own.filter(({ type }) => type.endsWith('Fired'))).toHaveLength(4);
       expect(service.shares.map(({ lead_seen_in, created_by }) => [lead_seen_in, created_by])).toEqual([
         [{ topic: 'ingest.events', offset: 7 }, idOf('sequence')],
@@ -460,9 +440,9 @@ describe('what is told', () => {
 describe('levels', () => {
   const triggers = [milestoneAt('Hot'), surge({ threshold: 25, window_seconds: 10 })];
   const hotFrom = (bound: number, offset: number) =>
-    record(records.engagementLevelsSet, { ...levelsSet([['Hot', bound, null]]), ou_id: ouId }, offset);
+    foldedRecord(records.engagementLevelsSet, { ...levelsSet([['Hot', bound, null]]), ou_id: ouId }, offset);
   const decided = (lead: string, score: number, configuration_version: number, offset: number) =>
-    record(
+    foldedRecord(
       records.leadScored,
       leadScored([act(`${lead} ${String(offset)}`, 'Page View', offset, score)], 0, offset, {
         lead_id: idOf(lead),
@@ -476,7 +456,7 @@ describe('levels', () => {
     decided('ada', 40, 1, 1),
     decided('bob', 60, 1, 2),
     hotFrom(30, 3),
-    record(records.rulesetCreated, rulesetCreated({ ou_id: ouId }), 4),
+    foldedRecord(records.rulesetCreated, rulesetCreated({ ou_id: ouId }), 4),
     decided('cy', 35, 2, 5),
     // Decided before the change was known where it was decided.
     decided('dora', 35, 1, 6),
@@ -709,7 +689,7 @@ describe('over HTTP', () => {
   beforeAll(async () => {
     service = await startService(triggers);
     await service.explain([
-      record(records.engagementLevelsSet, { ...levelsSet([['Hot', 20, null]]), ou_id: ouId }, 0),
+      foldedRecord(records.engagementLevelsSet, { ...levelsSet([['Hot', 20, null]]), ou_id: ouId }, 0),
     ]);
     await service.scoring(
       scoringLog(
@@ -718,7 +698,7 @@ describe('over HTTP', () => {
       ),
     );
     await service.take([
-      record(records.eventsIngested, eventsIngested([act('a', 'A', 0), act('b', 'B', 1)], 1), 0),
+      foldedRecord(records.eventsIngested, eventsIngested([act('a', 'A', 0), act('b', 'B', 1)], 1), 0),
     ]);
     const configuration = configurationOf(triggers);
     server = await createQueryServer({

@@ -2,7 +2,7 @@
 // come of it; of very many firings nothing stays; and every channel that was told is told to forget.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { records, type PayloadOf, type RecordDeclaration } from '@lead-scoring/contracts';
+import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import { explanationCollections, type LeadDrivers } from '@lead-scoring/explanations';
 import {
@@ -13,7 +13,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { createLogger } from '@lead-scoring/service';
-import { foldedInSteps, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import { endpointsFromEnvironment } from '@lead-scoring/testing/service-rig';
 import fc from 'fast-check';
 import {
@@ -33,7 +33,7 @@ import {
   sequence,
 } from '../testing/firing-builders.js';
 import { decideDeletion, decideIngested, decideScored } from './decide.js';
-import { isFired, type FiringDraft, type FiringEvent } from './events.js';
+import { firingRecords, isFired, type FiringDraft, type FiringEvent } from './events.js';
 import { evolveLead } from './evolve.js';
 import { isEnded } from './forget-model.js';
 import { describeFiring } from './notification-model.js';
@@ -50,35 +50,6 @@ const visited = sequence(['A', 'B'], { channel_ids: channels.slice(1) });
 const configuration = configurationOf([hot, visited]);
 const triggers = compileTriggers(configuration, []);
 
-const declarations: Record<FiringEvent['type'], RecordDeclaration> = {
-  MilestoneFired: records.milestoneFired,
-  SequenceFired: records.sequenceFired,
-  SurgeFired: records.surgeFired,
-  TriggerRearmed: records.triggerRearmed,
-  TriggerSuppressed: records.triggerSuppressed,
-  ActivityObserved: records.activityObserved,
-  LeadForgotten: records.leadForgotten,
-};
-
-function record<Declaration extends RecordDeclaration>(
-  declaration: Declaration,
-  payload: PayloadOf<Declaration>,
-  offset: number,
-): FoldedRecord {
-  const { type, topic } = declaration;
-  return {
-    type,
-    declaration,
-    topic,
-    partition,
-    offset: BigInt(offset),
-    key: null,
-    payload,
-    json: Buffer.from(JSON.stringify(payload)),
-    headers: { type, id: '', time: '' },
-  };
-}
-
 function told(draft: FiringDraft): FiringEvent {
   if (!isFired(draft)) return draft;
   const seen_in = { topic: 'scoring.events', offset: 0 } as const;
@@ -87,7 +58,7 @@ function told(draft: FiringDraft): FiringEvent {
 
 /** Between the records of two transactions there is one of the log's own. */
 const recorded = (event: FiringEvent, index: number): FoldedRecord =>
-  record(declarations[event.type], event.payload, index * 2);
+  foldedRecord(firingRecords[event.type], event.payload, index * 2);
 
 const open = (
   readModel: ReadModel,
@@ -223,17 +194,17 @@ describe('a deletion', () => {
     await readModel.close();
   });
 
-  const removal = (offset: number) => record(records.leadRemoved, leadRemoved('deletion'), offset);
-  const deletion = (offset: number) => record(records.leadDeleted, leadDeleted('deletion'), offset);
+  const removal = (offset: number) => foldedRecord(records.leadRemoved, leadRemoved('deletion'), offset);
+  const deletion = (offset: number) => foldedRecord(records.leadDeleted, leadDeleted('deletion'), offset);
   const scoredOnce = (offset: number, points = 15) =>
-    record(
+    foldedRecord(
       records.leadScored,
       leadScored([act(`s${String(offset)}`, 'A', offset, points)], 0, offset),
       offset,
     );
   const completed = (offset: number) => {
     const steps = ['A', 'B'].map((type) => act(`${type}${String(offset)}`, type, offset));
-    return record(records.eventsIngested, eventsIngested(steps, offset), offset);
+    return foldedRecord(records.eventsIngested, eventsIngested(steps, offset), offset);
   };
 
   /** A partition and its own log. */
@@ -244,13 +215,13 @@ describe('a deletion', () => {
       take: async (...incoming: IncomingRecord[]) => {
         const { events, commands = [] } = await firing.decide(incoming);
         const own = events.map(({ declaration, payload }: OutgoingRecord) =>
-          record(declaration, payload, next++),
+          foldedRecord(declaration, payload, next++),
         );
         await firing.fold(own);
         return { events: own, commands };
       },
       fold: (events: FiringEvent[]) =>
-        firing.fold(events.map((event) => record(declarations[event.type], event.payload, next++))),
+        firing.fold(events.map((event) => foldedRecord(firingRecords[event.type], event.payload, next++))),
       fired: () => readModel.db.collection('fired_events').countDocuments(),
     };
   }

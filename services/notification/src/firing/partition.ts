@@ -23,6 +23,8 @@ import {
 import type { ShareLinks } from '../share-links.js';
 import { concernsIngested, concernsScored, decideDeletion, decideIngested, decideScored } from './decide.js';
 import {
+  firingEventOf,
+  firingRecords,
   isFired,
   type Deletion,
   type FiredDraft,
@@ -280,7 +282,7 @@ export function openFiring(
 
     fold: async (incoming) => {
       const happened = incoming.flatMap((record) => {
-        const event = firingEvent(record);
+        const event = firingEventOf(record);
         return event ? [{ event, json: record.json, offset: offsetToNumber(record.offset) }] : [];
       });
       if (happened.length === 0) return;
@@ -433,35 +435,6 @@ function shortened(text: string): string {
   return text.length <= maximumLabel ? text : `${text.slice(0, maximumLabel - 1).toWellFormed()}…`;
 }
 
-function firingEvent(record: FoldedRecord): FiringEvent | null {
-  if (isRecord(record, records.milestoneFired)) return { type: 'MilestoneFired', payload: record.payload };
-  if (isRecord(record, records.sequenceFired)) return { type: 'SequenceFired', payload: record.payload };
-  if (isRecord(record, records.surgeFired)) return { type: 'SurgeFired', payload: record.payload };
-  if (isRecord(record, records.triggerRearmed)) return { type: 'TriggerRearmed', payload: record.payload };
-  if (isRecord(record, records.triggerSuppressed))
-    return { type: 'TriggerSuppressed', payload: record.payload };
-  if (isRecord(record, records.activityObserved))
-    return { type: 'ActivityObserved', payload: record.payload };
-  if (isRecord(record, records.leadForgotten)) return { type: 'LeadForgotten', payload: record.payload };
-  return null;
-}
-
-function eventRecord(event: FiringEvent): OutgoingRecord {
-  const key = event.payload.lead_id;
-  switch (event.type) {
-    case 'MilestoneFired':
-      return outgoing(records.milestoneFired, { key, payload: event.payload });
-    case 'SequenceFired':
-      return outgoing(records.sequenceFired, { key, payload: event.payload });
-    case 'SurgeFired':
-      return outgoing(records.surgeFired, { key, payload: event.payload });
-    case 'TriggerRearmed':
-      return outgoing(records.triggerRearmed, { key, payload: event.payload });
-    case 'TriggerSuppressed':
-      return outgoing(records.triggerSuppressed, { key, payload: event.payload });
-    case 'ActivityObserved':
-      return outgoing(records.activityObserved, { key, payload: event.payload });
-    case 'LeadForgotten':
-      return outgoing(records.leadForgotten, { key, payload: event.payload });
-  }
+function eventRecord({ type, payload }: FiringEvent): OutgoingRecord {
+  return outgoing(firingRecords[type], { key: payload.lead_id, payload });
 }
