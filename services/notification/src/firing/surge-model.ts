@@ -10,9 +10,9 @@ export interface SurgeWindow {
 }
 
 /**
- * The first window of event time that holds this moment, ends with an event and reaches the threshold; both ends belong
- * to it. In order that is the window which ends now; after a late event it may be one that ended since.
- * @param gains by event time
+ * The first window of event time that holds this moment, ends with a gain or a loss and reaches the threshold; both ends
+ * belong to it. In order that is the window which ends now; after a late event it may be one that ended since.
+ * @param gains and losses, by event time
  */
 export function findSurge(
   gains: readonly Gain[],
