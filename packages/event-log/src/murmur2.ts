@@ -2,8 +2,25 @@
 
 /** 32-bit murmur2 of a key's UTF-8 bytes, as org.apache.kafka.common.utils.Utils.murmur2. */
 export function murmur2(key: string | Uint8Array): number {
-  const data = typeof key === 'string' ? Buffer.from(key) : key;
-  const length = data.length;
+  if (typeof key !== 'string') return murmur2Of(key, key.length);
+  return isShortAscii(key) ? murmur2Of(shortKey, key.length) : murmur2(Buffer.from(key));
+}
+
+/** A key such as most are, an id: its bytes are its characters, and a buffer for each costs more than the hash. */
+const shortKey = new Uint8Array(64);
+
+/** Whether a key is ASCII and short; its bytes are then in `shortKey`. */
+function isShortAscii(key: string): boolean {
+  if (key.length > shortKey.length) return false;
+  for (let at = 0; at < key.length; at++) {
+    const code = key.charCodeAt(at);
+    if (code > 0x7f) return false;
+    shortKey[at] = code;
+  }
+  return true;
+}
+
+function murmur2Of(data: Uint8Array, length: number): number {
   const multiplier = 0x5bd1e995;
   let hash = 0x9747b28c ^ length;
   const words = length >> 2;

@@ -42,7 +42,7 @@ export function encodeRecord(
   timestamp: number,
   trace: Readonly<Record<string, string>>,
 ): EncodedDeclared {
-  const { declaration, key, payload, headers } = record;
+  const { declaration, key, payload, isChecked, headers } = record;
   const partition = record.partition ?? log.partitionOf(key);
   if (!Number.isInteger(partition) || partition < 0 || partition >= log.config.partitions) {
     throw new EventLogError(
@@ -52,7 +52,7 @@ export function encodeRecord(
   }
   const message: EncodedDeclared['message'] = {
     key,
-    value: log[internals].codec.encode(declaration, payload),
+    value: log[internals].codec.encode(declaration, payload, { isChecked }),
     headers: { type: declaration.type, ...headers, ...trace },
     timestamp,
   };

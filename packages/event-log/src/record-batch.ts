@@ -1,7 +1,7 @@
 // Kafka's record batches (message format 2) to bytes and back, without an object or a copy for each field: sizes first,
 // then everything is written in place into one buffer. docs: https://kafka.apache.org/documentation/#recordbatch
 import { unzipSync } from 'node:zlib';
-import { crc32c } from './crc32c.js';
+import { crc32c } from '@node-rs/crc32';
 
 type HeaderToWrite = string | Buffer | null | undefined;
 
@@ -173,7 +173,7 @@ export function sizeBatch(records: readonly RecordToWrite[], attributes: BatchAt
         at = writeHeaders(buffer, at, record.headers);
       }
       if (at !== start + bytes) throw new Error(`a batch of ${bytes} bytes took ${at - start}`);
-      buffer.writeUInt32BE(crc32c(buffer, start + beforeChecksummed, at), start + 17);
+      buffer.writeUInt32BE(crc32c(buffer.subarray(start + beforeChecksummed, at)), start + 17);
     },
   };
 }

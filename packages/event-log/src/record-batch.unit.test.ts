@@ -3,7 +3,6 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
-import { crc32c } from './crc32c.js';
 import { fetchAnswer, produceBody, type ProduceRequest } from './direct-broker.js';
 import { readBatches, recordBytes, sizeBatch, type HeaderValue, type RecordToWrite } from './record-batch.js';
 
@@ -375,23 +374,4 @@ describe('what was fetched', () => {
       ),
     );
   });
-});
-
-test('the checksum is kafkajs’, for any bytes and any part of them', () => {
-  expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283);
-  fc.assert(
-    fc.property(
-      fc.uint8Array({ maxLength: 500 }),
-      fc.nat({ max: 20 }),
-      fc.nat({ max: 20 }),
-      (array, before, behind) => {
-        const end = Math.max(before, array.length - behind);
-        const part = Buffer.from(array.subarray(before, end));
-        expect(crc32c(array, Math.min(before, array.length), Math.min(end, array.length))).toBe(
-          kafkajsCrc(part) >>> 0,
-        );
-      },
-    ),
-    { numRuns: 1_000 },
-  );
 });

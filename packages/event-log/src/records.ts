@@ -1,7 +1,7 @@
 // Records as services see them: what goes out, what comes in, and their headers.
 import type { PayloadOf, RecordDeclaration, TopicName } from '@lead-scoring/contracts';
 
-/** A record to be written. Its payload is checked against the declared schema before it leaves the process. */
+/** A record to be written. Its payload is checked against the declared schema before it leaves the process, unless it was. */
 export interface OutgoingRecord<Declaration extends RecordDeclaration = RecordDeclaration> {
   declaration: Declaration;
   /** What `declaration.key` names; decides the partition unless `partition` is given. */
@@ -9,6 +9,8 @@ export interface OutgoingRecord<Declaration extends RecordDeclaration = RecordDe
   /** Default: partitionOf(key). Events of a processor always go to its own partition. */
   partition?: number;
   payload: PayloadOf<Declaration>;
+  /** True only where the payload comes from a function that a test holds against the schema: it is not checked again. */
+  isChecked?: boolean;
   /** Beyond `type`, which is always set. Keep them few: every header costs on every record. */
   headers?: Readonly<Record<string, string>>;
 }

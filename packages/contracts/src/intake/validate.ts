@@ -121,13 +121,14 @@ export function validateEvents(sent: readonly SentEvent[], context: IntakeContex
   const latest = new Date(Date.parse(context.receivedAt) + intakeLimits.futureMs).toISOString();
   const events: ChunkEvent[] = [];
   const rejected: RejectedEvent[] = [];
+  let errors: MetadataProblem[] = [];
   for (const [index, event] of sent.entries()) {
-    const errors: MetadataProblem[] = [];
     const checked = 'sent' in event ? check(event.sent, latest, errors) : null;
     if ('unreadable' in event) errors.push({ path: '', message: event.unreadable });
     const first = checked?.aliases[0];
     if (errors.length > 0 || !checked || !first) {
       rejected.push({ index, errors: errors.slice(0, maximumErrors) });
+      errors = [];
       continue;
     }
     const named = checked.eventId !== undefined;
