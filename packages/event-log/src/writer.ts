@@ -11,7 +11,7 @@ import {
   type ProducerIdentity,
 } from './idempotent-appender.js';
 import type { KafkaConnection } from './kafka-connection.js';
-import { encodeRecord, traceHeaders } from './outgoing.js';
+import { encodeRecord, traceHeaders, type EncodedRecord } from './outgoing.js';
 import type { RecordToWrite } from './record-batch.js';
 import type { OutgoingRecord } from './records.js';
 import { pause, within } from './timing.js';
@@ -307,47 +307,55 @@ export function createRecordWriter(
     }
   }
 
+  /**
+   * A function of its own, so that nothing that lives until the brokers answer refers to the records: what is in flight
+   * would be copied by every collection.
+   */
+  function enqueue(encoded: readonly (EncodedRecord & { name: TopicName })[]): Promise<RecordPosition[]> {
+    const bytes = encoded.reduce((sum, one) => sum + one.bytes, 0);
+    if (bufferedBytes + bytes > maxBufferedBytes && bufferedBytes > 0) {
+      throw new EventLogError(
+        'log_overloaded',
+        'too many records are waiting to be written: try again later',
+        {
+          retriable: true,
+        },
+      );
+    }
+    return new Promise<RecordPosition[]>((resolve, reject) => {
+      const write: Write = {
+        positions: [],
+        missing: encoded.length,
+        settled: false,
+        resolve,
+        reject,
+        timer: setTimeout(() => {
+          expire(write);
+        }, timeoutMs),
+      };
+      encoded.forEach(({ topic, partition, name, message, bytes: size }, index) => {
+        const key = `${topic}/${partition}`;
+        let lane = lanes.get(key);
+        if (!lane) lanes.set(key, (lane = { topic, partition, waiting: [] }));
+        lane.waiting.push({ write, index, name, message, bytes: size });
+        bufferedBytes += size;
+      });
+      schedulePump();
+    });
+  }
+
   const writer: RecordWriter = {
     async write(records) {
       if (stopped) throw new EventLogError('closed', 'the record writer is stopped');
       if (records.length === 0) return [];
       const now = Date.now();
       const trace = traceHeaders();
-      // Nothing below refers to the records: they are let go before the brokers answer.
-      const encoded = records.map((record) => ({
-        ...encodeRecord(log, record, now, trace),
-        name: record.declaration.topic,
-      }));
-      const bytes = encoded.reduce((sum, one) => sum + one.bytes, 0);
-      if (bufferedBytes + bytes > maxBufferedBytes && bufferedBytes > 0) {
-        throw new EventLogError(
-          'log_overloaded',
-          'too many records are waiting to be written: try again later',
-          {
-            retriable: true,
-          },
-        );
-      }
-      return new Promise<RecordPosition[]>((resolve, reject) => {
-        const write: Write = {
-          positions: [],
-          missing: records.length,
-          settled: false,
-          resolve,
-          reject,
-          timer: setTimeout(() => {
-            expire(write);
-          }, timeoutMs),
-        };
-        encoded.forEach(({ topic, partition, name, message, bytes: size }, index) => {
-          const key = `${topic}/${partition}`;
-          let lane = lanes.get(key);
-          if (!lane) lanes.set(key, (lane = { topic, partition, waiting: [] }));
-          lane.waiting.push({ write, index, name, message, bytes: size });
-          bufferedBytes += size;
-        });
-        schedulePump();
-      });
+      return enqueue(
+        records.map((record) => ({
+          ...encodeRecord(log, record, now, trace),
+          name: record.declaration.topic,
+        })),
+      );
     },
   };
 
