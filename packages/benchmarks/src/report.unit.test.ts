@@ -34,7 +34,8 @@ test('the report compares each round with the same round of the baseline, and gi
     ...results,
     accepting: {
       connections: 16,
-      measuredMs: 1_000,
+      turnMs: 2_000,
+      systemMs: 10_000,
       contenders: [
         { name: 'bare', rounds: [round(100, 10), round(200, 10), round(400, 10)] },
         { name: 'gateway', rounds: [round(300, 9), round(400, 9), round(1_000, 9)] },
