@@ -1,5 +1,8 @@
-// Three kinds of tests: unit (pure functions), int (one package against real servers),
-// e2e (the running system through HTTP and topics). Only unit tests may run without the platform.
+// Four kinds of tests: unit (pure functions), int (one package against real servers), e2e (the running system through
+// HTTP and topics), and alone, those of e2e that kill processes or need a machine for themselves. Only unit tests may run
+// without the platform.
+const alone =
+  '(broker-away|commands|exactly-once|notifications|notifications-chaos|start|three-brokers|two-instances).e2e.test.ts';
 const common = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
@@ -26,6 +29,7 @@ export default {
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.unit.test.ts'] },
     { ...common, displayName: 'int', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'] },
-    { ...common, displayName: 'e2e', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.e2e.test.ts'] },
+    { ...common, displayName: 'e2e', testMatch: [`<rootDir>/packages/testing/src/!${alone}`] },
+    { ...common, displayName: 'alone', testMatch: [`<rootDir>/packages/testing/src/@${alone}`] },
   ],
 };

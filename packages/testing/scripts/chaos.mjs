@@ -16,7 +16,14 @@ const chaos = spawn(
   process.execPath,
   [
     join(root, 'node_modules/jest/bin/jest.js'),
-    ...['--selectProjects', 'e2e', '--runInBand', '--forceExit', '--testPathPatterns', 'chaos|exactly-once'],
+    ...[
+      '--selectProjects',
+      'alone',
+      '--runInBand',
+      '--forceExit',
+      '--testPathPatterns',
+      'chaos|exactly-once',
+    ],
     ...process.argv.slice(2),
   ],
   {

@@ -11,10 +11,11 @@ const root = prepare();
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
 const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
-/** Unit and integration tests share the machine; the end-to-end tests kill processes and get it for themselves. */
+/** Two at a time, but for those that kill processes. */
 const suites = [
   { projects: ['unit', 'int'], args: ['--maxWorkers=2'] },
-  { projects: ['e2e'], args: ['--runInBand'] },
+  { projects: ['e2e'], args: ['--maxWorkers=2'] },
+  { projects: ['alone'], args: ['--runInBand'] },
 ];
 
 let passed = 0;
