@@ -1,7 +1,7 @@
 // (a) Events accepted per second at POST /ingest: 500 events a request, 250 bytes each, acks=all, 16 connections.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { bareHandler } from './contenders/baselines.js';
-import type { Contender, RunningContender } from './contenders/contender.js';
+import type { RunningContender } from './contenders/contender.js';
 import { gatewayAlone, systemAccepting } from './contenders/whole-system.js';
 import type { LoadGenerator } from './load/load-generator.js';
 import type { FloodResult } from './load/protocol.js';
@@ -58,11 +58,6 @@ export async function measureAccepting(
       cpuPerEventUs: (cpuSeconds * 1_000_000) / result.events,
     };
   };
-  const warm = async (contender: Contender): Promise<RunningContender & { name: string }> => {
-    const running = await contender.start(endpoints);
-    await generator.perform({ do: 'flood', target: running.target, plan, connections, forMs: warmUpMs });
-    return { name: contender.name, ...running };
-  };
   const progress = {
     say,
     describe: (round: AcceptingRound) =>
@@ -73,7 +68,9 @@ export async function measureAccepting(
   const contenders: AcceptingResult['contenders'] = [];
   const running: (RunningContender & { name: string })[] = [];
   try {
-    for (const contender of [bareHandler, gatewayAlone]) running.push(await warm(contender));
+    for (const contender of [bareHandler, gatewayAlone])
+      running.push({ name: contender.name, ...(await contender.start(endpoints)) });
+    for (const one of running) await measure(one, warmUpMs);
     contenders.push(
       ...(await interleaved(running, rounds * turnsInRound, (one) => measure(one, turnMs), progress)),
     );
@@ -86,8 +83,9 @@ export async function measureAccepting(
       [systemAccepting],
       rounds,
       async (contender) => {
-        const system = await warm(contender);
+        const system = await contender.start(endpoints);
         try {
+          await measure(system, warmUpMs);
           return await measure(system, measuredMs);
         } finally {
           await system.stop();
