@@ -1,5 +1,5 @@
 // An OU's scoring configuration, as its events make it: scoring decides with it, share explains with it.
-import type { RecordDeclaration } from '../records/record.js';
+import { eventOf, type RecordDeclaration, type RecordedEvent } from '../records/record.js';
 import {
   engagementLevelsSet,
   ruleCreated,
@@ -32,18 +32,8 @@ export const configurationRecords: { readonly [Type in ConfigurationEvent['type'
 };
 
 /** The configuration event that a record is; null for any other record. */
-export function configurationEventOf({
-  topic,
-  type,
-  payload,
-}: {
-  topic: string;
-  type: string;
-  payload: unknown;
-}): ConfigurationEvent | null {
-  if (!Object.hasOwn(configurationRecords, type)) return null;
-  const event = { type, payload } as ConfigurationEvent;
-  return configurationRecords[event.type].topic === topic ? event : null;
+export function configurationEventOf(record: RecordedEvent): ConfigurationEvent | null {
+  return eventOf<ConfigurationEvent>(configurationRecords, record);
 }
 
 /** Rulesets and rules in the order in which they were made, levels in that in which they were set. */

@@ -59,3 +59,20 @@ export function defineRecord<const Type extends string, Schema extends z.ZodType
 }
 
 export type PayloadOf<Declaration extends RecordDeclaration> = z.infer<Declaration['schema']>;
+
+/** What says which event a record is. */
+export interface RecordedEvent {
+  topic: string;
+  type: string;
+  payload: unknown;
+}
+
+/** The event that a record is, of those that are declared here by their types; null for any other record. */
+export function eventOf<Event extends { type: string; payload: unknown }>(
+  declarations: { readonly [Type in Event['type']]: RecordDeclaration },
+  { topic, type, payload }: RecordedEvent,
+): Event | null {
+  if (!Object.hasOwn(declarations, type)) return null;
+  const event = { type, payload } as Event;
+  return declarations[event.type as Event['type']].topic === topic ? event : null;
+}

@@ -1,5 +1,5 @@
 // What triggers make of a lead's events: as recorded, and as decided before the lead is described.
-import { records, type RecordDeclaration } from '@lead-scoring/contracts';
+import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
 
 type Untold<Payload> = Omit<Payload, 'lead' | 'level' | 'top_drivers'>;
 
@@ -28,18 +28,8 @@ export const firingRecords = {
 } satisfies { readonly [Type in FiringEvent['type']]: RecordDeclaration };
 
 /** The firing event that a record is; null for any other record. */
-export function firingEventOf({
-  topic,
-  type,
-  payload,
-}: {
-  topic: string;
-  type: string;
-  payload: unknown;
-}): FiringEvent | null {
-  if (!Object.hasOwn(firingRecords, type)) return null;
-  const event = { type, payload } as FiringEvent;
-  return firingRecords[event.type].topic === topic ? event : null;
+export function firingEventOf(record: RecordedEvent): FiringEvent | null {
+  return eventOf<FiringEvent>(firingRecords, record);
 }
 
 /** A firing without what only the explanation of the lead's score says; a sequence learns the score from there too. */
