@@ -1,5 +1,6 @@
 // (d) From POST /ingest to the first byte at a webhook, while events come in at a fixed rate: with few triggers and with
-// many, to see that triggers which are not concerned cost nothing.
+// many, to see that triggers which are not concerned cost nothing; and with as many partitions as there are by default and
+// with the one that is enough for a machine of two cores, to see what dividing the work costs where nobody shares it.
 import { freePort, type PlatformEndpoints } from '@lead-scoring/platform';
 import { startNotifier } from './contenders/whole-system.js';
 import type { LoadGenerator } from './load/load-generator.js';
@@ -25,10 +26,21 @@ interface NotifyingRound {
 export interface NotifyingResult {
   leads: number;
   eventsPerSecond: number;
-  contenders: { triggers: number; rounds: NotifyingRound[] }[];
+  contenders: (Setting & { rounds: NotifyingRound[] })[];
 }
 
-const triggerCounts = [21, 200];
+interface Setting {
+  triggers: number;
+  partitions: number;
+}
+
+const settings: readonly Setting[] = [
+  { triggers: 200, partitions: 6 },
+  { triggers: 21, partitions: 1 },
+  { triggers: 200, partitions: 1 },
+];
+/** Of the measured rate, while processes warm up: none begins with what it could not keep up with when it was cold. */
+const warmUpShare = 0.5;
 const probesPerSecond = 10;
 const timeoutMs = 60_000;
 
@@ -39,16 +51,16 @@ export async function measureNotifying(
   rounds: number,
   say: (message: string) => void,
 ): Promise<NotifyingResult> {
-  const measure = async ({ triggers }: { triggers: number }): Promise<NotifyingRound> => {
+  const measure = async (setting: Setting): Promise<NotifyingRound> => {
     const port = await freePort();
-    const notifier = await startNotifier(endpoints, triggers, `http://127.0.0.1:${port}/`);
+    const notifier = await startNotifier(endpoints, setting, `http://127.0.0.1:${port}/`);
     try {
-      const pace = (name: string, forMs: number): Pace => ({
+      const pace = (name: string, rate: number, forMs: number): Pace => ({
         do: 'pace',
         target: notifier.target,
         plan: planOf(name, leads),
         connections: 64,
-        eventsPerSecond,
+        eventsPerSecond: rate,
         forMs,
         probes: {
           perSecond: probesPerSecond,
@@ -57,9 +69,11 @@ export async function measureNotifying(
           timeoutMs,
         },
       });
-      await generator.perform(pace('warmup', warmUpMs));
+      await generator.perform(pace('warmup', eventsPerSecond * warmUpShare, warmUpMs));
       const cpuBefore = notifier.notifierCpuSeconds();
-      const { events, probes, probeLatencies } = await generator.perform(pace('notify', measuredMs));
+      const { events, probes, probeLatencies } = await generator.perform(
+        pace('notify', eventsPerSecond, measuredMs),
+      );
       if (!probeLatencies) throw new Error('no notification was timed');
       return {
         told: probeLatencies,
@@ -69,7 +83,10 @@ export async function measureNotifying(
       await notifier.stop();
     }
   };
-  const contenders = triggerCounts.map((triggers) => ({ name: `${triggers} triggers`, triggers }));
+  const contenders = settings.map((setting) => ({
+    ...setting,
+    name: `${setting.triggers} triggers, ${setting.partitions} partition${setting.partitions === 1 ? '' : 's'}`,
+  }));
   const measured = await interleaved(contenders, rounds, measure, {
     say,
     describe: ({ told, notifierCpuPerEventUs }) =>
@@ -79,10 +96,7 @@ export async function measureNotifying(
   return {
     leads,
     eventsPerSecond,
-    contenders: measured.map((one, index) => ({
-      triggers: triggerCounts[index] ?? 0,
-      rounds: one.rounds,
-    })),
+    contenders: settings.map((setting, index) => ({ ...setting, rounds: measured[index]?.rounds ?? [] })),
   };
 }
 

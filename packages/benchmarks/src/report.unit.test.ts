@@ -77,11 +77,11 @@ test('the goal of notifications is held against the most triggers', () => {
       leads: 10,
       eventsPerSecond: 2_000,
       contenders: [
-        { triggers: 21, rounds: of(1_500) },
-        { triggers: 200, rounds: of(400) },
+        { triggers: 21, partitions: 1, rounds: of(1_500) },
+        { triggers: 200, partitions: 1, rounds: of(400) },
       ],
     },
   });
-  expect(report).toContain('| 200 | 200 | 400 | 400 | 12.3 µs | 10 |');
-  expect(report).toContain('Goal: p99 under 1000 ms with 200 triggers: met.');
+  expect(report).toContain('| 200 | 1 | 200 | 400 | 400 | 12.3 µs | 10 |');
+  expect(report).toContain('Goal: p99 under 1000 ms with 200 triggers, in the last row: met.');
 });

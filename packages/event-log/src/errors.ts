@@ -46,6 +46,11 @@ export class ReplyTimeout extends EventLogError {
   }
 }
 
+/** A state's word that these records are too many to be decided together; nothing in its memory has changed. */
+export class BatchTooLarge extends Error {
+  override readonly name = 'BatchTooLarge';
+}
+
 /** Whether an error, ours or a database's, says of itself that trying again can help. */
 export function isRetriable(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'retriable' in error && error.retriable === true;

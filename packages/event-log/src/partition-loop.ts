@@ -46,6 +46,12 @@ export interface PartitionLoop {
 
 /** Long enough for a long poll, short enough for a prompt stop. */
 const maxWaitMs = 500;
+/**
+ * Once it has caught up, an input rests after a batch for so many times as long as the batch took, at most `longestRestMs`:
+ * a batch costs much more than a record in it, and a few large ones leave the machine to others that many small ones fill.
+ */
+const restFactor = 3;
+const longestRestMs = 200;
 const longestPauseMs = 5_000;
 /** A partition on which nothing moves for this long, although it should, is given up with its process. */
 const stallMs = 60_000;
@@ -161,6 +167,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           );
           if (!fetched) break;
           touch();
+          let tookMs = 0;
           // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
           if (fetched.records.length > 0 || fetched.nextOffset > position) {
             const first = fetched;
@@ -173,7 +180,9 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
                   ? await reader.fetch(position, { maxBytes: options.maxBytesPerBatch, maxWaitMs: 0 })
                   : first;
                 const all = again.records.length > first.records.length ? again : first;
+                const begun = performance.now();
                 await session.handle(topic, all.records, all.nextOffset);
+                tookMs = performance.now() - begun;
                 touch();
                 succeeded();
                 return all;
@@ -189,6 +198,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           }
           metrics.lag(topic, partition, Number(fetched.highWatermark - fetched.nextOffset));
           position = fetched.nextOffset;
+          if (tookMs > 0 && position >= fetched.highWatermark && !fetched.records.some(isWaitedFor))
+            await pause(Math.min(tookMs * restFactor, longestRestMs), ending.signal);
         }
       } finally {
         connection.close();
@@ -219,6 +230,11 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       await running;
     },
   };
+}
+
+/** Somebody waits for the reply, and may ask for the next thing as soon as it is there. */
+function isWaitedFor({ headers }: RawRecord): boolean {
+  return headers['reply-to'] !== undefined;
 }
 
 /** Starts and stops partition loops as the group shares out the partitions. */

@@ -5,6 +5,7 @@ import { eventually } from '@lead-scoring/platform/waiting';
 import { listDeadLetters, retryDeadLetters, type DeadLetter } from './dead-letters.js';
 import { internals, type EventLog } from './event-log.js';
 import type { Broker } from './broker.js';
+import { BatchTooLarge } from './errors.js';
 import { requestRebuild, tail, waitUntilConsumed } from './operations.js';
 import { createPartitionReader } from './partition-reader.js';
 import {
@@ -158,6 +159,28 @@ describe('a processor', () => {
     await eventually('all folded', () => rulesetsInStores(stores).size === ids.size);
     await stopAll();
     expect(failures).toBeLessThan(0);
+    await expectOnceEach(ids, stores);
+  }, 30_000);
+
+  test('what is too much at once is decided in halves, in order, without opening the partition anew', async () => {
+    await command(60, { partition: 0 });
+    const opened = storeOf(stores, 0).opened;
+    const sizes: number[] = [];
+    const offsets: bigint[] = [];
+    await start(stores, {
+      faults: {
+        decide: (records) => {
+          if (records.length > 7) throw new BatchTooLarge(`more than 7 records`);
+          sizes.push(records.length);
+          offsets.push(...records.map(({ offset }) => offset));
+        },
+      },
+    });
+    await eventually('all folded', () => rulesetsInStores(stores).size === ids.size);
+    await stopAll();
+    expect(Math.max(...sizes)).toBeGreaterThan(3);
+    expect(offsets).toEqual([...offsets].sort((a, b) => Number(a - b)));
+    expect(storeOf(stores, 0).opened).toBe(opened + 1);
     await expectOnceEach(ids, stores);
   }, 30_000);
 

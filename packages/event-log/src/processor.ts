@@ -3,7 +3,7 @@ import { records as declarations, topics, type ServiceName, type TopicName } fro
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
 import { asFirstCome, deadLetterMessage } from './dead-letter-record.js';
-import { asError, EventLogError, isRetriable } from './errors.js';
+import { asError, BatchTooLarge, EventLogError, isRetriable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import { joinGroup } from './membership.js';
@@ -53,7 +53,10 @@ export interface Reply {
 /** A service's state of one partition. The processor is its only writer, and calls one method at a time. */
 export interface PartitionState {
   checkpoint(): Promise<Checkpoint>;
-  /** Loads what is needed in bulk and decides for each record in order; writes nothing. All records are of one input topic. */
+  /**
+   * Loads what is needed in bulk and decides for each record in order; writes nothing. All records are of one input topic.
+   * @throws BatchTooLarge where fewer records are to be decided at a time: they come again, in two halves
+   */
   decide(records: IncomingRecord[]): Promise<Decision>;
   /** Folds own events into the stored state with guarded, idempotent writes: live after the commit, and on catch-up. */
   fold(events: FoldedRecord[]): Promise<void>;
@@ -188,11 +191,26 @@ interface SessionContext {
   touch: () => void;
 }
 
-/** Records of one batch that are decided together, and where to read on after them. */
+/** Records of one batch that are decided together. */
 interface Segment {
   topic: TopicName;
   records: RawRecord[];
-  nextOffset: bigint;
+  /** Where to read on after each record. One that is sent again has the offset at which it first came, not its place here. */
+  nextOffsets: bigint[];
+}
+
+function nextOffsetOf({ nextOffsets }: Segment): bigint {
+  const last = nextOffsets.at(-1);
+  if (last === undefined) throw new RangeError('a segment without records');
+  return last;
+}
+
+function halvesOf({ topic, records, nextOffsets }: Segment): Segment[] {
+  const middle = Math.ceil(records.length / 2);
+  return [
+    { topic, records: records.slice(0, middle), nextOffsets: nextOffsets.slice(0, middle) },
+    { topic, records: records.slice(middle), nextOffsets: nextOffsets.slice(middle) },
+  ];
 }
 
 /** A segment decoded. */
@@ -311,7 +329,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         if (signal.aborted) return;
         const started = performance.now();
         if (isRebuild(segment)) await rebuild(topic, segment);
-        else await decideSegment(topic, segment);
+        else await decideInParts(topic, segment);
         metrics.batch(topic, {
           records: segment.records.length,
           seconds: (performance.now() - started) / 1_000,
@@ -329,7 +347,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       const segments: (Segment & { alone: boolean })[] = [];
       for (const raw of records) {
         const { topic: first, record } = asFirstCome(topic, raw, isTopic);
-        const segment = { topic: first, records: [record], nextOffset: raw.offset + 1n };
+        const segment = { topic: first, records: [record], nextOffsets: [raw.offset + 1n] };
         const alone = raw.offset < singlyBefore || isRebuild(segment);
         const last = segments.at(-1);
         if (
@@ -340,13 +358,13 @@ async function openSession(context: SessionContext): Promise<Session> {
           last.records.length < maxRecordsPerBatch
         ) {
           last.records.push(record);
-          last.nextOffset = raw.offset + 1n;
+          last.nextOffsets.push(raw.offset + 1n);
         } else {
           segments.push({ ...segment, alone });
         }
       }
       const last = segments.at(-1);
-      if (last) last.nextOffset = nextOffset;
+      if (last) last.nextOffsets[last.nextOffsets.length - 1] = nextOffset;
       return segments;
     }
 
@@ -354,12 +372,28 @@ async function openSession(context: SessionContext): Promise<Session> {
       logger.info('the read model is dropped and folded anew');
       foldedUpTo = await startOver();
       await opened.caughtUp?.();
-      await commit(input, segment.nextOffset, [], []);
+      await commit(input, nextOffsetOf(segment), [], []);
       await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
       const [record] = segment.records;
       const decoded = record ? codec.decode(segment.topic, partition, record) : undefined;
       if (decoded && !('problem' in decoded)) reply([{ to: decoded, reply: { outcome: 'done' } }]);
       logger.info('the read model is folded anew');
+    }
+
+    async function decideInParts(input: TopicName, segment: Segment): Promise<void> {
+      try {
+        await decideSegment(input, segment);
+      } catch (error) {
+        if (!isSplit(error, segment)) throw error;
+        for (const half of halvesOf(segment)) {
+          if (signal.aborted) return;
+          await decideInParts(input, half);
+        }
+      }
+    }
+
+    function isSplit(error: unknown, { records }: Segment): boolean {
+      return error instanceof BatchTooLarge && records.length > 1;
     }
 
     async function decideSegment(input: TopicName, segment: Segment): Promise<void> {
@@ -376,7 +410,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         const { parked } = incoming;
         const { decision, events, commands } = await decide(input, segment, incoming);
         incoming = undefined;
-        const offsets = await commit(input, segment.nextOffset, [...events, ...commands], parked);
+        const offsets = await commit(input, nextOffsetOf(segment), [...events, ...commands], parked);
         if (parked.length > 0) metrics.deadLetters(segment.topic, parked.length);
         if (suspects.failures.size > 0)
           for (const { offset } of segment.records) suspects.failures.delete(suspectId(segment, offset));
@@ -446,6 +480,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         return { decision, events, commands };
       } catch (error) {
         if (
+          isSplit(error, segment) ||
           isRetriable(error) ||
           options.isRetriable?.(error) ||
           isConnectionError(error) ||
@@ -464,7 +499,7 @@ async function openSession(context: SessionContext): Promise<Session> {
           const attempts = (suspects.failures.get(id)?.attempts ?? 0) + 1;
           suspects.failures.set(id, { attempts, reason: `deciding has failed: ${message}` });
         } else {
-          suspects.singlyBefore.set(input, segment.nextOffset);
+          suspects.singlyBefore.set(input, nextOffsetOf(segment));
         }
         // Deciding may have left its own memory half changed: it is thrown away with the session.
         throw new OpenAnew(`deciding has failed: ${stack ?? message}`);

@@ -67,16 +67,20 @@ export interface RunningNotifier extends RunningContender {
  * The services between an event and its notification. One trigger tells of probes; of the others twenty are concerned
  * with what comes in, two with each type of events, and the rest with types that do not.
  * @param triggers in all, at least 21
+ * @param partitions of each topic
  */
 export async function startNotifier(
   endpoints: PlatformEndpoints,
-  triggers: number,
+  { triggers, partitions }: { triggers: number; partitions: number },
   receiverUrl: string,
 ): Promise<RunningNotifier> {
   const system = await startTestSystem({
     endpoints,
     instances: only('gateway', 'ingest', 'scoring', 'notification'),
-    environment: { ALLOW_PRIVATE_TARGETS: new URL(receiverUrl).host },
+    environment: {
+      ALLOW_PRIVATE_TARGETS: new URL(receiverUrl).host,
+      PARTITIONS: String(partitions),
+    },
   });
   await createRules(system);
   const probeType = 'Probe Sent';

@@ -2,6 +2,7 @@
 import { records, withLeadFields, type Alias } from '@lead-scoring/contracts';
 import { leadKey, type DriversRequest } from '@lead-scoring/explanations';
 import {
+  BatchTooLarge,
   isRecord,
   outgoing,
   type Decision,
@@ -69,15 +70,10 @@ export interface FiringPartition {
   clear(): void;
 }
 
-/** Told in one batch, to the log or to a channel; of more, each record is decided alone: that costs time and not memory. */
+/** Told in one batch, to the log or to a channel; of more, fewer records are decided at a time, which bounds memory. */
 const maximumTold = 1_000;
 /** Ids looked up in one call. */
 const chunkSize = 1_000;
-
-/** Says that a batch is too much at once; each of its records alone is not. */
-class BatchTooLarge extends Error {
-  override readonly name = 'BatchTooLarge';
-}
 
 function refuse(isTooMuch: boolean): void {
   if (isTooMuch)
