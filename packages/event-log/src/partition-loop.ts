@@ -47,8 +47,8 @@ export interface PartitionLoop {
 /** Long enough for a long poll, short enough for a prompt stop. */
 const maxWaitMs = 500;
 /**
- * Once it has caught up, an input rests after a batch for so many times as long as the batch took, at most `longestRestMs`:
- * a batch costs much more than a record in it, and a few large ones leave the machine to others that many small ones fill.
+ * An input that has caught up rests after a batch, so many times as long as the batch took and at most `longestRestMs`: a
+ * batch costs much more than a record in it, and without rest many small ones would take all that the machine has.
  */
 const restFactor = 3;
 const longestRestMs = 200;

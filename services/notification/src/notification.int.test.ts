@@ -438,6 +438,26 @@ describe('a milestone by level', () => {
   }, 60_000);
 });
 
+test('more firings than are taken at once are taken in a few parts, each of them once', async () => {
+  const ou = nameBasedId(ouId, 'another OU, with many leads');
+  const thresholds = [1, 2, 3, 4];
+  for (const threshold of thresholds)
+    await rig.request(define(70 + threshold, milestone({ score_threshold: threshold }), ou));
+  const aliases = Array.from({ length: 300 }, (_, nth) => `lead-${String(nth)}@example.com`);
+  await rig.happen(...aliases.map((alias) => ({ ...scored(alias, 1, [0, 10], { ou }), partition: 0 })));
+  for (const threshold of thresholds) {
+    const { body } = await rig.get(`/milestone-events?trigger_id=${triggerId(70 + threshold)}`, { ou });
+    expect(body).toMatchObject({ total: aliases.length });
+  }
+  const fired = (await rig.recordsOn('notification.events')).filter(
+    ({ partition, payload }) => partition === 0 && (payload as { ou_id?: string }).ou_id === ou,
+  );
+  const offsets = fired.map(({ offset }) => Number(offset));
+  // Between the parts there is nothing but the mark that ends each.
+  const marks = Math.max(...offsets) - Math.min(...offsets) + 1 - offsets.length;
+  expect(marks).toBeLessThan(10);
+}, 60_000);
+
 test('rebuilt from the log everything is as it was, and nobody is told again', async () => {
   const before = await rig.documents();
   const told = receiver.received.length;
