@@ -47,8 +47,9 @@ export interface PartitionLoop {
 /** Long enough for a long poll, short enough for a prompt stop. */
 const maxWaitMs = 500;
 /**
- * An input that has caught up rests after a batch, so many times as long as the batch took and at most `longestRestMs`: a
- * batch costs much more than a record in it, and without rest many small ones would take all that the machine has.
+ * Who has read a topic of events to its end rests after a batch, so many times as long as the batch took and at most
+ * `longestRestMs`: a batch costs much more than a record in it, and without rest many small ones would take all that the
+ * machine has. Commands are taken at once: somebody waits for the reply, or later events for what they change.
  */
 const restFactor = 3;
 const longestRestMs = 200;
@@ -146,6 +147,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     let turn: Promise<void> = Promise.resolve();
 
     async function poll(topic: TopicName): Promise<void> {
+      const rests = topic.endsWith('.events');
       const connection = log[internals].connect();
       try {
         const wire = log[internals].wire(topic);
@@ -198,7 +200,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           }
           metrics.lag(topic, partition, Number(fetched.highWatermark - fetched.nextOffset));
           position = fetched.nextOffset;
-          if (tookMs > 0 && position >= fetched.highWatermark && !fetched.records.some(isWaitedFor))
+          if (rests && tookMs > 0 && position >= fetched.highWatermark)
             await pause(Math.min(tookMs * restFactor, longestRestMs), ending.signal);
         }
       } finally {
@@ -230,11 +232,6 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       await running;
     },
   };
-}
-
-/** Somebody waits for the reply, and may ask for the next thing as soon as it is there. */
-function isWaitedFor({ headers }: RawRecord): boolean {
-  return headers['reply-to'] !== undefined;
 }
 
 /** Starts and stops partition loops as the group shares out the partitions. */
