@@ -6,7 +6,12 @@ import { internals, type EventLog } from './event-log.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import type { Membership } from './membership.js';
 import type { ProcessingMetrics } from './metrics.js';
-import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import {
+  createPartitionReader,
+  type Fetched,
+  type PartitionReader,
+  type RawRecord,
+} from './partition-reader.js';
 import { pause, unlessAborted } from './timing.js';
 import type { Turns } from './turns.js';
 
@@ -16,6 +21,8 @@ export interface Session {
   readonly positions: ReadonlyMap<TopicName, bigint>;
   /** Takes records of one topic, or none; `nextOffset` is where to read on after them. */
   handle(topic: TopicName, records: RawRecord[], nextOffset: bigint): Promise<void>;
+  /** Stores what it has kept in memory: called while an input is silent, and at an orderly end, then with `atOnce`. */
+  settle?(atOnce: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,9 +54,9 @@ export interface PartitionLoop {
 /** Long enough for a long poll, short enough for a prompt stop. */
 const maxWaitMs = 500;
 /**
- * Who has read a topic of events to its end rests after a batch, so many times as long as the batch took and at most
+ * Who has read a topic to its end rests after a batch, so many times as long as the batch took and at most
  * `longestRestMs`: a batch costs much more than a record in it, and without rest many small ones would take all that the
- * machine has. Commands are taken at once: somebody waits for the reply, or later events for what they change.
+ * machine has. Records that may not wait end the rest.
  */
 const restFactor = 3;
 const longestRestMs = 200;
@@ -107,6 +114,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
             failures = 0;
             unexplained = 0;
           });
+          await session.settle?.(true);
         } finally {
           await session.close().catch((error: unknown) => {
             logger.warn({ err: error }, 'a partition was not closed in order');
@@ -147,7 +155,6 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     let turn: Promise<void> = Promise.resolve();
 
     async function poll(topic: TopicName): Promise<void> {
-      const rests = topic.endsWith('.events');
       const connection = log[internals].connect();
       try {
         const wire = log[internals].wire(topic);
@@ -162,14 +169,12 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           },
         });
         let position = session.positions.get(topic) ?? 0n;
+        let restsUntil = 0;
         while (!ending.signal.aborted) {
-          let fetched = await unlessAborted(
-            reader.fetch(position, { maxBytes: options.maxBytesPerBatch, maxWaitMs }),
-            ending.signal,
-          );
+          if (nothingIsUrgent(topic)) await pause(restsUntil - performance.now(), ending.signal);
+          let fetched = await unlessAborted(gather(reader, topic, position, restsUntil), ending.signal);
           if (!fetched) break;
           touch();
-          let tookMs = 0;
           // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
           if (fetched.records.length > 0 || fetched.nextOffset > position) {
             const first = fetched;
@@ -178,13 +183,11 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
               try {
                 if (ending.signal.aborted) return first;
                 // What came in the meantime is handled along with it.
-                const again = waited
-                  ? await reader.fetch(position, { maxBytes: options.maxBytesPerBatch, maxWaitMs: 0 })
-                  : first;
-                const all = again.records.length > first.records.length ? again : first;
+                const all = waited ? await readOn(reader, first, 0) : first;
                 const begun = performance.now();
                 await session.handle(topic, all.records, all.nextOffset);
-                tookMs = performance.now() - begun;
+                const ended = performance.now();
+                restsUntil = ended + Math.min((ended - begun) * restFactor, longestRestMs);
                 touch();
                 succeeded();
                 return all;
@@ -197,11 +200,14 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
               () => undefined,
             );
             fetched = await mine;
+          } else if (session.settle) {
+            const settled = turn.then(() => session.settle?.(false));
+            turn = settled.catch(() => undefined);
+            await settled;
           }
           metrics.lag(topic, partition, Number(fetched.highWatermark - fetched.nextOffset));
           position = fetched.nextOffset;
-          if (rests && tookMs > 0 && position >= fetched.highWatermark)
-            await pause(Math.min(tookMs * restFactor, longestRestMs), ending.signal);
+          if (isBehind(fetched)) restsUntil = 0;
         }
       } finally {
         connection.close();
@@ -219,6 +225,37 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     }
   }
 
+  /** What there is to handle; until the rest is over, as much as comes in and may wait. */
+  async function gather(
+    reader: PartitionReader,
+    topic: TopicName,
+    position: bigint,
+    restsUntil: number,
+  ): Promise<Fetched> {
+    let all = await reader.fetch(position, { maxBytes: options.maxBytesPerBatch, maxWaitMs });
+    let seen = 0;
+    for (;;) {
+      const leftMs = Math.ceil(restsUntil - performance.now());
+      const urgent = all.records.slice(seen).some((record) => isUrgent(topic, record));
+      if (leftMs <= 0 || urgent || isBehind(all) || bytesIn(all) >= options.maxBytesPerBatch) return all;
+      seen = all.records.length;
+      all = await readOn(reader, all, leftMs);
+      if (stopped()) return all;
+    }
+  }
+
+  async function readOn(reader: PartitionReader, before: Fetched, forMs: number): Promise<Fetched> {
+    const maxBytes = Math.max(1, options.maxBytesPerBatch - bytesIn(before));
+    const more = await reader.fetch(before.nextOffset, { maxBytes, maxWaitMs: forMs });
+    return { ...more, records: [...before.records, ...more.records] };
+  }
+
+  function isUrgent(topic: TopicName, { headers }: RawRecord): boolean {
+    if (headers['reply-to'] !== undefined) return true;
+    const type = headers.type?.toString();
+    return type === undefined || log[internals].schemas.declarationOf(topic, type)?.mayWait !== true;
+  }
+
   const running = run().catch((error: unknown) => {
     options.onFatal(asError(error));
   });
@@ -232,6 +269,20 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       await running;
     },
   };
+}
+
+/** Whoever reads events only may rest without looking at what comes. */
+function nothingIsUrgent(topic: TopicName): boolean {
+  return topic.endsWith('.events');
+}
+
+/** There was more to read. */
+function isBehind({ nextOffset, stableEnd }: Fetched): boolean {
+  return nextOffset < stableEnd;
+}
+
+function bytesIn({ records }: Fetched): number {
+  return records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
 }
 
 /** Starts and stops partition loops as the group shares out the partitions. */

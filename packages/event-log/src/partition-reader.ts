@@ -13,6 +13,8 @@ export interface Fetched {
   nextOffset: bigint;
   /** The next offset that will be written, as of this fetch. */
   highWatermark: bigint;
+  /** Up to where transactions had ended, as of this fetch: nothing behind it could be read. */
+  stableEnd: bigint;
 }
 
 export interface PartitionReader {
@@ -71,7 +73,7 @@ export function createPartitionReader(
           if (type === 'OFFSET_OUT_OF_RANGE') {
             const earliest = await connection.offset(topic, partition, 'earliest');
             options.onOffsetLost?.(offset, earliest);
-            return { records: [], nextOffset: earliest, highWatermark: earliest };
+            return { records: [], nextOffset: earliest, highWatermark: earliest, stableEnd: earliest };
           }
           const passing = (type !== undefined && staleLeader.has(type)) || isConnectionError(error);
           if (!passing || Date.now() > giveUpAt || options.signal?.aborted) throw error;
@@ -85,7 +87,7 @@ export function createPartitionReader(
 
 /** What a read_committed consumer may see of a fetched partition: neither control records nor aborted transactions. */
 export function committedRecords(
-  fetched: Pick<FetchedPartition, 'batches' | 'abortedTransactions' | 'highWatermark'>,
+  fetched: Pick<FetchedPartition, 'batches' | 'abortedTransactions' | 'highWatermark' | 'lastStableOffset'>,
   from: bigint,
 ): Fetched {
   const aborted = [...fetched.abortedTransactions].sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1));
@@ -109,7 +111,8 @@ export function committedRecords(
     }
     if (lastOffset >= nextOffset) nextOffset = lastOffset + 1n;
   }
-  return { records, nextOffset, highWatermark: fetched.highWatermark };
+  const { highWatermark, lastStableOffset } = fetched;
+  return { records, nextOffset, highWatermark, stableEnd: lastStableOffset };
 }
 
 /** A control record's key is its version and its type, two bytes each: type 0 is abort, 1 commit. */

@@ -35,6 +35,7 @@ test('markers are not seen, and reading goes on behind them', () => {
       batches: [batchAt(4), batchAt(5), batchAt(6, { marker: 'commit' })],
       abortedTransactions: [],
       highWatermark: 7n,
+      lastStableOffset: 7n,
     },
     4n,
   );
@@ -58,6 +59,7 @@ test('records of an aborted transaction are not seen, those of others between th
       ],
       abortedTransactions: [{ producerId: 1n, firstOffset: 0n }],
       highWatermark: 8n,
+      lastStableOffset: 8n,
     },
     0n,
   );
@@ -79,7 +81,11 @@ test('two aborted transactions of two producers, named in any order, are both le
     { producerId: 2n, firstOffset: 1n },
   ];
   for (const abortedTransactions of [aborted, [...aborted].reverse()]) {
-    expect(offsets(committedRecords({ batches, abortedTransactions, highWatermark: 6n }, 0n))).toEqual([4]);
+    expect(
+      offsets(
+        committedRecords({ batches, abortedTransactions, highWatermark: 6n, lastStableOffset: 6n }, 0n),
+      ),
+    ).toEqual([4]);
   }
 });
 
@@ -87,7 +93,12 @@ test('records before the wanted offset, which come with their batch, are not see
   expect(
     offsets(
       committedRecords(
-        { batches: [batchAt(0), batchAt(1), batchAt(2)], abortedTransactions: [], highWatermark: 3n },
+        {
+          batches: [batchAt(0), batchAt(1), batchAt(2)],
+          abortedTransactions: [],
+          highWatermark: 3n,
+          lastStableOffset: 3n,
+        },
         2n,
       ),
     ),
@@ -95,16 +106,22 @@ test('records before the wanted offset, which come with their batch, are not see
 });
 
 test('nothing new: reading goes on where it was', () => {
-  expect(committedRecords({ batches: [], abortedTransactions: [], highWatermark: 3n }, 3n)).toEqual({
+  expect(
+    committedRecords({ batches: [], abortedTransactions: [], highWatermark: 3n, lastStableOffset: 3n }, 3n),
+  ).toEqual({
     records: [],
     nextOffset: 3n,
     highWatermark: 3n,
+    lastStableOffset: 3n,
   });
 });
 
 test('a batch whose records were all compacted away is passed', () => {
   const empty = { ...batchAt(3), lastOffset: 5n, records: [] };
-  const fetched = committedRecords({ batches: [empty], abortedTransactions: [], highWatermark: 9n }, 3n);
+  const fetched = committedRecords(
+    { batches: [empty], abortedTransactions: [], highWatermark: 9n, lastStableOffset: 9n },
+    3n,
+  );
   expect(offsets(fetched)).toEqual([]);
   expect(fetched.nextOffset).toBe(6n);
 });

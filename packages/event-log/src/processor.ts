@@ -58,8 +58,12 @@ export interface PartitionState {
    * @throws BatchTooLarge where fewer records are to be decided at a time: they come again, in two halves
    */
   decide(records: IncomingRecord[]): Promise<Decision>;
-  /** Folds own events into the stored state with guarded, idempotent writes: live after the commit, and on catch-up. */
+  /**
+   * Folds own events into the stored state with guarded, idempotent writes: live after the commit, and on catch-up. A
+   * part that nobody else reads may be kept in memory until `store`.
+   */
   fold(events: FoldedRecord[]): Promise<void>;
+  /** Writes what is folded and not stored yet, then the checkpoint. */
   store(checkpoint: Checkpoint): Promise<void>;
   /**
    * Called once after opening, when everything that the log has is folded and before anything is decided: the place to
@@ -87,6 +91,11 @@ export interface ProcessorOptions {
   maxRecordsPerBatch?: number;
   /** Bytes read from one topic's partition at a time: bounds a batch, and with it memory. Default 2 MiB. */
   maxBytesPerBatch?: number;
+  /**
+   * While batches follow each other, the checkpoint is stored no more often than this, in milliseconds; once nothing comes
+   * it is stored at once. What a new owner has to fold anew grows with it. Default 0: with each batch.
+   */
+  storeEveryMs?: number;
 }
 
 /** What a running processor tells of itself, for readiness. */
@@ -100,6 +109,8 @@ export interface ProcessorStatus {
 /** A record batch above the topic's limit is refused; the limit is 8 MiB and 16 MiB for dead letters. */
 const maxBatchBytes = 6 * 1024 * 1024;
 const defaultBytesPerBatch = 2 * 1024 * 1024;
+/** After so long without a batch, what is folded is stored. */
+const idleMs = 300;
 /** How often a record that makes the decision fail is tried, alone, before it is parked. */
 const attemptsUntilParked = 3;
 export const rebuildType = 'RebuildReadModel';
@@ -232,6 +243,7 @@ async function openSession(context: SessionContext): Promise<Session> {
   const logger = options.logger.child({ partition });
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
   const maxBytesPerBatch = options.maxBytesPerBatch ?? defaultBytesPerBatch;
+  const storeEveryMs = options.storeEveryMs ?? 0;
   const commandsTopic: TopicName = `${options.name}.commands`;
   const deadLetterTopic: TopicName = `${options.name}.dead-letters`;
 
@@ -250,6 +262,9 @@ async function openSession(context: SessionContext): Promise<Session> {
     const positions = await committedPositions(log, connection, groupId, options.inputs, partition);
     let opened = (state = await options.open(partition));
     let foldedUpTo = await catchUp(await opened.checkpoint());
+    let storedAt = performance.now();
+    let handledAt = storedAt;
+    let isStored = true;
     await opened.caughtUp?.();
 
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now. */
@@ -330,11 +345,19 @@ async function openSession(context: SessionContext): Promise<Session> {
         const started = performance.now();
         if (isRebuild(segment)) await rebuild(topic, segment);
         else await decideInParts(topic, segment);
-        metrics.batch(topic, {
-          records: segment.records.length,
-          seconds: (performance.now() - started) / 1_000,
-        });
+        handledAt = performance.now();
+        metrics.batch(topic, { records: segment.records.length, seconds: (handledAt - started) / 1_000 });
       }
+    }
+
+    async function store(): Promise<void> {
+      await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
+      storedAt = performance.now();
+      isStored = true;
+    }
+
+    async function settle(atOnce: boolean): Promise<void> {
+      if (!isStored && (atOnce || performance.now() - handledAt >= idleMs)) await store();
     }
 
     function isRebuild({ topic, records: [first] }: Segment): boolean {
@@ -373,7 +396,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       foldedUpTo = await startOver();
       await opened.caughtUp?.();
       await commit(input, nextOffsetOf(segment), [], []);
-      await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
+      await store();
       const [record] = segment.records;
       const decoded = record ? codec.decode(segment.topic, partition, record) : undefined;
       if (decoded && !('problem' in decoded)) reply([{ to: decoded, reply: { outcome: 'done' } }]);
@@ -421,7 +444,8 @@ async function openSession(context: SessionContext): Promise<Session> {
         const replies =
           typeof decision.replies === 'function' ? await decision.replies() : (decision.replies ?? []);
         reply(replies);
-        await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
+        isStored = false;
+        if (performance.now() - storedAt >= storeEveryMs) await store();
       });
     }
 
@@ -564,6 +588,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     return {
       positions,
       handle,
+      settle,
       async close() {
         connection.close();
         await state?.close?.();

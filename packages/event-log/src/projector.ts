@@ -201,7 +201,9 @@ async function openProjection(
       if (!options.inputs.includes(topic)) {
         if (records.some(({ headers }) => headers.type?.toString() === rebuildType))
           await startOver(topic, nextOffset);
-        await advance(topic, nextOffset);
+        // Stored with what is folded next: commands that are not obeyed may be read again.
+        positions.set(topic, nextOffset);
+        note(positions);
         return;
       }
       if (records.length === 0) await advance(topic, nextOffset);

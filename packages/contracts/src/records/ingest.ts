@@ -38,6 +38,7 @@ export const ingestEvents = defineRecord({
   topic: 'ingest.commands',
   key: 'lead_id',
   description: 'Take these events. They are of leads of one partition and came in one request.',
+  mayWait: true,
   schema: z.strictObject({
     ou_id: id,
     batch_id: id,

@@ -21,6 +21,7 @@ export const requestNotification = defineRecord({
   topic: 'notification.commands',
   key: 'channel_id',
   description: 'Deliver this. Sent by the service to itself, in the transaction that fired the trigger.',
+  mayWait: true,
   schema: z.strictObject({ ...notification, payload: notificationPayload, share, requested_at: time }),
 });
 export type RequestNotification = PayloadOf<typeof requestNotification>;
@@ -75,6 +76,7 @@ export const recordAttempt = defineRecord({
   topic: 'notification.commands',
   key: 'channel_id',
   description: 'An attempt to deliver has ended: record how. Sent by the service to itself.',
+  mayWait: true,
   schema: z.strictObject({
     ...notification,
     ...attempt,

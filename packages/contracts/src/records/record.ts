@@ -49,6 +49,11 @@ export interface RecordDeclaration<Type extends string = string, Schema extends 
     | 'delivery_owner'
     | 'gateway_instance';
   description: string;
+  /**
+   * Of a command: whoever decides it may leave it for a moment, to take more of them at once, unless somebody waits for the
+   * reply. Not of one that changes what comes of others, as linking an alias does. Events may always be left so.
+   */
+  mayWait?: true;
   schema: Schema;
 }
 

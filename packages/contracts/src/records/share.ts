@@ -19,6 +19,7 @@ export const createShare = defineRecord({
   key: 'share_id',
   description:
     "Share the explanation of a lead's score. Also sent by the notification service, in the transaction that fired a trigger.",
+  mayWait: true,
   schema: z.strictObject({
     ...shareFields,
     lead_seen_in: z
