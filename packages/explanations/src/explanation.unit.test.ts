@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { at, leadScored } from './testing/builders.js';
-import { foldLead } from './fold.js';
+import { foldLead, isStored } from './fold.js';
 import { scoreHistory } from './history-model.js';
 import { nameOf, type SharedLead } from './state.js';
 
@@ -33,24 +33,30 @@ describe('the lead', () => {
     expect(later && nameOf(later)).toBe('Ada Lovelace');
   });
 
-  test('nothing of it is kept but its name, an alias to be named by, and its score', () => {
+  test('nothing of it is kept but its name, an alias to be named by, and where it began', () => {
     const lead = fold([leadScored('ada', { rule: 'view', points: 1 }, named('Ada', at))]);
     expect(JSON.stringify(lead)).not.toContain('Company');
     expect(Object.keys(lead ?? {}).sort()).toEqual(
-      ['first_alias', 'first_offset', 'given_name', 'id', 'offset', 'ou_id', 'score'].sort(),
+      ['first_alias', 'first_offset', 'given_name', 'id', 'offset', 'ou_id'].sort(),
     );
   });
 
-  test('stays as it is when a decision changes nothing that can be shown', () => {
-    const name = named('Ada', at);
-    const lead = fold([leadScored('ada', { rule: 'view', points: 1 }, name)]);
-    const nothing = { rule: 'view', points: 1, times: 0, previous: 1 };
-    expect(fold([leadScored('ada', nothing, name)], lead, 1)).toBe(lead);
-    expect(fold([leadScored('ada', { ...nothing, previous: 2 })], lead, 1)).toMatchObject({ offset: 1 });
-    expect(fold([leadScored('ada', { rule: 'view', points: 0, previous: 1 })], lead, 1)).toMatchObject({
-      offset: 1,
-      score: 1,
+  test('stays as it is, whatever its score, until its name changes', () => {
+    const one = { rule: 'view', points: 1 };
+    const lead = fold([leadScored('ada', one, named('Ada', at))]);
+    expect(fold([leadScored('ada', one, named('Ada', at)), leadScored('ada', one)], lead, 1)).toBe(lead);
+    const renamed = leadScored('ada', one, named('Ada Lovelace', '2026-01-03T00:00:00.000Z'));
+    expect(fold([leadScored('ada', one), renamed], lead, 1)).toEqual({
+      ...lead,
+      given_name: { value: 'Ada Lovelace', at: '2026-01-03T00:00:00.000Z' },
+      offset: 2,
     });
+  });
+
+  test('gets its first alias when there is one', () => {
+    const one = { rule: 'view', points: 1 };
+    const lead = fold([leadScored('ada', one, { aliases: [] }), leadScored('ada', one)]);
+    expect(lead).toMatchObject({ first_alias: 'ada@example.com', first_offset: 0, offset: 1 });
   });
 
   const decision = fc.record({
@@ -81,6 +87,30 @@ describe('the lead', () => {
       ),
     );
   });
+});
+
+test('the decisions that are stored tell every score that a lead has had, and since when it is there', () => {
+  const changes = fc.array(fc.record({ times: fc.nat(1), aside: fc.constantFrom(0, 0, -3) }), {
+    minLength: 1,
+    maxLength: 20,
+  });
+  fc.assert(
+    fc.property(changes, (all) => {
+      let lead: SharedLead | null = null;
+      let score = 0;
+      /** As the last decision that is stored tells it. */
+      let told: number | null = null;
+      for (const [offset, { times, aside }] of all.entries()) {
+        const given = { rule: 'view', points: 5, times, previous: score };
+        score += 5 * times + aside;
+        const decision = leadScored('ada', given, { score });
+        lead = foldLead(lead, decision, offset);
+        if (isStored(decision, lead, offset)) told = decision.score;
+        else expect(decision.scored_events).toEqual([]);
+        expect(told).toBe(score);
+      }
+    }),
+  );
 });
 
 describe('the course of the score', () => {

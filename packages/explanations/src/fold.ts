@@ -1,29 +1,34 @@
-// Folds decisions into a lead: pure, and a decision that is folded already changes nothing.
+// Folds decisions into a lead, and says which are stored: pure, and a decision that is folded already changes nothing.
 import { withLeadFields, type LeadFields, type records } from '@lead-scoring/contracts';
 import type { SharedLead } from './state.js';
 
-/** Returns the lead as it was given when the decision changes nothing that can be shown: there is nothing to store. */
+/** Returns the lead as it was given when the decision changes nothing that is kept of it: there is nothing to store. */
 export function foldLead(lead: SharedLead | null, decision: records.LeadScored, offset: number): SharedLead {
   if (lead && lead.offset >= offset) return lead;
-  const { score } = decision;
   const given_name = withName(lead?.given_name ?? null, decision.fields);
   const first_alias = lead?.first_alias ?? decision.aliases[0]?.alias ?? null;
-  if (
-    lead?.score === score &&
-    lead.given_name === given_name &&
-    lead.first_alias === first_alias &&
-    decision.scored_events.length === 0
-  )
-    return lead;
+  if (lead?.given_name === given_name && lead.first_alias === first_alias) return lead;
   return {
     id: decision.lead_id,
     ou_id: decision.ou_id,
     given_name,
     first_alias,
-    score,
     first_offset: lead?.first_offset ?? offset,
     offset,
   };
+}
+
+/**
+ * Whether a decision is stored: it tells why points were given, or that the score changed by itself, or it made the lead.
+ * So the last that is stored up to any offset tells the score as of there, and every lead has one.
+ * @param lead with the decision folded into it
+ */
+export function isStored(
+  { scored_events, previous_score, score }: records.LeadScored,
+  { first_offset }: SharedLead,
+  offset: number,
+): boolean {
+  return scored_events.length > 0 || previous_score !== score || first_offset === offset;
 }
 
 function withName(

@@ -1,4 +1,4 @@
-// What explains scores, as stored: leads, the decisions that gave them points, and the OUs' rules and levels.
+// What explains scores, as stored: leads, the decisions that made their scores, and the OUs' rules and levels.
 import {
   packConfiguration,
   unpackConfiguration,
@@ -9,10 +9,14 @@ import {
 import {
   binaryToUuid,
   Binary,
+  bytesOf,
   defineCollection,
   orderedKey,
   readJson,
+  readOffset,
+  readUuid,
   storedJson,
+  uuidBytes,
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
@@ -24,11 +28,10 @@ export interface SharedLeadDocument extends GuardedDocument {
   _id: Binary;
   given_name: { value: string; at: string } | null;
   first_alias: string | null;
-  score: number;
   first_offset: number;
 }
 
-/** A decision that gave points, as it is recorded; `_id` is decisionKey. */
+/** A decision that isStored, as it is recorded; `_id` is decisionKey. */
 export interface DecisionDocument {
   _id: Binary;
   /** The LeadScored as JSON: storedJson. */
@@ -53,9 +56,17 @@ export const configurations = defineCollection<ConfigurationDocument>({
   indexes: [],
 });
 
+const leadIdAt = uuidBytes;
+const offsetAt = 2 * uuidBytes;
+
 /** A lead within its OU. */
 export function leadKey(ouId: string, leadId: string): Binary {
   return orderedKey([ouId, leadId]);
+}
+
+/** The lead's id in its key. */
+export function leadIdOf({ _id }: Pick<SharedLeadDocument, '_id'>): string {
+  return readUuid(bytesOf(_id), leadIdAt);
 }
 
 /** The decisions on a lead, in the order of the log. */
@@ -68,13 +79,17 @@ export function decisionKeysBetween(ouId: string, leadId: string, from: number, 
   return { $gte: decisionKey(ouId, leadId, from), $lte: decisionKey(ouId, leadId, to) };
 }
 
+/** Where a decision is on the log. */
+export function offsetOf({ _id }: Pick<DecisionDocument, '_id'>): number {
+  return readOffset(bytesOf(_id), offsetAt);
+}
+
 export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadDocument {
-  const { given_name, first_alias, score, first_offset, offset } = lead;
+  const { given_name, first_alias, first_offset, offset } = lead;
   return {
     _id: leadKey(lead.ou_id, lead.id),
     given_name,
     first_alias,
-    score,
     first_offset,
     offset,
     partition,
@@ -83,10 +98,10 @@ export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadD
 
 /** The ids are those that the document's key is made of, as the caller has them. */
 export function toLead(
-  { given_name, first_alias, score, first_offset, offset }: SharedLeadDocument,
+  { given_name, first_alias, first_offset, offset }: SharedLeadDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
 ): SharedLead {
-  return { id: lead_id, ou_id, given_name, first_alias, score, first_offset, offset };
+  return { id: lead_id, ou_id, given_name, first_alias, first_offset, offset };
 }
 
 /** @param json the decision's own text */
@@ -98,12 +113,18 @@ export function toDecisionDocument(
   return { _id: decisionKey(ou_id, lead_id, at.offset), json: storedJson(json), partition: at.partition };
 }
 
+export interface StoredDecision extends ExplainedDecision {
+  /** The lead's, with this decision. */
+  score: number;
+  offset: number;
+}
+
 /** What an explanation needs of a decision, and nothing else that the decision says of its lead. */
-export function toDecision({ json }: DecisionDocument): ExplainedDecision {
-  const { decided_at, configuration_version, scored_events } = readJson(
-    json,
+export function toDecision(document: DecisionDocument): StoredDecision {
+  const { decided_at, configuration_version, scored_events, score } = readJson(
+    document.json,
   ) as unknown as records.LeadScored;
-  return { decided_at, configuration_version, scored_events };
+  return { decided_at, configuration_version, scored_events, score, offset: offsetOf(document) };
 }
 
 export function toConfigurationDocument(

@@ -1,15 +1,13 @@
 // The projection's laws on a real database: twice is as once, and the log may be cut into batches anywhere.
-import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
-import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
-import { createLogger } from '@lead-scoring/service';
 import { crashing, foldedRecord } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { explanationCollections } from './index.js';
 import { openExplanationPartition } from './project.js';
 import { leadRemoved, leadScored, levelsSet, ruleCreated, rulesetCreated } from './testing/builders.js';
+import { inThrowawayReadModel } from './testing/throwaway.js';
 
 const log: FoldedRecord[] = [
   foldedRecord(records.rulesetCreated, rulesetCreated()),
@@ -24,13 +22,23 @@ const log: FoldedRecord[] = [
         {
           rule: index % 2 === 0 ? 'pricing' : 'careers',
           points: 5,
-          // Some decisions give no points: they change nothing that is stored.
+          // Some decisions change no score: they are not stored.
           times: index % 4 === 3 ? 0 : 1,
           previous: 5 * Math.floor(index / 3),
         },
         { event_count: 1, decided_at: `2026-01-01T12:00:${String(index).padStart(2, '0')}.000Z` },
       ),
     ),
+  ),
+  // The score changes by itself.
+  foldedRecord(
+    records.leadScored,
+    leadScored('ada', { rule: 'pricing', points: 5, times: 0, previous: 15 }, { event_count: 1, score: 12 }),
+  ),
+  // A lead without points.
+  foldedRecord(
+    records.leadScored,
+    leadScored('dan', { rule: 'pricing', points: 5, times: 0 }, { event_count: 1 }),
   ),
 ].map((record, offset) => ({ ...record, offset: BigInt(offset * 2) }));
 
@@ -42,16 +50,15 @@ interface Batch {
   killedAfter?: number;
 }
 
-async function folded(batches: readonly Batch[]): Promise<Record<string, unknown[]>> {
-  const readModel = await throwaway();
-  // Less than there are leads: what is in hand is not all that there is.
-  const open = (killedAfter = Infinity) =>
-    openExplanationPartition(crashing(readModel, killedAfter), 0, {
-      projectorName: 'test-explanations',
-      beforeReset: () => Promise.resolve(),
-      cachedLeads: 2,
-    });
-  try {
+function folded(batches: readonly Batch[]): Promise<Record<string, unknown[]>> {
+  return inThrowawayReadModel(async (readModel) => {
+    // Less than there are leads: what is in hand is not all that there is.
+    const open = (killedAfter = Infinity) =>
+      openExplanationPartition(crashing(readModel, killedAfter), 0, {
+        projectorName: 'test-explanations',
+        beforeReset: () => Promise.resolve(),
+        cachedLeads: 2,
+      });
     let state = open();
     for (const { records: together, afresh, killedAfter } of batches) {
       if (afresh || killedAfter !== undefined) state = open(killedAfter);
@@ -66,28 +73,13 @@ async function folded(batches: readonly Batch[]): Promise<Record<string, unknown
         JSON.stringify(await readModel.db.collection(name).find().sort({ _id: 1 }).toArray()),
       ) as unknown[];
     return documents;
-  } finally {
-    await readModel.patiently((db) => db.dropDatabase());
-    await readModel.close();
-  }
-}
-
-async function throwaway(): Promise<ReadModel> {
-  const readModel = await connectReadModel(
-    {
-      uri: process.env.MONGODB_URI ?? '',
-      database: databaseName(`explanations-fold-${randomUUID().slice(0, 8)}`, 'share'),
-    },
-    { logger: createLogger({ name: 'test', level: 'silent' }) },
-  );
-  await ensureCollections(readModel, explanationCollections);
-  return readModel;
+  });
 }
 
 test('any cut of the log into batches, with any of them folded again, gives the same documents', async () => {
   const whole = await folded([{ records: log, afresh: true }]);
-  expect(whole.leads).toHaveLength(3);
-  expect(whole.decisions).toHaveLength(9);
+  expect(whole.leads).toHaveLength(4);
+  expect(whole.decisions).toHaveLength(11);
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 4 })), {

@@ -22,7 +22,7 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { foldLead } from './fold.js';
+import { foldLead, isStored } from './fold.js';
 import { emptyLevelHistory, evolveLevels, type LevelHistory } from './levels-model.js';
 import {
   configurations,
@@ -39,15 +39,15 @@ import {
 } from './model.js';
 import type { SharedLead } from './state.js';
 
-type FoldedLeadEvent =
-  | {
-      type: 'LeadScored';
-      payload: records.LeadScored;
-      /** The payload's own text. */
-      json: Buffer;
-      offset: number;
-    }
-  | { type: 'LeadRemoved'; payload: records.LeadRemoved; offset: number };
+interface FoldedDecision {
+  type: 'LeadScored';
+  payload: records.LeadScored;
+  /** The payload's own text. */
+  json: Buffer;
+  offset: number;
+}
+
+type FoldedLeadEvent = FoldedDecision | { type: 'LeadRemoved'; payload: records.LeadRemoved; offset: number };
 
 interface FoldedConfiguration {
   configuration: ScoringConfiguration;
@@ -92,6 +92,7 @@ export function openExplanationPartition(
     before: ReadonlyMap<string, SharedLead | null>,
   ): Promise<void> {
     const changed = new Map<string, SharedLead | null>();
+    const kept: FoldedDecision[] = [];
     /** By name, the last removal. */
     const removed = new Map<string, { payload: records.LeadRemoved; offset: number }>();
     for (const event of events) {
@@ -107,17 +108,15 @@ export function openExplanationPartition(
       }
       const folded = foldLead(lead, event.payload, offset);
       if (folded !== lead) changed.set(name, folded);
+      if (isStored(event.payload, folded, offset)) kept.push(event);
     }
-    const isOld = ({ payload, offset }: FoldedLeadEvent) =>
+    const isOld = ({ payload, offset }: FoldedDecision) =>
       removed.size > 0 && offset < (removed.get(leadName(payload))?.offset ?? 0);
-    // Before the leads: whoever sees a lead's score finds the decisions that led to it.
     await insertMissing(
       storedDecisions,
-      events.flatMap((event) =>
-        event.type === 'LeadScored' && event.payload.scored_events.length > 0 && !isOld(event)
-          ? [toDecisionDocument(event.payload, event.json, { partition, offset: event.offset })]
-          : [],
-      ),
+      kept
+        .filter((event) => !isOld(event))
+        .map(({ payload, json, offset }) => toDecisionDocument(payload, json, { partition, offset })),
     );
     const fresh = new Set<object>();
     const documents = [...changed].flatMap(([name, lead]) => {
@@ -131,7 +130,7 @@ export function openExplanationPartition(
     for (const [name, lead] of changed) cache.put(name, lead);
   }
 
-  /** The lead, unless it is one that was made since, and what was decided on it before. */
+  /** The lead, unless it is one that was made since, and then what was decided on it before: readers rely on the order. */
   async function deleteLead({ ou_id, lead_id }: records.LeadRemoved, offset: number): Promise<void> {
     await withClassifiedErrors(() =>
       storedLeads.deleteMany({ _id: leadKey(ou_id, lead_id), offset: { $lt: offset } }),
@@ -211,6 +210,7 @@ export function openExplanationPartition(
     reset: async () => {
       await beforeReset();
       await checkpoints.reset(projectorName, partition);
+      // As of a lead that is removed: before its decisions.
       await deletePartition(readModel, sharedLeads, partition);
       await deletePartition(readModel, decisions, partition);
       await deletePartition(readModel, configurations, partition);

@@ -18,6 +18,7 @@ import {
   toLead,
 } from './model.js';
 import { nameOf, type SharedLead } from './state.js';
+import { isSameLead, type ExplanationSource } from './whole.js';
 
 /** Event times that drivers cover: as GET /lead/{id}/score-explain has it without a range of the caller's. */
 const rangeHours = 720;
@@ -30,53 +31,61 @@ export interface ReadExplanation {
   computed_at: string;
 }
 
-/** null: the OU has no such lead. */
+export interface FoundLead extends SharedLead {
+  partition: number;
+}
+
+/** null: the OU has no such lead, as far as is folded. A lead may be found a moment before it can be explained. */
 export async function findLead(
   readModel: ReadModel,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
-): Promise<SharedLead | null> {
+): Promise<FoundLead | null> {
   const found = await withClassifiedErrors(() =>
     readModel.collection(sharedLeads).findOne({ _id: leadKey(ou_id, lead_id) }),
   );
-  return found && toLead(found, { ou_id, lead_id });
+  return found && { ...toLead(found, { ou_id, lead_id }), partition: found.partition };
 }
 
-/** @param lead as stored: decisions are stored before the lead that counts them, so up to its offset none is missing */
+/** null: the lead that was found is removed, or not folded whole yet. */
 export async function readExplanation(
-  readModel: ReadModel,
-  lead: SharedLead,
+  { readModel, foldedUpTo }: ExplanationSource,
+  { ou_id, id, first_offset, partition }: FoundLead,
   now: Date,
-): Promise<ReadExplanation> {
-  const { ou_id, id, first_offset, offset } = lead;
-  return withClassifiedErrors(async () => {
-    const [led, rules] = await Promise.all([
+): Promise<ReadExplanation | null> {
+  const end = (await foldedUpTo([partition]))(partition);
+  if (first_offset >= end) return null;
+  const [led, rules] = await withClassifiedErrors(() =>
+    Promise.all([
       readModel
         .collection(decisions)
-        .find({ _id: decisionKeysBetween(ou_id, id, first_offset, offset) })
+        .find({ _id: decisionKeysBetween(ou_id, id, first_offset, end - 1) })
         .sort({ _id: 1 })
         .toArray(),
       readModel.collection(configurations).findOne({ _id: uuidToBinary(ou_id) }),
-    ]);
-    const explained = led.map(toDecision);
-    const configuration = rules ? toConfiguration(rules) : emptyConfiguration(ou_id);
-    // Everything counts that is decided, whatever the clocks of other machines say.
-    const at = explained.reduce(
-      (time, { decided_at }) => (decided_at > time ? decided_at : time),
-      now.toISOString(),
-    );
-    const request = { at, range_hours: rangeHours };
-    const explanation = explainScore(
-      { id, name: nameOf(lead), score: lead.score },
-      explained,
-      configuration,
-      configuration,
-      request,
-    );
-    return {
-      explanation: publicExplanation(explanation),
-      level: explanation.level,
-      history: scoreHistory(lead.score, explained, request),
-      computed_at: at,
-    };
-  });
+    ]),
+  );
+  const lead = await findLead(readModel, { ou_id, lead_id: id });
+  if (!lead || !isSameLead({ first_offset }, lead)) return null;
+  const explained = led.map(toDecision);
+  const score = explained.at(-1)?.score ?? 0;
+  const configuration = rules ? toConfiguration(rules) : emptyConfiguration(ou_id);
+  // Everything counts that is decided, whatever the clocks of other machines say.
+  const at = explained.reduce(
+    (time, { decided_at }) => (decided_at > time ? decided_at : time),
+    now.toISOString(),
+  );
+  const request = { at, range_hours: rangeHours };
+  const explanation = explainScore(
+    { id, name: nameOf(lead), score },
+    explained,
+    configuration,
+    configuration,
+    request,
+  );
+  return {
+    explanation: publicExplanation(explanation),
+    level: explanation.level,
+    history: scoreHistory(score, explained, request),
+    computed_at: at,
+  };
 }

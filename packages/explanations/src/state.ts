@@ -1,4 +1,5 @@
-// What is kept of a lead: the name that it is shown by, and its score. Nothing else of it can be shown.
+// What is kept of a lead: the name that it is shown by, and since when it is there. Its score is in the last of its
+// decisions, so the lead itself changes seldom, however many decisions there are.
 
 export interface SharedLead {
   readonly id: string;
@@ -6,10 +7,9 @@ export interface SharedLead {
   /** The name that events gave, and the time of the event that gave it. */
   readonly given_name: { readonly value: string; readonly at: string } | null;
   readonly first_alias: string | null;
-  readonly score: number;
   /** Offset of the decision that made the lead: tells it from one of the same id that was deleted. */
   readonly first_offset: number;
-  /** Offset of the last decision that changed what can be shown. */
+  /** Offset of the decision that last changed what is kept here. */
   readonly offset: number;
 }
 

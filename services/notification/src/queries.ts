@@ -1,11 +1,13 @@
 // All read routes of the notification service.
 import type { EventLog } from '@lead-scoring/event-log';
+import { createExplanationReader } from '@lead-scoring/explanations';
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
 import { configurationQueries } from './configuration/queries.js';
 import type { ConfigurationReader } from './configuration/reader.js';
 import { healthAnswer } from './delivery/answers.js';
 import { deliveriesOfFirings, deliveryQueries, readChannelHealth } from './delivery/queries.js';
+import { explanationsProjector } from './firing/explanations.js';
 import { firingQueries, suppressionsOf } from './firing/queries.js';
 import { createIngestedSince, type HistoryBounds } from './firing/simulate.js';
 import type { LevelReader } from './levels/reader.js';
@@ -44,6 +46,7 @@ export function notificationQueries({
     }),
     ...firingQueries({
       readModel,
+      explanations: createExplanationReader(readModel, explanationsProjector),
       ingestedSince: createIngestedSince(log),
       configurations,
       levels,

@@ -1,7 +1,7 @@
 // The share service: links that show why a lead has its score, and what they show. Run it as
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
 import { createEventLogComponent, createProcessor, createProjector } from '@lead-scoring/event-log';
-import { openExplanationPartition } from '@lead-scoring/explanations';
+import { createExplanationReader, openExplanationPartition } from '@lead-scoring/explanations';
 import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
@@ -61,7 +61,7 @@ runService({
           ),
         logger,
         onFatal,
-        // As scoring has it: a lead is written once for each batch, so large batches are what makes folding cheap.
+        // As scoring has it: decisions are inserted together, so large batches are what makes folding cheap.
         maxRecordsPerBatch: 16_000,
         maxBytesPerBatch: 8 * 1024 * 1024,
       }),
@@ -89,6 +89,7 @@ runService({
         port: configuration.PORT,
         routes: shareQueries({
           readModel,
+          explanations: createExplanationReader(readModel, projectorName),
           catchingUp: createCatchingUp(readModel, log, { timeoutMs: 2_000 }),
           appUrl: configuration.APP_URL,
           now: () => new Date(),

@@ -1,7 +1,7 @@
 // All read routes of the share service: the list of a lead's links, and what a link shows to whoever has it.
 import { timingSafeEqual } from 'node:crypto';
 import { routes, shareFieldsOf, shareUrlOf, type routeDeclarations } from '@lead-scoring/contracts';
-import { findLead, readExplanation, type SharedLead } from '@lead-scoring/explanations';
+import type { ExplanationReader, FoundLead } from '@lead-scoring/explanations';
 import {
   findPage,
   isRetriable,
@@ -35,6 +35,7 @@ import { isRebuilding } from './rebuilds.js';
 
 export interface ShareQueryDependencies {
   readModel: ReadModel;
+  explanations: ExplanationReader;
   catchingUp: CatchingUp;
   /** Where browsers open share links, without a slash at the end. */
   appUrl: string;
@@ -44,11 +45,11 @@ export interface ShareQueryDependencies {
 }
 
 export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[] {
-  const { readModel, now } = dependencies;
+  const { readModel, explanations, now } = dependencies;
   const open = (token: string) => openShare(dependencies, token);
   return [
     bindQuery(routes.listShares, async ({ params, query, context: { ouId } }) => {
-      const { first_offset } = await requireLead(readModel, ouId, params.id);
+      const { first_offset } = await requireLead(explanations, ouId, params.id);
       const asOf = now();
       const { data, total, page, limit } = await findPage(readModel.collection(shares), {
         filter: {
@@ -112,7 +113,7 @@ interface OpenedShare {
  *   503 during a rebuild, and while it is not known yet whether it is unknown
  */
 async function openShare(
-  { readModel, catchingUp, now }: ShareQueryDependencies,
+  { readModel, explanations, catchingUp, now }: ShareQueryDependencies,
   token: string,
 ): Promise<OpenedShare> {
   const asOf = now();
@@ -127,16 +128,19 @@ async function openShare(
   const share = found ?? (await findNewShare(readModel, catchingUp, token));
   if (!share) throw unknown();
   const folded = await catchingUp.folded(share);
-  const lead = await findLead(readModel, share);
-  if (!lead && !folded) throw notYet();
-  if (!lead || !isOf(share, lead)) throw unknown();
+  const lead = await explanations.findLead(share);
+  const missing = () => (folded ? unknown() : notYet());
+  if (!lead) throw missing();
+  if (!isOf(share, lead)) throw unknown();
   switch (statusOf(share, asOf)) {
     case 'revoked':
       throw unknown();
     case 'expired':
       throw new ShareExpired(share.expires_at);
     case 'valid': {
-      const { explanation, level, history, computed_at } = await readExplanation(readModel, lead, asOf);
+      const explained = await explanations.explain(lead, asOf);
+      if (!explained) throw missing();
+      const { explanation, level, history, computed_at } = explained;
       return {
         explanation,
         shared: {
@@ -199,8 +203,12 @@ async function findNewShare(
 }
 
 /** @throws ProblemError 404, for a lead of another OU as for one that is nowhere */
-async function requireLead(readModel: ReadModel, ou_id: string, lead_id: string): Promise<SharedLead> {
-  const found = await findLead(readModel, { ou_id, lead_id });
+async function requireLead(
+  explanations: ExplanationReader,
+  ou_id: string,
+  lead_id: string,
+): Promise<FoundLead> {
+  const found = await explanations.findLead({ ou_id, lead_id });
   if (!found)
     throw new ProblemError(404, 'lead_not_found', 'No lead of this organizational unit has this id.');
   return found;

@@ -3,8 +3,8 @@
 import { projectorNames } from '@lead-scoring/contracts';
 import { createProjector, type EventLog, type ProjectorOptions } from '@lead-scoring/event-log';
 import {
+  createExplanationReader,
   openExplanationPartition,
-  readDrivers,
   type DriversRequest,
   type LeadDrivers,
 } from '@lead-scoring/explanations';
@@ -15,7 +15,7 @@ export const [explanationsProjector] = projectorNames.notification;
 export interface Explanations {
   /** Resolves when the decisions of a partition are folded up to this offset, the offset itself included. */
   reach(partition: number, offset: bigint): Promise<void>;
-  /** In the order of the requests; null for a lead of which nothing is folded. */
+  /** In the order of the requests; null for a lead of which nothing is folded up to there, or that was removed since. */
   read(requests: readonly DriversRequest[]): Promise<(LeadDrivers | null)[]>;
 }
 
@@ -27,6 +27,7 @@ export class ExplanationsBehind extends Error {
 
 export function createExplanations(readModel: ReadModel, { timeoutMs }: { timeoutMs: number }): Explanations {
   const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
+  const reader = createExplanationReader(readModel, explanationsProjector);
   return {
     reach: async (partition, offset) => {
       const reached = await watch.wait('scoring.events', [{ partition, offset: offset + 1n }], timeoutMs);
@@ -35,7 +36,7 @@ export function createExplanations(readModel: ReadModel, { timeoutMs }: { timeou
           `the explanations of partition ${String(partition)} are behind offset ${String(offset)}`,
         );
     },
-    read: (requests) => readDrivers(readModel, requests),
+    read: (requests) => reader.drivers(requests),
   };
 }
 

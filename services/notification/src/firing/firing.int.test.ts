@@ -9,7 +9,12 @@ import {
   records,
 } from '@lead-scoring/contracts';
 import { isRetriable, type FoldedRecord, type OutgoingRecord } from '@lead-scoring/event-log';
-import { explanationCollections, openExplanationPartition } from '@lead-scoring/explanations';
+import {
+  createExplanationReader,
+  explanationCollections,
+  openExplanationPartition,
+  type ExplanationReader,
+} from '@lead-scoring/explanations';
 import { levelsSet, ruleCreated, rulesetCreated } from '@lead-scoring/explanations/testing';
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
 import {
@@ -55,6 +60,7 @@ const range = { from: second(0), to: second(1_000) };
 /** A service without a log: what it would append is kept here. */
 interface Service {
   readModel: ReadModel;
+  explanations: ExplanationReader;
   levels: LevelReader;
   /** Opens the partition anew, as after a restart. */
   reopen(): void;
@@ -136,6 +142,7 @@ async function startService(
   };
   const service: Service = {
     readModel,
+    explanations: createExplanationReader(readModel, explanationsProjector),
     levels,
     own,
     commands,
@@ -565,7 +572,7 @@ describe('the history', () => {
   afterAll(() => service.close());
 
   const firedOf = (type: string) => service.own.filter((one) => one.type === type);
-  const inService = (levels: Levels = []) => ({ readModel: service.readModel, levels });
+  const inService = (levels: Levels = []) => ({ explanations: service.explanations, levels });
 
   test('simulated is as it was lived', async () => {
     const simulated = await simulateMilestone(inService(), trigger, range, bounds);
@@ -587,7 +594,7 @@ describe('the history', () => {
         .reverse(),
     );
     expect(simulated.data[0]?.lead.name).toBe('ada@example.com');
-    const surges = await simulateSurge(service.readModel, surging, range, bounds);
+    const surges = await simulateSurge(service.explanations, surging, range, bounds);
     expect(surges.total).toBe(firedOf('SurgeFired').length);
   });
 
@@ -603,6 +610,29 @@ describe('the history', () => {
     const missing = await simulateMilestone(inService(levels), milestoneAt('Boiling'), range, bounds);
     expect(missing).toEqual({ ...whole, data: [], total: 0, leads: 0 });
   });
+
+  test('simulated re-arms, as it did, where a score changed by itself', async () => {
+    const rearmed = milestone({ score_threshold: 20, rearm: { below: 10, cooldown_seconds: 0 } });
+    const one = await startService([rearmed]);
+    try {
+      const decided = [
+        leadScored([act('a', 'Page View', 0, 20)], 0, 0),
+        leadScored([], 20, 1, { score: 5 }),
+        leadScored([act('b', 'Page View', 2, 10)], 5, 2),
+        leadScored([act('c', 'Page View', 3, 10)], 15, 3),
+      ];
+      await one.scoring(decided.map((payload, offset) => foldedRecord(records.leadScored, payload, offset)));
+      const lived = one.own.flatMap(({ type, payload }) =>
+        type === 'MilestoneFired' ? [(payload as records.MilestoneFired).cause.event_id] : [],
+      );
+      const { explanations } = one;
+      const simulated = await simulateMilestone({ explanations, levels: [] }, rearmed, range, bounds);
+      expect(simulated.data.map(({ cause }) => cause.event_id).reverse()).toEqual(lived);
+      expect(lived).toEqual([idOf('a'), idOf('c')]);
+    } finally {
+      await one.close();
+    }
+  }, 60_000);
 
   test('has edges, and looking at it has bounds', async () => {
     const whole = await simulateMilestone(inService(), trigger, range, bounds);
@@ -631,7 +661,7 @@ describe('the history', () => {
       for (const payload of history) yield await Promise.resolve(payload);
     }
     const simulated = await simulateSequence(
-      { readModel: service.readModel, ingestedSince },
+      { explanations: service.explanations, ingestedSince },
       trigger,
       { from: second(0), to: second(450) },
       bounds,
@@ -653,7 +683,7 @@ describe('the history', () => {
   test('of the window that ends now shows who surges', async () => {
     const now = new Date(second(57));
     const preview = await previewSurge(
-      service.readModel,
+      service.explanations,
       { ...surging, window_seconds: 20, threshold: 1 },
       now,
       bounds,
@@ -668,6 +698,15 @@ describe('the history', () => {
       .filter((gain) => gain >= 1)
       .sort((a, b) => b - a);
     expect(preview.data.map((one) => one.gained)).toEqual(expected);
+    const scores = new Map(
+      ['ada', 'bob', 'cy'].map((lead, nth) => [
+        idOf(lead),
+        acts.reduce((sum, { points = 0 }, index) => (index % 3 === nth ? sum + points : sum), 0),
+      ]),
+    );
+    expect(preview.data.map(({ score }) => score)).toEqual(
+      preview.data.map(({ lead }) => scores.get(lead.id)),
+    );
     expect(preview).toMatchObject({ total: expected.length, leads_examined: 3, truncated: false });
   });
 });
@@ -706,6 +745,7 @@ describe('over HTTP', () => {
       port: 0,
       routes: firingQueries({
         readModel: service.readModel,
+        explanations: service.explanations,
         levels: service.levels,
         configurations: {
           load: (ids) => Promise.resolve(new Map([...ids].map((id) => [id, configuration]))),

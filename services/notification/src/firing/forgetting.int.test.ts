@@ -4,7 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
-import { explanationCollections, type LeadDrivers } from '@lead-scoring/explanations';
+import {
+  createExplanationReader,
+  explanationCollections,
+  type LeadDrivers,
+} from '@lead-scoring/explanations';
 import {
   connectReadModel,
   databaseName,
@@ -35,6 +39,7 @@ import {
 import { decideDeletion, decideIngested, decideScored } from './decide.js';
 import { firingRecords, isFired, type FiringDraft, type FiringEvent } from './events.js';
 import { evolveLead } from './evolve.js';
+import { explanationsProjector } from './explanations.js';
 import { isEnded } from './forget-model.js';
 import { describeFiring } from './notification-model.js';
 import { openFiring } from './partition.js';
@@ -306,7 +311,7 @@ describe('a deletion', () => {
       yield both(leadId, 3);
     }
     const simulated = await simulateSequence(
-      { readModel, ingestedSince },
+      { explanations: createExplanationReader(readModel, explanationsProjector), ingestedSince },
       visited,
       { from: second(0), to: second(10) },
       { timeMs: 10_000, events: 1_000 },

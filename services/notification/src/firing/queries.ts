@@ -6,6 +6,7 @@ import {
   type routeDeclarations,
   type TriggerKind,
 } from '@lead-scoring/contracts';
+import type { ExplanationReader } from '@lead-scoring/explanations';
 import {
   binaryToUuid,
   findPage,
@@ -35,6 +36,7 @@ type Delivery = routeDeclarations.MilestoneEvent['deliveries'][number];
 
 export interface FiringQueriesDependencies {
   readModel: ReadModel;
+  explanations: ExplanationReader;
   ingestedSince: IngestedSince;
   configurations: ConfigurationReader;
   levels: Pick<LevelReader, 'now'>;
@@ -58,7 +60,7 @@ interface FiredQuery {
 }
 
 export function firingQueries(dependencies: FiringQueriesDependencies): BoundQuery[] {
-  const { readModel, ingestedSince, configurations, levels, now, history } = dependencies;
+  const { explanations, ingestedSince, configurations, levels, now, history } = dependencies;
   return [
     bindQuery(routes.listMilestoneEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'milestone' }, milestoneOf, (fired) => {
@@ -87,7 +89,7 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
     bindQuery(routes.simulateTrigger, async ({ params, body, context }) => {
       const trigger = await findTrigger(configurations, context.ouId, 'milestone', params.id);
       return simulateMilestone(
-        { readModel, levels: isByLevel(trigger) ? await levels.now(context.ouId) : [] },
+        { explanations, levels: isByLevel(trigger) ? await levels.now(context.ouId) : [] },
         trigger,
         rangeOf(body, now()),
         history,
@@ -95,7 +97,7 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
     }),
     bindQuery(routes.simulateSequence, async ({ params, body, context }) =>
       simulateSequence(
-        { readModel, ingestedSince },
+        { explanations, ingestedSince },
         await findTrigger(configurations, context.ouId, 'sequence', params.id),
         rangeOf(body, now()),
         history,
@@ -103,7 +105,7 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
     ),
     bindQuery(routes.simulateSurgeTrigger, async ({ params, body, context }) =>
       simulateSurge(
-        readModel,
+        explanations,
         await findTrigger(configurations, context.ouId, 'surge', params.id),
         rangeOf(body, now()),
         history,
@@ -111,7 +113,7 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
     ),
     bindQuery(routes.previewSurgeTrigger, async ({ params, context }) =>
       previewSurge(
-        readModel,
+        explanations,
         await findTrigger(configurations, context.ouId, 'surge', params.id),
         now(),
         history,

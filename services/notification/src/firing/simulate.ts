@@ -2,8 +2,7 @@
 // Every event counts as taken when it happened, history that was imported like the rest.
 import { records, type routeDeclarations } from '@lead-scoring/contracts';
 import { tail, isRecord, type EventLog } from '@lead-scoring/event-log';
-import { decisionsOf, readLeads } from '@lead-scoring/explanations';
-import type { ReadModel } from '@lead-scoring/read-model';
+import type { ExplanationReader } from '@lead-scoring/explanations';
 import {
   emptyNotificationConfiguration,
   type MilestoneTrigger,
@@ -41,28 +40,34 @@ type Examined = Pick<
 
 /** @param levels the OU's as they are now: a trigger by level is simulated with them */
 export async function simulateMilestone(
-  { readModel, levels }: { readModel: ReadModel; levels: Levels },
+  { explanations, levels }: { explanations: ExplanationReader; levels: Levels },
   trigger: MilestoneTrigger,
   range: Range,
   bounds: HistoryBounds,
 ): Promise<routeDeclarations.SimulatedMilestones> {
   const triggers = alone(trigger, levels);
-  const examined = await simulateScored<'MilestoneFired'>(readModel, trigger.ou_id, triggers, range, bounds);
-  return shown(readModel, trigger.ou_id, examined, ({ score, previous_score }) => ({
+  const examined = await simulateScored<'MilestoneFired'>(
+    explanations,
+    trigger.ou_id,
+    triggers,
+    range,
+    bounds,
+  );
+  return shown(explanations, trigger.ou_id, examined, ({ score, previous_score }) => ({
     score,
     previous_score,
   }));
 }
 
 export async function simulateSurge(
-  readModel: ReadModel,
+  explanations: ExplanationReader,
   trigger: SurgeTrigger,
   range: Range,
   bounds: HistoryBounds,
 ): Promise<routeDeclarations.SimulatedSurges> {
   const triggers = alone(trigger);
-  const examined = await simulateScored<'SurgeFired'>(readModel, trigger.ou_id, triggers, range, bounds);
-  return shown(readModel, trigger.ou_id, examined, ({ score, gained, from, to }) => ({
+  const examined = await simulateScored<'SurgeFired'>(explanations, trigger.ou_id, triggers, range, bounds);
+  return shown(explanations, trigger.ou_id, examined, ({ score, gained, from, to }) => ({
     score,
     gained,
     from,
@@ -89,7 +94,10 @@ export function createIngestedSince(log: EventLog): IngestedSince {
 }
 
 export async function simulateSequence(
-  { readModel, ingestedSince }: { readModel: ReadModel; ingestedSince: IngestedSince },
+  {
+    explanations,
+    ingestedSince,
+  }: { explanations: Pick<ExplanationReader, 'names'>; ingestedSince: IngestedSince },
   trigger: SequenceTrigger,
   range: Range,
   bounds: HistoryBounds,
@@ -125,11 +133,11 @@ export async function simulateSequence(
     clearTimeout(deadline);
     reading.abort();
   }
-  return shown(readModel, trigger.ou_id, examination.end(), ({ steps }) => ({ steps }));
+  return shown(explanations, trigger.ou_id, examination.end(), ({ steps }) => ({ steps }));
 }
 
 async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
-  readModel: ReadModel,
+  explanations: ExplanationReader,
   ouId: string,
   triggers: CompiledTriggers,
   range: Range,
@@ -137,7 +145,7 @@ async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
 ): Promise<Examination<Type>> {
   const examination = examine<Type>(range, bounds);
   let state: LeadState | null = null;
-  for await (const decision of decisionsOf(readModel, ouId)) {
+  for await (const decision of explanations.decisionsOf(ouId)) {
     if (!examination.goesOn(decision.lead_id, decision.scored_events)) break;
     if (state?.lead_id !== decision.lead_id) state = initialLeadState(ouId, decision.lead_id);
     for (const one of eventByEvent(decision)) {
@@ -150,9 +158,9 @@ async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
   return examination.end();
 }
 
-/** Leads whose points of the window that ends now reach the threshold. */
+/** Leads whose points of the window that ends now reach the threshold; points and score as far as is looked at. */
 export async function previewSurge(
-  readModel: ReadModel,
+  explanations: ExplanationReader,
   trigger: SurgeTrigger,
   now: Date,
   bounds: HistoryBounds,
@@ -163,35 +171,35 @@ export async function previewSurge(
   };
   const triggers = alone(trigger);
   const examination = examine<'SurgeFired'>(range, bounds);
-  const gains = new Map<string, { gained: number; from: string; to: string }>();
-  for await (const { lead_id, scored_events } of decisionsOf(readModel, trigger.ou_id)) {
+  const gains = new Map<string, { gained: number; from: string; to: string; score: number }>();
+  for await (const { lead_id, score, scored_events } of explanations.decisionsOf(trigger.ou_id)) {
     if (!examination.goesOn(lead_id, scored_events)) break;
     for (const { event_type, timestamp, matches } of scored_events) {
       if (timestamp < range.from || timestamp >= range.to) continue;
       if (triggers.of(event_type).surges.length === 0) continue;
-      const known = gains.get(lead_id) ?? { gained: 0, from: timestamp, to: timestamp };
+      const known = gains.get(lead_id) ?? { gained: 0, from: timestamp, to: timestamp, score };
       gains.set(lead_id, {
         gained: matches.reduce((sum, { points }) => sum + points, known.gained),
         from: timestamp < known.from ? timestamp : known.from,
         to: timestamp > known.to ? timestamp : known.to,
+        score,
       });
     }
+    // Also of decisions that gave nothing within the window.
+    const gain = gains.get(lead_id);
+    if (gain) gain.score = score;
   }
   const { leads_examined, truncated } = examination.end();
   const matching = [...gains]
     .filter(([, { gained }]) => gained >= trigger.threshold)
     .sort(([a, { gained: most }], [b, { gained: less }]) => less - most || (a < b ? -1 : 1));
   const listed = matching.slice(0, maximumListed);
-  const leads = await readLeads(
-    readModel,
+  const names = await explanations.names(
     trigger.ou_id,
     listed.map(([id]) => id),
   );
   return {
-    data: listed.map(([id, window]) => {
-      const { name = id, score = 0 } = leads.get(id) ?? {};
-      return { lead: { id, name }, score, ...window };
-    }),
+    data: listed.map(([id, window]) => ({ lead: { id, name: names.get(id) ?? id }, ...window })),
     total: matching.length,
     leads_examined,
     truncated,
@@ -262,17 +270,17 @@ function examine<Type extends FiredDraft['type']>({ from, to }: Range, bounds: H
 }
 
 async function shown<Type extends FiredDraft['type'], Values>(
-  readModel: ReadModel,
+  explanations: Pick<ExplanationReader, 'names'>,
   ouId: string,
   { firings, ...examined }: Examination<Type>,
   valuesOf: (firing: Drafted<Type>) => Values,
 ) {
-  const names = await readLeads(readModel, ouId, [...new Set(firings.map(({ lead_id }) => lead_id))]);
+  const names = await explanations.names(ouId, [...new Set(firings.map(({ lead_id }) => lead_id))]);
   return {
     data: firings.map((firing) => {
       const { event_id, event_type, timestamp } = firing.cause;
       return {
-        lead: { id: firing.lead_id, name: names.get(firing.lead_id)?.name ?? firing.lead_id },
+        lead: { id: firing.lead_id, name: names.get(firing.lead_id) ?? firing.lead_id },
         at: timestamp,
         cause: { event_id, event_type, timestamp },
         ...valuesOf(firing),
@@ -290,10 +298,10 @@ function alone(trigger: Trigger, levels: Levels = []): CompiledTriggers {
   return compileTriggers({ ...configuration, triggers: new Map([[trigger.id, there]]) }, levels);
 }
 
-/** A decision as decisions on each of its events, made when the events happened. */
+/** A decision as decisions on each of its events, made when the events happened, and on what the score changed by itself. */
 function eventByEvent(decision: records.LeadScored): records.LeadScored[] {
   let score = decision.previous_score;
-  return decision.scored_events.map((event) => {
+  const decisions = decision.scored_events.map((event) => {
     const previous_score = score;
     score += event.matches.reduce((sum, { points }) => sum + points, 0);
     return {
@@ -305,6 +313,8 @@ function eventByEvent(decision: records.LeadScored): records.LeadScored[] {
       fire_triggers: true,
     };
   });
+  if (score !== decision.score) decisions.push({ ...decision, previous_score: score, scored_events: [] });
+  return decisions;
 }
 
 function nextOf<Topic extends keyof LeadState['seen']>(topic: Topic, { seen }: LeadState) {

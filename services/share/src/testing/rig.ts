@@ -13,7 +13,7 @@ import {
   type OutgoingRecord,
   type RecordPosition,
 } from '@lead-scoring/event-log';
-import { openExplanationPartition } from '@lead-scoring/explanations';
+import { createExplanationReader, openExplanationPartition } from '@lead-scoring/explanations';
 import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { openServiceRig, type Answer, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { createCatchingUp } from '../catching-up.js';
@@ -65,6 +65,7 @@ export async function startRig({
   await rig.serve(
     shareQueries({
       readModel,
+      explanations: createExplanationReader(readModel, projectorName),
       catchingUp: createCatchingUp(readModel, log, { timeoutMs: catchingUpMs }),
       appUrl: 'https://app.example.com',
       now: () => clock.now,

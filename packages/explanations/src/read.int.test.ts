@@ -1,0 +1,221 @@
+// What is read of a read model that is being folded, on a real database: a lead is whole or not there, its score is that of
+// its last decision, and its document is written only when what it says changes.
+import { expect, test } from '@jest/globals';
+import { records } from '@lead-scoring/contracts';
+import type { ReadModel } from '@lead-scoring/read-model';
+import { foldedRecord } from '@lead-scoring/testing/fold-laws';
+import { leadKey, sharedLeads } from './model.js';
+import { readDrivers } from './drivers.js';
+import { openExplanationPartition } from './project.js';
+import { readExplanation } from './read.js';
+import { createExplanationReader, type ExplanationReader } from './reader.js';
+import { at, idOf, leadRemoved, leadScored, ouId } from './testing/builders.js';
+import { inThrowawayReadModel } from './testing/throwaway.js';
+import { createFoldedUpTo, type ExplanationSource } from './whole.js';
+
+const projectorName = 'test-explanations';
+const partition = 2;
+const now = new Date(at);
+const ada = { ou_id: ouId, lead_id: idOf('ada') };
+
+interface Folding {
+  readModel: ReadModel;
+  reader: ExplanationReader;
+  /** Folds what scoring recorded, from an offset on; where it ends afterwards. */
+  fold: (offset: number, ...happened: (records.LeadScored | records.LeadRemoved)[]) => Promise<number>;
+  /** Everything before the offset is folded. */
+  store: (offset: number) => Promise<void>;
+}
+
+const folding = (work: (folding: Folding) => Promise<void>): Promise<void> =>
+  inThrowawayReadModel(async (readModel) => {
+    const state = openExplanationPartition(readModel, partition, {
+      projectorName,
+      beforeReset: () => Promise.resolve(),
+      cachedLeads: 10,
+    });
+    await state.checkpoint();
+    await work({
+      readModel,
+      reader: createExplanationReader(readModel, projectorName),
+      fold: async (offset, ...happened) => {
+        await state.fold(
+          happened.map((payload, index) =>
+            foldedRecord(
+              'score' in payload ? records.leadScored : records.leadRemoved,
+              payload,
+              offset + index,
+            ),
+          ),
+        );
+        return offset + happened.length;
+      },
+      store: (offset) => state.store({ offset: 0n, positions: { 'scoring.events': BigInt(offset) } }),
+    });
+  });
+
+const view = (previous: number, more: Partial<records.LeadScored> = {}, lead = 'ada') =>
+  leadScored(lead, { rule: 'view', points: 5, previous }, more);
+/** No event is scored; the score may change all the same. */
+const aside = (previous: number, score: number) =>
+  leadScored('ada', { rule: 'view', points: 5, times: 0, previous }, { event_count: 1, score });
+
+/** The scores that are shown of the lead: by its explanation, and with its drivers. */
+async function shown({ reader }: Folding, up_to?: number) {
+  const lead = await reader.findLead(ada);
+  const explained = lead && (await reader.explain(lead, now));
+  const [drivers] = await reader.drivers([{ ...ada, ...(up_to !== undefined && { up_to }) }]);
+  return [explained?.explanation.score ?? null, drivers?.score ?? null];
+}
+
+test('the document of a lead is written once for many decisions', () =>
+  folding(async ({ readModel, fold }) => {
+    const stored = () => readModel.collection(sharedLeads).findOne({ _id: leadKey(ouId, ada.lead_id) });
+    let next = await fold(7, view(0), view(5));
+    const first = await stored();
+    expect(first).toMatchObject({ first_offset: 7, offset: 7 });
+    for (let batch = 1; batch <= 5; batch += 1)
+      next = await fold(next, view(batch * 10), view(batch * 10 + 5));
+    expect(await stored()).toEqual(first);
+    await fold(next, view(60, { fields: [{ field: 'name', value: 'Ada Lovelace', at }] }));
+    expect(await stored()).toMatchObject({
+      given_name: { value: 'Ada Lovelace' },
+      first_offset: 7,
+      offset: next,
+    });
+  }));
+
+test('what is stored beyond the checkpoint counts once the checkpoint is there', () =>
+  folding(async (folded) => {
+    const { fold, store, reader } = folded;
+    await fold(0, view(0), view(5));
+    expect(await shown(folded)).toEqual([null, null]);
+    await store(1);
+    expect(await shown(folded)).toEqual([5, 5]);
+    await store(2);
+    expect(await shown(folded)).toEqual([10, 10]);
+    await fold(2, view(10), view(0, {}, 'bob'));
+    expect(await shown(folded)).toEqual([10, 10]);
+    const scores = async () => {
+      const found: number[] = [];
+      for await (const { score } of reader.decisionsOf(ouId)) found.push(score);
+      return found.sort((a, b) => a - b);
+    };
+    expect(await scores()).toEqual([5, 10]);
+    await store(4);
+    expect(await shown(folded)).toEqual([15, 15]);
+    expect(await scores()).toEqual([5, 5, 10, 15]);
+  }));
+
+test('the score is that of the last decision that counts, also where it changed by itself or never did', () =>
+  folding(async (folded) => {
+    const { fold, store, reader } = folded;
+    await fold(0, aside(0, 0), aside(0, 0), view(0), view(5), aside(10, 7), aside(7, 7));
+    await store(6);
+    expect(await shown(folded)).toEqual([7, 7]);
+    const scores = [0, 1, 2, 3, 4, 5].map(async (up_to) => (await shown(folded, up_to))[1]);
+    expect(await Promise.all(scores)).toEqual([0, 0, 5, 10, 7, 7]);
+    const [drivers] = await reader.drivers([ada]);
+    // Of what changed nothing no place is kept.
+    expect(drivers).toMatchObject({ offset: 4, top_drivers: [{ count: 2, total: 10 }] });
+    const lead = await reader.findLead(ada);
+    const explained = lead && (await reader.explain(lead, now));
+    expect(explained?.history.at(-1)).toEqual({ at, score: 7 });
+  }));
+
+test('a lead that is removed, and the next one of its id, are never taken for one another', () =>
+  folding(async (folded) => {
+    const { fold, store, reader } = folded;
+    await fold(0, view(0), view(5));
+    await store(2);
+    const first = await reader.findLead(ada);
+    if (!first) throw new Error('the lead is not there');
+    await fold(2, leadRemoved('ada', 10), view(0));
+    // Folded, but the checkpoint does not say so yet.
+    expect(await reader.explain(first, now)).toBeNull();
+    expect(await shown(folded)).toEqual([null, null]);
+    await store(4);
+    expect(await reader.explain(first, now)).toBeNull();
+    expect(await shown(folded)).toEqual([5, 5]);
+    // What is asked is of the first one.
+    expect(await reader.drivers([{ ...ada, up_to: 1 }])).toEqual([null]);
+  }));
+
+test('a lead that is removed while it is read is not there, however much of it was read', () =>
+  folding(async ({ readModel, fold, store, reader }) => {
+    let next = 0;
+    for (const read of [
+      async (source: ExplanationSource) => {
+        const lead = await reader.findLead(ada);
+        return lead && readExplanation(source, lead, now);
+      },
+      async (source: ExplanationSource) => (await readDrivers(source, [ada]))[0],
+    ]) {
+      next = await fold(next, view(0), view(5));
+      await store(next);
+      const foldedUpTo = createFoldedUpTo(readModel, projectorName);
+      const during = (...happened: Parameters<Folding['fold']>[1][]) =>
+        read({
+          readModel,
+          foldedUpTo: async (partitions) => {
+            const endOf = await foldedUpTo(partitions);
+            next = await fold(next, ...happened);
+            return endOf;
+          },
+        });
+      expect(await during()).not.toBeNull();
+      expect(await during(leadRemoved('ada', 10), view(0))).toBeNull();
+      await store(next);
+      expect(await during(leadRemoved('ada', 5))).toBeNull();
+    }
+  }));
+
+test('whatever is read while it is folded, removed and begun anew is the whole of one lead', () =>
+  folding(async ({ reader, fold, store }) => {
+    const folded = new AbortController();
+    let readings = 0;
+    const reading = (async () => {
+      while (!folded.signal.aborted) {
+        const lead = await reader.findLead(ada);
+        const [explained, [drivers]] = await Promise.all([
+          lead && reader.explain(lead, now),
+          reader.drivers([ada]),
+        ]);
+        for (const one of [explained?.explanation, drivers]) {
+          if (!one) continue;
+          readings += 1;
+          expect(one.score).toBeGreaterThan(0);
+          expect(one.top_drivers).toMatchObject([{ total: one.score }]);
+        }
+      }
+    })();
+    try {
+      // A life of the lead ends in the middle of a batch, and the next begins in it.
+      const lives = Array.from({ length: 12 }, () => [
+        ...Array.from({ length: 60 }, (_, index) => view(index * 5)),
+        leadRemoved('ada', 300),
+      ]).flat();
+      let next = 0;
+      for (let from = 0; from < lives.length; from += 25) {
+        next = await fold(next, ...lives.slice(from, from + 25));
+        await store(next);
+      }
+    } finally {
+      folded.abort();
+      await reading;
+    }
+    expect(readings).toBeGreaterThan(0);
+  }));
+
+test('names are those of the leads that are there', () =>
+  folding(async ({ fold, reader }) => {
+    const bob = idOf('bob');
+    const fields: records.LeadScored['fields'] = [{ field: 'name', value: 'Bob', at }];
+    await fold(0, view(0), view(0, { fields }, 'bob'));
+    expect(await reader.names(ouId, [bob, idOf('nobody'), ada.lead_id])).toEqual(
+      new Map([
+        [ada.lead_id, 'ada@example.com'],
+        [bob, 'Bob'],
+      ]),
+    );
+  }));
