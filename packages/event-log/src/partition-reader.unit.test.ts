@@ -112,7 +112,7 @@ test('nothing new: reading goes on where it was', () => {
     records: [],
     nextOffset: 3n,
     highWatermark: 3n,
-    lastStableOffset: 3n,
+    stableEnd: 3n,
   });
 });
 

@@ -50,7 +50,7 @@ export interface Reply {
   reply: declarations.CommandReplied;
 }
 
-/** A service's state of one partition. The processor is its only writer, and calls one method at a time. */
+/** A service's state of one partition. The processor is its only writer, and calls one method at a time, `store` aside. */
 export interface PartitionState {
   checkpoint(): Promise<Checkpoint>;
   /**
@@ -92,8 +92,9 @@ export interface ProcessorOptions {
   /** Bytes read from one topic's partition at a time: bounds a batch, and with it memory. Default 2 MiB. */
   maxBytesPerBatch?: number;
   /**
-   * While batches follow each other, the checkpoint is stored no more often than this, in milliseconds; once nothing comes
-   * it is stored at once. What a new owner has to fold anew grows with it. Default 0: with each batch.
+   * While batches follow each other, the state is stored no more often than this, in milliseconds, and while it is, the next
+   * batches are decided and folded; once nothing comes it is stored at once. What a new owner has to fold anew grows with
+   * it. Default 0: stored with each batch, before the next.
    */
   storeEveryMs?: number;
 }
@@ -265,6 +266,8 @@ async function openSession(context: SessionContext): Promise<Session> {
     let storedAt = performance.now();
     let handledAt = storedAt;
     let isStored = true;
+    /** Under way beside the batches. */
+    let storing: Promise<void> = Promise.resolve();
     await opened.caughtUp?.();
 
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now. */
@@ -351,13 +354,25 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     async function store(): Promise<void> {
-      await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
       storedAt = performance.now();
       isStored = true;
+      await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
+    }
+
+    /** Stores with the batch, or beside the next ones; a failure then is that of the next batch. */
+    async function storeInTime(): Promise<void> {
+      isStored = false;
+      if (storeEveryMs === 0) return store();
+      if (performance.now() - storedAt < storeEveryMs) return;
+      await storing;
+      storing = store();
+      storing.catch(() => undefined);
     }
 
     async function settle(atOnce: boolean): Promise<void> {
-      if (!isStored && (atOnce || performance.now() - handledAt >= idleMs)) await store();
+      if (!atOnce && performance.now() - handledAt < idleMs) return;
+      await storing;
+      if (!isStored) await store();
     }
 
     function isRebuild({ topic, records: [first] }: Segment): boolean {
@@ -393,6 +408,7 @@ async function openSession(context: SessionContext): Promise<Session> {
 
     async function rebuild(input: TopicName, segment: Segment): Promise<void> {
       logger.info('the read model is dropped and folded anew');
+      await storing;
       foldedUpTo = await startOver();
       await opened.caughtUp?.();
       await commit(input, nextOffsetOf(segment), [], []);
@@ -444,8 +460,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         const replies =
           typeof decision.replies === 'function' ? await decision.replies() : (decision.replies ?? []);
         reply(replies);
-        isStored = false;
-        if (performance.now() - storedAt >= storeEveryMs) await store();
+        await storeInTime();
       });
     }
 
@@ -591,6 +606,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       settle,
       async close() {
         connection.close();
+        await storing.catch(() => undefined);
         await state?.close?.();
       },
     };

@@ -24,6 +24,12 @@ export interface FoldStep {
   isStored: boolean;
 }
 
+interface FoldingState<Folded> {
+  fold: (records: Folded[]) => Promise<void>;
+  /** Writes what is kept in memory until the checkpoint is stored. */
+  write?: () => Promise<void>;
+}
+
 /** One record after the other, and nothing goes wrong. */
 export function oneByOne(log: readonly unknown[]): FoldStep[] {
   return log.map(() => ({ size: 1, killedAfter: Infinity, isStored: true }));
@@ -40,17 +46,18 @@ export async function foldedInSteps<Folded>({
   log: readonly Folded[];
   steps: readonly FoldStep[];
   /** Opens the state that folds; called anew for each step. */
-  open: (
-    readModel: ReadModel,
-  ) =>
-    Promise<{ fold: (records: Folded[]) => Promise<void> }> | { fold: (records: Folded[]) => Promise<void> };
+  open: (readModel: ReadModel) => Promise<FoldingState<Folded>> | FoldingState<Folded>;
 }): Promise<Record<string, unknown[]>> {
   return inThrowawayReadModel(collections, async (readModel) => {
     let [from, to] = [0, 0];
     for (const { size, killedAfter, isStored } of steps) {
       to = Math.min(log.length, to + size);
       const state = await open(crashing(readModel, killedAfter));
-      const isFolded = await state.fold(log.slice(from, to)).then(
+      const fold = async () => {
+        await state.fold(log.slice(from, to));
+        if (isStored) await state.write?.();
+      };
+      const isFolded = await fold().then(
         () => true,
         () => false,
       );
@@ -58,6 +65,7 @@ export async function foldedInSteps<Folded>({
     }
     const state = await open(readModel);
     await state.fold(log.slice(from));
+    await state.write?.();
     return documentsOf(readModel, collections);
   });
 }

@@ -106,6 +106,8 @@ runService({
         // Most records concern no trigger: many are looked at together.
         maxRecordsPerBatch: 8_000,
         maxBytesPerBatch: 4 * 1024 * 1024,
+        // The states of leads change with nearly every event.
+        storeEveryMs: 5_000,
       }),
     );
     return scope.start(

@@ -60,7 +60,10 @@ export function openPartition(
       delivery.caughtUp();
       return Promise.resolve();
     },
-    store: (checkpoint: Checkpoint) => checkpoints.store(processorName, partition, checkpoint),
+    store: async (checkpoint: Checkpoint) => {
+      await firing.write();
+      await checkpoints.store(processorName, partition, checkpoint);
+    },
     reset: async () => {
       await checkpoints.reset(processorName, partition);
       await configuration.reset();

@@ -56,8 +56,9 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
     request: ({ payload }) =>
       rig.request(outgoing(declarations.deleteLead, { key: payload.lead_id, payload })),
     take: async (commands) => {
-      await send(commands);
-      // What is forwarded is written in the transaction that commits its cause: no lag, nothing under way.
+      await rig.deliver(processorName, commands.flatMap(recordsOf));
+      // What is forwarded is written in the transaction that commits its cause, and has a marker behind it that is passed
+      // over: no lag but that, nothing under way.
       await eventually('all events are taken', async () => {
         const lags = await listLag(log, processorName);
         return lags.length > 0 && lags.every(({ topic, lag }) => topic !== 'ingest.commands' || lag <= 1n);

@@ -63,11 +63,12 @@ interface Service {
   explanations: ExplanationReader;
   levels: LevelReader;
   /** Opens the partition anew, as after a restart. */
-  reopen(): void;
+  /** As after a crash: what was not written is lost, and folded anew. */
+  reopen(): Promise<void>;
   scoring(log: readonly FoldedRecord[]): Promise<void>;
   explain(log: readonly FoldedRecord[]): Promise<void>;
-  /** Decides, appends, folds; what was folded before may be folded again. */
-  take(log: readonly FoldedRecord[], again?: number): Promise<void>;
+  /** Decides, appends, folds, and writes at last when it is time; what was folded before may be folded again. */
+  take(log: readonly FoldedRecord[], again?: number, isTime?: boolean): Promise<void>;
   firing(): FiringPartition;
   own: FoldedRecord[];
   commands: records.RequestNotification[];
@@ -128,7 +129,9 @@ async function startService(
         positions: { 'scoring.events': last.offset + 1n },
       });
   };
-  const take = async (log: readonly FoldedRecord[], again = 0) => {
+  /** Of own events, so many are in what is written. */
+  let written = 0;
+  const take = async (log: readonly FoldedRecord[], again = 0, isTime = true) => {
     const { events, commands: asked = [] } = await firing.decide([...log]);
     const folded = own.slice(own.length - Math.min(again, own.length));
     const appended = events.map(({ declaration, payload }: OutgoingRecord, index) =>
@@ -139,6 +142,9 @@ async function startService(
       if (declaration === records.createShare) shares.push(payload as records.CreateShare);
       else commands.push(payload as records.RequestNotification);
     await firing.fold([...folded, ...appended]);
+    if (!isTime) return;
+    await firing.write();
+    written = own.length;
   };
   const service: Service = {
     readModel,
@@ -153,11 +159,13 @@ async function startService(
       await explain(log);
       await take(log);
     },
-    reopen: () => {
+    reopen: async () => {
       firing = open();
+      await firing.fold(own.slice(written));
     },
     firing: () => firing,
     documents: async () => {
+      await firing.write();
       const documents: Record<string, unknown[]> = {};
       for (const { name } of firingCollections)
         documents[name] = JSON.parse(
@@ -205,15 +213,15 @@ describe('any cut of the log into batches', () => {
     ['ada', 'bob', 'cy'],
   );
 
-  async function run(cuts: readonly (readonly [number, number])[]) {
+  async function run(cuts: readonly (readonly [number, number, boolean])[]) {
     const service = await startService(triggers);
     try {
       await service.explain(log);
       let from = 0;
-      for (const [size, again] of [...cuts, [log.length, 0] as const]) {
+      for (const [size, again, isTime] of [...cuts, [log.length, 0, true] as const]) {
         if (from >= log.length) break;
-        if (again > 0) service.reopen();
-        await service.take(log.slice(from, from + size), again);
+        if (again > 0) await service.reopen();
+        await service.take(log.slice(from, from + size), again, isTime);
         from += size;
       }
       return {
@@ -233,7 +241,9 @@ describe('any cut of the log into batches', () => {
     expect(whole.commands.length).toBeGreaterThan(2);
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 4 })), { maxLength: 30 }),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 4 }), fc.boolean()), {
+          maxLength: 30,
+        }),
         async (cuts) => {
           expect(await run(cuts)).toEqual(whole);
         },

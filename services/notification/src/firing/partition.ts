@@ -62,8 +62,13 @@ export interface FiringOptions {
 export interface FiringPartition {
   /** Records of scoring.events or of ingest.events. */
   decide(incoming: readonly IncomingRecord[]): Promise<Decision>;
-  /** Own events about leads; what is folded already changes nothing. */
+  /** Own events about leads; what is folded already changes nothing. The states of leads are written by `write`. */
   fold(events: readonly FoldedRecord[]): Promise<void>;
+  /**
+   * Writes the states that are folded: a checkpoint of what was folded by then may be stored afterwards. Deciding and
+   * folding may go on meanwhile.
+   */
+  write(): Promise<void>;
   /** Drops what is stored of the partition. */
   reset(): Promise<void>;
   /** Forgets what is in hand. */
@@ -72,6 +77,11 @@ export interface FiringPartition {
 
 /** Told in one batch, to the log or to a channel; of more, fewer records are decided at a time, which bounds memory. */
 const maximumTold = 1_000;
+/**
+ * States of leads that are kept unwritten: each is written once however often it changes, and it changes with every event
+ * that a sequence or a surge looks at. Beyond it they are written at once.
+ */
+const maximumUnwritten = 20_000;
 /** Ids looked up in one call. */
 const chunkSize = 1_000;
 
@@ -107,6 +117,36 @@ export function openFiring(
   const storedStates = readModel.collection(leadStates);
   const writer = createGuardedWriter(readModel);
   const cache = createStateCache<KnownLead>({ maximumEntries: cachedLeads });
+  /** By name; `isNew`: nothing is stored of it. What is folded is unwritten, and then being written. */
+  const unwritten = new Map<string, KnownLead & { isNew: boolean }>();
+  const beingWritten = new Map<string, KnownLead & { isNew: boolean }>();
+  let writes: Promise<void> = Promise.resolve();
+
+  function write(): Promise<void> {
+    const written = writes.then(writeStates);
+    writes = written.catch(() => undefined);
+    return written;
+  }
+
+  async function writeStates(): Promise<void> {
+    for (const [name, known] of unwritten) beingWritten.set(name, known);
+    unwritten.clear();
+    const fresh = new Set<object>();
+    const documents = [...beingWritten.values()].map(({ state, offset, isNew }) => {
+      const document = toLeadStateDocument(state, { partition, offset });
+      if (isNew) fresh.add(document);
+      return document;
+    });
+    try {
+      await writer.write(storedStates, documents, { isNew: (document) => fresh.has(document) });
+      for (const [name, { state, offset }] of beingWritten) cache.put(name, { state, offset });
+    } catch (error) {
+      for (const [name, known] of beingWritten) if (!unwritten.has(name)) unwritten.set(name, known);
+      throw error;
+    } finally {
+      beingWritten.clear();
+    }
+  }
 
   async function concernedBy(incoming: readonly IncomingRecord[]): Promise<Concerned[]> {
     const decided = new Map<string, Set<number>>();
@@ -154,7 +194,13 @@ export function openFiring(
 
   async function load(leads: readonly LeadName[]): Promise<Map<string, KnownLead | null>> {
     const names = new Map(leads.map((lead) => [nameOf(lead), lead]));
-    return cache.load(names.keys(), async (missing) => {
+    const inHand = new Map<string, KnownLead>();
+    for (const name of names.keys()) {
+      const known = unwritten.get(name) ?? beingWritten.get(name);
+      if (known) inHand.set(name, known);
+    }
+    const others = [...names.keys()].filter((name) => !inHand.has(name));
+    const loaded = await cache.load(others, async (missing) => {
       const byKey = new Map<string, [string, LeadName]>();
       const keys = missing.flatMap((name) => {
         const lead = names.get(name);
@@ -175,6 +221,7 @@ export function openFiring(
         });
       return found;
     });
+    return new Map([...loaded, ...inHand]);
   }
 
   /**
@@ -282,71 +329,63 @@ export function openFiring(
         return event ? [{ event, json: record.json, offset: offsetToNumber(record.offset) }] : [];
       });
       if (happened.length === 0) return;
-      try {
-        const before = await load(happened.map(({ event }) => event.payload));
-        const changed = new Map<string, KnownLead>();
-        const fresh = new Set<object>();
-        // The leads are written last: what a lead has folded already is stored, or was forgotten since.
-        const news: typeof happened = [];
-        const forgotten: { before: LeadState; topic: Source['topic']; offset: number }[] = [];
-        for (const one of happened) {
-          const { event, offset } = one;
-          const { ou_id, lead_id, source } = event.payload;
-          const name = nameOf(event.payload);
-          const known = changed.get(name) ?? before.get(name);
-          if (known && known.offset >= offset) continue;
-          const state = known?.state ?? initialLeadState(ou_id, lead_id);
-          if (event.type === 'LeadForgotten') forgotten.push({ before: state, topic: source.topic, offset });
-          changed.set(name, { state: evolveLead(state, event), offset });
-          news.push(one);
-        }
-        await insertMissing(
-          readModel.collection(firedEvents),
-          news.flatMap(({ event, json }) =>
-            isFired(event) ? [toFiredDocument(event, json, partition)] : [],
-          ),
-        );
-        await writer.write(
-          readModel.collection(suppressions),
-          news.flatMap(({ event, offset }) =>
-            event.type === 'TriggerSuppressed'
-              ? [
-                  {
-                    _id: suppressionKey(event.payload.trigger.id, event.payload.lead_id),
-                    ou: uuidToBinary(event.payload.ou_id),
-                    trigger: uuidToBinary(event.payload.trigger.id),
-                    at: new Date(event.payload.at),
-                    until: new Date(event.payload.until),
-                    partition,
-                    offset,
-                  },
-                ]
-              : [],
-          ),
-        );
-        await deleteFirings(
-          readModel,
-          news.map(({ event }) => event),
-        );
-        await deleteSuppressions(readModel, forgotten);
-        const documents = [...changed].map(([name, { state, offset }]) => {
-          const document = toLeadStateDocument(state, { partition, offset });
-          if (!before.get(name)) fresh.add(document);
-          return document;
-        });
-        await writer.write(storedStates, documents, { isNew: (document) => fresh.has(document) });
-        for (const [name, known] of changed) cache.put(name, known);
-      } catch (error) {
-        // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
-        cache.clear();
-        throw error;
+      const before = await load(happened.map(({ event }) => event.payload));
+      const changed = new Map<string, KnownLead>();
+      // What a lead has folded already is stored, or was forgotten since: its state is written after.
+      const news: typeof happened = [];
+      const forgotten: { before: LeadState; topic: Source['topic']; offset: number }[] = [];
+      for (const one of happened) {
+        const { event, offset } = one;
+        const { ou_id, lead_id, source } = event.payload;
+        const name = nameOf(event.payload);
+        const known = changed.get(name) ?? before.get(name);
+        if (known && known.offset >= offset) continue;
+        const state = known?.state ?? initialLeadState(ou_id, lead_id);
+        if (event.type === 'LeadForgotten') forgotten.push({ before: state, topic: source.topic, offset });
+        changed.set(name, { state: evolveLead(state, event), offset });
+        news.push(one);
       }
+      await insertMissing(
+        readModel.collection(firedEvents),
+        news.flatMap(({ event, json }) => (isFired(event) ? [toFiredDocument(event, json, partition)] : [])),
+      );
+      await writer.write(
+        readModel.collection(suppressions),
+        news.flatMap(({ event, offset }) =>
+          event.type === 'TriggerSuppressed'
+            ? [
+                {
+                  _id: suppressionKey(event.payload.trigger.id, event.payload.lead_id),
+                  ou: uuidToBinary(event.payload.ou_id),
+                  trigger: uuidToBinary(event.payload.trigger.id),
+                  at: new Date(event.payload.at),
+                  until: new Date(event.payload.until),
+                  partition,
+                  offset,
+                },
+              ]
+            : [],
+        ),
+      );
+      await deleteFirings(
+        readModel,
+        news.map(({ event }) => event),
+      );
+      await deleteSuppressions(readModel, forgotten);
+      for (const [name, known] of changed) {
+        const isNew = unwritten.get(name)?.isNew ?? !before.get(name);
+        unwritten.set(name, { ...known, isNew });
+      }
+      if (unwritten.size > maximumUnwritten) await write();
     },
+
+    write,
 
     reset: async () => {
       await deletePartition(readModel, leadStates, partition);
       await deletePartition(readModel, firedEvents, partition);
       await deletePartition(readModel, suppressions, partition);
+      unwritten.clear();
       cache.clear();
     },
 
