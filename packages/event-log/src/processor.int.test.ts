@@ -1,6 +1,7 @@
 // The processor against real brokers: once, whatever fails.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, afterAll, describe, expect, test } from '@jest/globals';
+import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { listDeadLetters, retryDeadLetters, type DeadLetter } from './dead-letters.js';
 import { internals, type EventLog } from './event-log.js';
@@ -8,12 +9,17 @@ import type { Broker } from './broker.js';
 import { BatchTooLarge } from './errors.js';
 import { requestRebuild, tail, waitUntilConsumed } from './operations.js';
 import { createPartitionReader } from './partition-reader.js';
+import type { OutgoingRecord } from './records.js';
 import {
   countRulesets,
   createRuleset,
   createStores,
+  forgetfulState,
+  ingestEvents,
+  linkAlias,
   putRaw,
   removeNamespace,
+  rulesetCreated,
   rulesetsInStores,
   rulesetState,
   startProcessor,
@@ -22,6 +28,7 @@ import {
   type Faults,
   type Store,
 } from './test-support.js';
+import { pause } from './timing.js';
 import { createTransactionalProducer } from './transactional-producer.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
 
@@ -66,7 +73,9 @@ async function expectOnceEach(ids: Iterable<string>, stores: Map<number, Store>)
 }
 
 /** The same log, except that its brokers' answers go through `answer`. */
-function disturbed(answer: (request: string, run: () => Promise<unknown>) => Promise<unknown>): EventLog {
+function disturbed(
+  answer: (request: string, run: () => Promise<unknown>, sent: unknown) => Promise<unknown>,
+): EventLog {
   const inner = log[internals];
   const through = (broker: Broker): Broker =>
     new Proxy(broker, {
@@ -74,7 +83,7 @@ function disturbed(answer: (request: string, run: () => Promise<unknown>) => Pro
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== 'function') return value;
         return (...args: unknown[]) =>
-          answer(String(name), () => value.apply(target, args) as Promise<unknown>);
+          answer(String(name), () => value.apply(target, args) as Promise<unknown>, args[0]);
       },
     });
   return {
@@ -86,6 +95,7 @@ function disturbed(answer: (request: string, run: () => Promise<unknown>) => Pro
         return {
           ...connection,
           broker: async (id) => through(await connection.broker(id)),
+          leader: async (topic, partition) => through(await connection.leader(topic, partition)),
           groupCoordinator: async (id) => through(await connection.groupCoordinator(id)),
           transactionCoordinator: async (id) => through(await connection.transactionCoordinator(id)),
         };
@@ -509,6 +519,320 @@ describe('records that cannot be taken', () => {
     );
     expect(await end()).toBe(before);
   }, 40_000);
+});
+
+describe('a state that is stored now and then', () => {
+  beforeAll(fresh, 60_000);
+  afterAll(clear, 30_000);
+  const ids = new Set<string>();
+  const stores = createStores();
+  const failure = () => Object.assign(new Error('the database is away'), { retriable: true });
+
+  /** Commands that come at once and are decided one by one, so that batches follow each other without a silence. */
+  async function commands(count: number): Promise<void> {
+    const written = Array.from({ length: count }, () => createRuleset({ partition: 0 }));
+    for (const { key } of written) ids.add(key);
+    await writer.write(written);
+  }
+
+  /** A processor that has opened all its partitions: what `faults` see comes of what is written from now on. */
+  async function ready(faults: Faults = {}, storeEveryMs = 60_000) {
+    let opened = false;
+    const later: Faults = {
+      fold: (events, partition) => (opened ? faults.fold?.(events, partition) : undefined),
+      store: (checkpoint, partition) => (opened ? faults.store?.(checkpoint, partition) : undefined),
+    };
+    const processor = await start(stores, {
+      storeEveryMs,
+      maxRecordsPerBatch: 1,
+      open: (partition) => Promise.resolve(forgetfulState(stores, partition, later)),
+    });
+    await eventually(
+      'all open',
+      () => processor.status.ready() && processor.status.partitions().length === 3,
+    );
+    opened = true;
+    return processor;
+  }
+
+  /** Stops all processors at the fifth batch. */
+  function stopAmidBatches(): { fold: () => void; stopped: Promise<void> } {
+    let count = 0;
+    let fold = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      fold = () => {
+        if (++count === 5) resolve(stopAll());
+      };
+    });
+    return { fold, stopped };
+  }
+
+  const allStored = () => eventually('all stored', () => rulesetsInStores(stores).size === ids.size);
+
+  /** What is stored reaches as far as its checkpoint says, and not further. */
+  function expectInAgreement(): void {
+    const { rulesets, checkpoint } = storeOf(stores, 0);
+    const offsets = [...rulesets.values()].map(({ offset }) => Number(offset));
+    expect(Number(checkpoint.offset)).toBe(Math.max(...offsets) + 1);
+    expect(Number(checkpoint.positions['scoring.commands'])).toBe(rulesets.size);
+  }
+
+  test('is not stored between batches that follow each other, and is as soon as nothing comes', async () => {
+    const steps: string[] = [];
+    await ready({ fold: () => void steps.push('fold'), store: () => void steps.push('store') });
+    await commands(20);
+    await allStored();
+    expect(steps).toEqual([...Array.from({ length: 20 }, () => 'fold'), 'store']);
+    expectInAgreement();
+    await stopAll();
+    expect(steps).toHaveLength(21);
+    await expectOnceEach(ids, stores);
+  }, 30_000);
+
+  test('is stored when its processor is stopped amid batches', async () => {
+    const before = rulesetsInStores(stores).size;
+    const { fold, stopped } = stopAmidBatches();
+    await ready({ fold });
+    await commands(20);
+    await stopped;
+    expect(rulesetsInStores(stores).size).toBe(before + 5);
+    expectInAgreement();
+    await ready();
+    await allStored();
+    await stopAll();
+    await expectOnceEach(ids, stores);
+  }, 30_000);
+
+  test('is folded from the log by the next owner where the last one ended without storing it', async () => {
+    const before = rulesetsInStores(stores).size;
+    const { fold, stopped } = stopAmidBatches();
+    await ready({
+      fold,
+      store() {
+        throw failure();
+      },
+    });
+    await commands(20);
+    await stopped;
+    expect(rulesetsInStores(stores).size).toBe(before);
+    await ready();
+    await allStored();
+    await stopAll();
+    await expectOnceEach(ids, stores);
+  }, 30_000);
+
+  test('is folded from the log where a failure took what was not stored', async () => {
+    const before = rulesetsInStores(stores).size;
+    const folded: (string | null)[] = [];
+    const storedAtFailure: number[] = [];
+    await ready({
+      fold(events) {
+        folded.push(...events.map(({ key }) => key));
+        if (folded.length !== 8) return;
+        storedAtFailure.push(rulesetsInStores(stores).size);
+        throw failure();
+      },
+    });
+    await commands(20);
+    await allStored();
+    await stopAll();
+    expect(storedAtFailure).toEqual([before]);
+    expect(folded.slice(8, 16)).toEqual(folded.slice(0, 8));
+    await expectOnceEach(ids, stores);
+  }, 30_000);
+
+  test('is stored beside the batches when they do not end, once at a time', async () => {
+    const steps: string[] = [];
+    let underWay = 0;
+    let most = 0;
+    await ready(
+      {
+        fold: () => void steps.push('fold'),
+        async store() {
+          most = Math.max(most, ++underWay);
+          // The first ends only when another batch is folded.
+          if (!steps.includes('stored'))
+            await eventually('another batch', () => steps.filter((step) => step === 'fold').length > 1);
+          steps.push('stored');
+          underWay--;
+        },
+      },
+      1,
+    );
+    await commands(20);
+    await allStored();
+    await stopAll();
+    expect(most).toBe(1);
+    expect(steps.slice(0, 3)).toEqual(['fold', 'fold', 'stored']);
+    expectInAgreement();
+    await expectOnceEach(ids, stores);
+  }, 30_000);
+
+  test.each([
+    ['in a silence', 60_000],
+    ['beside the batches', 1],
+  ])(
+    'is opened anew when storing it fails %s',
+    async (_, storeEveryMs) => {
+      const { opened } = storeOf(stores, 0);
+      let failures = 0;
+      const processor = await ready(
+        {
+          store() {
+            if (failures++ === 0) throw failure();
+          },
+        },
+        storeEveryMs,
+      );
+      await commands(20);
+      await allStored();
+      await stopAll();
+      expect(storeOf(stores, 0).opened).toBe(opened + 2);
+      expect(processor.fatal).toEqual([]);
+      await expectOnceEach(ids, stores);
+    },
+    30_000,
+  );
+
+  test('holds each ruleset once, wherever folding and storing fail', async () => {
+    const next = random(20_261_122);
+    let failures = 0;
+    const fail = () => {
+      if (failures >= 12 || next() > 0.1) return;
+      failures++;
+      throw failure();
+    };
+    const processor = await ready({ fold: fail, store: fail }, 20);
+    for (let round = 0; round < 100 && failures < 12; round++) {
+      await commands(3);
+      await eventually('some progress', () => rulesetsInStores(stores).size > ids.size - 30, 60_000);
+    }
+    await eventually('all stored', () => rulesetsInStores(stores).size === ids.size, 60_000);
+    await stopAll();
+    expect(failures).toBe(12);
+    expect(processor.fatal).toEqual([]);
+    expectInAgreement();
+    await expectOnceEach(ids, stores);
+  }, 90_000);
+
+  test('is the same after a rebuild amid batches', async () => {
+    await ready({}, 1);
+    await commands(20);
+    const { positions } = await requestRebuild(log, 'scoring');
+    await commands(20);
+    expect(
+      await waitUntilConsumed(log, 'scoring', 'scoring.commands', positions, { timeoutMs: 20_000 }),
+    ).toBe(true);
+    await allStored();
+    await stopAll();
+    expect(storeOf(stores, 0).resets).toBe(1);
+    await expectOnceEach(ids, stores);
+  }, 40_000);
+});
+
+describe('an input that has been read to its end', () => {
+  beforeAll(fresh, 60_000);
+  afterAll(clear, 30_000);
+
+  /** A processor that takes its time, and what happens to its input's first partition: types of records in one line each. */
+  async function watched(name: ServiceName, input: TopicName, output: TopicName) {
+    const steps: string[] = [];
+    const wired = log[internals].wire(input);
+    let read = 0;
+    let stored = 0;
+    const on = disturbed(async (request, run, sent) => {
+      if (request !== 'fetch') return run();
+      const { topics } = sent as Parameters<Broker['fetch']>[0];
+      if (topics.some(({ topic, partitions: [asked] }) => topic !== wired || asked?.partition !== 0))
+        return run();
+      steps.push('fetch');
+      const answer = await (run() as ReturnType<Broker['fetch']>);
+      const types = answer.responses
+        .flatMap(({ partitions }) => partitions.flatMap(({ batches }) => batches))
+        .flatMap(({ isControl, records }) => (isControl ? [] : records))
+        .map(({ headers }) => String(headers.type));
+      if (types.length > 0) steps.push(`read ${types.join(', ')}`);
+      read += types.length;
+      return answer;
+    });
+    let decided = 0;
+    const processor = await start(createStores(), {
+      on,
+      name,
+      inputs: [input],
+      output,
+      faults: {
+        // Long enough for the longest rest.
+        async decide(records) {
+          steps.push(`decide ${records.map(({ type }) => type).join(', ')}`);
+          await pause(70);
+          decided += records.length;
+        },
+        store: () => void (stored = decided),
+      },
+    });
+    await eventually('ready', () => processor.status.ready() && processor.status.partitions().length === 3);
+    let written = 0;
+    const handled = () => eventually('all handled', () => stored === written, 30_000, 1);
+
+    return {
+      /** Begins right after a batch; each record is written when the one before was read, or written. @returns what happened */
+      round: async (records: OutgoingRecord[], after: 'read' | 'written'): Promise<string[]> => {
+        await handled();
+        const begin = steps.length;
+        for (const record of records) {
+          await writer.write([record]);
+          written++;
+          if (after === 'read') await eventually('read', () => read === written, 30_000, 1);
+        }
+        await handled();
+        return steps.slice(begin);
+      },
+    };
+  }
+
+  const withCaller = () =>
+    ingestEvents({ headers: { 'reply-to': randomUUID(), 'correlation-id': randomUUID() } });
+
+  test('gathers commands that may wait and decides them together', async () => {
+    const { round } = await watched('ingest', 'ingest.commands', 'ingest.events');
+    // Each is written when the one before was read: together they are only if one that was read had to wait.
+    await eventually('some are decided together', async () =>
+      (await round([ingestEvents(), ingestEvents()], 'read')).includes('decide IngestEvents, IngestEvents'),
+    );
+  }, 60_000);
+
+  test.each([
+    ['somebody waits for', withCaller],
+    ['changes what comes of others', linkAlias],
+  ])(
+    'decides a command that %s as soon as it is read, with those that were gathered before it',
+    async (_, urgent) => {
+      const { round } = await watched('ingest', 'ingest.commands', 'ingest.events');
+      const type = urgent().declaration.type;
+      const rounds: string[][] = [];
+      await eventually('one comes while others are gathered', async () => {
+        const steps = await round([ingestEvents(), urgent()], 'read');
+        rounds.push(steps);
+        return steps.includes(`decide IngestEvents, ${type}`);
+      });
+      // Nothing more is asked for in between.
+      for (const steps of rounds)
+        expect(steps[steps.lastIndexOf(`read ${type}`) + 1]).toMatch(new RegExp(`^decide .*${type}$`));
+    },
+    60_000,
+  );
+
+  test('leaves events, however few, and decides what has come in together', async () => {
+    const { round } = await watched('notification', 'scoring.events', 'notification.events');
+    await round([rulesetCreated()], 'written');
+    const together: boolean[] = [];
+    for (let at = 0; at < 10; at++) {
+      const steps = await round([rulesetCreated(), rulesetCreated()], 'written');
+      together.push(steps.includes('decide RulesetCreated, RulesetCreated'));
+    }
+    expect(together).toContain(true);
+  }, 60_000);
 });
 
 test('a state that keeps failing without a passing cause ends the process in place of standing still', async () => {

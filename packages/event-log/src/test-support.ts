@@ -82,6 +82,57 @@ export function createRuleset(
   });
 }
 
+const alias = { alias_kind: 'email', alias: 'jane@example.com' } as const;
+
+/** A command that may wait, as its declaration says, unless its headers name somebody to reply to. */
+export function ingestEvents(options: { headers?: Record<string, string> } = {}): OutgoingRecord {
+  const leadId = randomUUID();
+  return outgoing(declarations.ingestEvents, {
+    key: leadId,
+    partition: 0,
+    ...options,
+    payload: {
+      ou_id: ouId,
+      batch_id: randomUUID(),
+      source: 'ingest',
+      fire_triggers: true,
+      received_at: at,
+      events: [
+        { id: randomUUID(), lead_id: leadId, aliases: [alias], event_type: 'page_view', timestamp: at },
+      ],
+    },
+  });
+}
+
+/** A command that may not wait. */
+export function linkAlias(): OutgoingRecord {
+  const leadId = randomUUID();
+  return outgoing(declarations.linkAlias, {
+    key: leadId,
+    partition: 0,
+    payload: { ou_id: ouId, alias, alias_lead_id: leadId, lead_id: randomUUID(), linked_at: at },
+  });
+}
+
+/** An event. */
+export function rulesetCreated(): OutgoingRecord {
+  const id = randomUUID();
+  return outgoing(declarations.rulesetCreated, {
+    key: id,
+    partition: 0,
+    payload: {
+      ou_id: ouId,
+      ruleset_id: id,
+      name: 'A ruleset',
+      score_type: 'engagement',
+      active: true,
+      is_default: false,
+      version: 1,
+      at,
+    },
+  });
+}
+
 /** What a service has stored: survives its process, as a database does. */
 export interface Store {
   /** Ruleset id to how many events of it were folded, with the offset of the last. */
@@ -116,6 +167,7 @@ export function storeOf(stores: Map<number, Store>, partition: number): Store {
 export interface Faults {
   decide?(records: IncomingRecord[], partition: number): void | Promise<void>;
   fold?(events: FoldedRecord[], partition: number): void | Promise<void>;
+  store?(checkpoint: Checkpoint, partition: number): void | Promise<void>;
 }
 
 /** The state of a small service: each CreateRuleset becomes one RulesetCreated. */
@@ -167,15 +219,43 @@ export function rulesetState(
         store.rulesets.set(id, { count: (known?.count ?? 0) + 1, offset: event.offset });
       }
     },
-    store(checkpoint) {
+    async store(checkpoint) {
+      await faults.store?.(checkpoint, partition);
       store.checkpoint = checkpoint;
-      return Promise.resolve();
     },
     reset() {
       store.rulesets.clear();
       store.checkpoint = { offset: 0n, positions: {} };
       store.resets++;
       return Promise.resolve();
+    },
+  };
+}
+
+/** The same, but what is folded is kept in memory until it is stored, and lost with the state if it is not. */
+export function forgetfulState(
+  stores: Map<number, Store>,
+  partition: number,
+  faults: Faults = {},
+): PartitionState {
+  const stored = storeOf(stores, partition);
+  stored.opened++;
+  const kept: Store = { ...stored, rulesets: new Map(stored.rulesets) };
+  const state = rulesetState(new Map([[partition, kept]]), partition, faults);
+  return {
+    ...state,
+    async store(checkpoint) {
+      // Nothing that is folded later: a checkpoint that is ahead of what is stored would be seen.
+      const rulesets = new Map(kept.rulesets);
+      await faults.store?.(checkpoint, partition);
+      stored.rulesets = rulesets;
+      stored.checkpoint = checkpoint;
+    },
+    async reset() {
+      await state.reset();
+      stored.rulesets = new Map();
+      stored.checkpoint = { offset: 0n, positions: {} };
+      stored.resets++;
     },
   };
 }
