@@ -44,7 +44,8 @@ export interface SchemaStore {
 }
 
 const parallelRegistrations = 8;
-const registrationAttempts = 5;
+/** A registry that has just started may take seconds until what another process registers is seen. */
+const registrationPatienceMs = 15_000;
 const foreignSchemasKept = 1_000;
 
 /** The schemas of one namespace. Nothing is usable before register(). */
@@ -132,13 +133,14 @@ export function createSchemaStore(options: {
 
   /** Another process may register the same subject at the same moment; then one of the two is refused in passing. */
   async function insist(declaration: RecordDeclaration): Promise<void> {
+    const giveUpAt = Date.now() + registrationPatienceMs;
     for (let attempt = 1; ; attempt++) {
       try {
         await registerOne(declaration);
         return;
       } catch (error) {
-        if (!isRetriable(error) || attempt === registrationAttempts) throw error;
-        await pause(attempt * 200);
+        if (!isRetriable(error) || Date.now() > giveUpAt) throw error;
+        await pause(Math.min(attempt * 200, 2_000));
       }
     }
   }

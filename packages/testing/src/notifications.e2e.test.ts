@@ -10,7 +10,14 @@ import {
   type ServiceName,
 } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
-import { createEventLog, requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
+import {
+  createEventLog,
+  listLag,
+  requestRebuild,
+  waitUntilConsumed,
+  type EventLog,
+} from '@lead-scoring/event-log';
+import { connectReadModel, createCheckpoints } from '@lead-scoring/read-model';
 import { pino } from 'pino';
 import {
   notificationEvents,
@@ -676,10 +683,52 @@ describe('notifications that come back as events', () => {
 });
 
 describe('afterwards', () => {
+  const logger = pino({ level: 'silent' });
+
+  function openLog(): EventLog {
+    const { kafkaBrokers: brokers, schemaRegistryUrl } = system.endpoints;
+    return createEventLog(
+      {
+        brokers,
+        schemaRegistryUrl,
+        namespace: system.namespace,
+        clientId: 'rebuild',
+        partitions: 6,
+        replicationFactor: 1,
+      },
+      { logger },
+    );
+  }
+
+  /** What triggers remember is stored behind what the service has taken. */
+  async function untilStored(database: string): Promise<void> {
+    const log = openLog();
+    const readModel = await connectReadModel({ uri: system.endpoints.mongodbUri, database }, { logger });
+    try {
+      await eventually(
+        'all is stored that is taken',
+        async () => {
+          const stored = await createCheckpoints(readModel).loadAll('notification');
+          const taken = (await listLag(log, 'notification')).filter(
+            ({ reader }) => reader === 'notification',
+          );
+          return taken.every(
+            ({ topic, partition, position }) => stored.get(partition)?.positions[topic] === position,
+          );
+        },
+        60_000,
+      );
+    } finally {
+      await readModel.close();
+      await log.close();
+    }
+  }
+
   test('rebuilt from the log the read models are those that were there, and nothing is sent again', async () => {
     await untilNothingWaits();
     const database = `${system.namespace}_notification`;
     const ofTheMoment = { except: ['checkpoints', 'rebuilds'] };
+    await untilStored(database);
     const before = await storedDocuments(system.endpoints, database, ofTheMoment);
     const sent = () => [
       hook.received.length,
@@ -689,17 +738,7 @@ describe('afterwards', () => {
     ];
     const sentBefore = sent();
     const listed = await system.call<{ total: number }>('listDeliveries', { query: { limit: '1' } });
-    const log = createEventLog(
-      {
-        brokers: system.endpoints.kafkaBrokers,
-        schemaRegistryUrl: system.endpoints.schemaRegistryUrl,
-        namespace: system.namespace,
-        clientId: 'rebuild',
-        partitions: 6,
-        replicationFactor: 1,
-      },
-      { logger: pino({ level: 'silent' }) },
-    );
+    const log = openLog();
     try {
       await log.prepare();
       for (const service of ['scoring', 'notification'] as const satisfies ServiceName[]) {
