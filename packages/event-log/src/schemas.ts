@@ -8,8 +8,8 @@ import { pause } from './timing.js';
 
 /** A schema as records carry it: the registry's id in front of the JSON, and the check that goes with it. */
 export interface RegisteredSchema {
-  id: number;
-  validate: ValidateFunction;
+  readonly id: number;
+  readonly validate: ValidateFunction;
 }
 
 /** The subject of a record type: `<namespace>.<topic>-<Type>`. */
@@ -44,8 +44,7 @@ export interface SchemaStore {
 }
 
 const parallelRegistrations = 8;
-/** A registry that has just started may take seconds until what another process registers is seen. */
-const registrationPatienceMs = 15_000;
+const registrationAttempts = 5;
 const foreignSchemasKept = 1_000;
 
 /** The schemas of one namespace. Nothing is usable before register(). */
@@ -95,37 +94,68 @@ export function createSchemaStore(options: {
     return { status: response.status, body: await response.json().catch(() => undefined) };
   }
 
+  /** Asks for BACKWARD. A registry may know no level of a subject that it does not have; then it refuses. */
+  async function keepCompatible(name: string): Promise<boolean> {
+    return (await ask('PUT', `/config/${name}`, { compatibility: 'BACKWARD' })).status === 200;
+  }
+
+  /** Throws the registry's reason, if it is because of the versions there that it does not take one more. */
+  async function refuseIncompatible(
+    declaration: RecordDeclaration,
+    subject: string,
+    body: { schemaType: string; schema: string },
+  ): Promise<void> {
+    const path = `/compatibility/subjects/${encodeURIComponent(subject)}/versions/latest?verbose=true`;
+    const answer = await ask('POST', path, body);
+    if (answer.status !== 200) return;
+    const { is_compatible: isCompatible, reason } = answer.body as {
+      is_compatible?: boolean;
+      reason?: unknown;
+    };
+    if (isCompatible === false) throw incompatible(subject, declaration, String(reason));
+  }
+
+  async function registerNew(
+    declaration: RecordDeclaration,
+    subject: string,
+    schema: string,
+  ): Promise<number> {
+    const name = encodeURIComponent(subject);
+    const body = { schemaType: 'JSON', schema };
+    // Before the schema: who made the subject may have died before it set its level.
+    const isKept = await keepCompatible(name);
+    const answer = await ask('POST', `/subjects/${name}/versions`, body);
+    const id = idIn(answer.body);
+    if (answer.status !== 200 || id === undefined) {
+      await refuseIncompatible(declaration, subject, body);
+      throw new EventLogUnavailable(
+        `subject ${subject} could not be registered: the registry answered ${answer.status} ${JSON.stringify(answer.body)}`,
+      );
+    }
+    if (!isKept && !(await keepCompatible(name)))
+      throw new EventLogUnavailable(`the schema registry did not take the compatibility level of ${subject}`);
+    return id;
+  }
+
   async function registerOne(declaration: RecordDeclaration): Promise<void> {
     const subject = subjectOf(namespace, declaration);
     const schema = JSON.stringify(jsonSchemaOf(declaration));
-    const name = encodeURIComponent(subject);
-    const registered = await ask('POST', `/subjects/${name}`, { schemaType: 'JSON', schema });
-    let id = idIn(registered.body);
-    if (registered.status !== 200 || id === undefined) {
-      const compatible = await ask('POST', `/compatibility/subjects/${name}/versions/latest?verbose=true`, {
-        schemaType: 'JSON',
-        schema,
-      });
-      if (compatible.status === 200) {
-        const { is_compatible: isCompatible, reason } = compatible.body as {
-          is_compatible?: boolean;
-          reason?: unknown;
-        };
-        if (isCompatible === false) throw incompatible(subject, declaration, String(reason));
-      }
-      const answer = await ask('POST', `/subjects/${name}/versions`, { schemaType: 'JSON', schema });
-      id = idIn(answer.body);
-      if (answer.status !== 200 || id === undefined) {
-        throw new EventLogUnavailable(
-          `subject ${subject} could not be registered: the registry answered ${answer.status} ${JSON.stringify(answer.body)}`,
-        );
-      }
-    }
-    const level = await ask('GET', `/config/${name}`);
-    if ((level.body as { compatibilityLevel?: unknown } | undefined)?.compatibilityLevel !== 'BACKWARD') {
-      await ask('PUT', `/config/${name}`, { compatibility: 'BACKWARD' });
-    }
-    own.set(declaration, { id, validate: ajv.compile(JSON.parse(schema) as object) });
+    const found = await ask('POST', `/subjects/${encodeURIComponent(subject)}`, {
+      schemaType: 'JSON',
+      schema,
+    });
+    const id =
+      (found.status === 200 ? idIn(found.body) : undefined) ??
+      (await registerNew(declaration, subject, schema));
+    let check: ValidateFunction | undefined;
+    own.set(declaration, {
+      id,
+      // Made when first needed: a service reads and writes few of all types, and to compile them all takes most of a second.
+      get validate() {
+        check ??= ajv.compile(JSON.parse(schema) as object);
+        return check;
+      },
+    });
     const sharing = ownIds.get(id);
     if (sharing) sharing.add(declaration);
     else ownIds.set(id, new Set([declaration]));
@@ -133,21 +163,25 @@ export function createSchemaStore(options: {
 
   /** Another process may register the same subject at the same moment; then one of the two is refused in passing. */
   async function insist(declaration: RecordDeclaration): Promise<void> {
-    const giveUpAt = Date.now() + registrationPatienceMs;
     for (let attempt = 1; ; attempt++) {
       try {
         await registerOne(declaration);
         return;
       } catch (error) {
-        if (!isRetriable(error) || Date.now() > giveUpAt) throw error;
-        await pause(Math.min(attempt * 200, 2_000));
+        if (!isRetriable(error) || attempt === registrationAttempts) throw error;
+        await pause(attempt * 200);
       }
     }
   }
 
   return {
     async register() {
-      const waiting = declarations.filter((declaration) => !own.has(declaration));
+      // Each process in an order of its own: of those that start together one registers a subject, the others find it.
+      const waiting = declarations
+        .filter((declaration) => !own.has(declaration))
+        .map((declaration) => ({ declaration, place: Math.random() }))
+        .sort((a, b) => a.place - b.place)
+        .map(({ declaration }) => declaration);
       await Promise.all(
         Array.from({ length: parallelRegistrations }, async () => {
           for (let next = waiting.shift(); next; next = waiting.shift()) await insist(next);

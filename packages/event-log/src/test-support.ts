@@ -13,7 +13,6 @@ import {
   type IncomingRecord,
   type OutgoingRecord,
 } from './records.js';
-import { declaredRecords, subjectOf } from './schemas.js';
 
 export const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
 
@@ -51,11 +50,15 @@ export async function removeNamespace(log: EventLog): Promise<void> {
   const own = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(`${log.config.namespace}.`));
   if (own.length > 0) await admin.deleteGroups(own).catch(() => undefined);
   await admin.disconnect();
-  for (const declaration of declaredRecords()) {
-    const url = `${log.config.schemaRegistryUrl}/subjects/${encodeURIComponent(subjectOf(log.config.namespace, declaration))}`;
-    await fetch(url, { method: 'DELETE' });
-    await fetch(`${url}?permanent=true`, { method: 'DELETE' });
-  }
+  // Not `permanent`: the registry would then drop every schema that it takes for unused, also one that another test is
+  // registering at that moment, whose subject could never be registered again.
+  const subjects = `${log.config.schemaRegistryUrl}/subjects`;
+  const all = (await (await fetch(subjects)).json()) as string[];
+  await Promise.all(
+    all
+      .filter((subject) => subject.startsWith(`${log.config.namespace}.`))
+      .map((subject) => fetch(`${subjects}/${encodeURIComponent(subject)}`, { method: 'DELETE' })),
+  );
   await log.close();
 }
 

@@ -39,16 +39,17 @@ async function removeTopicsAndGroups(brokers: string[], prefix: string): Promise
   }
 }
 
+/**
+ * They are no longer listed. Not `permanent`: the registry would then drop every schema that it takes for unused, also
+ * one that another system is registering at that moment, whose subject could never be registered again.
+ */
 async function removeSubjects(registryUrl: string, prefix: string): Promise<void> {
   const subjects = `${registryUrl}/subjects`;
   const all = (await (await fetch(subjects)).json()) as string[];
   await Promise.all(
     all
       .filter((subject) => subject.startsWith(prefix))
-      .map(async (subject) => {
-        await fetch(`${subjects}/${encodeURIComponent(subject)}`, { method: 'DELETE' });
-        await fetch(`${subjects}/${encodeURIComponent(subject)}?permanent=true`, { method: 'DELETE' });
-      }),
+      .map((subject) => fetch(`${subjects}/${encodeURIComponent(subject)}`, { method: 'DELETE' })),
   );
 }
 
