@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connectReadModel, type ReadModel } from '@lead-scoring/read-model';
 import { createLogger } from '@lead-scoring/service';
 import fc from 'fast-check';
-import { buckets, takePipeline } from './shared-buckets.js';
+import { createDatabaseGate } from '../database-gate.js';
+import { buckets, createSharedBuckets, takePipeline } from './shared-buckets.js';
 import { take, type Bucket } from './token-bucket.js';
 
 let readModel: ReadModel;
@@ -54,4 +55,20 @@ test('for any limits, times and clock jumps', async () => {
     ),
     { numRuns: 60 },
   );
+}, 60_000);
+
+test('two instances that make the same bucket at once grant together what it holds', async () => {
+  const limits = { perMinute: 1, burst: 8 };
+  const instances = [1, 2].map(() => createSharedBuckets(readModel, createDatabaseGate(), logger));
+  const granted = await Promise.all(
+    Array.from({ length: 300 }, async (_, bucket) => {
+      const taken = await Promise.all(
+        instances.flatMap((instance) =>
+          Array.from({ length: 5 }, () => instance.take(`new bucket ${String(bucket)}`, limits)),
+        ),
+      );
+      return taken.filter(({ granted }) => granted).length;
+    }),
+  );
+  expect(granted).toEqual(Array(300).fill(8));
 }, 60_000);

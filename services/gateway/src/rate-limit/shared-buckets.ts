@@ -1,8 +1,8 @@
 // The buckets that all gateway instances share, in MongoDB: one atomic update takes for all requests of a credential
 // that are waiting together, by the database's clock, so the limit is exact however many instances there are.
 import {
+  asReadModelError,
   defineCollection,
-  isDuplicateKey,
   isRetriable,
   type Document,
   type ReadModel,
@@ -60,11 +60,12 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
         upsert: true,
         returnDocument: 'after',
       });
-    // Two instances that make the same bucket at once: one of them finds it the second time.
+    // Two instances that make the same bucket at once: one of them finds it the second time. What it is refused the first
+    // time is its key by MongoDB, and `$$NOW` by DocumentDB, which knows it no more once its insert has met the other.
     const after = await gate.run(() =>
       update().catch((error: unknown) => {
-        if (isDuplicateKey(error)) return update();
-        throw error;
+        if (isRetriable(asReadModelError(error))) throw error;
+        return update();
       }),
     );
     if (!after) throw new Error(`the bucket ${key} was neither found nor made`);

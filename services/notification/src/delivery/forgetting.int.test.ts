@@ -155,6 +155,6 @@ test('any cut of the log into batches, killed at any write, gives the same docum
         expect(await folded(steps)).toEqual(documents);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 12 },
   );
 }, 240_000);
