@@ -698,18 +698,18 @@ describe('a state that is stored now and then', () => {
     const next = random(20_261_122);
     let failures = 0;
     const fail = () => {
-      if (failures >= 12 || next() > 0.1) return;
+      if (failures >= 6 || next() > 0.1) return;
       failures++;
       throw failure();
     };
     const processor = await ready({ fold: fail, store: fail }, 20);
-    for (let round = 0; round < 100 && failures < 12; round++) {
+    for (let round = 0; round < 100 && failures < 6; round++) {
       await commands(3);
       await eventually('some progress', () => rulesetsInStores(stores).size > ids.size - 30, 60_000);
     }
     await eventually('all stored', () => rulesetsInStores(stores).size === ids.size, 60_000);
     await stopAll();
-    expect(failures).toBe(12);
+    expect(failures).toBe(6);
     expect(processor.fatal).toEqual([]);
     expectInAgreement();
     await expectOnceEach(ids, stores);

@@ -21,7 +21,9 @@ let system: TestSystem;
 let ledger: Ledger;
 
 beforeAll(async () => {
-  system = await startTestSystem({ instances: { ingest: 2, scoring: 2 } });
+  system = await startTestSystem({
+    instances: { ingest: 2, scoring: 2, notification: 0, share: 0, 'site-analysis': 0 },
+  });
   ledger = createLedger(system);
   await createRules(system);
 }, 180_000);

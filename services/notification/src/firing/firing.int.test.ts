@@ -523,7 +523,7 @@ describe('levels', () => {
           }
         },
       ),
-      { numRuns: 6 },
+      { numRuns: 3 },
     );
   }, 120_000);
 
