@@ -79,9 +79,13 @@ function traceOf({ outer, logged }: Outcome): string {
 
 describe('telemetry', () => {
   beforeAll(async () => {
-    await execute(process.execPath, [join(root, '../../node_modules/typescript/bin/tsc'), '-b', root], {
-      timeout: 110_000,
-    });
+    await execute(
+      process.execPath,
+      [join(root, '../../node_modules/@typescript/native/bin/tsc'), '-b', root],
+      {
+        timeout: 110_000,
+      },
+    );
   }, 120_000);
 
   test('without an endpoint a trace id goes on from request to request and into the log, and records are not touched', async () => {

@@ -36,7 +36,7 @@ runService({ name: 'test', logger, shutdownTimeoutMs: 5_000, open: async () => (
 `;
 
 beforeAll(async () => {
-  await execute(process.execPath, [join(root, '../../node_modules/typescript/bin/tsc'), '-b', root], {
+  await execute(process.execPath, [join(root, '../../node_modules/@typescript/native/bin/tsc'), '-b', root], {
     timeout: 110_000,
   });
 }, 120_000);
