@@ -108,7 +108,8 @@ async function pace(work: Pace, prepared: PreparedPlans): Promise<PaceResult> {
   };
   const sendProbe = async (number: number, dueAt: number) => {
     if (!probes) return;
-    const alias = `prob-${String(number).padStart(7, '0')}.${work.plan.name}@bench.example`;
+    const { name, seed } = work.plan;
+    const alias = `prob-${String(number).padStart(7, '0')}.${name}-${seed}@bench.example`;
     const answer = await post(probeConnections, probeBody(alias, Date.now(), probes.eventType));
     const accepted = { mark: markOf(answer), alias, inAll: 0 };
     probeLatencies.push((await probes.reader.untilReadable(accepted, probes.timeoutMs)) - dueAt);
