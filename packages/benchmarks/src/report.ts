@@ -214,7 +214,7 @@ function notifyingSection({ leads, eventsPerSecond, contenders }: NotifyingResul
       'before it is acknowledged, to the first byte of the notification. Of the triggers twenty are concerned with ' +
       'what comes in (sequences, milestones and surges, two for each type of events) and one with what is timed; the ' +
       'others are concerned with types that do not come in. Before, for a minute, half as many events a second of ' +
-      'the same leads come in: processes that have just begun cost several times as much an event, and so do leads.',
+      'the same leads come in: processes that have just begun cost several times as much an event.',
     '',
     ...table(
       [
