@@ -43,6 +43,11 @@ export interface SchemaStore {
   known(id: number): boolean;
 }
 
+interface SchemaBody {
+  schemaType: string;
+  schema: string;
+}
+
 const parallelRegistrations = 8;
 const registrationAttempts = 5;
 const foreignSchemasKept = 1_000;
@@ -103,7 +108,7 @@ export function createSchemaStore(options: {
   async function refuseIncompatible(
     declaration: RecordDeclaration,
     subject: string,
-    body: { schemaType: string; schema: string },
+    body: SchemaBody,
   ): Promise<void> {
     const path = `/compatibility/subjects/${encodeURIComponent(subject)}/versions/latest?verbose=true`;
     const answer = await ask('POST', path, body);
@@ -118,10 +123,9 @@ export function createSchemaStore(options: {
   async function registerNew(
     declaration: RecordDeclaration,
     subject: string,
-    schema: string,
+    body: SchemaBody,
   ): Promise<number> {
     const name = encodeURIComponent(subject);
-    const body = { schemaType: 'JSON', schema };
     // Before the schema: who made the subject may have died before it set its level.
     const isKept = await keepCompatible(name);
     const answer = await ask('POST', `/subjects/${name}/versions`, body);
@@ -140,13 +144,11 @@ export function createSchemaStore(options: {
   async function registerOne(declaration: RecordDeclaration): Promise<void> {
     const subject = subjectOf(namespace, declaration);
     const schema = JSON.stringify(jsonSchemaOf(declaration));
-    const found = await ask('POST', `/subjects/${encodeURIComponent(subject)}`, {
-      schemaType: 'JSON',
-      schema,
-    });
+    const body = { schemaType: 'JSON', schema };
+    const found = await ask('POST', `/subjects/${encodeURIComponent(subject)}`, body);
     const id =
       (found.status === 200 ? idIn(found.body) : undefined) ??
-      (await registerNew(declaration, subject, schema));
+      (await registerNew(declaration, subject, body));
     let check: ValidateFunction | undefined;
     own.set(declaration, {
       id,

@@ -1,10 +1,10 @@
 // The promise that everything else rests on: what was answered 202 counts once, whatever dies on the way; and what
 // the read models hold is what the log says. `npm run test:chaos` runs it at its full size.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createEventLog, requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
+import { requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
 import { leadIdOf, type ServiceName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
-import { pino } from 'pino';
+import { isFullSize } from './full-size.js';
 import {
   audit,
   createLedger,
@@ -17,10 +17,10 @@ import {
 } from './ledger.js';
 import { seededRandom } from './random.js';
 import { countOf, differences, storedDocuments } from './stored-documents.js';
+import { openSystemLog } from './system-log.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
-const isFull = process.env['CHAOS'] === 'full';
-const { eventCount, rounds } = isFull
+const { eventCount, rounds } = isFullSize
   ? { eventCount: 100_000, rounds: 5 }
   : { eventCount: 40_000, rounds: 3 };
 // Another seed: other events, other moments.
@@ -94,17 +94,7 @@ describe(`${eventCount} events, 5 % of them sent again, ingest and scoring kille
       const database = `${system.namespace}_${service}`;
       const before = await storedDocuments(system.endpoints, database, { except: ['checkpoints'] });
       expect(countOf(before, service === 'ingest' ? 'event_records' : 'leads')).toBeGreaterThan(2_000);
-      const log = createEventLog(
-        {
-          brokers: system.endpoints.kafkaBrokers,
-          schemaRegistryUrl: system.endpoints.schemaRegistryUrl,
-          namespace: system.namespace,
-          clientId: 'rebuild',
-          partitions: 6,
-          replicationFactor: 1,
-        },
-        { logger: pino({ level: 'silent' }) },
-      );
+      const log = openSystemLog(system);
       try {
         await log.prepare();
         const { positions } = await requestRebuild(log, service);

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { records, routeDeclarations as answers } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { isFullSize } from './full-size.js';
 import { inParallel } from './ledger.js';
 import {
   killNotification,
@@ -13,8 +14,7 @@ import {
 } from './notified-system.js';
 import { failing, startWebhookReceiver, type WebhookReceiver } from './receivers/index.js';
 
-const isFull = process.env['CHAOS'] === 'full';
-const { leads, kills } = isFull ? { leads: 500, kills: 5 } : { leads: 60, kills: 2 };
+const { leads, kills } = isFullSize ? { leads: 500, kills: 5 } : { leads: 60, kills: 2 };
 const channels = 20;
 const notifications = leads * channels;
 // Another seed: other calls fail.
@@ -81,7 +81,7 @@ describe(`${notifications} notifications, every other attempt fails, the service
       await eventually(
         'everything is delivered',
         () => receiver.accepted.size >= notifications,
-        isFull ? 900_000 : 180_000,
+        isFullSize ? 900_000 : 180_000,
       );
       await eventually(
         'every delivery is recorded',
@@ -95,7 +95,7 @@ describe(`${notifications} notifications, every other attempt fails, the service
         500,
       );
     },
-    isFull ? 1_200_000 : 300_000,
+    isFullSize ? 1_200_000 : 300_000,
   );
 
   test('under one id each: one for each lead and channel, none invented, none forged', () => {

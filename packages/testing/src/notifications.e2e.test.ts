@@ -10,13 +10,7 @@ import {
   type ServiceName,
 } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
-import {
-  createEventLog,
-  listLag,
-  requestRebuild,
-  waitUntilConsumed,
-  type EventLog,
-} from '@lead-scoring/event-log';
+import { listLag, requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
 import { connectReadModel, createCheckpoints } from '@lead-scoring/read-model';
 import { pino } from 'pino';
 import {
@@ -40,6 +34,7 @@ import {
 } from './receivers/index.js';
 import { send } from './route-examples.js';
 import { differences, storedDocuments } from './stored-documents.js';
+import { openSystemLog } from './system-log.js';
 
 let system: NotifiedSystem;
 let slack: Slack;
@@ -683,27 +678,13 @@ describe('notifications that come back as events', () => {
 });
 
 describe('afterwards', () => {
-  const logger = pino({ level: 'silent' });
-
-  function openLog(): EventLog {
-    const { kafkaBrokers: brokers, schemaRegistryUrl } = system.endpoints;
-    return createEventLog(
-      {
-        brokers,
-        schemaRegistryUrl,
-        namespace: system.namespace,
-        clientId: 'rebuild',
-        partitions: 6,
-        replicationFactor: 1,
-      },
-      { logger },
-    );
-  }
-
   /** What triggers remember is stored behind what the service has taken. */
   async function untilStored(database: string): Promise<void> {
-    const log = openLog();
-    const readModel = await connectReadModel({ uri: system.endpoints.mongodbUri, database }, { logger });
+    const log = openSystemLog(system);
+    const readModel = await connectReadModel(
+      { uri: system.endpoints.mongodbUri, database },
+      { logger: pino({ level: 'silent' }) },
+    );
     try {
       await eventually(
         'all is stored that is taken',
@@ -738,7 +719,7 @@ describe('afterwards', () => {
     ];
     const sentBefore = sent();
     const listed = await system.call<{ total: number }>('listDeliveries', { query: { limit: '1' } });
-    const log = openLog();
+    const log = openSystemLog(system);
     try {
       await log.prepare();
       for (const service of ['scoring', 'notification'] as const satisfies ServiceName[]) {

@@ -5,12 +5,12 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { lettersAndDigits, problem, routes, shareLifetimeMs } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { isFullSize } from './full-size.js';
 import { furnish, send, type Unit } from './route-examples.js';
 import { storedDocuments } from './stored-documents.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
-const isFull = process.env['CHAOS'] === 'full';
-const guesses = isFull ? 11_000 : 2_200;
+const guesses = isFullSize ? 11_000 : 2_200;
 
 let system: TestSystem;
 let unit: Unit;

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { Kafka, logLevel } from 'kafkajs';
+import { isFullSize } from './full-size.js';
 import {
   auditUntilRight,
   createLedger,
@@ -19,8 +20,7 @@ import { startTestSystem, type TestSystem } from './test-system.js';
 
 // Another seed: other events, another broker.
 const seed = Number(process.env['SEED'] ?? 11);
-const isFull = process.env['CHAOS'] === 'full';
-const moves = isFull ? 8 : 4;
+const moves = isFullSize ? 8 : 4;
 const topicNames = ['ingest.commands', 'ingest.events', 'scoring.events'];
 
 let cluster: OwnBrokers;

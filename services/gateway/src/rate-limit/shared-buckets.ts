@@ -1,12 +1,6 @@
 // The buckets that all gateway instances share, in MongoDB: one atomic update takes for all requests of a credential
 // that are waiting together, by the database's clock, so the limit is exact however many instances there are.
-import {
-  asReadModelError,
-  defineCollection,
-  isRetriable,
-  type Document,
-  type ReadModel,
-} from '@lead-scoring/read-model';
+import { defineCollection, isRetriable, type Document, type ReadModel } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
 import type { DatabaseGate } from '../database-gate.js';
 import { LRUCache } from 'lru-cache';
@@ -64,7 +58,7 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
     // time is its key by MongoDB, and `$$NOW` by DocumentDB, which knows it no more once its insert has met the other.
     const after = await gate.run(() =>
       update().catch((error: unknown) => {
-        if (isRetriable(asReadModelError(error))) throw error;
+        if (isRetriable(error)) throw error;
         return update();
       }),
     );
