@@ -1,8 +1,9 @@
 // What is kept of a lead, and the course of its score: laws of the folds.
 import { describe, expect, test } from '@jest/globals';
-import type { records } from '@lead-scoring/contracts';
+import { driversOf, emptyConfiguration, explainScore, type records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
-import { at, leadScored } from './testing/builders.js';
+import { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
+import { at, idOf, leadScored, ouId } from './testing/builders.js';
 import { foldLead, isStored } from './fold.js';
 import { scoreHistory } from './history-model.js';
 import { nameOf, type SharedLead } from './state.js';
@@ -85,6 +86,74 @@ describe('the lead', () => {
           expect(fold(all.slice(from), fold(all.slice(0, until)), from)).toEqual(whole);
         },
       ),
+    );
+  });
+});
+
+describe('the account of a lead', () => {
+  const decision = fc.record({
+    rule: fc.constantFrom('view', 'open', 'form'),
+    points: fc.integer({ min: -9, max: 9 }),
+    times: fc.nat(3),
+    aside: fc.constantFrom(0, 0, 0, -4),
+    name: fc.option(fc.constantFrom('Ada', 'Augusta')),
+    day: fc.integer({ min: 1, max: 9 }),
+    version: fc.integer({ min: 1, max: 3 }),
+  });
+  const logOf = (all: readonly (typeof decision extends fc.Arbitrary<infer One> ? One : never)[]) => {
+    let previous = 0;
+    return all.map(({ rule, points, times, aside, name, day, version }) => {
+      const score = previous + points * times + aside;
+      const one = leadScored(
+        'ada',
+        { rule, points, times, previous },
+        {
+          score,
+          event_count: Math.max(1, times),
+          configuration_version: version,
+          ...(name !== null && named(name, `2026-01-0${String(day)}T00:00:00.000Z`)),
+        },
+      );
+      previous = score;
+      return one;
+    });
+  };
+  const accountOf = (log: readonly records.LeadScored[], from = 0) =>
+    log.reduce<LeadAccount | null>((known, one, index) => foldAccount(known, one, from + index), null);
+
+  test('is that of its parts, wherever the log is cut', () => {
+    fc.assert(
+      fc.property(fc.array(decision, { minLength: 1, maxLength: 12 }), fc.nat(11), (all, cut) => {
+        const log = logOf(all);
+        const at = Math.min(cut, log.length - 1);
+        const after = accountOf(log.slice(at), at);
+        if (!after) throw new Error('there is a decision');
+        const joined = joinAccounts(accountOf(log.slice(0, at)), after);
+        const whole = accountOf(log);
+        // Where a part begins, a decision that changes nothing has a place all the same.
+        expect(joined.offset).toBeGreaterThanOrEqual(whole?.offset ?? Infinity);
+        expect({ ...joined, offset: whole?.offset }).toEqual(whole);
+        expect([...joined.contributions.keys()]).toEqual([...(whole?.contributions.keys() ?? [])]);
+      }),
+    );
+  });
+
+  test('names the drivers and the name that the explanation names', () => {
+    fc.assert(
+      fc.property(fc.array(decision, { minLength: 1, maxLength: 12 }), (all) => {
+        const log = logOf(all);
+        const account = accountOf(log);
+        const configuration = emptyConfiguration(ouId);
+        const lead = { id: idOf('ada'), name: 'Ada', score: log.at(-1)?.score ?? 0 };
+        const explained = explainScore(lead, log, configuration, configuration, {
+          at: '2027-01-01T00:00:00.000Z',
+          range_hours: 100_000,
+        });
+        expect(account && driversOf(account.contributions, configuration)).toEqual(explained.top_drivers);
+        expect(account?.score).toBe(explained.score);
+        const kept = fold(log);
+        expect(account && nameOf(account)).toBe(kept && nameOf(kept));
+      }),
     );
   });
 });

@@ -1,7 +1,15 @@
 // All decisions of an OU, lead by lead, for whoever asks what would have been.
 import type { records } from '@lead-scoring/contracts';
-import { findByIds, readJson, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
-import { decisionKeysBetween, decisions, leadIdOf, leadKey, offsetOf, sharedLeads } from './model.js';
+import { findByIds, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import {
+  decisionKeysBetween,
+  decisions,
+  leadIdOf,
+  leadKey,
+  offsetOf,
+  sharedLeads,
+  toLeadScored,
+} from './model.js';
 import { nameOf } from './state.js';
 import type { ExplanationSource } from './whole.js';
 
@@ -30,8 +38,7 @@ export async function* decisionsOf(
         .toArray(),
     );
     for (const document of page)
-      if (offsetOf(document) < endOf(document.partition))
-        yield readJson(document.json) as unknown as records.LeadScored;
+      if (offsetOf(document) < endOf(document.partition)) yield toLeadScored(document);
     const last = page.at(-1);
     if (!last || page.length < pageSize) return;
     after = last._id;

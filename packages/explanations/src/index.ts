@@ -1,7 +1,9 @@
 // The read model that explains scores: what it stores, the projection that fills it, and how it is read.
 import { configurations, decisions, sharedLeads } from './model.js';
 
-export type { DriversRequest, LeadDrivers } from './drivers.js';
+export { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
+export type { AccountRequest } from './accounts.js';
+export { readConfigurations } from './configurations.js';
 export type { HistoryPoint } from './history-model.js';
 export { readLevels } from './levels.js';
 export {
@@ -22,6 +24,7 @@ export {
 } from './model.js';
 export { openExplanationPartition, type ExplanationPartitionOptions } from './project.js';
 export type { FoundLead, ReadExplanation } from './read.js';
+export { nameOf } from './state.js';
 export { createExplanationReader, type ExplanationReader } from './reader.js';
 
 /** All that the projection stores: to be made in the database of the service that explains. */

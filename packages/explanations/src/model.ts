@@ -113,6 +113,11 @@ export function toDecisionDocument(
   return { _id: decisionKey(ou_id, lead_id, at.offset), json: storedJson(json), partition: at.partition };
 }
 
+/** The decision as it is recorded. */
+export function toLeadScored({ json }: Pick<DecisionDocument, 'json'>): records.LeadScored {
+  return readJson(json) as unknown as records.LeadScored;
+}
+
 export interface StoredDecision extends ExplainedDecision {
   /** The lead's, with this decision. */
   score: number;
@@ -121,9 +126,7 @@ export interface StoredDecision extends ExplainedDecision {
 
 /** What an explanation needs of a decision, and nothing else that the decision says of its lead. */
 export function toDecision(document: DecisionDocument): StoredDecision {
-  const { decided_at, configuration_version, scored_events, score } = readJson(
-    document.json,
-  ) as unknown as records.LeadScored;
+  const { decided_at, configuration_version, scored_events, score } = toLeadScored(document);
   return { decided_at, configuration_version, scored_events, score, offset: offsetOf(document) };
 }
 

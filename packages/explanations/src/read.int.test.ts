@@ -5,7 +5,7 @@ import { records } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { foldedRecord } from '@lead-scoring/testing/fold-laws';
 import { leadKey, sharedLeads } from './model.js';
-import { readDrivers } from './drivers.js';
+import { readAccounts } from './accounts.js';
 import { openExplanationPartition } from './project.js';
 import { readExplanation } from './read.js';
 import { createExplanationReader, type ExplanationReader } from './reader.js';
@@ -60,12 +60,12 @@ const view = (previous: number, more: Partial<records.LeadScored> = {}, lead = '
 const aside = (previous: number, score: number) =>
   leadScored('ada', { rule: 'view', points: 5, times: 0, previous }, { event_count: 1, score });
 
-/** The scores that are shown of the lead: by its explanation, and with its drivers. */
+/** The scores that are shown of the lead: by its explanation, and by its account. */
 async function shown({ reader }: Folding, up_to?: number) {
   const lead = await reader.findLead(ada);
   const explained = lead && (await reader.explain(lead, now));
-  const [drivers] = await reader.drivers([{ ...ada, ...(up_to !== undefined && { up_to }) }]);
-  return [explained?.explanation.score ?? null, drivers?.score ?? null];
+  const [account] = await reader.accounts([{ ...ada, ...(up_to !== undefined && { up_to }) }]);
+  return [explained?.explanation.score ?? null, account?.score ?? null];
 }
 
 test('the document of a lead is written once for many decisions', () =>
@@ -115,9 +115,10 @@ test('the score is that of the last decision that counts, also where it changed 
     expect(await shown(folded)).toEqual([7, 7]);
     const scores = [0, 1, 2, 3, 4, 5].map(async (up_to) => (await shown(folded, up_to))[1]);
     expect(await Promise.all(scores)).toEqual([0, 0, 5, 10, 7, 7]);
-    const [drivers] = await reader.drivers([ada]);
+    const [account] = await reader.accounts([ada]);
     // Of what changed nothing no place is kept.
-    expect(drivers).toMatchObject({ offset: 4, top_drivers: [{ count: 2, total: 10 }] });
+    expect(account).toMatchObject({ offset: 4 });
+    expect([...(account?.contributions.values() ?? [])]).toMatchObject([{ count: 2, total: 10 }]);
     const lead = await reader.findLead(ada);
     const explained = lead && (await reader.explain(lead, now));
     expect(explained?.history.at(-1)).toEqual({ at, score: 7 });
@@ -138,7 +139,7 @@ test('a lead that is removed, and the next one of its id, are never taken for on
     expect(await reader.explain(first, now)).toBeNull();
     expect(await shown(folded)).toEqual([5, 5]);
     // What is asked is of the first one.
-    expect(await reader.drivers([{ ...ada, up_to: 1 }])).toEqual([null]);
+    expect(await reader.accounts([{ ...ada, up_to: 1 }])).toEqual([null]);
   }));
 
 test('a lead that is removed while it is read is not there, however much of it was read', () =>
@@ -149,7 +150,7 @@ test('a lead that is removed while it is read is not there, however much of it w
         const lead = await reader.findLead(ada);
         return lead && readExplanation(source, lead, now);
       },
-      async (source: ExplanationSource) => (await readDrivers(source, [ada]))[0],
+      async (source: ExplanationSource) => (await readAccounts(source, [ada]))[0],
     ]) {
       next = await fold(next, view(0), view(5));
       await store(next);
@@ -177,15 +178,17 @@ test('whatever is read while it is folded, removed and begun anew is the whole o
     const reading = (async () => {
       while (!folded.signal.aborted) {
         const lead = await reader.findLead(ada);
-        const [explained, [drivers]] = await Promise.all([
+        const [explained, [account]] = await Promise.all([
           lead && reader.explain(lead, now),
-          reader.drivers([ada]),
+          reader.accounts([ada]),
         ]);
-        for (const one of [explained?.explanation, drivers]) {
-          if (!one) continue;
+        for (const [score, given] of [
+          explained && [explained.explanation.score, explained.explanation.top_drivers],
+          account && [account.score, [...account.contributions.values()]],
+        ].filter((one) => !!one)) {
           readings += 1;
-          expect(one.score).toBeGreaterThan(0);
-          expect(one.top_drivers).toMatchObject([{ total: one.score }]);
+          expect(score).toBeGreaterThan(0);
+          expect(given).toMatchObject([{ total: score }]);
         }
       }
     })();

@@ -1,7 +1,8 @@
 // The read model as those who explain read it: one object, made once for the projector that folds it.
 import type { records } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { readDrivers, type DriversRequest, type LeadDrivers } from './drivers.js';
+import type { LeadAccount } from './account-model.js';
+import { readAccounts, type AccountRequest } from './accounts.js';
 import { decisionsOf, readNames } from './history.js';
 import { findLead, readExplanation, type FoundLead, type ReadExplanation } from './read.js';
 import { createFoldedUpTo } from './whole.js';
@@ -12,7 +13,7 @@ export interface ExplanationReader {
   /** As of now; null: the lead that was found is removed, or not folded whole yet. */
   explain(lead: FoundLead, now: Date): Promise<ReadExplanation | null>;
   /** In the order of the requests; null for a lead that the OU does not have up to there, or that was removed since. */
-  drivers(requests: readonly DriversRequest[]): Promise<(LeadDrivers | null)[]>;
+  accounts(requests: readonly AccountRequest[]): Promise<(LeadAccount | null)[]>;
   /** All decisions of an OU that say something of scores, lead by lead: the last of a lead tells its score. */
   decisionsOf(ouId: string): AsyncIterable<records.LeadScored>;
   /** What leads are shown by; a lead that is not there is left out. */
@@ -25,7 +26,7 @@ export function createExplanationReader(readModel: ReadModel, projectorName: str
   return {
     findLead: (lead) => findLead(readModel, lead),
     explain: (lead, now) => readExplanation(source, lead, now),
-    drivers: (requests) => readDrivers(source, requests),
+    accounts: (requests) => readAccounts(source, requests),
     decisionsOf: (ouId) => decisionsOf(source, ouId),
     names: (ouId, leadIds) => readNames(readModel, ouId, leadIds),
   };

@@ -15,6 +15,8 @@ export interface StateCache<Value extends object> {
     keys: Iterable<string>,
     fetch: (missing: string[]) => Promise<Iterable<readonly [string, Value]>>,
   ): Promise<Map<string, Value | null>>;
+  /** What is in hand of this key: null when it is known to be absent, undefined when nothing is known. */
+  get(key: string): Value | null | undefined;
   /** What was just written. */
   put(key: string, value: Value | null): void;
   delete(key: string): void;
@@ -22,13 +24,25 @@ export interface StateCache<Value extends object> {
   readonly size: number;
 }
 
-/** @param maximumEntries the least recently used beyond it are forgotten */
+/**
+ * @param maximumEntries the least recently used beyond it are forgotten
+ * @param onForgotten told of each that is forgotten in this way
+ */
 export function createStateCache<Value extends object>({
   maximumEntries,
+  onForgotten,
 }: {
   maximumEntries: number;
+  onForgotten?: (value: Value | null) => void;
 }): StateCache<Value> {
-  const entries = new LRUCache<string, { value: Value | null }>({ max: maximumEntries });
+  const entries = new LRUCache<string, { value: Value | null }>({
+    max: maximumEntries,
+    ...(onForgotten && {
+      dispose: ({ value }, _, reason) => {
+        if (reason === 'evict') onForgotten(value);
+      },
+    }),
+  });
   return {
     load: async (keys, fetch) => {
       const states = new Map<string, Value | null>();
@@ -45,6 +59,7 @@ export function createStateCache<Value extends object>({
       }
       return states;
     },
+    get: (key) => entries.get(key)?.value,
     put: (key, value) => {
       entries.set(key, { value });
     },

@@ -19,9 +19,9 @@ import { systemClock } from './delivery/clock.js';
 import { createSenders } from './delivery/senders/senders.js';
 import { limitsOf, mailOf, policyOf, slackOf } from './delivery/settings.js';
 import { createSlots } from './delivery/slots.js';
-import { createExplanations, createExplanationsProjector } from './firing/explanations.js';
+import { createCatchUp, createExplanations, createExplanationsProjector } from './firing/explanations.js';
 import { createTriggerReader } from './firing/trigger-reader.js';
-import { createCatchUp, createLevelReader } from './levels/reader.js';
+import { createLevelReader } from './levels/reader.js';
 import { openPartition, processorName } from './partition-state.js';
 import { notificationQueries } from './queries.js';
 import { notificationConfiguration } from './settings.js';
@@ -62,7 +62,8 @@ runService({
     const sealing = createSealing(configuration.SEALING_SECRET);
     const shareLinks = createShareLinks(sealing, configuration.APP_URL);
     const configurations = createConfigurationReader(readModel);
-    const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 5_000 }));
+    const catchUp = createCatchUp(readModel, log, { timeoutMs: 5_000 });
+    const levels = createLevelReader(readModel, catchUp);
     const onFatal = (error: Error) => {
       scope.fatal(error);
     };
@@ -73,7 +74,7 @@ runService({
       configuration: { destinations: createDestinationCheck(outbound, sealing), levels },
       firing: {
         triggers: createTriggerReader(configurations, levels),
-        explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
+        explanations: createExplanations(readModel, catchUp, { timeoutMs: 10_000 }),
         shareLinks,
         cachedLeads,
       },

@@ -50,6 +50,7 @@ export function explainScore(
   let listed = 0;
   let later = 0;
   const entries: Entry[] = [];
+  const contributions = new Map<string, Contribution>();
   for (const decision of decisions) {
     const counts = decision.decided_at <= at;
     for (const { event_id, event_type, timestamp, matches } of decision.scored_events)
@@ -60,6 +61,13 @@ export function explainScore(
         }
         listed += points;
         if (timestamp < from) continue;
+        contribute(contributions, rule_id, {
+          event_type,
+          count: 1,
+          weight: points,
+          total: points,
+          rule_version,
+        });
         entries.push({
           event_id,
           event_type,
@@ -78,7 +86,7 @@ export function explainScore(
     lead_name: lead.name,
     score,
     level: levelOf(then.levels, score),
-    top_drivers: driversOf(entries, current),
+    top_drivers: driversOf(contributions, current),
     snapshot: [...then.rules.values()]
       .filter((rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true)
       .map(({ event_type, weight }) => ({ event_type, weight })),
@@ -101,32 +109,61 @@ export function explainScore(
   };
 }
 
-/** What each rule gave, the largest contribution of either sign first. */
-function driversOf(entries: readonly Entry[], configuration: ScoringConfiguration): Driver[] {
-  const drivers = new Map<string, Driver>();
-  for (const { rule_id, rule_version, points, event_type } of entries) {
-    const known = drivers.get(rule_id);
-    if (known) {
-      known.count += 1;
-      known.total += points;
-      known.rule_version = Math.max(known.rule_version, rule_version);
-      continue;
-    }
-    const rule = configuration.rules.get(rule_id);
-    drivers.set(rule_id, {
-      rule_id,
-      event_type: rule?.event_type ?? event_type,
-      count: 1,
-      weight: points,
-      total: points,
-      ...(rule?.filter_label !== undefined && { filter_label: rule.filter_label }),
-      ...(rule?.label !== undefined && { label: rule.label }),
-      rule_version,
-    });
-  }
-  return [...drivers.values()].sort(
-    (a, b) => Math.abs(b.total) - Math.abs(a.total) || b.count - a.count || (a.rule_id < b.rule_id ? -1 : 1),
+/** What a rule gave a lead. */
+export interface Contribution {
+  /** Of the first event that it matched. */
+  event_type: string;
+  count: number;
+  /** Points of the first match. */
+  weight: number;
+  total: number;
+  /** The highest that matched. */
+  rule_version: number;
+}
+
+/** By rule, in the order of their first matches. */
+export type Contributions = ReadonlyMap<string, Contribution>;
+
+/** Adds what a rule gave after what is there. */
+export function contribute(to: Map<string, Contribution>, rule_id: string, more: Contribution): void {
+  const { count, total, rule_version } = more;
+  const known = to.get(rule_id);
+  to.set(
+    rule_id,
+    known
+      ? {
+          ...known,
+          count: known.count + count,
+          total: known.total + total,
+          rule_version: Math.max(known.rule_version, rule_version),
+        }
+      : more,
   );
+}
+
+/**
+ * What each rule gave, the largest contribution of either sign first.
+ * @param configuration says what the rules are
+ */
+export function driversOf(contributions: Contributions, configuration: ScoringConfiguration): Driver[] {
+  return [...contributions]
+    .map(([rule_id, { event_type, count, weight, total, rule_version }]): Driver => {
+      const rule = configuration.rules.get(rule_id);
+      return {
+        rule_id,
+        event_type: rule?.event_type ?? event_type,
+        count,
+        weight,
+        total,
+        ...(rule?.filter_label !== undefined && { filter_label: rule.filter_label }),
+        ...(rule?.label !== undefined && { label: rule.label }),
+        rule_version,
+      };
+    })
+    .sort(
+      (a, b) =>
+        Math.abs(b.total) - Math.abs(a.total) || b.count - a.count || (a.rule_id < b.rule_id ? -1 : 1),
+    );
 }
 
 /** What of an explanation anybody may see who has a link (SPEC.md, Score explanation, public form). */

@@ -1,12 +1,13 @@
-// What notifications say of leads: from the service's own explanations, which may be a moment behind what made a trigger
-// fire, and are waited for then.
-import { projectorNames } from '@lead-scoring/contracts';
-import { createProjector, type EventLog, type ProjectorOptions } from '@lead-scoring/event-log';
+// What the service's own explanations say of leads and of the rules that gave them points. They may be behind what made a
+// trigger fire, and are waited for then.
+import { emptyConfiguration, projectorNames, type ScoringConfiguration } from '@lead-scoring/contracts';
+import { createProjector, endOffsets, type EventLog, type ProjectorOptions } from '@lead-scoring/event-log';
 import {
   createExplanationReader,
   openExplanationPartition,
-  type DriversRequest,
-  type LeadDrivers,
+  readConfigurations,
+  type AccountRequest,
+  type LeadAccount,
 } from '@lead-scoring/explanations';
 import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
 
@@ -16,7 +17,12 @@ export interface Explanations {
   /** Resolves when the decisions of a partition are folded up to this offset, the offset itself included. */
   reach(partition: number, offset: bigint): Promise<void>;
   /** In the order of the requests; null for a lead of which nothing is folded up to there, or that was removed since. */
-  read(requests: readonly DriversRequest[]): Promise<(LeadDrivers | null)[]>;
+  read(requests: readonly AccountRequest[]): Promise<(LeadAccount | null)[]>;
+  /**
+   * Scoring's configurations of OUs, at least as new as these versions. One that is in hand and is as new is not read again.
+   * @throws ExplanationsBehind
+   */
+  configurations(versions: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, ScoringConfiguration>>;
 }
 
 /** The explanations are not as far as what they are asked about: trying again helps. */
@@ -25,9 +31,51 @@ export class ExplanationsBehind extends Error {
   readonly retriable = true;
 }
 
-export function createExplanations(readModel: ReadModel, { timeoutMs }: { timeoutMs: number }): Explanations {
+/** Waits until all is folded that scoring has recorded of the OUs' configurations; false: it took too long. */
+export type CatchUp = (ouIds: readonly string[]) => Promise<boolean>;
+
+export function createCatchUp(
+  readModel: ReadModel,
+  log: EventLog,
+  { timeoutMs }: { timeoutMs: number },
+): CatchUp {
+  const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
+  return async (ouIds) => {
+    const partitions = [...new Set(ouIds.map((ouId) => log.partitionOf(ouId)))];
+    const ends = await endOffsets(log, 'scoring.events', partitions);
+    return (await watch.wait('scoring.events', ends, timeoutMs)) !== null;
+  };
+}
+
+/** Configurations kept in a process. */
+const maximumKept = 2_000;
+
+export function createExplanations(
+  readModel: ReadModel,
+  catchUp: CatchUp,
+  { timeoutMs }: { timeoutMs: number },
+): Explanations {
   const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
   const reader = createExplanationReader(readModel, explanationsProjector);
+  const kept = new Map<string, ScoringConfiguration>();
+  /** Versions up to which all is folded that there is, by OU. */
+  const caughtUp = new Map<string, number>();
+
+  async function readBehind(versions: ReadonlyMap<string, number>): Promise<string[]> {
+    const behind = () =>
+      [...versions].flatMap(([ouId, version]) => {
+        const known = Math.max(kept.get(ouId)?.version ?? 0, caughtUp.get(ouId) ?? 0);
+        return known < version ? [ouId] : [];
+      });
+    if (behind().length === 0) return [];
+    for (const configuration of await readConfigurations(readModel, behind())) {
+      // Another read may have brought a newer one in the meantime.
+      const { ou_id, version } = configuration;
+      if (version > (kept.get(ou_id)?.version ?? 0)) kept.set(ou_id, configuration);
+    }
+    return behind();
+  }
+
   return {
     reach: async (partition, offset) => {
       const reached = await watch.wait('scoring.events', [{ partition, offset: offset + 1n }], timeoutMs);
@@ -36,7 +84,24 @@ export function createExplanations(readModel: ReadModel, { timeoutMs }: { timeou
           `the explanations of partition ${String(partition)} are behind offset ${String(offset)}`,
         );
     },
-    read: (requests) => reader.drivers(requests),
+    read: (requests) => reader.accounts(requests),
+    configurations: async (versions) => {
+      const behind = await readBehind(versions);
+      if (behind.length > 0) {
+        if (!(await catchUp(behind)))
+          throw new ExplanationsBehind(
+            `the rules of ${String(behind.length)} organizational units are not folded as far as scoring decided with them`,
+          );
+        await readBehind(versions);
+        for (const ouId of behind) caughtUp.set(ouId, versions.get(ouId) ?? 0);
+      }
+      const found = new Map<string, ScoringConfiguration>();
+      for (const ouId of versions.keys()) found.set(ouId, kept.get(ouId) ?? emptyConfiguration(ouId));
+      for (const known of [kept, caughtUp])
+        if (known.size > maximumKept)
+          for (const ouId of known.keys()) if (!found.has(ouId)) known.delete(ouId);
+      return found;
+    },
   };
 }
 

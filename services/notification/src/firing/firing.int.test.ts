@@ -83,10 +83,12 @@ async function startService(
     timeoutMs = 5_000,
     shareLinks = null,
     catchUp = () => Promise.resolve(true),
+    catchUpRules = () => Promise.resolve(true),
   }: {
     timeoutMs?: number;
     shareLinks?: ShareLinks | null;
     catchUp?: (service: Service) => Promise<boolean>;
+    catchUpRules?: () => Promise<boolean>;
   } = {},
 ): Promise<Service> {
   const readModel = await connectReadModel(
@@ -111,7 +113,7 @@ async function startService(
         { load: () => Promise.resolve(new Map([[ouId, configuration]])) },
         levels,
       ),
-      explanations: createExplanations(readModel, { timeoutMs }),
+      explanations: createExplanations(readModel, catchUpRules, { timeoutMs }),
       shareLinks,
       // Less than there are leads: what is in hand is not all that there is.
       cachedLeads: 1,
@@ -437,21 +439,129 @@ describe('what is told', () => {
     }
   }, 60_000);
 
-  test('waits for the explanation; while it is behind, nothing is decided, and trying again helps', async () => {
-    const service = await startService([milestone({ score_threshold: 10 })], { timeoutMs: 50 });
+  test('waits for the explanation of what lies before what it has seen; while that is behind, nothing is decided', async () => {
+    const service = await startService([milestone({ score_threshold: 10, direction: 'up' })], {
+      timeoutMs: 50,
+    });
     try {
-      const log = scoringLog(pointsOf(2, () => 6));
-      await service.explain(log.slice(0, 1));
-      const failed = await service.take(log).catch((error: unknown) => error);
+      const log = scoringLog(pointsOf(3, () => 6));
+      // All that there is of the lead passes here.
+      await service.take(log.slice(0, 2));
+      expect(service.own).toMatchObject([
+        { type: 'MilestoneFired', payload: { score: 12, top_drivers: [{ count: 2, total: 12 }] } },
+      ]);
+      const next = scoringLog(
+        pointsOf(3, () => 6),
+        ['bob'],
+      ).map((one, index) => ({
+        ...one,
+        offset: BigInt(10 + index),
+      }));
+      await service.reopen();
+      const failed = await service.take(next.slice(1)).catch((error: unknown) => error);
       expect(isRetriable(failed)).toBe(true);
-      expect(service.own).toEqual([]);
-      await service.explain(log);
-      await service.take(log);
-      expect(service.own.map(({ type }) => type)).toEqual(['MilestoneFired']);
+      expect(service.own).toHaveLength(1);
+      await service.explain(next.slice(0, 1));
+      await service.take(next.slice(1));
+      expect(service.own.slice(1)).toMatchObject([
+        { type: 'MilestoneFired', payload: { score: 12, top_drivers: [{ count: 2, total: 12 }] } },
+      ]);
     } finally {
       await service.close();
     }
   }, 60_000);
+
+  test('tells of rules that scoring decided with once they are folded', async () => {
+    let reached = false;
+    const service = await startService([milestone({ score_threshold: 10 })], {
+      catchUpRules: () => Promise.resolve(reached),
+    });
+    try {
+      const log = scoringLog(pointsOf(2, () => 6)).map((one, index) => ({
+        ...one,
+        offset: BigInt(index + 2),
+      }));
+      const failed = await service.take(log).catch((error: unknown) => error);
+      expect([isRetriable(failed), service.own]).toEqual([true, []]);
+      reached = true;
+      await service.explain([
+        foldedRecord(records.rulesetCreated, { ...rulesetCreated(), ou_id: ouId }, 0),
+        foldedRecord(
+          records.ruleCreated,
+          { ...ruleCreated('rule', 6), ou_id: ouId, rule_id: idOf('rule'), ruleset_id: idOf('ruleset') },
+          1,
+        ),
+      ]);
+      await service.take(log);
+      expect(service.own).toMatchObject([
+        { type: 'MilestoneFired', payload: { top_drivers: [{ label: 'label of rule' }] } },
+      ]);
+    } finally {
+      await service.close();
+    }
+  }, 60_000);
+
+  test('is the same wherever the log is cut, and however far the explanations are', async () => {
+    const triggers = [milestone({ score_threshold: 15, rearm: { below: 10, cooldown_seconds: 0 } })];
+    const log = scoringLog(
+      pointsOf(24, (index) => [9, 8, -12, 7][index % 4] ?? 0),
+      ['ada', 'bob', 'cy'],
+    );
+    const removed = foldedRecord(
+      records.leadRemoved,
+      {
+        ou_id: ouId,
+        lead_id: idOf('ada'),
+        previous_score: 0,
+        deletion_id: idOf('gone'),
+        removed_at: second(0),
+      },
+      0,
+    );
+    const placed = (records: readonly FoldedRecord[]) =>
+      records.map((one, index) => ({ ...one, offset: BigInt(index) }));
+    /** In the middle a lead ends, and what follows is of the next one of its id. */
+    const ended = placed([...log.slice(0, 12), removed, ...log.slice(12)]);
+    const told = async (all: readonly FoldedRecord[], sizes: readonly number[], ahead: number) => {
+      const service = await startService(triggers);
+      try {
+        let from = 0;
+        for (const size of [...sizes, all.length]) {
+          await service.explain(all.slice(0, from + ahead));
+          await service.take(all.slice(from, from + size));
+          from += size;
+          if (size % 2 === 1) {
+            await service.explain(all.slice(0, from));
+            await service.reopen();
+          }
+        }
+        return service.own.flatMap(({ type, payload }) =>
+          type === 'MilestoneFired' ? [payload as records.MilestoneFired] : [],
+        );
+      } finally {
+        await service.close();
+      }
+    };
+    // What explains a lead goes with it: of one that ends, they may not be ahead.
+    const cases = [
+      { all: ended, aheads: [0] },
+      { all: placed(log), aheads: [0, 3, log.length] },
+    ];
+    for (const { all, aheads } of cases) {
+      const whole = await told(all, [], 0);
+      expect(whole.length).toBeGreaterThan(3);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.integer({ min: 1, max: 8 }), { maxLength: 8 }),
+          fc.constantFrom(...aheads),
+          async (sizes, ahead) => {
+            expect(await told(all, sizes, ahead)).toEqual(whole);
+          },
+        ),
+        { numRuns: 4 },
+      );
+    }
+  }, 120_000);
 });
 
 describe('levels', () => {

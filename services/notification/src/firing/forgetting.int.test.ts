@@ -2,12 +2,12 @@
 // come of it; of very many firings nothing stays; and every channel that was told is told to forget.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { records } from '@lead-scoring/contracts';
+import { emptyConfiguration, records } from '@lead-scoring/contracts';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import {
   createExplanationReader,
   explanationCollections,
-  type LeadDrivers,
+  type LeadAccount,
 } from '@lead-scoring/explanations';
 import {
   connectReadModel,
@@ -67,7 +67,7 @@ const recorded = (event: FiringEvent, index: number): FoldedRecord =>
 
 const open = (
   readModel: ReadModel,
-  explained: readonly (LeadDrivers | null)[] = [],
+  explained: readonly (LeadAccount | null)[] = [],
   // Less than there are leads: what is in hand is not all that there is.
   cachedLeads = 2,
 ) =>
@@ -76,6 +76,7 @@ const open = (
     explanations: {
       reach: () => Promise.resolve(),
       read: (requests) => Promise.resolve(requests.map((_, index) => explained[index] ?? null)),
+      configurations: () => Promise.resolve(new Map([[ouId, emptyConfiguration(ouId)]])),
     },
     shareLinks: null,
     cachedLeads,
@@ -213,7 +214,7 @@ describe('a deletion', () => {
   };
 
   /** A partition and its own log. */
-  function opened(explained: readonly (LeadDrivers | null)[] = []) {
+  function opened(explained: readonly (LeadAccount | null)[] = []) {
     const firing = open(readModel, explained);
     let next = 0;
     return {
@@ -288,7 +289,19 @@ describe('a deletion', () => {
 
   test('that scoring has not told of yet keeps what is explained out of what is told of the new lead', async () => {
     const name = 'The lead that was deleted';
-    const { take } = opened([{ name, score: 80, top_drivers: [], levels: [], offset: 0 }]);
+    const { take } = opened([
+      {
+        id: leadId,
+        ou_id: ouId,
+        given_name: { value: name, at: second(0) },
+        first_alias: null,
+        first_offset: 0,
+        offset: 0,
+        score: 80,
+        contributions: new Map(),
+        configuration_version: 1,
+      },
+    ]);
     const nameIn = ({ events }: { events: FoldedRecord[] }) =>
       events.flatMap(({ payload, type }) =>
         type === 'SequenceFired' ? [(payload as records.SequenceFired).lead.name] : [],
@@ -297,8 +310,11 @@ describe('a deletion', () => {
     const anew = await take(deletion(2), completed(3));
     expect(nameIn(anew)).toEqual(['ada@example.com']);
     expect(anew.events.at(-1)?.payload).toMatchObject({ score: 0, top_drivers: [] });
-    await take(removal(2));
-    expect(nameIn(await take(completed(4)))).toEqual([name]);
+    const fields = [{ field: 'name' as const, value: 'The lead that is new', at: second(3) }];
+    const scored = leadScored([act('anew', 'A', 3, 5)], 0, 3, { fields });
+    await take(removal(2), foldedRecord(records.leadScored, scored, 3));
+    const [fired] = (await take(completed(4))).events.filter(({ type }) => type === 'SequenceFired');
+    expect(fired?.payload).toMatchObject({ score: 5, lead: { name: 'The lead that is new' } });
   });
 
   test('ends what is simulated of the lead, which is read from the log', async () => {

@@ -6,8 +6,8 @@ import { explanationCollections } from '@lead-scoring/explanations';
 import { createCheckpoints } from '@lead-scoring/read-model';
 import { openServiceRig } from '@lead-scoring/testing/service-rig';
 import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../testing/firing-builders.js';
-import { createCatchUp, createLevelReader } from '../levels/reader.js';
-import { createExplanations, createExplanationsProjector } from './explanations.js';
+import { createLevelReader } from '../levels/reader.js';
+import { createCatchUp, createExplanations, createExplanationsProjector } from './explanations.js';
 import { openFiring } from './partition.js';
 import { firingCollections } from './store.js';
 import { createTriggerReader } from './trigger-reader.js';
@@ -24,9 +24,10 @@ async function startFiring() {
   });
   const { log, readModel, logger, onFatal } = rig;
   const configurations = { load: () => Promise.resolve(new Map([[ouId, configurationOf([trigger])]])) };
-  const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 10_000 }));
+  const catchUp = createCatchUp(readModel, log, { timeoutMs: 10_000 });
+  const levels = createLevelReader(readModel, catchUp);
   const triggers = createTriggerReader(configurations, levels);
-  const explanations = createExplanations(readModel, { timeoutMs: 10_000 });
+  const explanations = createExplanations(readModel, catchUp, { timeoutMs: 10_000 });
   await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
   const start = () =>
     rig.run(

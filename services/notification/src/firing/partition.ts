@@ -1,6 +1,12 @@
 // What firing knows of one partition: decides what leads' events make triggers do, and folds what came of it.
-import { records, withLeadFields, type Alias } from '@lead-scoring/contracts';
-import { leadKey, type DriversRequest } from '@lead-scoring/explanations';
+import {
+  driversOf,
+  records,
+  withLeadFields,
+  type Alias,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
+import { leadKey, nameOf as shownName, type LeadAccount } from '@lead-scoring/explanations';
 import {
   BatchTooLarge,
   isRecord,
@@ -22,6 +28,13 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { ShareLinks } from '../share-links.js';
+import {
+  createLeadAccounts,
+  nameOf,
+  type AccountsOfBatch,
+  type LeadName,
+  type SeenLead,
+} from './accounts.js';
 import { concernsIngested, concernsScored, decideDeletion, decideIngested, decideScored } from './decide.js';
 import {
   firingEventOf,
@@ -96,9 +109,14 @@ interface KnownLead {
   offset: number;
 }
 
-interface LeadName {
-  ou_id: string;
-  lead_id: string;
+/** A firing that is still to be described. */
+interface Fired {
+  draft: FiredDraft;
+  because: Concerned;
+  /** Its lead, as of then. */
+  seen: SeenLead | undefined;
+  /** What scoring tells of the lead is known to be of this one. */
+  isExplained: boolean;
 }
 
 /** A record that may make triggers of its OU do something. */
@@ -117,6 +135,7 @@ export function openFiring(
   const storedStates = readModel.collection(leadStates);
   const writer = createGuardedWriter(readModel);
   const cache = createStateCache<KnownLead>({ maximumEntries: cachedLeads });
+  const leadAccounts = createLeadAccounts(partition, explanations, { cachedLeads });
   /** By name; `isNew`: nothing is stored of it. What is folded is unwritten, and then being written. */
   const unwritten = new Map<string, KnownLead & { isNew: boolean }>();
   const beingWritten = new Map<string, KnownLead & { isNew: boolean }>();
@@ -148,7 +167,10 @@ export function openFiring(
     }
   }
 
-  async function concernedBy(incoming: readonly IncomingRecord[]): Promise<Concerned[]> {
+  /** By record. */
+  async function concernedBy(
+    incoming: readonly IncomingRecord[],
+  ): Promise<ReadonlyMap<IncomingRecord, Concerned>> {
     const decided = new Map<string, Set<number>>();
     const versionsOf = (ouId: string): Set<number> => {
       const versions = decided.get(ouId) ?? new Set<number>();
@@ -165,31 +187,35 @@ export function openFiring(
       )
         versionsOf(record.payload.ou_id);
     }
-    if (decided.size === 0) return [];
+    const concerned = new Map<IncomingRecord, Concerned>();
+    if (decided.size === 0) return concerned;
     const triggersOf = await triggerReader.load(decided);
-    return incoming.flatMap((record): Concerned[] => {
+    for (const record of incoming) {
       if (isRecord(record, records.leadScored)) {
         const { payload } = record;
         const triggers = triggersOf(payload.ou_id, payload.configuration_version);
-        if (!concernsScored(payload, triggers)) return [];
+        if (!concernsScored(payload, triggers)) continue;
         const source = sourceOf('scoring.events', record);
-        return [concerned(payload, source, (state) => decideScored(payload, source, state, triggers))];
-      }
-      if (isRecord(record, records.eventsIngested)) {
+        const decide = (state: LeadState) => decideScored(payload, source, state, triggers);
+        concerned.set(record, { ...told(payload), source, decide });
+      } else if (isRecord(record, records.eventsIngested)) {
         const { payload } = record;
         const triggers = triggersOf(payload.ou_id);
-        if (!concernsIngested(payload, triggers)) return [];
+        if (!concernsIngested(payload, triggers)) continue;
         const source = sourceOf('ingest.events', record);
-        return [concerned(payload, source, (state) => decideIngested(payload, source, state, triggers))];
+        const decide = (state: LeadState) => decideIngested(payload, source, state, triggers);
+        concerned.set(record, { ...told(payload), source, decide });
+      } else {
+        const deleted = deletionIn(record);
+        if (!deleted) continue;
+        const { deletion, source } = deleted;
+        const isWatched = triggersOf(deletion.ou_id).version > 0;
+        const { ou_id, lead_id } = deletion;
+        const decide = (state: LeadState) => decideDeletion(deletion, source, state, isWatched);
+        concerned.set(record, { ou_id, lead_id, aliases: [], source, decide });
       }
-      const told = deletionIn(record);
-      if (!told) return [];
-      const { deletion, source } = told;
-      const isWatched = triggersOf(deletion.ou_id).version > 0;
-      const { ou_id, lead_id } = deletion;
-      const decide = (state: LeadState) => decideDeletion(deletion, source, state, isWatched);
-      return [{ ou_id, lead_id, source, aliases: [], decide }];
-    });
+    }
+    return concerned;
   }
 
   async function load(leads: readonly LeadName[]): Promise<Map<string, KnownLead | null>> {
@@ -224,68 +250,48 @@ export function openFiring(
     return new Map([...loaded, ...inHand]);
   }
 
-  /**
-   * The firings in full, in their order, each with a record of its lead.
-   * @param unexplained of which the explanation is not told: it may be of another lead that had the id
-   */
-  async function described(
-    fired: readonly { draft: FiredDraft; because: Concerned }[],
-    unexplained: ReadonlySet<Concerned>,
-  ) {
-    const scored = fired.filter(({ because }) => because.source.topic === 'scoring.events');
-    const last = Math.max(-1, ...scored.map(({ because }) => because.source.offset));
-    if (last >= 0) await explanations.reach(partition, BigInt(last));
-    const requests = new Map<Concerned, DriversRequest>(
-      fired.map(({ because }) => {
-        const { ou_id, lead_id, source } = because;
-        return [
-          because,
-          { ou_id, lead_id, ...(source.topic === 'scoring.events' && { up_to: source.offset }) },
-        ];
-      }),
+  /** The firings in full, in their order, each with a record of its lead. */
+  async function described(fired: readonly Fired[], accounts: AccountsOfBatch) {
+    // Until scoring has told of a deletion, what it told of the lead may be of the one that was deleted.
+    const causes = [...new Map(fired.map((one) => [one.because, one])).values()].filter(
+      ({ isExplained }) => isExplained,
     );
-    const read = await explanations.read([...requests.values()]);
-    const descriptions = new Map<Concerned, Description>(
-      [...requests.keys()].map((because, index) => {
-        const found = unexplained.has(because) ? null : read[index];
-        return [
-          because,
-          {
-            name: found?.name ?? nameIn(because),
-            aliases: because.aliases,
-            score: found?.score ?? 0,
-            top_drivers: (found?.top_drivers ?? []).map(driver),
-            levels: found?.levels ?? [],
-            seen_in: seenIn(because.source, found),
-          },
-        ];
-      }),
-    );
+    const found = await accounts.of(causes.map(({ because, seen }) => ({ ...because, seen })));
+    const accountOf = new Map(causes.map(({ because }, index) => [because, found[index] ?? null]));
+    const versions = new Map<string, number>();
+    for (const account of found)
+      if (account) {
+        const { ou_id, configuration_version } = account;
+        versions.set(ou_id, Math.max(configuration_version, versions.get(ou_id) ?? 0));
+      }
+    const configurations = await explanations.configurations(versions);
     return fired.map(({ draft, because }) => {
-      const description = descriptions.get(because);
-      if (!description) throw new Error('a firing was not described');
+      const account = accountOf.get(because) ?? null;
+      const description = describe(because, account, configurations.get(because.ou_id));
       return { event: describeFiring(draft, description), lead_seen_in: description.seen_in };
     });
   }
 
   return {
     decide: async (incoming) => {
-      const toDecide = await concernedBy(incoming);
-      if (toDecide.length === 0) return { events: [] };
-      const before = await load(toDecide);
+      const accounts = leadAccounts.begin();
+      const concerned = await concernedBy(incoming);
+      const before = await load([...concerned.values()]);
       const states = new Map<string, LeadState>();
-      const drafts: { draft: FiringDraft; because: Concerned }[] = [];
-      const unexplained = new Set<Concerned>();
+      const drafts: (Omit<Fired, 'draft'> & { draft: FiringDraft })[] = [];
       let telling = 0;
-      for (const because of toDecide) {
+      for (const record of incoming) {
+        accounts.see(record);
+        const because = concerned.get(record);
+        if (!because) continue;
         const name = nameOf(because);
         const state =
           states.get(name) ?? before.get(name)?.state ?? initialLeadState(because.ou_id, because.lead_id);
         const decision = because.decide(state);
         states.set(name, decision.state);
-        if (because.source.topic === 'ingest.events' && !isExplained(state)) unexplained.add(because);
+        const isKnown = because.source.topic === 'scoring.events' || isExplained(state);
         for (const draft of decision.events) {
-          drafts.push({ draft, because });
+          drafts.push({ draft, because, seen: accounts.now(because), isExplained: isKnown });
           if (isFired(draft)) telling += 1 + draft.payload.channel_ids.length;
         }
         refuse(telling > maximumTold && incoming.length > 1);
@@ -296,8 +302,8 @@ export function openFiring(
       );
       for (const { length } of forgettings.values()) telling += length;
       refuse(telling > maximumTold && incoming.length > 1);
-      const fired = drafts.flatMap(({ draft, because }) => (isFired(draft) ? [{ draft, because }] : []));
-      const told = fired.length > 0 ? await described(fired, unexplained) : [];
+      const fired = drafts.flatMap(({ draft, ...one }) => (isFired(draft) ? [{ ...one, draft }] : []));
+      const told = fired.length > 0 ? await described(fired, accounts) : [];
       const commands: OutgoingRecord[] = [];
       let next = 0;
       const events = drafts.map(({ draft }) => {
@@ -320,6 +326,7 @@ export function openFiring(
         }
         return eventRecord(event);
       });
+      accounts.keep();
       return { events, commands };
     },
 
@@ -395,16 +402,8 @@ export function openFiring(
   };
 }
 
-function nameOf({ ou_id, lead_id }: LeadName): string {
-  return `${ou_id}/${lead_id}`;
-}
-
-function concerned(
-  { ou_id, lead_id, aliases, fields }: records.LeadScored | records.EventsIngested,
-  source: Source,
-  decide: Concerned['decide'],
-): Concerned {
-  return { ou_id, lead_id, source, aliases, fields, decide };
+function told({ ou_id, lead_id, aliases, fields }: records.LeadScored | records.EventsIngested) {
+  return { ou_id, lead_id, aliases, fields };
 }
 
 function deletionIn(record: IncomingRecord): { deletion: Deletion; source: Source } | null {
@@ -425,10 +424,34 @@ function sourceOf(topic: Source['topic'], { partition, offset }: IncomingRecord)
   return { topic, partition, offset: offsetToNumber(offset) };
 }
 
-/** Events may be decided on before scoring knows their lead, and after it knew another one of this id. */
-function seenIn(source: Source, found: { offset: number } | null | undefined): Description['seen_in'] {
-  if (source.topic === 'ingest.events' && found) return { topic: 'scoring.events', offset: found.offset };
-  return { topic: source.topic, offset: source.offset };
+/** @param configuration scoring's, as it is known by now: says what rules and levels are */
+function describe(
+  because: Concerned,
+  account: LeadAccount | null,
+  configuration: ScoringConfiguration | undefined,
+): Description {
+  const { aliases, source } = because;
+  if (!account || !configuration)
+    return {
+      name: nameIn(because),
+      aliases,
+      score: 0,
+      top_drivers: [],
+      levels: [],
+      seen_in: { topic: source.topic, offset: source.offset },
+    };
+  return {
+    name: shownName(account),
+    aliases,
+    score: account.score,
+    top_drivers: driversOf(account.contributions, configuration).map(driver),
+    levels: configuration.levels,
+    // Events may be decided on before scoring knows their lead, and after it knew another one of this id.
+    seen_in: {
+      topic: 'scoring.events',
+      offset: source.topic === 'scoring.events' ? source.offset : account.offset,
+    },
+  };
 }
 
 /** Of a lead that is not folded yet. */

@@ -1,6 +1,5 @@
 // The OUs' engagement levels as triggers look at them: from the service's own fold of scoring's configurations. It may be a
 // moment behind what scoring decides with and what callers have seen, and is waited for then.
-import { endOffsets, type EventLog } from '@lead-scoring/event-log';
 import {
   emptyLevelHistory,
   levelsAsOf,
@@ -9,8 +8,8 @@ import {
   type LevelHistory,
   type LevelList,
 } from '@lead-scoring/explanations';
-import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
-import { ExplanationsBehind, explanationsProjector } from '../firing/explanations.js';
+import type { ReadModel } from '@lead-scoring/read-model';
+import { ExplanationsBehind, type CatchUp } from '../firing/explanations.js';
 import type { Levels } from './line-model.js';
 
 export interface LevelReader {
@@ -30,22 +29,6 @@ export interface LevelReader {
    * folded in time.
    */
   upToDate(ouId: string, willDo: (levels: Levels) => boolean): Promise<Levels | null>;
-}
-
-/** Waits until all is folded that scoring has recorded of the OUs' configurations; false: it took too long. */
-export type CatchUp = (ouIds: readonly string[]) => Promise<boolean>;
-
-export function createCatchUp(
-  readModel: ReadModel,
-  log: EventLog,
-  { timeoutMs }: { timeoutMs: number },
-): CatchUp {
-  const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
-  return async (ouIds) => {
-    const partitions = [...new Set(ouIds.map((ouId) => log.partitionOf(ouId)))];
-    const ends = await endOffsets(log, 'scoring.events', partitions);
-    return (await watch.wait('scoring.events', ends, timeoutMs)) !== null;
-  };
 }
 
 /** Histories kept in a process. */

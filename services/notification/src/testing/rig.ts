@@ -14,9 +14,9 @@ import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
 import type { MailSettings } from '../delivery/senders/email.js';
 import type { SlackSettings } from '../delivery/senders/slack.js';
-import { createExplanations, createExplanationsProjector } from '../firing/explanations.js';
+import { createCatchUp, createExplanations, createExplanationsProjector } from '../firing/explanations.js';
 import { createTriggerReader } from '../firing/trigger-reader.js';
-import { createCatchUp, createLevelReader } from '../levels/reader.js';
+import { createLevelReader } from '../levels/reader.js';
 import { openPartition, processorName } from '../partition-state.js';
 import { notificationQueries } from '../queries.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
@@ -57,14 +57,15 @@ export async function startRig({
     allowedPrivateTargets: parsePrivateTargets(targets.join(',')),
   });
   const configurations = createConfigurationReader(readModel);
-  const levels = createLevelReader(readModel, createCatchUp(readModel, log, { timeoutMs: 10_000 }));
+  const catchUp = createCatchUp(readModel, log, { timeoutMs: 10_000 });
+  const levels = createLevelReader(readModel, catchUp);
   await rig.serve(notificationQueries({ readModel, log, configurations, levels, now: () => new Date() }));
   await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
   const options = {
     configuration: { destinations: createDestinationCheck(outbound, sealing), levels },
     firing: {
       triggers: createTriggerReader(configurations, levels),
-      explanations: createExplanations(readModel, { timeoutMs: 10_000 }),
+      explanations: createExplanations(readModel, catchUp, { timeoutMs: 10_000 }),
       shareLinks,
       cachedLeads: 100,
     },

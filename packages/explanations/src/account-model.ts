@@ -1,0 +1,83 @@
+// What is told of a lead beside what it did: by which name it is shown, its score, and what each rule gave. Folded from
+// decisions; what was folded of a stretch of them can be put behind what was folded of those before. Pure.
+import {
+  contribute,
+  withLeadFields,
+  type Contribution,
+  type Contributions,
+  type records,
+} from '@lead-scoring/contracts';
+import { foldLead, isStored } from './fold.js';
+import type { SharedLead } from './state.js';
+
+export interface LeadAccount extends Pick<SharedLead, 'id' | 'ou_id' | 'given_name' | 'first_alias'> {
+  /** Offset of the first decision that is in it. */
+  readonly first_offset: number;
+  /** Offset of the last decision in it that isStored: the score is as of there. */
+  readonly offset: number;
+  readonly score: number;
+  readonly contributions: Contributions;
+  /** Of scoring's configuration, in the last decision. */
+  readonly configuration_version: number;
+}
+
+/** The account with the next decision on the lead. */
+export function foldAccount(
+  account: LeadAccount | null,
+  decision: records.LeadScored,
+  offset: number,
+): LeadAccount {
+  const { given_name, first_alias, first_offset } = foldLead(account, decision, offset);
+  const { lead_id: id, ou_id, score, configuration_version } = decision;
+  return {
+    id,
+    ou_id,
+    given_name,
+    first_alias,
+    first_offset,
+    offset: account && !isStored(decision, account, offset) ? account.offset : offset,
+    score,
+    contributions: withMatches(account?.contributions, decision.scored_events),
+    configuration_version,
+  };
+}
+
+/** The account of all decisions, from that of the first ones and that of those after them. */
+export function joinAccounts(before: LeadAccount | null, after: LeadAccount): LeadAccount {
+  if (!before) return after;
+  const contributions = new Map(before.contributions);
+  for (const [rule_id, contribution] of after.contributions) contribute(contributions, rule_id, contribution);
+  return {
+    ...after,
+    given_name: laterName(before.given_name, after.given_name),
+    first_alias: before.first_alias ?? after.first_alias,
+    first_offset: before.first_offset,
+    contributions,
+  };
+}
+
+function withMatches(
+  known: Contributions | undefined,
+  events: readonly records.ScoredEvent[],
+): Contributions {
+  if (known && events.length === 0) return known;
+  const contributions = new Map<string, Contribution>(known);
+  for (const { event_type, matches } of events)
+    for (const { rule_id, rule_version, points } of matches)
+      contribute(contributions, rule_id, {
+        event_type,
+        count: 1,
+        weight: points,
+        total: points,
+        rule_version,
+      });
+  return contributions;
+}
+
+function laterName(
+  before: SharedLead['given_name'],
+  after: SharedLead['given_name'],
+): SharedLead['given_name'] {
+  if (!before || !after) return after ?? before;
+  return withLeadFields({ name: before }, [{ field: 'name', ...after }]).name ?? null;
+}
