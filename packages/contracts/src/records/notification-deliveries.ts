@@ -21,7 +21,6 @@ export const requestNotification = defineRecord({
   topic: 'notification.commands',
   key: 'channel_id',
   description: 'Deliver this. Sent by the service to itself, in the transaction that fired the trigger.',
-  mayWait: true,
   schema: z.strictObject({ ...notification, payload: notificationPayload, share, requested_at: time }),
 });
 export type RequestNotification = PayloadOf<typeof requestNotification>;

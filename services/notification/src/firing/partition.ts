@@ -1,4 +1,5 @@
 // What firing knows of one partition: decides what leads' events make triggers do, and folds what came of it.
+import { setTimeout } from 'node:timers/promises';
 import {
   driversOf,
   records,
@@ -92,9 +93,11 @@ export interface FiringPartition {
 const maximumTold = 1_000;
 /**
  * States of leads that are kept unwritten: each is written once however often it changes, and it changes with every event
- * that a sequence or a surge looks at. Beyond it they are written at once.
+ * that a sequence or a surge looks at. Beyond it they are written beside what follows, and it is waited for that.
  */
 const maximumUnwritten = 20_000;
+/** States that are written in one go. */
+const writtenAtOnce = 400;
 /** Ids looked up in one call. */
 const chunkSize = 1_000;
 
@@ -147,17 +150,27 @@ export function openFiring(
     return written;
   }
 
-  async function writeStates(): Promise<void> {
-    for (const [name, known] of unwritten) beingWritten.set(name, known);
-    unwritten.clear();
+  async function writeSome(some: readonly (KnownLead & { isNew: boolean })[]): Promise<void> {
     const fresh = new Set<object>();
-    const documents = [...beingWritten.values()].map(({ state, offset, isNew }) => {
+    const documents = some.map(({ state, offset, isNew }) => {
       const document = toLeadStateDocument(state, { partition, offset });
       if (isNew) fresh.add(document);
       return document;
     });
+    await writer.write(storedStates, documents, { isNew: (document) => fresh.has(document) });
+  }
+
+  async function writeStates(): Promise<void> {
+    for (const [name, known] of unwritten) beingWritten.set(name, known);
+    unwritten.clear();
     try {
-      await writer.write(storedStates, documents, { isNew: (document) => fresh.has(document) });
+      const all = [...beingWritten.values()];
+      for (let from = 0; from < all.length; from += writtenAtOnce) {
+        const begun = performance.now();
+        await writeSome(all.slice(from, from + writtenAtOnce));
+        // Nobody waits for it: what is decided meanwhile comes first.
+        if (from + writtenAtOnce < all.length) await setTimeout(performance.now() - begun);
+      }
       for (const [name, { state, offset }] of beingWritten) cache.put(name, { state, offset });
     } catch (error) {
       for (const [name, known] of beingWritten) if (!unwritten.has(name)) unwritten.set(name, known);
@@ -383,7 +396,11 @@ export function openFiring(
         const isNew = unwritten.get(name)?.isNew ?? !before.get(name);
         unwritten.set(name, { ...known, isNew });
       }
-      if (unwritten.size > maximumUnwritten) await write();
+      if (unwritten.size > maximumUnwritten) {
+        await writes;
+        // What is not written stays unwritten, and fails whoever stores next.
+        write().catch(() => undefined);
+      }
     },
 
     write,
