@@ -266,8 +266,9 @@ async function openSession(context: SessionContext): Promise<Session> {
     let storedAt = performance.now();
     let handledAt = storedAt;
     let isStored = true;
-    /** Under way beside the batches. */
+    /** Under way beside the batches, or how the last one ended. */
     let storing: Promise<void> = Promise.resolve();
+    let isStoring = false;
     await opened.caughtUp?.();
 
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now. */
@@ -365,14 +366,24 @@ async function openSession(context: SessionContext): Promise<Session> {
       if (storeEveryMs === 0) return store();
       if (performance.now() - storedAt < storeEveryMs) return;
       await storing;
-      storing = store();
+      storeBeside();
+    }
+
+    function storeBeside(): void {
+      isStoring = true;
+      storing = store().finally(() => {
+        isStoring = false;
+      });
       storing.catch(() => undefined);
     }
 
+    /** What comes while an input was silent does not wait until all is stored. */
     async function settle(atOnce: boolean): Promise<void> {
-      if (!atOnce && performance.now() - handledAt < idleMs) return;
+      if (!atOnce && (isStoring || performance.now() - handledAt < idleMs)) return;
       await storing;
-      if (!isStored) await store();
+      if (isStored) return;
+      if (atOnce) await store();
+      else storeBeside();
     }
 
     function isRebuild({ topic, records: [first] }: Segment): boolean {

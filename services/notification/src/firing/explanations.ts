@@ -19,8 +19,8 @@ export interface Explanations {
   /** In the order of the requests; null for a lead of which nothing is folded up to there, or that was removed since. */
   read(requests: readonly AccountRequest[]): Promise<(LeadAccount | null)[]>;
   /**
-   * Scoring's configurations of OUs, at least as new as these versions. One that is in hand and is as new is not read again.
-   * @throws ExplanationsBehind
+   * Scoring's configurations of OUs. One that is in hand and is at least of this version is not read again; one that is
+   * older is waited for, once. What is told of its rules is then as far as it is folded.
    */
   configurations(versions: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, ScoringConfiguration>>;
 }
@@ -58,22 +58,21 @@ export function createExplanations(
   const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
   const reader = createExplanationReader(readModel, explanationsProjector);
   const kept = new Map<string, ScoringConfiguration>();
-  /** Versions up to which all is folded that there is, by OU. */
-  const caughtUp = new Map<string, number>();
+  /** Versions that were waited for, by OU. */
+  const waitedFor = new Map<string, number>();
 
-  async function readBehind(versions: ReadonlyMap<string, number>): Promise<string[]> {
-    const behind = () =>
-      [...versions].flatMap(([ouId, version]) => {
-        const known = Math.max(kept.get(ouId)?.version ?? 0, caughtUp.get(ouId) ?? 0);
-        return known < version ? [ouId] : [];
-      });
-    if (behind().length === 0) return [];
-    for (const configuration of await readConfigurations(readModel, behind())) {
+  /** Reads those that are older than these versions; answers those that are so still. */
+  async function readOlder(versions: ReadonlyMap<string, number>): Promise<string[]> {
+    const older = () =>
+      [...versions].flatMap(([ouId, version]) => ((kept.get(ouId)?.version ?? 0) < version ? [ouId] : []));
+    const wanted = older();
+    if (wanted.length === 0) return [];
+    for (const configuration of await readConfigurations(readModel, wanted)) {
       // Another read may have brought a newer one in the meantime.
       const { ou_id, version } = configuration;
       if (version > (kept.get(ou_id)?.version ?? 0)) kept.set(ou_id, configuration);
     }
-    return behind();
+    return older();
   }
 
   return {
@@ -86,18 +85,17 @@ export function createExplanations(
     },
     read: (requests) => reader.accounts(requests),
     configurations: async (versions) => {
-      const behind = await readBehind(versions);
-      if (behind.length > 0) {
-        if (!(await catchUp(behind)))
-          throw new ExplanationsBehind(
-            `the rules of ${String(behind.length)} organizational units are not folded as far as scoring decided with them`,
-          );
-        await readBehind(versions);
-        for (const ouId of behind) caughtUp.set(ouId, versions.get(ouId) ?? 0);
+      const missing = (await readOlder(versions)).filter(
+        (ouId) => (waitedFor.get(ouId) ?? 0) < (versions.get(ouId) ?? 0),
+      );
+      if (missing.length > 0) {
+        await catchUp(missing);
+        for (const ouId of missing) waitedFor.set(ouId, versions.get(ouId) ?? 0);
+        await readOlder(versions);
       }
       const found = new Map<string, ScoringConfiguration>();
       for (const ouId of versions.keys()) found.set(ouId, kept.get(ouId) ?? emptyConfiguration(ouId));
-      for (const known of [kept, caughtUp])
+      for (const known of [kept, waitedFor])
         if (known.size > maximumKept)
           for (const ouId of known.keys()) if (!found.has(ouId)) known.delete(ouId);
       return found;

@@ -471,33 +471,43 @@ describe('what is told', () => {
     }
   }, 60_000);
 
-  test('tells of rules that scoring decided with once they are folded', async () => {
-    let reached = false;
-    const service = await startService([milestone({ score_threshold: 10 })], {
-      catchUpRules: () => Promise.resolve(reached),
-    });
-    try {
-      const log = scoringLog(pointsOf(2, () => 6)).map((one, index) => ({
-        ...one,
-        offset: BigInt(index + 2),
-      }));
-      const failed = await service.take(log).catch((error: unknown) => error);
-      expect([isRetriable(failed), service.own]).toEqual([true, []]);
-      reached = true;
-      await service.explain([
-        foldedRecord(records.rulesetCreated, { ...rulesetCreated(), ou_id: ouId }, 0),
-        foldedRecord(
-          records.ruleCreated,
-          { ...ruleCreated('rule', 6), ou_id: ouId, rule_id: idOf('rule'), ruleset_id: idOf('ruleset') },
-          1,
-        ),
-      ]);
-      await service.take(log);
-      expect(service.own).toMatchObject([
-        { type: 'MilestoneFired', payload: { top_drivers: [{ label: 'label of rule' }] } },
-      ]);
-    } finally {
-      await service.close();
+  test('names the rules that scoring decided with, which are waited for once', async () => {
+    const rules = [
+      foldedRecord(records.rulesetCreated, { ...rulesetCreated(), ou_id: ouId }, 100),
+      foldedRecord(
+        records.ruleCreated,
+        { ...ruleCreated('rule', 6), ou_id: ouId, rule_id: idOf('rule'), ruleset_id: idOf('ruleset') },
+        101,
+      ),
+    ];
+    /** Each lead fires with its second act. */
+    const log = scoringLog(
+      pointsOf(6, () => 6),
+      ['ada', 'ada', 'bob', 'bob', 'cy', 'cy'],
+    );
+    const label = 'label of rule';
+    for (const [comeInTime, labels] of [
+      [true, [label, label, label]],
+      [false, [undefined, undefined, label]],
+    ] as const) {
+      let waits = 0;
+      const service: Service = await startService([milestone({ score_threshold: 10 })], {
+        catchUpRules: async () => {
+          waits += 1;
+          if (comeInTime) await service.explain(rules);
+          return comeInTime;
+        },
+      });
+      try {
+        await service.take(log.slice(0, 2));
+        await service.take(log.slice(2, 4));
+        await service.explain(rules);
+        await service.take(log.slice(4));
+        const fired = service.own.map(({ payload }) => payload as records.MilestoneFired);
+        expect([waits, fired.map(({ top_drivers }) => top_drivers[0]?.label)]).toEqual([1, labels]);
+      } finally {
+        await service.close();
+      }
     }
   }, 60_000);
 
