@@ -2,6 +2,7 @@
 // decisions; what was folded of a stretch of them can be put behind what was folded of those before. Pure.
 import {
   contribute,
+  contributeMatch,
   withLeadFields,
   type Contribution,
   type Contributions,
@@ -63,14 +64,7 @@ function withMatches(
   if (known && events.length === 0) return known;
   const contributions = new Map<string, Contribution>(known);
   for (const { event_type, matches } of events)
-    for (const { rule_id, rule_version, points } of matches)
-      contribute(contributions, rule_id, {
-        event_type,
-        count: 1,
-        weight: points,
-        total: points,
-        rule_version,
-      });
+    for (const match of matches) contributeMatch(contributions, event_type, match);
   return contributions;
 }
 

@@ -5,18 +5,10 @@ import {
   publicExplanation,
   type routeDeclarations,
 } from '@lead-scoring/contracts';
-import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { readConfigurations } from './configurations.js';
 import { scoreHistory, type HistoryPoint } from './history-model.js';
-import {
-  configurations,
-  decisionKeysBetween,
-  decisions,
-  leadKey,
-  sharedLeads,
-  toConfiguration,
-  toDecision,
-  toLead,
-} from './model.js';
+import { decisionKeysBetween, decisions, leadKey, sharedLeads, toDecision, toLead } from './model.js';
 import { nameOf, type SharedLead } from './state.js';
 import { isSameLead, type ExplanationSource } from './whole.js';
 
@@ -54,21 +46,20 @@ export async function readExplanation(
 ): Promise<ReadExplanation | null> {
   const end = (await foldedUpTo([partition]))(partition);
   if (first_offset >= end) return null;
-  const [led, rules] = await withClassifiedErrors(() =>
-    Promise.all([
+  const [led, [configuration = emptyConfiguration(ou_id)]] = await Promise.all([
+    withClassifiedErrors(() =>
       readModel
         .collection(decisions)
         .find({ _id: decisionKeysBetween(ou_id, id, first_offset, end - 1) })
         .sort({ _id: 1 })
         .toArray(),
-      readModel.collection(configurations).findOne({ _id: uuidToBinary(ou_id) }),
-    ]),
-  );
+    ),
+    readConfigurations(readModel, [ou_id]),
+  ]);
   const lead = await findLead(readModel, { ou_id, lead_id: id });
   if (!lead || !isSameLead({ first_offset }, lead)) return null;
   const explained = led.map(toDecision);
   const score = explained.at(-1)?.score ?? 0;
-  const configuration = rules ? toConfiguration(rules) : emptyConfiguration(ou_id);
   // Everything counts that is decided, whatever the clocks of other machines say.
   const at = explained.reduce(
     (time, { decided_at }) => (decided_at > time ? decided_at : time),

@@ -54,20 +54,15 @@ export function explainScore(
   for (const decision of decisions) {
     const counts = decision.decided_at <= at;
     for (const { event_id, event_type, timestamp, matches } of decision.scored_events)
-      for (const { rule_id, rule_version, points } of matches) {
+      for (const match of matches) {
+        const { rule_id, rule_version, points } = match;
         if (!counts) {
           later += points;
           continue;
         }
         listed += points;
         if (timestamp < from) continue;
-        contribute(contributions, rule_id, {
-          event_type,
-          count: 1,
-          weight: points,
-          total: points,
-          rule_version,
-        });
+        contributeMatch(contributions, event_type, match);
         entries.push({
           event_id,
           event_type,
@@ -139,6 +134,15 @@ export function contribute(to: Map<string, Contribution>, rule_id: string, more:
         }
       : more,
   );
+}
+
+/** Adds what a rule gave for one event. */
+export function contributeMatch(
+  to: Map<string, Contribution>,
+  event_type: string,
+  { rule_id, rule_version, points }: ScoredEvent['matches'][number],
+): void {
+  contribute(to, rule_id, { event_type, count: 1, weight: points, total: points, rule_version });
 }
 
 /**

@@ -93,7 +93,7 @@ export interface FiringPartition {
 const maximumTold = 1_000;
 /**
  * States of leads that are kept unwritten: each is written once however often it changes, and it changes with every event
- * that a sequence or a surge looks at. Beyond it they are written beside what follows, and it is waited for that.
+ * that a sequence or a surge looks at. Beyond it they are written beside what follows, once those before are.
  */
 const maximumUnwritten = 20_000;
 /** States that are written in one go. */
