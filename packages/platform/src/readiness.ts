@@ -3,7 +3,9 @@ import { connect } from 'node:net';
 import { Kafka, logLevel } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 
-// kafkajs prints a warning about its partitioner otherwise, from every process that makes a producer.
+// kafkajs prints a warning about its partitioner otherwise, from every process that makes a producer. Another, of Node, about
+// the timers that it sets in the past, is turned off by the commands of package.json that run this; services do not cause it
+// (event-log ends that loop).
 const PARTITIONER_WARNING = 'KAFKAJS_NO_PARTITIONER_WARNING';
 
 function kafkaClient(brokers: string[]): Kafka {

@@ -1,8 +1,7 @@
-// `npm start`: makes the checkout ready, then hands over to the built start program.
+// `npm start`, once `prepare.mjs` has made the checkout ready: hands over to the built start program.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { prepare } from './prepare.mjs';
 
-const root = prepare();
+const root = join(import.meta.dirname, '../../..');
 const { main } = await import(pathToFileURL(join(root, 'packages/start/dist/main.js')).href);
 await main(root, process.argv.slice(2));

@@ -3,9 +3,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { prepare } from '../../start/scripts/prepare.mjs';
 
-const root = prepare();
+const root = join(import.meta.dirname, '../../..');
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
 const platform = await startPlatform({

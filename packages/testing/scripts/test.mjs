@@ -1,13 +1,12 @@
-// `npm test`: makes the checkout ready, brings up the servers once for the whole run, runs the checks and every
+// `npm test`, once the checkout is ready: brings up the servers once for the whole run, runs the checks and every
 // test, and prints `N passed, N failed` alone on its last line.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { prepare } from '../../start/scripts/prepare.mjs';
 
-const root = prepare();
+const root = join(import.meta.dirname, '../../..');
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
 const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];

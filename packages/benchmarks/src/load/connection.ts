@@ -21,7 +21,7 @@ export interface Target {
 
 /** @param count connections at most; further requests wait for one */
 export function openConnections(target: Target, count: number): Connections {
-  const agent = new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo', noDelay: true });
+  const agent = new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo' });
   const { hostname, port } = new URL(target.baseUrl);
   return {
     send: (method, path, body) =>
