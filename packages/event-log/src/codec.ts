@@ -45,7 +45,7 @@ export function createCodec(schemas: SchemaStore): Codec {
         }
         json = JSON.stringify(payload);
       } catch (error) {
-        // A payload nested too deeply ends here too, as a RangeError.
+        // Where the engine's stack ends, a payload nested too deeply comes here too, as a RangeError.
         throw new EventLogError(
           'invalid_record',
           `a ${declaration.type} does not fit its schema: ${asError(error).message}`,
