@@ -59,11 +59,14 @@ export interface PartitionState {
    */
   decide(records: IncomingRecord[]): Promise<Decision>;
   /**
-   * Folds own events into the stored state with guarded, idempotent writes: live after the commit, and on catch-up. A
-   * part that nobody else reads may be kept in memory until `store`.
+   * Folds own events into the state: live after the commit, and on catch-up. What replies speak of is written before it
+   * ends; all else may be kept in memory until `store`. Writes are guarded and idempotent.
    */
   fold(events: FoldedRecord[]): Promise<void>;
-  /** Writes what is folded and not stored yet, then the checkpoint. */
+  /**
+   * Writes what is folded as of this call and not stored yet, then the checkpoint. The next batches are decided and folded
+   * meanwhile.
+   */
   store(checkpoint: Checkpoint): Promise<void>;
   /**
    * Called once after opening, when everything that the log has is folded and before anything is decided: the place to
@@ -92,9 +95,8 @@ export interface ProcessorOptions {
   /** Bytes read from one topic's partition at a time: bounds a batch, and with it memory. Default 2 MiB. */
   maxBytesPerBatch?: number;
   /**
-   * While batches follow each other, the state is stored no more often than this, in milliseconds, and while it is, the next
-   * batches are decided and folded; once nothing comes it is stored at once. What a new owner has to fold anew grows with
-   * it. Default 0: stored with each batch, before the next.
+   * While batches follow each other, the state is stored no more often than this, in milliseconds; once nothing comes it is
+   * stored at once. What a new owner has to fold anew grows with it. Default 0: stored after each batch.
    */
   storeEveryMs?: number;
 }
@@ -360,10 +362,9 @@ async function openSession(context: SessionContext): Promise<Session> {
       await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
     }
 
-    /** Stores with the batch, or beside the next ones; a failure then is that of the next batch. */
+    /** Stores beside the next batches, once what came before is stored: a failure is that of a later batch. */
     async function storeInTime(): Promise<void> {
       isStored = false;
-      if (storeEveryMs === 0) return store();
       if (performance.now() - storedAt < storeEveryMs) return;
       await storing;
       storeBeside();

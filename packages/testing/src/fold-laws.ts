@@ -26,7 +26,7 @@ export interface FoldStep {
 
 interface FoldingState<Folded> {
   fold: (records: Folded[]) => Promise<void>;
-  /** Writes what is kept in memory until the checkpoint is stored. */
+  /** Writes what is kept in memory until the checkpoint is stored; more is folded meanwhile. */
   write?: () => Promise<void>;
 }
 
@@ -54,7 +54,12 @@ export async function foldedInSteps<Folded>({
       to = Math.min(log.length, to + size);
       const state = await open(crashing(readModel, killedAfter));
       const fold = async () => {
-        await state.fold(log.slice(from, to));
+        const middle = Math.ceil((from + to) / 2);
+        await state.fold(log.slice(from, middle));
+        const written = state.write?.();
+        written?.catch(() => undefined);
+        if (middle < to) await state.fold(log.slice(middle, to));
+        await written;
         if (isStored) await state.write?.();
       };
       const isFolded = await fold().then(

@@ -214,7 +214,10 @@ export function openPartition(
       }
       await projection.fold(leadEvents);
     },
-    store: (checkpoint: Checkpoint) => checkpoints.store(processorName, partition, checkpoint),
+    store: async (checkpoint: Checkpoint) => {
+      await projection.write();
+      await checkpoints.store(processorName, partition, checkpoint);
+    },
     reset: async () => {
       await checkpoints.reset(processorName, partition);
       // What is published stays in force for the other partitions until the fold has come to it again.

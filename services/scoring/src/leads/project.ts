@@ -1,5 +1,5 @@
-// Writes a batch of decisions into the stored leads: each document at most once per batch, guarded, in an order in
-// which a reader never misses a lead or a point.
+// Folds decisions into leads, in memory, and writes what has come together: each document at most once, guarded, in an
+// order in which a reader never misses a lead or a point.
 import { leadIdOf, type records } from '@lead-scoring/contracts';
 import {
   createGuardedWriter,
@@ -29,6 +29,8 @@ import {
   toLeadDocument,
   unpackHistogram,
   type AliasDocument,
+  type HistogramDocument,
+  type TimelineDocument,
 } from './model.js';
 import type { Lead } from './state.js';
 
@@ -43,9 +45,12 @@ export type FoldedLeadEvent =
   | { type: 'LeadRemoved'; payload: records.LeadRemoved; offset: number };
 
 export interface LeadProjection {
-  /** The leads as stored; null for those that are not. */
+  /** The leads as folded; null for those that there are not. */
   load(wanted: Iterable<{ ou_id: string; lead_id: string }>): Promise<Map<string, Lead | null>>;
+  /** In memory; only around the removal of a lead it writes. */
   fold(events: readonly FoldedLeadEvent[]): Promise<void>;
+  /** Writes what is folded as of now. More may be folded meanwhile. */
+  write(): Promise<void>;
   /** Forgets what is in hand. */
   clear(): void;
 }
@@ -64,6 +69,15 @@ interface OpenHistogram {
   isNew: boolean;
 }
 
+/** What is folded and not written. */
+class Unwritten {
+  readonly entries: TimelineDocument[] = [];
+  readonly aliases: AliasDocument[] = [];
+  /** By leadName, each as it was folded last. */
+  readonly leads = new Map<string, { lead: Lead; isNew: boolean }>();
+  readonly histograms = new Set<OpenHistogram>();
+}
+
 const maximumAliasKinds = 100;
 
 export function createLeadProjection(
@@ -77,6 +91,10 @@ export function createLeadProjection(
   const writer = createGuardedWriter(readModel);
   const cache = createStateCache<Lead>({ maximumEntries: cachedLeads });
   const openHistograms = new Map<string, OpenHistogram>();
+  let unwritten = new Unwritten();
+  /** Being written. */
+  let leaving = unwritten;
+  let written: Promise<void> = Promise.resolve();
 
   async function load(
     wanted: Iterable<{ ou_id: string; lead_id: string }>,
@@ -87,8 +105,11 @@ export function createLeadProjection(
       const found: [string, Lead][] = [];
       const byKey = new Map<string, string>();
       const ids = missing.flatMap((name) => {
+        // The cache may have forgotten it before it was written.
+        const folded = unwritten.leads.get(name) ?? leaving.leads.get(name);
+        if (folded) found.push([name, folded.lead]);
         const owner = owners.get(name);
-        if (!owner) return [];
+        if (!owner || folded) return [];
         const id = leadKey(owner.ou_id, owner.lead_id);
         byKey.set(hexOf(id), name);
         return [id];
@@ -136,48 +157,78 @@ export function createLeadProjection(
       after.set(name, folded);
       if (folded !== lead) changed.add(name);
     }
-    const linked = [...changed].flatMap((name) =>
-      linkedAliases(after.get(name), removed.has(name) ? null : before.get(name)),
-    );
-    const entries = events.flatMap((event) =>
-      event.type === 'LeadScored' && event.payload.scored_events.length > 0 && !removed.isOld(event)
-        ? [
-            {
-              _id: recordKey(event.payload.lead_id, event.offset),
-              ou: uuidToBinary(event.payload.ou_id),
-              json: storedJson(event.json),
-              partition,
-            },
-          ]
-        : [],
-    );
-
     if (removed.any) {
+      await write();
       // Before the leads: what was removed can be counted only while the leads are as they were.
       await foldHistograms(events, after, removed);
+      await write();
       // Before the leads, which alone know them.
       await deleteByIds(
         storedAliases,
         removed.leads().flatMap((lead) => linkedAliases(lead, null).map(({ _id }) => _id)),
       );
     }
-    // Before the leads: whoever sees a lead's score finds the entries that explain it.
-    await Promise.all([
-      insertMissing(storedTimeline, entries),
-      insertMissing(storedAliases, inLockingOrder(linked)),
-    ]);
-    const fresh = new Set<object>();
-    const documents = [...changed].flatMap((name) => {
+    for (const event of events)
+      if (event.type === 'LeadScored' && event.payload.scored_events.length > 0 && !removed.isOld(event))
+        unwritten.entries.push({
+          _id: recordKey(event.payload.lead_id, event.offset),
+          ou: uuidToBinary(event.payload.ou_id),
+          json: storedJson(event.json),
+          partition,
+        });
+    for (const name of changed) {
       const lead = after.get(name);
-      if (!lead) return [];
-      const document = toLeadDocument(lead, partition);
-      if (!before.get(name)) fresh.add(document);
-      return [document];
-    });
-    await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
+      if (!lead) continue;
+      unwritten.aliases.push(...linkedAliases(lead, removed.has(name) ? null : before.get(name)));
+      const isNew = unwritten.leads.get(name)?.isNew ?? !before.get(name);
+      unwritten.leads.set(name, { lead, isNew });
+    }
     for (const [name, lead] of after) cache.put(name, lead);
-    if (removed.any) await deleteRemoved(removed);
-    else await foldHistograms(events, after, removed);
+    if (removed.any) {
+      await write();
+      await deleteRemoved(removed);
+    } else await foldHistograms(events, after, removed);
+  }
+
+  /** One after the other, whoever asks for it. */
+  async function write(): Promise<void> {
+    const mine = written.then(writeUnwritten);
+    written = mine.catch(() => undefined);
+    await mine;
+  }
+
+  async function writeUnwritten(): Promise<void> {
+    const { entries, aliases, leads, histograms: changed } = (leaving = unwritten);
+    unwritten = new Unwritten();
+    const freshHistograms = new Set<object>();
+    const histogramDocuments = [...changed].map((open) => {
+      const document = toHistogramDocument(open);
+      if (open.isNew) freshHistograms.add(document);
+      return document;
+    });
+    try {
+      // Before the leads: whoever sees a lead's score finds the entries that explain it.
+      await Promise.all([
+        insertMissing(storedTimeline, entries),
+        insertMissing(storedAliases, inLockingOrder(aliases)),
+      ]);
+      const fresh = new Set<object>();
+      const documents = [...leads.values()].map(({ lead, isNew }) => {
+        const document = toLeadDocument(lead, partition);
+        if (isNew) fresh.add(document);
+        return document;
+      });
+      await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
+      await writer.write(storedHistograms, histogramDocuments, {
+        isNew: (document) => freshHistograms.has(document),
+      });
+      for (const open of changed) open.isNew = false;
+      leaving = new Unwritten();
+    } catch (error) {
+      // What is in hand is ahead of what is stored; the same fold again starts from what is stored.
+      clear();
+      throw error;
+    }
   }
 
   /** The leads that are gone, and what explains their scores; a lead that was made since stays. */
@@ -205,13 +256,12 @@ export function createLeadProjection(
     removed: Removed,
   ): Promise<void> {
     await openMissingHistograms(new Set(events.map(({ payload }) => payload.ou_id)));
-    const changed = new Set<OpenHistogram>();
     for (const event of events) {
       const { payload, offset } = event;
       const open = openHistograms.get(payload.ou_id);
       if (!open || open.offset >= offset) continue;
       open.offset = offset;
-      changed.add(open);
+      unwritten.histograms.add(open);
       if (event.type === 'LeadRemoved') {
         moveLead(open.buckets, event.payload.previous_score, null);
         open.leads -= 1;
@@ -226,22 +276,18 @@ export function createLeadProjection(
       for (const { alias_kind } of aliases)
         if (open.aliasKinds.size < maximumAliasKinds) open.aliasKinds.add(alias_kind);
     }
-    const fresh = new Set<object>();
-    const documents = [...changed].map((open) => {
-      const document = {
-        _id: histogramId(open.ouId, partition),
-        ou: uuidToBinary(open.ouId),
-        leads: open.leads,
-        buckets: packHistogram(open.buckets),
-        alias_kinds: [...open.aliasKinds],
-        partition,
-        offset: open.offset,
-      };
-      if (open.isNew) fresh.add(document);
-      return document;
-    });
-    await writer.write(storedHistograms, documents, { isNew: (document) => fresh.has(document) });
-    for (const open of changed) open.isNew = false;
+  }
+
+  function toHistogramDocument(open: OpenHistogram): HistogramDocument {
+    return {
+      _id: histogramId(open.ouId, partition),
+      ou: uuidToBinary(open.ouId),
+      leads: open.leads,
+      buckets: packHistogram(open.buckets),
+      alias_kinds: [...open.aliasKinds],
+      partition,
+      offset: open.offset,
+    };
   }
 
   async function openMissingHistograms(ouIds: ReadonlySet<string>): Promise<void> {
@@ -268,9 +314,10 @@ export function createLeadProjection(
   function clear(): void {
     cache.clear();
     openHistograms.clear();
+    leaving = unwritten = new Unwritten();
   }
 
-  return { load, fold, clear };
+  return { load, fold, write, clear };
 }
 
 /** The leads that a batch removes. */
