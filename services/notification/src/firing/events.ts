@@ -51,3 +51,9 @@ export function isFired(event: FiringDraft): event is FiredDraft;
 export function isFired({ type }: FiringDraft): boolean {
   return type === 'MilestoneFired' || type === 'SequenceFired' || type === 'SurgeFired';
 }
+
+export function isForgetting(
+  event: FiringDraft,
+): event is { type: 'LeadForgotten'; payload: records.LeadForgotten } {
+  return event.type === 'LeadForgotten';
+}

@@ -228,7 +228,10 @@ describe('a deletion', () => {
       },
       fold: (events: FiringEvent[]) =>
         firing.fold(events.map((event) => foldedRecord(firingRecords[event.type], event.payload, next++))),
-      fired: () => readModel.db.collection('fired_events').countDocuments(),
+      fired: async () => {
+        await firing.write();
+        return readModel.db.collection('fired_events').countDocuments();
+      },
     };
   }
 

@@ -9,7 +9,7 @@ import {
   type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { isFired, type FiredDraft, type FiringDraft, type Source } from './events.js';
+import { isFired, isForgetting, type FiredDraft, type FiringDraft, type Source } from './events.js';
 import { isEnded } from './forget-model.js';
 import type { LeadState } from './state.js';
 import { firedEvents, suppressionKey, suppressions } from './store.js';
@@ -82,7 +82,7 @@ export async function deleteSuppressions(
 }
 
 function forgottenIn(events: readonly FiringDraft[]): records.LeadForgotten[] {
-  return events.flatMap((event) => (event.type === 'LeadForgotten' ? [event.payload] : []));
+  return events.flatMap((event) => (isForgetting(event) ? [event.payload] : []));
 }
 
 function endsOf(forgotten: readonly records.LeadForgotten[]): FindEnd {

@@ -24,7 +24,6 @@ import {
   insertMissing,
   keyOf,
   offsetToNumber,
-  uuidToBinary,
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
@@ -41,6 +40,7 @@ import {
   firingEventOf,
   firingRecords,
   isFired,
+  isForgetting,
   type Deletion,
   type FiredDraft,
   type FiringDraft,
@@ -56,11 +56,13 @@ import { initialLeadState, type LeadState } from './state.js';
 import {
   firedEvents,
   leadStates,
-  suppressionKey,
   suppressions,
   toFiredDocument,
   toLeadState,
   toLeadStateDocument,
+  toSuppressionDocument,
+  type FiredDocument,
+  type SuppressionDocument,
 } from './store.js';
 import type { TriggerReader } from './trigger-reader.js';
 
@@ -76,11 +78,14 @@ export interface FiringOptions {
 export interface FiringPartition {
   /** Records of scoring.events or of ingest.events. */
   decide(incoming: readonly IncomingRecord[]): Promise<Decision>;
-  /** Own events about leads; what is folded already changes nothing. The states of leads are written by `write`. */
+  /**
+   * Own events about leads; what is folded already changes nothing. What was told is written beside what follows, where a
+   * failure is that of the next fold; the states of leads are written by `write`.
+   */
   fold(events: readonly FoldedRecord[]): Promise<void>;
   /**
-   * Writes the states that are folded: a checkpoint of what was folded by then may be stored afterwards. Deciding and
-   * folding may go on meanwhile.
+   * Writes what is folded: a checkpoint of what was folded by then may be stored afterwards. Deciding and folding may go on
+   * meanwhile.
    */
   write(): Promise<void>;
   /** Drops what is stored of the partition. */
@@ -104,6 +109,12 @@ const chunkSize = 1_000;
 function refuse(isTooMuch: boolean): void {
   if (isTooMuch)
     throw new BatchTooLarge(`more than ${String(maximumTold)} firings and notifications in one batch`);
+}
+
+/** What others read of what is folded. */
+class Told {
+  readonly firings: FiredDocument[] = [];
+  readonly suppressions: SuppressionDocument[] = [];
 }
 
 interface KnownLead {
@@ -143,6 +154,23 @@ export function openFiring(
   const unwritten = new Map<string, KnownLead & { isNew: boolean }>();
   const beingWritten = new Map<string, KnownLead & { isNew: boolean }>();
   let writes: Promise<void> = Promise.resolve();
+  let untold = new Told();
+  /** Fails for whoever waits for it, and for all that come after: what was not written would be missing. */
+  let beingTold: Promise<void> = Promise.resolve();
+
+  /** Once what was told before is written. */
+  async function tell(): Promise<void> {
+    await beingTold;
+    const told = untold;
+    untold = new Told();
+    beingTold = writeTold(told);
+    beingTold.catch(() => undefined);
+  }
+
+  async function writeTold({ firings, suppressions: silences }: Told): Promise<void> {
+    await insertMissing(readModel.collection(firedEvents), firings);
+    await writer.write(readModel.collection(suppressions), silences);
+  }
 
   function write(): Promise<void> {
     const written = writes.then(writeStates);
@@ -163,7 +191,9 @@ export function openFiring(
   async function writeStates(): Promise<void> {
     for (const [name, known] of unwritten) beingWritten.set(name, known);
     unwritten.clear();
+    const toldBefore = beingTold;
     try {
+      await toldBefore;
       const all = [...beingWritten.values()];
       for (let from = 0; from < all.length; from += writtenAtOnce) {
         const begun = performance.now();
@@ -309,10 +339,9 @@ export function openFiring(
         }
         refuse(telling > maximumTold && incoming.length > 1);
       }
-      const forgettings = await forgettingsOf(
-        readModel,
-        drafts.map(({ draft }) => draft),
-      );
+      const happening = drafts.map(({ draft }) => draft);
+      if (happening.some(isForgetting)) await beingTold;
+      const forgettings = await forgettingsOf(readModel, happening);
       for (const { length } of forgettings.values()) telling += length;
       refuse(telling > maximumTold && incoming.length > 1);
       const fired = drafts.flatMap(({ draft, ...one }) => (isFired(draft) ? [{ ...one, draft }] : []));
@@ -329,11 +358,13 @@ export function openFiring(
         next += 1;
         if (!firing) throw new Error('a firing was not described');
         const { event, lead_seen_in } = firing;
-        const link = shareLinks?.of(event.payload.firing_id) ?? null;
+        // A link takes longer to make than all else of a firing.
+        const isTold = event.payload.channel_ids.length > 0;
+        const link = (isTold ? shareLinks?.of(event.payload.firing_id) : undefined) ?? null;
         const requests = requestsOf(event, link);
         for (const request of requests)
           commands.push(outgoing(records.requestNotification, { key: request.channel_id, payload: request }));
-        if (link && requests.length > 0) {
+        if (link) {
           const share = shareOf(event, lead_seen_in, link);
           commands.push(outgoing(records.createShare, { key: share.share_id, payload: share }));
         }
@@ -365,33 +396,19 @@ export function openFiring(
         changed.set(name, { state: evolveLead(state, event), offset });
         news.push(one);
       }
-      await insertMissing(
-        readModel.collection(firedEvents),
-        news.flatMap(({ event, json }) => (isFired(event) ? [toFiredDocument(event, json, partition)] : [])),
-      );
-      await writer.write(
-        readModel.collection(suppressions),
-        news.flatMap(({ event, offset }) =>
-          event.type === 'TriggerSuppressed'
-            ? [
-                {
-                  _id: suppressionKey(event.payload.trigger.id, event.payload.lead_id),
-                  ou: uuidToBinary(event.payload.ou_id),
-                  trigger: uuidToBinary(event.payload.trigger.id),
-                  at: new Date(event.payload.at),
-                  until: new Date(event.payload.until),
-                  partition,
-                  offset,
-                },
-              ]
-            : [],
-        ),
-      );
-      await deleteFirings(
-        readModel,
-        news.map(({ event }) => event),
-      );
-      await deleteSuppressions(readModel, forgotten);
+      for (const { event, json, offset } of news)
+        if (isFired(event)) untold.firings.push(toFiredDocument(event, json, partition));
+        else if (event.type === 'TriggerSuppressed')
+          untold.suppressions.push(toSuppressionDocument(event.payload, { partition, offset }));
+      await tell();
+      if (forgotten.length > 0) {
+        await beingTold;
+        await deleteFirings(
+          readModel,
+          news.map(({ event }) => event),
+        );
+        await deleteSuppressions(readModel, forgotten);
+      }
       for (const [name, known] of changed) {
         const isNew = unwritten.get(name)?.isNew ?? !before.get(name);
         unwritten.set(name, { ...known, isNew });

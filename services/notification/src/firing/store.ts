@@ -1,5 +1,5 @@
 // What firing stores: what triggers remember of each lead, what has fired, and which triggers are silent for a lead.
-import type { JsonValue, TriggerKind } from '@lead-scoring/contracts';
+import type { JsonValue, records, TriggerKind } from '@lead-scoring/contracts';
 import { leadKey } from '@lead-scoring/explanations';
 import {
   Binary,
@@ -115,6 +115,20 @@ export function toFiredDocument({ payload }: FiredEvent, json: Buffer, partition
     fired_at: new Date(payload.fired_at),
     json: storedJson(json),
     partition,
+  };
+}
+
+export function toSuppressionDocument(
+  { ou_id, lead_id, trigger, at, until }: records.TriggerSuppressed,
+  place: { partition: number; offset: number },
+): SuppressionDocument {
+  return {
+    _id: suppressionKey(trigger.id, lead_id),
+    ou: uuidToBinary(ou_id),
+    trigger: uuidToBinary(trigger.id),
+    at: new Date(at),
+    until: new Date(until),
+    ...place,
   };
 }
 
