@@ -161,6 +161,8 @@ export function postgresqlOptions(port: number, temporary: boolean): string[] {
     wal_writer_delay: '50ms',
     max_wal_size: '2GB',
     checkpoint_timeout: '15min',
+    // Vacuuming a table of leads takes most of a core for seconds, from all that runs on two: let it take longer.
+    autovacuum_vacuum_cost_delay: '20ms',
     // For /dev/shm, the default, the root would need another mount.
     dynamic_shared_memory_type: 'sysv',
     // Short statements on two cores: planning for parallel or compiled execution costs more than it gives.
