@@ -13,7 +13,7 @@ import {
   type RawRecord,
 } from './partition-reader.js';
 import { pause, unlessAborted } from './timing.js';
-import type { Turns } from './turns.js';
+import { createTurns, type Turns } from './turns.js';
 
 /** One attempt at working on a partition. Its methods are called one at a time. */
 export interface Session {
@@ -21,8 +21,8 @@ export interface Session {
   readonly positions: ReadonlyMap<TopicName, bigint>;
   /** Takes records of one topic, or none; `nextOffset` is where to read on after them. */
   handle(topic: TopicName, records: RawRecord[], nextOffset: bigint): Promise<void>;
-  /** Stores what it has kept in memory: called while an input is silent, and at an orderly end, then with `atOnce`. */
-  settle?(atOnce: boolean): Promise<void>;
+  /** Stores what it has kept in memory: called while an input is silent, and at an orderly end, then with `isLast`. */
+  settle?(isLast: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,12 +54,12 @@ export interface PartitionLoop {
 /** Long enough for a long poll, short enough for a prompt stop. */
 const maxWaitMs = 500;
 /**
- * Who has read a topic to its end rests after a batch, so many times as long as the batch took and at most
- * `longestRestMs`: a batch costs much more than a record in it, and without rest many small ones would take all that the
- * machine has. Records that may not wait end the rest.
+ * Who has read a topic to its end rests after a batch, three times as long as it took, and begins the next one at the latest
+ * when `longestCycleMs` have passed since it began this one: a batch costs much more than a record in it, and without rest
+ * many small ones would take all that the machine has. Records that may not wait end the rest.
  */
-const restFactor = 3;
-const longestRestMs = 200;
+const cycleFactor = 4;
+const longestCycleMs = 250;
 const longestPauseMs = 5_000;
 /** A partition on which nothing moves for this long, although it should, is given up with its process. */
 const stallMs = 60_000;
@@ -152,7 +152,16 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       ending.abort();
     };
     stopping.signal.addEventListener('abort', end);
-    let turn: Promise<void> = Promise.resolve();
+    const turns = createTurns(1);
+
+    async function inTurn<Result>(isUrgent: boolean, work: () => Promise<Result>): Promise<Result> {
+      const turn = await turns.take(touch, isUrgent);
+      try {
+        return await work();
+      } finally {
+        turn.end();
+      }
+    }
 
     async function poll(topic: TopicName): Promise<void> {
       const connection = log[internals].connect();
@@ -178,7 +187,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
           if (fetched.records.length > 0 || fetched.nextOffset > position) {
             const first = fetched;
-            const mine = turn.then(async () => {
+            fetched = await inTurn(!nothingIsUrgent(topic), async () => {
               const { end, waited } = await options.turns.take(touch);
               try {
                 if (ending.signal.aborted) return first;
@@ -186,8 +195,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
                 const all = waited ? await readOn(reader, first, 0) : first;
                 const begun = performance.now();
                 await session.handle(topic, all.records, all.nextOffset);
-                const ended = performance.now();
-                restsUntil = ended + Math.min((ended - begun) * restFactor, longestRestMs);
+                restsUntil = begun + Math.min((performance.now() - begun) * cycleFactor, longestCycleMs);
                 touch();
                 succeeded();
                 return all;
@@ -195,16 +203,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
                 end();
               }
             });
-            turn = mine.then(
-              () => undefined,
-              () => undefined,
-            );
-            fetched = await mine;
-          } else if (session.settle) {
-            const settled = turn.then(() => session.settle?.(false));
-            turn = settled.catch(() => undefined);
-            await settled;
-          }
+          } else if (session.settle) await inTurn(false, async () => session.settle?.(false));
           metrics.lag(topic, partition, Number(fetched.highWatermark - fetched.nextOffset));
           position = fetched.nextOffset;
           if (isBehind(fetched)) restsUntil = 0;
@@ -221,7 +220,6 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       if (failed) throw asError(failed.reason);
     } finally {
       stopping.signal.removeEventListener('abort', end);
-      await turn;
     }
   }
 

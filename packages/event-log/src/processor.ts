@@ -66,8 +66,9 @@ export interface PartitionState {
   /**
    * Writes what is folded as of this call and not stored yet, then the checkpoint. The next batches are decided and folded
    * meanwhile.
+   * @param awaited aborted when somebody waits for its end; until then it may take its time
    */
-  store(checkpoint: Checkpoint): Promise<void>;
+  store(checkpoint: Checkpoint, awaited: AbortSignal): Promise<void>;
   /**
    * Called once after opening, when everything that the log has is folded and before anything is decided: the place to
    * take up work that an earlier owner left.
@@ -112,6 +113,7 @@ export interface ProcessorStatus {
 /** A record batch above the topic's limit is refused; the limit is 8 MiB and 16 MiB for dead letters. */
 const maxBatchBytes = 6 * 1024 * 1024;
 const defaultBytesPerBatch = 2 * 1024 * 1024;
+const atOnce = AbortSignal.abort();
 /** After so long without a batch, what is folded is stored. */
 const idleMs = 300;
 /** How often a record that makes the decision fail is tried, alone, before it is parked. */
@@ -271,6 +273,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     /** Under way beside the batches, or how the last one ended. */
     let storing: Promise<void> = Promise.resolve();
     let isStoring = false;
+    let storingIsAwaited = new AbortController();
     await opened.caughtUp?.();
 
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now. */
@@ -302,7 +305,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         const events = await decodeOwn(fetched.records);
         if (events.length > 0) await fold(events);
         offset = fetched.nextOffset;
-        if (offset < end && events.length > 0) await opened.store({ offset, positions: from.positions });
+        if (offset < end && events.length > 0) await opened.store({ offset, positions: from.positions }, atOnce);
         signal.throwIfAborted();
       }
       const reached = Object.fromEntries(positions);
@@ -310,7 +313,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         offset !== from.offset ||
         options.inputs.some((topic) => from.positions[topic] !== reached[topic])
       ) {
-        await opened.store({ offset, positions: reached });
+        await opened.store({ offset, positions: reached }, atOnce);
       }
       return offset;
     }
@@ -356,34 +359,45 @@ async function openSession(context: SessionContext): Promise<Session> {
       }
     }
 
-    async function store(): Promise<void> {
+    async function store(awaited: AbortSignal): Promise<void> {
       storedAt = performance.now();
       isStored = true;
-      await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) });
+      await opened.store({ offset: foldedUpTo, positions: Object.fromEntries(positions) }, awaited);
     }
 
     /** Stores beside the next batches, once what came before is stored: a failure is that of a later batch. */
     async function storeInTime(): Promise<void> {
       isStored = false;
       if (performance.now() - storedAt < storeEveryMs) return;
-      await storing;
+      await untilStored();
       storeBeside();
     }
 
     function storeBeside(): void {
       isStoring = true;
-      storing = store().finally(() => {
+      storingIsAwaited = new AbortController();
+      storing = store(storingIsAwaited.signal).finally(() => {
         isStoring = false;
       });
       storing.catch(() => undefined);
     }
 
+    /** Until what is being stored is stored. */
+    function untilStored(): Promise<void> {
+      storingIsAwaited.abort();
+      return storing;
+    }
+
     /** What comes while an input was silent does not wait until all is stored. */
-    async function settle(atOnce: boolean): Promise<void> {
-      if (!atOnce && (isStoring || performance.now() - handledAt < idleMs)) return;
-      await storing;
+    async function settle(isLast: boolean): Promise<void> {
+      if (!isLast) {
+        if (performance.now() - handledAt < idleMs) return;
+        storingIsAwaited.abort();
+        if (isStoring) return;
+      }
+      await untilStored();
       if (isStored) return;
-      if (atOnce) await store();
+      if (isLast) await store(atOnce);
       else storeBeside();
     }
 
@@ -420,11 +434,11 @@ async function openSession(context: SessionContext): Promise<Session> {
 
     async function rebuild(input: TopicName, segment: Segment): Promise<void> {
       logger.info('the read model is dropped and folded anew');
-      await storing;
+      await untilStored();
       foldedUpTo = await startOver();
       await opened.caughtUp?.();
       await commit(input, nextOffsetOf(segment), [], []);
-      await store();
+      await store(atOnce);
       const [record] = segment.records;
       const decoded = record ? codec.decode(segment.topic, partition, record) : undefined;
       if (decoded && !('problem' in decoded)) reply([{ to: decoded, reply: { outcome: 'done' } }]);
@@ -618,7 +632,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       settle,
       async close() {
         connection.close();
-        await storing.catch(() => undefined);
+        await untilStored().catch(() => undefined);
         await state?.close?.();
       },
     };

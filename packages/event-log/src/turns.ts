@@ -9,16 +9,30 @@ export const batchesAtOnce = 2;
 
 export interface Turns {
   /**
-   * Resolves when it is the caller's turn, first come first served.
+   * Resolves when it is the caller's turn: first come first served, but that who is urgent goes before others who wait. Nobody
+   * is overtaken twice.
    * @param onProgress called while waiting, whenever somebody else has finished
    * @returns ends the turn; `waited` says whether there was a queue
    */
-  take(onProgress: () => void): Promise<{ end: () => void; waited: boolean }>;
+  take(onProgress: () => void, isUrgent?: boolean): Promise<{ end: () => void; waited: boolean }>;
+}
+
+interface Waiting {
+  begin: () => void;
+  onProgress: () => void;
+  /** Nobody goes before it who comes later. */
+  isNext: boolean;
+}
+
+function enqueue(queue: Waiting[], waiting: Waiting): void {
+  const at = waiting.isNext ? queue.findLastIndex(({ isNext }) => isNext) + 1 : queue.length;
+  for (const overtaken of queue.slice(at)) overtaken.isNext = true;
+  queue.splice(at, 0, waiting);
 }
 
 /** @param count turns that may be taken at the same time */
 export function createTurns(count: number): Turns {
-  const queue: { begin: () => void; onProgress: () => void }[] = [];
+  const queue: Waiting[] = [];
   let free = count;
   const end = () => {
     const next = queue.shift();
@@ -35,17 +49,18 @@ export function createTurns(count: number): Turns {
     };
   };
   return {
-    take(onProgress) {
+    take(onProgress, isUrgent = false) {
       if (free > 0) {
         free -= 1;
         return Promise.resolve({ end: once(), waited: false });
       }
       return new Promise((resolve) => {
-        queue.push({
+        enqueue(queue, {
           onProgress,
           begin: () => {
             resolve({ end: once(), waited: true });
           },
+          isNext: isUrgent,
         });
       });
     },

@@ -1,4 +1,5 @@
-// Turns: never more at once than are given out, first come first served, and who waits hears that others finish.
+// Turns: never more at once than are given out, in the order in which they are wanted, and who waits hears that others
+// finish.
 import { describe, expect, jest, test } from '@jest/globals';
 import { createTurns } from './turns.js';
 
@@ -44,5 +45,19 @@ describe('turns', () => {
     first.end();
     expect(heard).toHaveBeenCalledTimes(1);
     (await second).end();
+  });
+
+  test('who is urgent goes before others who wait, once, and not before who is urgent too', async () => {
+    const turns = createTurns(1);
+    const first = await turns.take(nothing);
+    const begun: string[] = [];
+    const wanted = ['a', 'b', 'C', 'D', 'e', 'F'].map(async (name) => {
+      const { end } = await turns.take(nothing, name === name.toUpperCase());
+      begun.push(name);
+      end();
+    });
+    first.end();
+    await Promise.all(wanted);
+    expect(begun.join('')).toBe('CabDFe');
   });
 });

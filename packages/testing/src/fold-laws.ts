@@ -27,7 +27,7 @@ export interface FoldStep {
 interface FoldingState<Folded> {
   fold: (records: Folded[]) => Promise<void>;
   /** Writes what is kept in memory until the checkpoint is stored; more is folded meanwhile. */
-  write?: () => Promise<void>;
+  write?: (awaited: AbortSignal) => Promise<void>;
 }
 
 /** One record after the other, and nothing goes wrong. */
@@ -56,11 +56,11 @@ export async function foldedInSteps<Folded>({
       const fold = async () => {
         const middle = Math.ceil((from + to) / 2);
         await state.fold(log.slice(from, middle));
-        const written = state.write?.();
+        const written = state.write?.(AbortSignal.abort());
         written?.catch(() => undefined);
         if (middle < to) await state.fold(log.slice(middle, to));
         await written;
-        if (isStored) await state.write?.();
+        if (isStored) await state.write?.(AbortSignal.abort());
       };
       const isFolded = await fold().then(
         () => true,
@@ -70,7 +70,7 @@ export async function foldedInSteps<Folded>({
     }
     const state = await open(readModel);
     await state.fold(log.slice(from));
-    await state.write?.();
+    await state.write?.(AbortSignal.abort());
     return documentsOf(readModel, collections);
   });
 }

@@ -60,8 +60,8 @@ export function openPartition(
       delivery.caughtUp();
       return Promise.resolve();
     },
-    store: async (checkpoint: Checkpoint) => {
-      await firing.write();
+    store: async (checkpoint: Checkpoint, awaited: AbortSignal) => {
+      await firing.write(awaited);
       await checkpoints.store(processorName, partition, checkpoint);
     },
     reset: async () => {
@@ -70,6 +70,9 @@ export function openPartition(
       await firing.reset();
       await delivery.reset();
     },
-    close: () => delivery.close(),
+    close: async () => {
+      await firing.close();
+      await delivery.close();
+    },
   };
 }

@@ -145,7 +145,7 @@ async function startService(
       else commands.push(payload as records.RequestNotification);
     await firing.fold([...folded, ...appended]);
     if (!isTime) return;
-    await firing.write();
+    await firing.write(AbortSignal.abort());
     written = own.length;
   };
   const service: Service = {
@@ -167,7 +167,7 @@ async function startService(
     },
     firing: () => firing,
     documents: async () => {
-      await firing.write();
+      await firing.write(AbortSignal.abort());
       const documents: Record<string, unknown[]> = {};
       for (const { name } of firingCollections)
         documents[name] = JSON.parse(

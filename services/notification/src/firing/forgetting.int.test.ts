@@ -229,7 +229,7 @@ describe('a deletion', () => {
       fold: (events: FiringEvent[]) =>
         firing.fold(events.map((event) => foldedRecord(firingRecords[event.type], event.payload, next++))),
       fired: async () => {
-        await firing.write();
+        await firing.write(AbortSignal.abort());
         return readModel.db.collection('fired_events').countDocuments();
       },
     };

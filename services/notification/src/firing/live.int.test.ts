@@ -47,14 +47,15 @@ async function startFiring() {
             checkpoint: () => checkpoints.load(name, partition),
             decide: (incoming) => firing.decide(incoming),
             fold: (events) => firing.fold(events),
-            store: async (checkpoint) => {
-              await firing.write();
+            store: async (checkpoint, awaited) => {
+              await firing.write(awaited);
               await checkpoints.store(name, partition, checkpoint);
             },
             reset: async () => {
               await checkpoints.reset(name, partition);
               await firing.reset();
             },
+            close: () => firing.close(),
           });
         },
         logger,

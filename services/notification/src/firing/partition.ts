@@ -86,12 +86,15 @@ export interface FiringPartition {
   /**
    * Writes what is folded: a checkpoint of what was folded by then may be stored afterwards. Deciding and folding may go on
    * meanwhile.
+   * @param awaited aborted when somebody waits for its end; until then it takes its time
    */
-  write(): Promise<void>;
+  write(awaited: AbortSignal): Promise<void>;
   /** Drops what is stored of the partition. */
   reset(): Promise<void>;
   /** Forgets what is in hand. */
   clear(): void;
+  /** Ends what is being written. */
+  close(): Promise<void>;
 }
 
 /** Told in one batch, to the log or to a channel; of more, fewer records are decided at a time, which bounds memory. */
@@ -100,9 +103,14 @@ const maximumTold = 1_000;
  * States of leads that are kept unwritten: each is written once however often it changes, and it changes with every event
  * that a sequence or a surge looks at. Beyond it they are written beside what follows, once those before are.
  */
-const maximumUnwritten = 20_000;
+const maximumUnwritten = 30_000;
 /** States that are written in one go. */
-const writtenAtOnce = 400;
+const writtenAtOnce = 200;
+/**
+ * While nobody waits for it, the states are written evenly over this time, in milliseconds: done in one go it would take, from
+ * all that is decided meanwhile, a good part of the processor for seconds.
+ */
+const writtenWithinMs = 20_000;
 /** Ids looked up in one call. */
 const chunkSize = 1_000;
 
@@ -172,8 +180,10 @@ export function openFiring(
     await writer.write(readModel.collection(suppressions), silences);
   }
 
-  function write(): Promise<void> {
-    const written = writes.then(writeStates);
+  let haste = new AbortController();
+
+  function write(awaited: AbortSignal): Promise<void> {
+    const written = writes.then(() => writeStates(awaited));
     writes = written.catch(() => undefined);
     return written;
   }
@@ -188,18 +198,19 @@ export function openFiring(
     await writer.write(storedStates, documents, { isNew: (document) => fresh.has(document) });
   }
 
-  async function writeStates(): Promise<void> {
+  async function writeStates(awaited: AbortSignal): Promise<void> {
+    haste = new AbortController();
+    const signal = AbortSignal.any([awaited, haste.signal]);
     for (const [name, known] of unwritten) beingWritten.set(name, known);
     unwritten.clear();
     const toldBefore = beingTold;
     try {
       await toldBefore;
       const all = [...beingWritten.values()];
+      const pauseMs = (writtenWithinMs * writtenAtOnce) / all.length;
       for (let from = 0; from < all.length; from += writtenAtOnce) {
-        const begun = performance.now();
         await writeSome(all.slice(from, from + writtenAtOnce));
-        // Nobody waits for it: what is decided meanwhile comes first.
-        if (from + writtenAtOnce < all.length) await setTimeout(performance.now() - begun);
+        if (from + writtenAtOnce < all.length) await setTimeout(pauseMs, null, { signal }).catch(() => null);
       }
       for (const [name, { state, offset }] of beingWritten) cache.put(name, { state, offset });
     } catch (error) {
@@ -414,9 +425,10 @@ export function openFiring(
         unwritten.set(name, { ...known, isNew });
       }
       if (unwritten.size > maximumUnwritten) {
+        haste.abort();
         await writes;
         // What is not written stays unwritten, and fails whoever stores next.
-        write().catch(() => undefined);
+        write(new AbortController().signal).catch(() => undefined);
       }
     },
 
@@ -432,6 +444,11 @@ export function openFiring(
 
     clear: () => {
       cache.clear();
+    },
+
+    close: async () => {
+      haste.abort();
+      await writes;
     },
   };
 }
