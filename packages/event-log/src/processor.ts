@@ -305,7 +305,8 @@ async function openSession(context: SessionContext): Promise<Session> {
         const events = await decodeOwn(fetched.records);
         if (events.length > 0) await fold(events);
         offset = fetched.nextOffset;
-        if (offset < end && events.length > 0) await opened.store({ offset, positions: from.positions }, atOnce);
+        if (offset < end && events.length > 0)
+          await opened.store({ offset, positions: from.positions }, atOnce);
         signal.throwIfAborted();
       }
       const reached = Object.fromEntries(positions);
