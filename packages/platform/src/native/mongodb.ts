@@ -258,6 +258,8 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
         `127.0.0.1:${ports.mongodb}`,
         state,
       ],
+      // Its collector takes a quarter of its time otherwise; a few hundred megabytes of memory are cheaper.
+      env: { GOGC: '400' },
       ready: () => verifyMongodb(uri),
     });
     return {
