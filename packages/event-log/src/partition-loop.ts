@@ -59,7 +59,7 @@ const maxWaitMs = 500;
  * many small ones would take all that the machine has. Records that may not wait end the rest.
  */
 const cycleFactor = 4;
-const longestCycleMs = 250;
+const longestCycleMs = 350;
 const longestPauseMs = 5_000;
 /** A partition on which nothing moves for this long, although it should, is given up with its process. */
 const stallMs = 60_000;
