@@ -15,6 +15,7 @@ import { loggedPath } from './secret-paths.js';
 
 // Without this hook kafkajs and node:http stay unpatched when they are imported by ES modules. Only what is patched
 // goes through the hook: every module that does costs start-up time.
+// eslint-disable-next-line @typescript-eslint/no-deprecated -- OpenTelemetry's hook is for it, and has no other form yet
 register('@opentelemetry/instrumentation/hook.mjs', import.meta.url, {
   data: { include: ['http', 'https', 'node:http', 'node:https', 'kafkajs'] },
 });

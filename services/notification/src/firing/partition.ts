@@ -180,6 +180,7 @@ export function openFiring(
     await writer.write(readModel.collection(suppressions), silences);
   }
 
+  /** Aborted when what is being written should be written soon. */
   let haste = new AbortController();
 
   function write(awaited: AbortSignal): Promise<void> {
@@ -435,6 +436,7 @@ export function openFiring(
     write,
 
     reset: async () => {
+      await beingTold;
       await deletePartition(readModel, leadStates, partition);
       await deletePartition(readModel, firedEvents, partition);
       await deletePartition(readModel, suppressions, partition);
@@ -448,7 +450,7 @@ export function openFiring(
 
     close: async () => {
       haste.abort();
-      await writes;
+      await Promise.allSettled([writes, beingTold]);
     },
   };
 }
