@@ -90,3 +90,39 @@ test('any cut of the log into batches, killed at any write, gives the same docum
     { numRuns: 10 },
   );
 }, 180_000);
+
+test('leads that could not be written are what is decided on next, and nothing is written after them', async () => {
+  const log = logOf(
+    ['ada', 'bob', 'cy', 'ada'].map((lead) => ({
+      type: 'EventsIngested',
+      payload: ingested(lead, [{ event_type: 'Page View' }], {
+        lead_id: leadIdOf(ouId, 'email', email(lead).alias),
+        aliases: [email(lead)],
+      }),
+    })),
+  );
+  let seen = 0;
+  await foldedInSteps({
+    collections,
+    log,
+    steps: [{ size: log.length, killedAfter: 0, isStored: true }],
+    open: (readModel) => {
+      const projection = createLeadProjection(readModel, { partition: 0, cachedLeads: 2 });
+      let folded: Promise<void> = Promise.resolve();
+      return {
+        fold: (events) => (folded = projection.fold(events)),
+        write: () =>
+          projection.write().catch(async (error: unknown) => {
+            await folded;
+            const leads = await projection.load(log.map(({ payload }) => payload));
+            expect([...leads.values()].map((lead) => lead?.event_count)).toEqual([2, 1, 1]);
+            await expect(projection.write()).rejects.toThrow();
+            seen += 1;
+            throw error;
+          }),
+      };
+    },
+  });
+  // A failed expectation above ends the step only.
+  expect(seen).toBe(1);
+}, 60_000);

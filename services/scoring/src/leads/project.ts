@@ -92,8 +92,9 @@ export function createLeadProjection(
   const cache = createStateCache<Lead>({ maximumEntries: cachedLeads });
   const openHistograms = new Map<string, OpenHistogram>();
   let unwritten = new Unwritten();
-  /** Being written. */
+  /** Being written, or could not be written: what is decided on goes by it all the same. */
   let leaving = unwritten;
+  /** Fails for all that come after a failure: what was not written would be missing. */
   let written: Promise<void> = Promise.resolve();
 
   async function load(
@@ -191,10 +192,10 @@ export function createLeadProjection(
   }
 
   /** One after the other, whoever asks for it. */
-  async function write(): Promise<void> {
-    const mine = written.then(writeUnwritten);
-    written = mine.catch(() => undefined);
-    await mine;
+  function write(): Promise<void> {
+    written = written.then(writeUnwritten);
+    written.catch(() => undefined);
+    return written;
   }
 
   async function writeUnwritten(): Promise<void> {
@@ -206,29 +207,23 @@ export function createLeadProjection(
       if (open.isNew) freshHistograms.add(document);
       return document;
     });
-    try {
-      // Before the leads: whoever sees a lead's score finds the entries that explain it.
-      await Promise.all([
-        insertMissing(storedTimeline, entries),
-        insertMissing(storedAliases, inLockingOrder(aliases)),
-      ]);
-      const fresh = new Set<object>();
-      const documents = [...leads.values()].map(({ lead, isNew }) => {
-        const document = toLeadDocument(lead, partition);
-        if (isNew) fresh.add(document);
-        return document;
-      });
-      await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
-      await writer.write(storedHistograms, histogramDocuments, {
-        isNew: (document) => freshHistograms.has(document),
-      });
-      for (const open of changed) open.isNew = false;
-      leaving = new Unwritten();
-    } catch (error) {
-      // What is in hand is ahead of what is stored; the same fold again starts from what is stored.
-      clear();
-      throw error;
-    }
+    // Before the leads: whoever sees a lead's score finds the entries that explain it.
+    await Promise.all([
+      insertMissing(storedTimeline, entries),
+      insertMissing(storedAliases, inLockingOrder(aliases)),
+    ]);
+    const fresh = new Set<object>();
+    const documents = [...leads.values()].map(({ lead, isNew }) => {
+      const document = toLeadDocument(lead, partition);
+      if (isNew) fresh.add(document);
+      return document;
+    });
+    await writer.write(storedLeads, documents, { isNew: (document) => fresh.has(document) });
+    await writer.write(storedHistograms, histogramDocuments, {
+      isNew: (document) => freshHistograms.has(document),
+    });
+    for (const open of changed) open.isNew = false;
+    leaving = new Unwritten();
   }
 
   /** The leads that are gone, and what explains their scores; a lead that was made since stays. */
@@ -315,6 +310,7 @@ export function createLeadProjection(
     cache.clear();
     openHistograms.clear();
     leaving = unwritten = new Unwritten();
+    written = Promise.resolve();
   }
 
   return { load, fold, write, clear };
