@@ -227,6 +227,10 @@ export const leadScored = defineRecord({
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
+    new_lead: z
+      .boolean()
+      .optional()
+      .describe('True where the lead was not there before: it is the first decision on it.'),
     previous_score: score,
     score,
     configuration_version: z.int().min(0).describe("The version of the OU's rules that decided."),

@@ -96,7 +96,8 @@ export function createLeadAccounts(
           }
           const seen = now(name);
           const account = foldAccount(seen?.account ?? null, record.payload, offset);
-          passed.set(name, { account, isWhole: seen?.isWhole ?? false, last: offset });
+          const isWhole = seen?.isWhole ?? record.payload.new_lead === true;
+          passed.set(name, { account, isWhole, last: offset });
         },
 
         now: (lead) => now(nameOf(lead)),

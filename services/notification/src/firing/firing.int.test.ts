@@ -188,11 +188,15 @@ function scoringLog(acts: readonly Act[], leads: readonly string[] = ['ada']): F
   const scores = new Map<string, number>();
   return acts.map((one, index) => {
     const lead = leads[index % leads.length] ?? '';
-    const previous = scores.get(lead) ?? 0;
+    const before = scores.get(lead);
+    const previous = before ?? 0;
     scores.set(lead, previous + (one.points ?? 0));
     return foldedRecord(
       records.leadScored,
-      leadScored([one], previous, one.at, { lead_id: idOf(lead) }),
+      leadScored([one], previous, one.at, {
+        lead_id: idOf(lead),
+        ...(before === undefined && { new_lead: true }),
+      }),
       index * 2,
     );
   });
@@ -465,6 +469,18 @@ describe('what is told', () => {
       await service.take(next.slice(1));
       expect(service.own.slice(1)).toMatchObject([
         { type: 'MilestoneFired', payload: { score: 12, top_drivers: [{ count: 2, total: 12 }] } },
+      ]);
+      // Of a lead that begins here there is nothing to wait for.
+      await service.reopen();
+      await service.take([
+        foldedRecord(
+          records.leadScored,
+          leadScored([act('c1', 'A', 1, 11)], 0, 1, { lead_id: idOf('cy'), new_lead: true }),
+          20,
+        ),
+      ]);
+      expect(service.own.slice(2)).toMatchObject([
+        { type: 'MilestoneFired', payload: { lead_id: idOf('cy'), score: 11 } },
       ]);
     } finally {
       await service.close();

@@ -38,7 +38,7 @@ export function decideLeads(
       scores.set(name, null);
       continue;
     }
-    for (const decision of decideScore(payload, before ?? 0, rulesOf(ou_id))) {
+    for (const decision of decideScore(payload, before, rulesOf(ou_id))) {
       scores.set(name, decision.score);
       for (const scored of decision.scored_events) matches += scored.matches.length;
       events.push({ type: 'LeadScored', payload: decision });
@@ -58,11 +58,11 @@ function leadRemoved(
 
 /**
  * The decisions on one record of events, in order; more than one only when very many rules match.
- * @param previousScore the lead's score before
+ * @param previousScore the lead's score before; null for a lead that is not there
  */
 export function decideScore(
   ingested: records.EventsIngested,
-  previousScore: number,
+  previousScore: number | null,
   rules: CompiledRules,
 ): records.LeadScored[] {
   const decisions: records.LeadScored[] = [];
@@ -72,7 +72,7 @@ export function decideScore(
   let matches = 0;
   let points = 0;
   const finish = () => {
-    const next = bounded(score + points);
+    const next = bounded((score ?? 0) + points);
     decisions.push(leadScored(ingested, part, scored, score, next, rules.version));
     score = next;
     part = [];
@@ -115,7 +115,7 @@ function leadScored(
   ingested: records.EventsIngested,
   events: records.EventsIngested['events'],
   scored: records.ScoredEvent[],
-  previous: number,
+  previous: number | null,
   score: number,
   version: number,
 ): records.LeadScored {
@@ -128,7 +128,8 @@ function leadScored(
   return {
     ou_id: ingested.ou_id,
     lead_id: ingested.lead_id,
-    previous_score: previous,
+    ...(previous === null && { new_lead: true }),
+    previous_score: previous ?? 0,
     score,
     configuration_version: version,
     event_count: events.length,

@@ -201,8 +201,9 @@ describe('deleted leads', () => {
           removed_at: at,
         },
       },
-      { type: 'LeadScored', payload: { previous_score: 0, score: 10 } },
+      { type: 'LeadScored', payload: { new_lead: true, previous_score: 0, score: 10 } },
     ]);
+    expect(events[0]?.payload).not.toHaveProperty('new_lead');
     for (const { type, payload } of events)
       expect(
         { LeadScored: records.leadScored, LeadRemoved: records.leadRemoved }[type].schema.safeParse(payload)
