@@ -13,7 +13,7 @@ import {
   type RawRecord,
 } from './partition-reader.js';
 import { pause, unlessAborted } from './timing.js';
-import { createTurns, type Turns } from './turns.js';
+import { batchesAtOnce, createTurns, type Turns } from './turns.js';
 
 /** One attempt at working on a partition. Its methods are called one at a time. */
 export interface Session {
@@ -38,6 +38,8 @@ export interface PartitionLoopOptions {
   maxBytesPerBatch: number;
   /** Shared by the partitions of a process. */
   turns: Turns;
+  /** How many partitions the process works on by now. */
+  partitionsInHand(): number;
   /** Opens a session. `touch` is to be called now and then while that takes long. */
   open(signal: AbortSignal, touch: () => void): Promise<Session>;
   isRetriable(error: unknown): boolean;
@@ -56,7 +58,8 @@ const maxWaitMs = 500;
 /**
  * Who has read a topic to its end rests after a batch, three times as long as it took, and begins the next one at the latest
  * when `longestCycleMs` have passed since it began this one: a batch costs much more than a record in it, and without rest
- * many small ones would take all that the machine has. Records that may not wait end the rest.
+ * many small ones would take all that the machine has. Records that may not wait end the rest. All of that is for as many
+ * partitions as have their turns at one time; where a process has more, each rests as much longer.
  */
 const cycleFactor = 4;
 const longestCycleMs = 350;
@@ -195,7 +198,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
                 const all = waited ? await readOn(reader, first, 0) : first;
                 const begun = performance.now();
                 await session.handle(topic, all.records, all.nextOffset);
-                restsUntil = begun + Math.min((performance.now() - begun) * cycleFactor, longestCycleMs);
+                restsUntil = begun + cycleMs(performance.now() - begun);
                 touch();
                 succeeded();
                 return all;
@@ -221,6 +224,12 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     } finally {
       stopping.signal.removeEventListener('abort', end);
     }
+  }
+
+  /** From the beginning of a batch to that of the next. */
+  function cycleMs(batchMs: number): number {
+    const rounds = Math.max(1, options.partitionsInHand() / batchesAtOnce);
+    return Math.min(batchMs * cycleFactor, longestCycleMs) * rounds;
   }
 
   /** What there is to handle; until the rest is over, as much as comes in and may wait. */

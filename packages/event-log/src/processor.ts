@@ -146,6 +146,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           membership: () => membership,
           metrics,
           turns,
+          partitionsInHand: () => loops.all().length,
           maxBytesPerBatch: options.maxBytesPerBatch ?? defaultBytesPerBatch,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,

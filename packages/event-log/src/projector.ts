@@ -65,6 +65,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           membership: () => membership,
           metrics,
           turns,
+          partitionsInHand: () => loops.all().length,
           maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
