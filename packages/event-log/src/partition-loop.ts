@@ -15,12 +15,20 @@ import {
 import { pause, unlessAborted } from './timing.js';
 import { batchesAtOnce, createTurns, type Turns } from './turns.js';
 
+/** What an input has brought: records, or none. */
+export interface Brought {
+  topic: TopicName;
+  records: RawRecord[];
+  /** Where to read on after them. */
+  nextOffset: bigint;
+}
+
 /** One attempt at working on a partition. Its methods are called one at a time. */
 export interface Session {
   /** Where to read each input topic from. */
   readonly positions: ReadonlyMap<TopicName, bigint>;
-  /** Takes records of one topic, or none; `nextOffset` is where to read on after them. */
-  handle(topic: TopicName, records: RawRecord[], nextOffset: bigint): Promise<void>;
+  /** Takes what an input has brought; of sessions that take several together, what each of several has. */
+  handle(brought: readonly Brought[]): Promise<void>;
   /** Stores what it has kept in memory: called while an input is silent, and at an orderly end, then with `isLast`. */
   settle?(isLast: boolean): Promise<void>;
   close(): Promise<void>;
@@ -36,6 +44,8 @@ export interface PartitionLoopOptions {
   membership: () => Membership;
   metrics: ProcessingMetrics;
   maxBytesPerBatch: number;
+  /** What inputs have brought when one of them has its turn is handled together. */
+  isTogether: boolean;
   /** Shared by the partitions of a process. */
   turns: Turns;
   /** How many partitions the process works on by now. */
@@ -44,6 +54,15 @@ export interface PartitionLoopOptions {
   open(signal: AbortSignal, touch: () => void): Promise<Session>;
   isRetriable(error: unknown): boolean;
   onFatal(error: Error): void;
+}
+
+/** What an input has brought and who waits with it: `restsUntil` is for when it was handled. */
+interface Waiting {
+  readonly topic: TopicName;
+  fetched: Fetched;
+  restsUntil: number;
+  done: () => void;
+  readOn(): Promise<void>;
 }
 
 export interface PartitionLoop {
@@ -157,13 +176,47 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     stopping.signal.addEventListener('abort', end);
     const turns = createTurns(1);
 
-    async function inTurn<Result>(isUrgent: boolean, work: () => Promise<Result>): Promise<Result> {
+    async function inTurn(isUrgent: boolean, work: () => Promise<void>): Promise<void> {
       const turn = await turns.take(touch, isUrgent);
       try {
-        return await work();
+        await work();
       } finally {
         turn.end();
       }
+    }
+
+    /** Who waits for the turn with what its input has brought, in the order in which they came. */
+    const waiting = new Set<Waiting>();
+
+    /** Until what an input has brought is handled: in its own turn, or along with what another has brought. */
+    function handled(mine: Waiting): Promise<void> {
+      waiting.add(mine);
+      const ownTurn = inTurn(!nothingIsUrgent(mine.topic), async () => {
+        if (!waiting.has(mine)) return;
+        const { end, waited } = await options.turns.take(touch);
+        try {
+          const together = options.isTogether ? [...waiting] : [mine];
+          for (const one of together) waiting.delete(one);
+          if (ending.signal.aborted) return;
+          // What came in the meantime is handled along with it.
+          if (waited) await Promise.all(together.map((one) => one.readOn()));
+          const begun = performance.now();
+          await session.handle(together.map(({ topic, fetched }) => ({ topic, ...fetched })));
+          const restsUntil = begun + cycleMs(performance.now() - begun);
+          touch();
+          succeeded();
+          for (const one of together) {
+            one.restsUntil = restsUntil;
+            one.done();
+          }
+        } finally {
+          end();
+        }
+      });
+      return new Promise((resolve, reject) => {
+        mine.done = resolve;
+        ownTurn.then(resolve, reject);
+      });
     }
 
     async function poll(topic: TopicName): Promise<void> {
@@ -189,23 +242,17 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           touch();
           // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
           if (fetched.records.length > 0 || fetched.nextOffset > position) {
-            const first = fetched;
-            fetched = await inTurn(!nothingIsUrgent(topic), async () => {
-              const { end, waited } = await options.turns.take(touch);
-              try {
-                if (ending.signal.aborted) return first;
-                // What came in the meantime is handled along with it.
-                const all = waited ? await readOn(reader, first, 0) : first;
-                const begun = performance.now();
-                await session.handle(topic, all.records, all.nextOffset);
-                restsUntil = begun + cycleMs(performance.now() - begun);
-                touch();
-                succeeded();
-                return all;
-              } finally {
-                end();
-              }
-            });
+            const mine: Waiting = {
+              topic,
+              fetched,
+              restsUntil,
+              done: () => undefined,
+              async readOn() {
+                mine.fetched = await readOn(reader, mine.fetched, 0);
+              },
+            };
+            await handled(mine);
+            ({ fetched, restsUntil } = mine);
           } else if (session.settle) await inTurn(false, async () => session.settle?.(false));
           metrics.lag(topic, partition, Number(fetched.highWatermark - fetched.nextOffset));
           position = fetched.nextOffset;

@@ -1,6 +1,6 @@
 // The processor against real brokers: once, whatever fails.
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, afterAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, afterAll, describe, expect, test } from '@jest/globals';
 import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { listDeadLetters, retryDeadLetters, type DeadLetter } from './dead-letters.js';
@@ -9,13 +9,14 @@ import type { Broker } from './broker.js';
 import { BatchTooLarge } from './errors.js';
 import { requestRebuild, tail, waitUntilConsumed } from './operations.js';
 import { createPartitionReader } from './partition-reader.js';
-import type { OutgoingRecord } from './records.js';
+import type { IncomingRecord, OutgoingRecord } from './records.js';
 import {
   countRulesets,
   createRuleset,
   createStores,
   forgetfulState,
   ingestEvents,
+  leadDeleted,
   linkAlias,
   putRaw,
   removeNamespace,
@@ -64,6 +65,12 @@ async function stopAll(): Promise<void> {
 }
 
 const onLog = () => countRulesets(tail(log, 'scoring.events', { from: 'beginning', follow: false }));
+
+async function letters(): Promise<DeadLetter[]> {
+  const all: DeadLetter[] = [];
+  for await (const letter of listDeadLetters(log, 'scoring')) all.push(letter);
+  return all;
+}
 
 /** Each of these is on the log once, folded once, and nothing else is. */
 async function expectOnceEach(ids: Iterable<string>, stores: Map<number, Store>): Promise<void> {
@@ -372,11 +379,6 @@ describe('records that cannot be taken', () => {
   const stores = createStores();
   const ids = new Set<string>();
   const poison = new Set<string>();
-  const letters = async (): Promise<DeadLetter[]> => {
-    const all: DeadLetter[] = [];
-    for await (const letter of listDeadLetters(log, 'scoring')) all.push(letter);
-    return all;
-  };
   const faults: Faults = {
     decide(records) {
       for (const { payload } of records) {
@@ -728,6 +730,119 @@ describe('a state that is stored now and then', () => {
     expect(storeOf(stores, 0).resets).toBe(1);
     await expectOnceEach(ids, stores);
   }, 40_000);
+});
+
+describe('what several inputs have brought', () => {
+  beforeEach(fresh, 60_000);
+  afterEach(async () => {
+    await stopAll();
+    await clear();
+  }, 30_000);
+
+  /** A processor of commands to scoring and to ingest, and its batches: how many commands each had of scoring and of ingest. */
+  async function taking(decided: (records: IncomingRecord[]) => void = () => undefined) {
+    const stores = createStores();
+    const batches: { scoring: number; ingest: number }[] = [];
+    let held: Promise<void> | undefined;
+    const processor = await start(stores, {
+      inputs: ['scoring.commands', 'ingest.commands', 'ingest.events'],
+      decidesTogether: true,
+      faults: {
+        async decide(records) {
+          const countOf = (from: TopicName) => records.filter(({ topic }) => topic === from).length;
+          batches.push({ scoring: countOf('scoring.commands'), ingest: countOf('ingest.commands') });
+          await held;
+          decided(records);
+        },
+      },
+    });
+    await eventually('ready', () => processor.status.ready() && processor.status.partitions().length === 3);
+    return {
+      batches,
+      /** Writes commands while an event is decided on, and waits until all is taken. @returns the batches since */
+      async meanwhile(commands: OutgoingRecord[]) {
+        const begun = batches.length;
+        let release = () => {};
+        held = new Promise((resolve) => (release = resolve));
+        const first = await writer.write([leadDeleted()]);
+        await eventually('it is decided on', () => batches.length > begun);
+        const positions = [...first, ...(await writer.write(commands))];
+        await pause(100);
+        held = undefined;
+        release();
+        await eventually('all is taken', () => {
+          const taken = storeOf(stores, 0).checkpoint.positions;
+          return positions.every(({ topic, offset }) => (taken[topic] ?? 0n) > offset);
+        });
+        return batches.slice(begun + 1);
+      },
+      expectOnceEach: (ids: string[]) => expectOnceEach(ids, stores),
+    };
+  }
+
+  const rulesets = (...names: string[]) => names.map((name) => createRuleset({ partition: 0, name }));
+  const idsOf = (records: OutgoingRecord[]) => records.map(({ key }) => key);
+
+  test('is decided in one batch, and taken once', async () => {
+    const { meanwhile, expectOnceEach: once } = await taking();
+    const ids: string[] = [];
+    await eventually('some are decided together', async () => {
+      const made = rulesets('one', 'two');
+      ids.push(...idsOf(made));
+      const since = await meanwhile([...made, linkAlias()]);
+      return since.length === 1 && since[0]?.scoring === 2 && since[0].ingest === 1;
+    });
+    await once(ids);
+  }, 60_000);
+
+  test.each([
+    ['it is too much at once', new BatchTooLarge('too much at once')],
+    ['deciding fails', new Error('for a reason of its own')],
+  ])(
+    'is decided by input where %s',
+    async (_, failure) => {
+      let failed = 0;
+      const { meanwhile, expectOnceEach: once } = await taking((records) => {
+        if (new Set(records.map(({ topic }) => topic)).size === 1) return;
+        failed++;
+        throw failure;
+      });
+      const ids: string[] = [];
+      let since: { scoring: number; ingest: number }[] = [];
+      await eventually('some fail together', async () => {
+        const made = rulesets('one', 'two');
+        ids.push(...idsOf(made));
+        since = await meanwhile([...made, linkAlias(), linkAlias()]);
+        return failed > 0;
+      });
+      expect(since.slice(-2).sort((a, b) => a.scoring - b.scoring)).toEqual([
+        { scoring: 0, ingest: 2 },
+        { scoring: 2, ingest: 0 },
+      ]);
+      await once(ids);
+    },
+    60_000,
+  );
+
+  test('is decided one by one only of the input that has a record which cannot be taken', async () => {
+    const { meanwhile, expectOnceEach: once } = await taking((records) => {
+      if (records.some(({ payload }) => (payload as { name?: string }).name === 'poison'))
+        throw new Error('it cannot be taken');
+    });
+    const ids: string[] = [];
+    let rounds = 0;
+    let since: { scoring: number; ingest: number }[] = [];
+    await eventually('some are decided together', async () => {
+      const made = rulesets('one', 'poison', 'two');
+      rounds++;
+      ids.push(...idsOf(made.filter((_, index) => index !== 1)));
+      since = await meanwhile([...made, linkAlias(), linkAlias()]);
+      return since.some(({ scoring, ingest }) => scoring > 0 && ingest > 0);
+    });
+    expect(since.filter(({ scoring }) => scoring === 0)).toEqual([{ scoring: 0, ingest: 2 }]);
+    expect(await letters()).toHaveLength(rounds);
+    await once(ids);
+  }, 60_000);
 });
 
 describe('an input that has been read to its end', () => {

@@ -14,6 +14,7 @@ import {
   createLoops,
   OpenAnew,
   startPartitionLoop,
+  type Brought,
   type Session,
 } from './partition-loop.js';
 import { createPartitionReader, type RawRecord } from './partition-reader.js';
@@ -54,7 +55,8 @@ export interface Reply {
 export interface PartitionState {
   checkpoint(): Promise<Checkpoint>;
   /**
-   * Loads what is needed in bulk and decides for each record in order; writes nothing. All records are of one input topic.
+   * Loads what is needed in bulk and decides for each record in order; writes nothing. All records are of one input topic,
+   * unless the service `decidesTogether`.
    * @throws BatchTooLarge where fewer records are to be decided at a time: they come again, in two halves
    */
   decide(records: IncomingRecord[]): Promise<Decision>;
@@ -91,8 +93,13 @@ export interface ProcessorOptions {
   onFatal(error: Error): void;
   /** Whether an error of the state passes by itself, besides those with `retriable: true`; such a batch is never parked. */
   isRetriable?(error: unknown): boolean;
-  /** Records decided together. Default 1,000. */
+  /** Records of one input decided together. Default 1,000. */
   maxRecordsPerBatch?: number;
+  /**
+   * What several inputs have brought is decided in one batch, those of each input in their order: for a service that decides
+   * on each input by state that the others do not change, or that may take them in any order. It saves batches.
+   */
+  decidesTogether?: boolean;
   /** Bytes read from one topic's partition at a time: bounds a batch, and with it memory. Default 2 MiB. */
   maxBytesPerBatch?: number;
   /**
@@ -138,7 +145,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
         options.onFatal(error);
       };
       const loops = createLoops((partition) => {
-        const suspects: Suspects = { singlyBefore: new Map(), failures: new Map() };
+        const suspects: Suspects = { apartBefore: new Map(), singlyBefore: new Map(), failures: new Map() };
         return startPartitionLoop({
           log,
           partition,
@@ -148,6 +155,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           turns,
           partitionsInHand: () => loops.all().length,
           maxBytesPerBatch: options.maxBytesPerBatch ?? defaultBytesPerBatch,
+          isTogether: options.decidesTogether ?? false,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
           open: (signal, touch) =>
@@ -190,6 +198,8 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
 
 /** What is remembered of records that made a decision fail, beyond the session that they ended. */
 interface Suspects {
+  /** By input topic: records before this offset are not decided with those of other inputs. */
+  apartBefore: Map<TopicName, bigint>;
   /** By input topic: records before this offset are decided one by one. */
   singlyBefore: Map<TopicName, bigint>;
   /** By `topic:offset`. */
@@ -208,8 +218,10 @@ interface SessionContext {
   touch: () => void;
 }
 
-/** Records of one batch that are decided together. */
+/** Records of one input that are decided together. */
 interface Segment {
+  input: TopicName;
+  /** What they are of: for one that is sent again, where it first came. */
   topic: TopicName;
   records: RawRecord[];
   /** Where to read on after each record. One that is sent again has the offset at which it first came, not its place here. */
@@ -222,21 +234,34 @@ function nextOffsetOf({ nextOffsets }: Segment): bigint {
   return last;
 }
 
-function halvesOf({ topic, records, nextOffsets }: Segment): Segment[] {
+/** A batch in smaller ones. */
+function partsOf(batch: readonly Segment[]): Segment[][] {
+  return batch.length > 1 ? batch.map((segment) => [segment]) : batch.flatMap(halvesOf).map((half) => [half]);
+}
+
+function halvesOf({ records, nextOffsets, ...segment }: Segment): Segment[] {
   const middle = Math.ceil(records.length / 2);
   return [
-    { topic, records: records.slice(0, middle), nextOffsets: nextOffsets.slice(0, middle) },
-    { topic, records: records.slice(middle), nextOffsets: nextOffsets.slice(middle) },
+    { ...segment, records: records.slice(0, middle), nextOffsets: nextOffsets.slice(0, middle) },
+    { ...segment, records: records.slice(middle), nextOffsets: nextOffsets.slice(middle) },
   ];
 }
 
-/** A segment decoded. */
+function recordsIn(batch: readonly Segment[]): number {
+  return batch.reduce((sum, { records }) => sum + records.length, 0);
+}
+
+/** A batch decoded. */
 interface IncomingBatch {
   records: IncomingRecord[];
   /** The same records as they came. */
-  raw: RawRecord[];
-  /** Dead letters. */
-  parked: EncodedRecord[];
+  raw: { segment: Segment; record: RawRecord }[];
+  parked: Parked[];
+}
+
+interface Parked {
+  topic: TopicName;
+  letter: EncodedRecord;
 }
 
 function suspectId({ topic }: Segment, offset: bigint): string {
@@ -350,15 +375,28 @@ async function openSession(context: SessionContext): Promise<Session> {
       metrics.fold((performance.now() - started) / 1_000);
     }
 
-    async function handle(topic: TopicName, records: RawRecord[], nextOffset: bigint): Promise<void> {
-      for (const segment of segmentsOf(topic, records, nextOffset)) {
+    async function handle(brought: readonly Brought[]): Promise<void> {
+      for (const batch of batchesOf(brought.flatMap(segmentsOf))) {
         if (signal.aborted) return;
+        const [segment] = batch;
+        if (!segment) continue;
         const started = performance.now();
-        if (isRebuild(segment)) await rebuild(topic, segment);
-        else await decideInParts(topic, segment);
+        if (isRebuild(segment)) await rebuild(segment);
+        else await decideInParts(batch);
         handledAt = performance.now();
-        metrics.batch(topic, { records: segment.records.length, seconds: (handledAt - started) / 1_000 });
+        const seconds = (handledAt - started) / 1_000;
+        for (const { topic, records } of batch) metrics.batch(topic, { records: records.length, seconds });
       }
+    }
+
+    /** All in one, if each input has one segment and none is to be by itself. */
+    function batchesOf(segments: readonly (Segment & { alone: boolean })[]): Segment[][] {
+      const inputs = new Set(segments.map(({ input }) => input));
+      const isApart = ({ input, nextOffsets: [first = 0n] }: Segment) =>
+        first <= (suspects.apartBefore.get(input) ?? 0n);
+      const isOne =
+        inputs.size === segments.length && !segments.some((segment) => segment.alone || isApart(segment));
+      return isOne ? [[...segments]] : segments.map((segment) => [segment]);
     }
 
     async function store(awaited: AbortSignal): Promise<void> {
@@ -408,19 +446,19 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     /** Divides a batch: where the records' topic changes, around rebuilds, at the limit, and one by one after a failure. */
-    function segmentsOf(topic: TopicName, records: RawRecord[], nextOffset: bigint): Segment[] {
-      const singlyBefore = suspects.singlyBefore.get(topic) ?? 0n;
+    function segmentsOf({ topic: input, records, nextOffset }: Brought): (Segment & { alone: boolean })[] {
+      const singlyBefore = suspects.singlyBefore.get(input) ?? 0n;
       const segments: (Segment & { alone: boolean })[] = [];
       for (const raw of records) {
-        const { topic: first, record } = asFirstCome(topic, raw, isTopic);
-        const segment = { topic: first, records: [record], nextOffsets: [raw.offset + 1n] };
+        const { topic, record } = asFirstCome(input, raw, isTopic);
+        const segment = { input, topic, records: [record], nextOffsets: [raw.offset + 1n] };
         const alone = raw.offset < singlyBefore || isRebuild(segment);
         const last = segments.at(-1);
         if (
           last &&
           !alone &&
           !last.alone &&
-          last.topic === first &&
+          last.topic === topic &&
           last.records.length < maxRecordsPerBatch
         ) {
           last.records.push(record);
@@ -434,12 +472,12 @@ async function openSession(context: SessionContext): Promise<Session> {
       return segments;
     }
 
-    async function rebuild(input: TopicName, segment: Segment): Promise<void> {
+    async function rebuild(segment: Segment): Promise<void> {
       logger.info('the read model is dropped and folded anew');
       await untilStored();
       foldedUpTo = await startOver();
       await opened.caughtUp?.();
-      await commit(input, nextOffsetOf(segment), [], []);
+      await commit([segment], [], []);
       await store(atOnce);
       const [record] = segment.records;
       const decoded = record ? codec.decode(segment.topic, partition, record) : undefined;
@@ -447,40 +485,46 @@ async function openSession(context: SessionContext): Promise<Session> {
       logger.info('the read model is folded anew');
     }
 
-    async function decideInParts(input: TopicName, segment: Segment): Promise<void> {
+    async function decideInParts(batch: readonly Segment[]): Promise<void> {
       try {
-        await decideSegment(input, segment);
+        await decideBatch(batch);
       } catch (error) {
-        if (!isSplit(error, segment)) throw error;
-        for (const half of halvesOf(segment)) {
+        if (!isSplit(error, batch)) throw error;
+        for (const part of partsOf(batch)) {
           if (signal.aborted) return;
-          await decideInParts(input, half);
+          await decideInParts(part);
         }
       }
     }
 
-    function isSplit(error: unknown, { records }: Segment): boolean {
-      return error instanceof BatchTooLarge && records.length > 1;
+    function isSplit(error: unknown, batch: readonly Segment[]): boolean {
+      return error instanceof BatchTooLarge && recordsIn(batch) > 1;
     }
 
-    async function decideSegment(input: TopicName, segment: Segment): Promise<void> {
+    async function decideBatch(batch: readonly Segment[]): Promise<void> {
       // Opened ahead, to overlap with loading and deciding.
       producer.begin().catch(() => undefined);
-      await codec.loadSchemas(segment.records);
+      await codec.loadSchemas(batch.flatMap(({ records }) => records));
       // What was decoded is let go once it is decided: committing and folding take most of a batch's time, and a
       // collector that finds a whole batch alive copies all of it.
-      let incoming: IncomingBatch | undefined = decode(segment);
+      let incoming: IncomingBatch | undefined = decode(batch);
       const origin = originOf(incoming.records);
       const within = { 'messaging.destination.partition.id': partition };
-      await withinSpan(`process ${segment.topic}`, origin, within, async () => {
+      const topics = batch.map(({ topic }) => topic).join(', ');
+      await withinSpan(`process ${topics}`, origin, within, async () => {
         if (!incoming) throw new Error('a batch is decided once');
         const { parked } = incoming;
-        const { decision, events, commands } = await decide(input, segment, incoming);
+        const { decision, events, commands } = await decide(batch, incoming);
         incoming = undefined;
-        const offsets = await commit(input, nextOffsetOf(segment), [...events, ...commands], parked);
-        if (parked.length > 0) metrics.deadLetters(segment.topic, parked.length);
+        const offsets = await commit(
+          batch,
+          [...events, ...commands],
+          parked.map(({ letter }) => letter),
+        );
+        for (const { topic } of parked) metrics.deadLetters(topic, 1);
         if (suspects.failures.size > 0)
-          for (const { offset } of segment.records) suspects.failures.delete(suspectId(segment, offset));
+          for (const segment of batch)
+            for (const { offset } of segment.records) suspects.failures.delete(suspectId(segment, offset));
         if (decision.events.length > 0) {
           await fold(decision.events.map((event, at) => folded(event, events[at], offsets[at] ?? -1n)));
           foldedUpTo = (offsets[events.length - 1] ?? foldedUpTo - 1n) + 1n;
@@ -492,34 +536,35 @@ async function openSession(context: SessionContext): Promise<Session> {
       });
     }
 
-    /** What can be decoded of a segment; the rest is parked, and so is what made deciding fail on every try. */
-    function decode(segment: Segment): IncomingBatch {
-      const batch: IncomingBatch = { records: [], raw: [], parked: [] };
-      for (const record of segment.records) {
-        const failed =
-          suspects.failures.size > 0 ? suspects.failures.get(suspectId(segment, record.offset)) : undefined;
-        const decoded =
-          failed && failed.attempts >= attemptsUntilParked
-            ? { problem: failed.reason }
-            : codec.decode(segment.topic, partition, record);
-        if ('problem' in decoded) batch.parked.push(deadLetter(segment, record, decoded.problem));
-        else {
-          batch.records.push(decoded);
-          batch.raw.push(record);
+    /** What can be decoded of a batch; the rest is parked, and so is what made deciding fail on every try. */
+    function decode(batch: readonly Segment[]): IncomingBatch {
+      const incoming: IncomingBatch = { records: [], raw: [], parked: [] };
+      for (const segment of batch)
+        for (const record of segment.records) {
+          const failed =
+            suspects.failures.size > 0 ? suspects.failures.get(suspectId(segment, record.offset)) : undefined;
+          const decoded =
+            failed && failed.attempts >= attemptsUntilParked
+              ? { problem: failed.reason }
+              : codec.decode(segment.topic, partition, record);
+          if ('problem' in decoded) incoming.parked.push(deadLetter(segment, record, decoded.problem));
+          else {
+            incoming.records.push(decoded);
+            incoming.raw.push({ segment, record });
+          }
         }
-      }
-      return batch;
+      return incoming;
     }
 
-    function deadLetter({ topic }: Segment, record: RawRecord, reason: string): EncodedRecord {
+    function deadLetter({ topic }: Segment, record: RawRecord, reason: string): Parked {
       logger.warn({ topic, offset: String(record.offset), reason }, 'a record is parked as a dead letter');
-      return deadLetterMessage(wire(deadLetterTopic), topic, partition, record, reason, Date.now());
+      const letter = deadLetterMessage(wire(deadLetterTopic), topic, partition, record, reason, Date.now());
+      return { topic, letter };
     }
 
     /** Decides, and encodes what was decided; a failure of either is the records' fault unless it says otherwise. */
     async function decide(
-      input: TopicName,
-      segment: Segment,
+      batch: readonly Segment[],
       { records, raw, parked }: IncomingBatch,
     ): Promise<{ decision: Decision; events: EncodedDeclared[]; commands: EncodedRecord[] }> {
       try {
@@ -541,13 +586,13 @@ async function openSession(context: SessionContext): Promise<Session> {
           const originals = new Map(records.map((record, index) => [record, raw[index]]));
           for (const { record, reason } of deadLetters) {
             const original = originals.get(record);
-            if (original) parked.push(deadLetter(segment, original, reason));
+            if (original) parked.push(deadLetter(original.segment, original.record, reason));
           }
         }
         return { decision, events, commands };
       } catch (error) {
         if (
-          isSplit(error, segment) ||
+          isSplit(error, batch) ||
           isRetriable(error) ||
           options.isRetriable?.(error) ||
           isConnectionError(error) ||
@@ -557,16 +602,20 @@ async function openSession(context: SessionContext): Promise<Session> {
         }
         const { message, stack } = asError(error);
         logger.error(
-          { err: error, topic: segment.topic, records: segment.records.length },
+          { err: error, topics: batch.map(({ topic }) => topic), records: recordsIn(batch) },
           'deciding has failed',
         );
-        const [only, ...others] = segment.records;
-        if (only && others.length === 0) {
-          const id = suspectId(segment, only.offset);
-          const attempts = (suspects.failures.get(id)?.attempts ?? 0) + 1;
-          suspects.failures.set(id, { attempts, reason: `deciding has failed: ${message}` });
+        const ids = batch.flatMap((segment) =>
+          segment.records.map(({ offset }) => suspectId(segment, offset)),
+        );
+        const [only = ''] = ids;
+        if (ids.length === 1) {
+          const attempts = (suspects.failures.get(only)?.attempts ?? 0) + 1;
+          suspects.failures.set(only, { attempts, reason: `deciding has failed: ${message}` });
         } else {
-          suspects.singlyBefore.set(input, nextOffsetOf(segment));
+          const { apartBefore, singlyBefore } = suspects;
+          for (const segment of batch)
+            (batch.length > 1 ? apartBefore : singlyBefore).set(segment.input, nextOffsetOf(segment));
         }
         // Deciding may have left its own memory half changed: it is thrown away with the session.
         throw new OpenAnew(`deciding has failed: ${stack ?? message}`);
@@ -575,17 +624,20 @@ async function openSession(context: SessionContext): Promise<Session> {
 
     /** Appends and commits; answers the offset of each record. Where this throws the session ends: nobody knows what was done. */
     async function commit(
-      input: TopicName,
-      nextOffset: bigint,
+      batch: readonly Segment[],
       records: EncodedRecord[],
       parked: EncodedRecord[],
     ): Promise<bigint[]> {
       const batches = toBatches([...records, ...parked], maxBatchBytes);
       const first = await producer.commit({
         batches: batches.map(({ batch }) => batch),
-        offsets: [{ topic: wire(input), partition, offset: nextOffset }],
+        offsets: batch.map((segment) => ({
+          topic: wire(segment.input),
+          partition,
+          offset: nextOffsetOf(segment),
+        })),
       });
-      positions.set(input, nextOffset);
+      for (const segment of batch) positions.set(segment.input, nextOffsetOf(segment));
       const offsets: bigint[] = [];
       batches.forEach(({ indexes }, at) => {
         indexes.forEach((index, behind) => (offsets[index] = (first[at] ?? -1n) + BigInt(behind)));

@@ -5,7 +5,7 @@ import type { Component } from './component.js';
 import { internals, type EventLog } from './event-log.js';
 import { joinGroup, type Membership } from './membership.js';
 import { createProcessingMetrics } from './metrics.js';
-import { createLoops, OpenAnew, startPartitionLoop, type Session } from './partition-loop.js';
+import { createLoops, OpenAnew, startPartitionLoop, type Brought, type Session } from './partition-loop.js';
 import type { RawRecord } from './partition-reader.js';
 import { rebuildType, type Checkpoint, type ProcessorStatus } from './processor.js';
 import type { FoldedRecord } from './records.js';
@@ -67,6 +67,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           turns,
           partitionsInHand: () => loops.all().length,
           maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
+          isTogether: false,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
           async open() {
@@ -198,36 +199,40 @@ async function openProjection(
 
   return {
     positions,
-    async handle(topic, records, nextOffset) {
-      if (!options.inputs.includes(topic)) {
-        if (records.some(({ headers }) => headers.type?.toString() === rebuildType))
-          await startOver(topic, nextOffset);
-        // Stored with what is folded next: commands that are not obeyed may be read again.
-        positions.set(topic, nextOffset);
-        note(positions);
-        return;
-      }
-      if (records.length === 0) await advance(topic, nextOffset);
-      for (let at = 0; at < records.length; at += maxRecordsPerBatch) {
-        const chunk = records.slice(at, at + maxRecordsPerBatch);
-        const incoming = await decode(topic, chunk);
-        const last = chunk.at(-1);
-        const after = at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n;
-        await withinSpan(
-          `project ${topic}`,
-          originOf(incoming),
-          { 'messaging.destination.partition.id': partition },
-          async () => {
-            if (incoming.length > 0) await state.fold(incoming);
-            await advance(topic, after);
-          },
-        );
-      }
+    async handle(brought) {
+      for (const one of brought) await project(one);
     },
     async close() {
       await state.close?.();
     },
   };
+
+  async function project({ topic, records, nextOffset }: Brought): Promise<void> {
+    if (!options.inputs.includes(topic)) {
+      if (records.some(({ headers }) => headers.type?.toString() === rebuildType))
+        await startOver(topic, nextOffset);
+      // Stored with what is folded next: commands that are not obeyed may be read again.
+      positions.set(topic, nextOffset);
+      note(positions);
+      return;
+    }
+    if (records.length === 0) await advance(topic, nextOffset);
+    for (let at = 0; at < records.length; at += maxRecordsPerBatch) {
+      const chunk = records.slice(at, at + maxRecordsPerBatch);
+      const incoming = await decode(topic, chunk);
+      const last = chunk.at(-1);
+      const after = at + maxRecordsPerBatch >= records.length || !last ? nextOffset : last.offset + 1n;
+      await withinSpan(
+        `project ${topic}`,
+        originOf(incoming),
+        { 'messaging.destination.partition.id': partition },
+        async () => {
+          if (incoming.length > 0) await state.fold(incoming);
+          await advance(topic, after);
+        },
+      );
+    }
+  }
 
   async function advance(topic: TopicName, to: bigint): Promise<void> {
     positions.set(topic, to);

@@ -136,6 +136,22 @@ export function rulesetCreated(): OutgoingRecord {
   });
 }
 
+/** Another event. */
+export function leadDeleted(): OutgoingRecord {
+  const leadId = randomUUID();
+  return outgoing(declarations.leadDeleted, {
+    key: leadId,
+    partition: 0,
+    payload: {
+      ou_id: ouId,
+      lead_id: leadId,
+      deletion_id: randomUUID(),
+      deleted_by: randomUUID(),
+      deleted_at: at,
+    },
+  });
+}
+
 /** What a service has stored: survives its process, as a database does. */
 export interface Store {
   /** Ruleset id to how many events of it were folded, with the offset of the last. */

@@ -107,6 +107,7 @@ runService({
         // Most records concern no trigger: many are looked at together.
         maxRecordsPerBatch: 8_000,
         maxBytesPerBatch: 4 * 1024 * 1024,
+        decidesTogether: true,
         // The states of leads change with nearly every event; half a minute of them is folded in a few seconds.
         storeEveryMs: 30_000,
       }),

@@ -31,20 +31,24 @@ export function openPartition(
   const firing = openFiring(readModel, partition, options.firing);
   const delivery = openDelivery(readModel, partition, options.delivery);
 
-  async function decideCommands(incoming: readonly IncomingRecord[]): Promise<Decision> {
-    const configured = await configuration.decide(incoming);
-    const delivered = await delivery.decide(incoming);
+  /** The parts know nothing of each other's state: commands and leads' events may be decided in any order. */
+  async function decide(incoming: readonly IncomingRecord[]): Promise<Decision> {
+    const commands = incoming.filter(({ topic }) => topic === 'notification.commands');
+    const others = incoming.filter(({ topic }) => topic !== 'notification.commands');
+    const fired = others.length > 0 ? await firing.decide(others) : { events: [] };
+    if (commands.length === 0) return fired;
+    const configured = await configuration.decide(commands);
+    const delivered = await delivery.decide(commands);
     return {
-      events: [...configured.events, ...delivered.events],
-      commands: [...configured.commands, ...delivered.commands],
+      events: [...fired.events, ...configured.events, ...delivered.events],
+      commands: [...(fired.commands ?? []), ...configured.commands, ...delivered.commands],
       replies: [...configured.replies, ...delivered.replies],
     };
   }
 
   return {
     checkpoint: () => checkpoints.load(processorName, partition),
-    decide: (incoming: IncomingRecord[]) =>
-      incoming[0]?.topic === 'notification.commands' ? decideCommands(incoming) : firing.decide(incoming),
+    decide,
     fold: async (events: FoldedRecord[]) => {
       try {
         await configuration.fold(events);
