@@ -12,6 +12,7 @@ import {
   type PartitionReader,
   type RawRecord,
 } from './partition-reader.js';
+import { createRest, type Rest } from './rest.js';
 import { pause, unlessAborted } from './timing.js';
 import { batchesAtOnce, createTurns, type Turns } from './turns.js';
 
@@ -56,11 +57,11 @@ export interface PartitionLoopOptions {
   onFatal(error: Error): void;
 }
 
-/** What an input has brought and who waits with it: `restsUntil` is for when it was handled. */
+/** What an input has brought, and who waits until it is handled. */
 interface Waiting {
   readonly topic: TopicName;
+  readonly rest: Rest;
   fetched: Fetched;
-  restsUntil: number;
   done: () => void;
   readOn(): Promise<void>;
 }
@@ -75,10 +76,9 @@ export interface PartitionLoop {
 /** Long enough for a long poll, short enough for a prompt stop. */
 const maxWaitMs = 500;
 /**
- * Who has read a topic to its end rests after a batch, three times as long as it took, and begins the next one at the latest
- * when `longestCycleMs` have passed since it began this one: a batch costs much more than a record in it, and without rest
- * many small ones would take all that the machine has. Records that may not wait end the rest. All of that is for as many
- * partitions as have their turns at one time; where a process has more, each rests as much longer.
+ * From the beginning of a batch to that of the next it takes four times as long as the batch took, and at most
+ * `longestCycleMs`. That is for as many partitions as have their turns at one time; where a process has more, each rests as
+ * much longer. Records that may not wait end the rest.
  */
 const cycleFactor = 4;
 const longestCycleMs = 350;
@@ -202,12 +202,13 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           if (waited) await Promise.all(together.map((one) => one.readOn()));
           const begun = performance.now();
           await session.handle(together.map(({ topic, fetched }) => ({ topic, ...fetched })));
-          const restsUntil = begun + cycleMs(performance.now() - begun);
+          const ended = performance.now();
+          const cycleMs = Math.min((ended - begun) * cycleFactor, longestCycleMs) * rounds();
           touch();
           succeeded();
-          for (const one of together) {
-            one.restsUntil = restsUntil;
-            one.done();
+          for (const { rest, done } of together) {
+            rest.handled(begun, ended, cycleMs);
+            done();
           }
         } finally {
           end();
@@ -234,29 +235,30 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           },
         });
         let position = session.positions.get(topic) ?? 0n;
-        let restsUntil = 0;
+        const rest = createRest(performance.now());
         while (!ending.signal.aborted) {
-          if (nothingIsUrgent(topic)) await pause(restsUntil - performance.now(), ending.signal);
-          let fetched = await unlessAborted(gather(reader, topic, position, restsUntil), ending.signal);
+          if (nothingIsUrgent(topic)) await pause(rest.until() - performance.now(), ending.signal);
+          let fetched = await unlessAborted(gather(reader, topic, position, rest.until()), ending.signal);
           if (!fetched) break;
           touch();
           // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
           if (fetched.records.length > 0 || fetched.nextOffset > position) {
+            rest.came(performance.now(), longestCycleMs * rounds());
             const mine: Waiting = {
               topic,
               fetched,
-              restsUntil,
+              rest,
               done: () => undefined,
               async readOn() {
                 mine.fetched = await readOn(reader, mine.fetched, 0);
               },
             };
             await handled(mine);
-            ({ fetched, restsUntil } = mine);
+            ({ fetched } = mine);
           } else if (session.settle) await inTurn(false, async () => session.settle?.(false));
           metrics.lag(topic, partition, Number(fetched.highWatermark - fetched.nextOffset));
           position = fetched.nextOffset;
-          if (isBehind(fetched)) restsUntil = 0;
+          if (isBehind(fetched)) rest.end();
         }
       } finally {
         connection.close();
@@ -273,10 +275,9 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     }
   }
 
-  /** From the beginning of a batch to that of the next. */
-  function cycleMs(batchMs: number): number {
-    const rounds = Math.max(1, options.partitionsInHand() / batchesAtOnce);
-    return Math.min(batchMs * cycleFactor, longestCycleMs) * rounds;
+  /** How often the process' partitions have to take turns until all have had one. */
+  function rounds(): number {
+    return Math.max(1, options.partitionsInHand() / batchesAtOnce);
   }
 
   /** What there is to handle; until the rest is over, as much as comes in and may wait. */

@@ -760,7 +760,7 @@ describe('what several inputs have brought', () => {
     return {
       batches,
       /** Writes commands while an event is decided on, and waits until all is taken. @returns the batches since */
-      async meanwhile(commands: OutgoingRecord[]) {
+      meanwhile: async (commands: OutgoingRecord[]) => {
         const begun = batches.length;
         let release = () => {};
         held = new Promise((resolve) => (release = resolve));
