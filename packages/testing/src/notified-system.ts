@@ -152,15 +152,18 @@ export async function startNotifiedSystem(
         return eventually(
           'what the lead did is settled',
           async () => {
+            const { surges, sequences } = await firingsOf(alias);
+            const decided =
+              surges.some(({ cause }) => cause.event_id === bell) &&
+              sequences.some(({ cause }) => cause.event_id === answer);
+            if (!decided) return undefined;
+            // What is recorded together may come between one list and the next: now all that was before the bell is in each.
             const firings = await firingsOf(alias);
             const all = [...firings.milestones, ...firings.sequences, ...firings.surges];
-            const decided =
-              firings.surges.some(({ cause }) => cause.event_id === bell) &&
-              firings.sequences.some(({ cause }) => cause.event_id === answer);
             const delivered = all.every(({ deliveries }) =>
               deliveries.every(({ status }) => status !== 'pending'),
             );
-            if (!decided || !delivered) return undefined;
+            if (!delivered) return undefined;
             const others = <Firing extends { trigger: { id: string } }>(some: Firing[]) =>
               some.filter(({ trigger }) => !heard.includes(trigger.id));
             return {

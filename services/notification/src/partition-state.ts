@@ -35,13 +35,12 @@ export function openPartition(
   async function decide(incoming: readonly IncomingRecord[]): Promise<Decision> {
     const commands = incoming.filter(({ topic }) => topic === 'notification.commands');
     const others = incoming.filter(({ topic }) => topic !== 'notification.commands');
-    const fired = others.length > 0 ? await firing.decide(others) : { events: [] };
-    if (commands.length === 0) return fired;
+    const fired = await firing.decide(others);
     const configured = await configuration.decide(commands);
     const delivered = await delivery.decide(commands);
     return {
       events: [...fired.events, ...configured.events, ...delivered.events],
-      commands: [...(fired.commands ?? []), ...configured.commands, ...delivered.commands],
+      commands: [...fired.commands, ...configured.commands, ...delivered.commands],
       replies: [...configured.replies, ...delivered.replies],
     };
   }

@@ -99,6 +99,7 @@ export function createConfigurationReader(readModel: ReadModel): ConfigurationRe
     load: async (ouIds) => {
       const wanted = [...new Set(ouIds)];
       const loaded = new Map<string, NotificationConfiguration>();
+      if (wanted.length === 0) return loaded;
       await withClassifiedErrors(async () => {
         const found = await collection
           .find({ _id: { $in: wanted.map(uuidToBinary) } }, { projection: { version: 1 } })

@@ -134,7 +134,7 @@ async function startService(
   /** Of own events, so many are in what is written. */
   let written = 0;
   const take = async (log: readonly FoldedRecord[], again = 0, isTime = true) => {
-    const { events, commands: asked = [] } = await firing.decide([...log]);
+    const { events, commands: asked } = await firing.decide([...log]);
     const folded = own.slice(own.length - Math.min(again, own.length));
     const appended = events.map(({ declaration, payload }: OutgoingRecord, index) =>
       foldedRecord(declaration, payload, own.length + index),

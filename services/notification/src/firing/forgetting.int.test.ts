@@ -219,7 +219,7 @@ describe('a deletion', () => {
     let next = 0;
     return {
       take: async (...incoming: IncomingRecord[]) => {
-        const { events, commands = [] } = await firing.decide(incoming);
+        const { events, commands } = await firing.decide(incoming);
         const own = events.map(({ declaration, payload }: OutgoingRecord) =>
           foldedRecord(declaration, payload, next++),
         );

@@ -76,8 +76,8 @@ export interface FiringOptions {
 }
 
 export interface FiringPartition {
-  /** Records of scoring.events or of ingest.events. */
-  decide(incoming: readonly IncomingRecord[]): Promise<Decision>;
+  /** Records of scoring.events and of ingest.events, each in their order. */
+  decide(incoming: readonly IncomingRecord[]): Promise<Required<Pick<Decision, 'events' | 'commands'>>>;
   /**
    * Own events about leads; what is folded already changes nothing. What was told is written beside what follows, where a
    * failure is that of the next fold; the states of leads are written by `write`.
