@@ -798,6 +798,7 @@ describe('what several inputs have brought', () => {
   test.each([
     ['it is too much at once', new BatchTooLarge('too much at once')],
     ['deciding fails', new Error('for a reason of its own')],
+    ['what one waits for is not there yet', Object.assign(new Error('not yet'), { retriable: true })],
   ])(
     'is decided by input where %s',
     async (_, failure) => {

@@ -591,8 +591,11 @@ async function openSession(context: SessionContext): Promise<Session> {
         }
         return { decision, events, commands };
       } catch (error) {
+        if (isSplit(error, batch)) throw error;
+        // What one input waits for, the others need not.
+        if (batch.length > 1)
+          for (const segment of batch) suspects.apartBefore.set(segment.input, nextOffsetOf(segment));
         if (
-          isSplit(error, batch) ||
           isRetriable(error) ||
           options.isRetriable?.(error) ||
           isConnectionError(error) ||
@@ -605,21 +608,21 @@ async function openSession(context: SessionContext): Promise<Session> {
           { err: error, topics: batch.map(({ topic }) => topic), records: recordsIn(batch) },
           'deciding has failed',
         );
-        const ids = batch.flatMap((segment) =>
-          segment.records.map(({ offset }) => suspectId(segment, offset)),
-        );
-        const [only = ''] = ids;
-        if (ids.length === 1) {
-          const attempts = (suspects.failures.get(only)?.attempts ?? 0) + 1;
-          suspects.failures.set(only, { attempts, reason: `deciding has failed: ${message}` });
-        } else {
-          const { apartBefore, singlyBefore } = suspects;
-          for (const segment of batch)
-            (batch.length > 1 ? apartBefore : singlyBefore).set(segment.input, nextOffsetOf(segment));
-        }
+        const [segment, ...otherInputs] = batch;
+        if (segment && otherInputs.length === 0) suspect(segment, `deciding has failed: ${message}`);
         // Deciding may have left its own memory half changed: it is thrown away with the session.
         throw new OpenAnew(`deciding has failed: ${stack ?? message}`);
       }
+    }
+
+    /** Remembers that deciding on these has failed: of several, each is decided alone; one alone is parked at last. */
+    function suspect(segment: Segment, reason: string): void {
+      const [only, ...others] = segment.records;
+      if (only && others.length === 0) {
+        const id = suspectId(segment, only.offset);
+        const attempts = (suspects.failures.get(id)?.attempts ?? 0) + 1;
+        suspects.failures.set(id, { attempts, reason });
+      } else suspects.singlyBefore.set(segment.input, nextOffsetOf(segment));
     }
 
     /** Appends and commits; answers the offset of each record. Where this throws the session ends: nobody knows what was done. */
