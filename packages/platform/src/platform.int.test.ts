@@ -10,7 +10,7 @@ import { verifyConfigured } from './configured.js';
 import { nativeObstacle } from './native/machine.js';
 import { startPlatform, type RunningPlatform } from './platform.js';
 import { identityOf } from './process-identity.js';
-import { waitUntil } from './waiting.js';
+import { eventually, waitUntil } from './waiting.js';
 
 // The first run of a machine downloads and builds.
 const FIRST_START_MS = 900_000;
@@ -27,8 +27,15 @@ async function createTopic(kafka: Kafka, topic: string): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();
   await admin.createTopics({
-    waitForLeaders: true,
+    // It would fail where it asks a broker that has not heard of the topic yet.
+    waitForLeaders: false,
     topics: [{ topic, numPartitions: 3, replicationFactor: -1 }],
+  });
+  await eventually('the topic has leaders', async () => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    return topics.every(
+      ({ partitions }) => partitions.length === 3 && partitions.every(({ leader }) => leader >= 0),
+    );
   });
   await admin.disconnect();
 }
