@@ -758,7 +758,6 @@ describe('what several inputs have brought', () => {
     });
     await eventually('ready', () => processor.status.ready() && processor.status.partitions().length === 3);
     return {
-      batches,
       /** Writes commands while an event is decided on, and waits until all is taken. @returns the batches since */
       meanwhile: async (commands: OutgoingRecord[]) => {
         const begun = batches.length;
