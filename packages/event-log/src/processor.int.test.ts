@@ -623,6 +623,40 @@ describe('a state that is stored now and then', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
+  test('is folded by the next owner in one go, and stored beside what is decided then', async () => {
+    Object.assign(storeOf(stores, 0), { rulesets: new Map(), checkpoint: { offset: 0n, positions: {} } });
+    const steps: string[] = [];
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const faults: Faults = {
+      fold(_, partition) {
+        if (partition === 0) steps.push('fold');
+      },
+      async store(_, partition) {
+        if (partition !== 0) return;
+        steps.push('store');
+        await released;
+      },
+    };
+    await start(stores, {
+      storeEveryMs: 60_000,
+      maxBytesPerBatch: 1_000,
+      open: (partition) => Promise.resolve(forgetfulState(stores, partition, faults)),
+    });
+    await eventually('it is being stored', () => steps.includes('store'));
+    expect(steps.slice(0, 3)).toEqual(['fold', 'fold', 'fold']);
+    expect(steps.indexOf('store')).toBe(steps.length - 1);
+    await commands(1);
+    await eventually('something is decided meanwhile', () => steps.at(-1) === 'fold');
+    release();
+    await allStored();
+    await stopAll();
+    expectInAgreement();
+    await expectOnceEach(ids, stores);
+  }, 30_000);
+
   test('is folded from the log where a failure took what was not stored', async () => {
     const before = rulesetsInStores(stores).size;
     const folded: (string | null)[] = [];

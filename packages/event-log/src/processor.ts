@@ -292,18 +292,22 @@ async function openSession(context: SessionContext): Promise<Session> {
     await producer.fence();
     const positions = await committedPositions(log, connection, groupId, options.inputs, partition);
     let opened = (state = await options.open(partition));
-    let foldedUpTo = await catchUp(await opened.checkpoint());
     let storedAt = performance.now();
-    let handledAt = storedAt;
-    let isStored = true;
+    let { offset: foldedUpTo, isStored } = await catchUp(await opened.checkpoint());
+    let handledAt = performance.now();
     /** Under way beside the batches, or how the last one ended. */
     let storing: Promise<void> = Promise.resolve();
     let isStoring = false;
     let storingIsAwaited = new AbortController();
+    // Soon, so that whoever comes after a next crash has less to fold, but beside what is decided.
+    if (!isStored) {
+      storeBeside();
+      storingIsAwaited.abort();
+    }
     await opened.caughtUp?.();
 
-    /** Folds what the output topic has beyond the checkpoint, up to its end as of now. */
-    async function catchUp(from: Checkpoint): Promise<bigint> {
+    /** Folds what the output topic has beyond the checkpoint, up to its end as of now, and stores it in time. */
+    async function catchUp(from: Checkpoint): Promise<{ offset: bigint; isStored: boolean }> {
       const lost: bigint[] = [];
       const reader = createPartitionReader(connection, wire(options.output), partition, {
         signal,
@@ -331,21 +335,21 @@ async function openSession(context: SessionContext): Promise<Session> {
         const events = await decodeOwn(fetched.records);
         if (events.length > 0) await fold(events);
         offset = fetched.nextOffset;
-        if (offset < end && events.length > 0)
+        if (offset < end && events.length > 0 && performance.now() - storedAt >= storeEveryMs) {
           await opened.store({ offset, positions: from.positions }, atOnce);
+          storedAt = performance.now();
+        }
         signal.throwIfAborted();
       }
       const reached = Object.fromEntries(positions);
-      if (
-        offset !== from.offset ||
-        options.inputs.some((topic) => from.positions[topic] !== reached[topic])
-      ) {
-        await opened.store({ offset, positions: reached }, atOnce);
-      }
-      return offset;
+      const isStored =
+        offset === from.offset && options.inputs.every((topic) => from.positions[topic] === reached[topic]);
+      if (isStored || storeEveryMs > 0) return { offset, isStored };
+      await opened.store({ offset, positions: reached }, atOnce);
+      return { offset, isStored: true };
     }
 
-    async function startOver(): Promise<bigint> {
+    async function startOver(): ReturnType<typeof catchUp> {
       await opened.reset();
       await opened.close?.();
       opened = state = await options.open(partition);
@@ -475,7 +479,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     async function rebuild(segment: Segment): Promise<void> {
       logger.info('the read model is dropped and folded anew');
       await untilStored();
-      foldedUpTo = await startOver();
+      ({ offset: foldedUpTo } = await startOver());
       await opened.caughtUp?.();
       await commit([segment], [], []);
       await store(atOnce);
