@@ -105,8 +105,8 @@ runService({
         logger,
         onFatal,
         // Most records concern no trigger: many are looked at together.
-        maxRecordsPerBatch: 8_000,
-        maxBytesPerBatch: 4 * 1024 * 1024,
+        maxRecordsPerBatch: 2_000,
+        maxBytesPerBatch: 1024 * 1024,
         decidesTogether: true,
         // The states of leads change with nearly every event; half a minute of them is folded in a few seconds.
         storeEveryMs: 30_000,

@@ -123,7 +123,7 @@ export function createExplanationsProjector(
           cachedLeads,
         }),
       ),
-    maxRecordsPerBatch: 16_000,
-    maxBytesPerBatch: 8 * 1024 * 1024,
+    maxRecordsPerBatch: 2_000,
+    maxBytesPerBatch: 1024 * 1024,
   });
 }
