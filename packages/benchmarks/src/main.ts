@@ -1,5 +1,5 @@
 // `npm run bench`: brings up the servers, measures, prints the tables and writes them to RESULTS.md.
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
 import { MongoClient } from 'mongodb';
@@ -7,10 +7,10 @@ import { measureAccepting } from './accepting.js';
 import { startLoadGenerator } from './load/load-generator.js';
 import { describeMachine } from './machine.js';
 import { measureNotifying } from './notifying.js';
-import { readOptions, usage, type Options } from './options.js';
+import { allParts, readOptions, usage, type Options } from './options.js';
 import { measurePostToReadable } from './post-to-readable.js';
 import { measureQueries } from './queries.js';
-import { reportOf, type Results } from './report.js';
+import { reportOf, withPartsOf, type Results } from './report.js';
 
 const fullSizes = {
   accepting: { warmUpMs: 3_000, measuredMs: 10_000 },
@@ -106,13 +106,21 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     }
     const report = reportOf(results);
     say(`\n${report}`);
-    if (options.output === undefined) say('Not written to a file: that takes a whole run, or --output FILE.');
-    else await writeFile(options.output, report);
+    if (options.output === undefined) say('Not written to a file: a quick run is only with --output FILE.');
+    else await write(options.output, report, parts.length === allParts.length);
     await stop(0);
   } catch (error) {
     process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     await stop(1);
   }
+}
+
+/** A part of the measurements replaces that part and leaves the others. */
+async function write(file: string, report: string, isWhole: boolean): Promise<void> {
+  const known = isWhole ? null : await readFile(file, 'utf8').catch(() => null);
+  const all = known === null ? report : withPartsOf(known, report);
+  if (all === null) say(`Not written: ${file} is of another machine. A whole run replaces it.`);
+  else await writeFile(file, all);
 }
 
 /** What answers as MongoDB: its own name where it says that it is another engine. */

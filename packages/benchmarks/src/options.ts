@@ -1,7 +1,8 @@
 // What `npm run bench -- …` takes.
 import { parseArgs } from 'node:util';
 
-type Part = 'a' | 'b' | 'c' | 'd';
+export const allParts = ['a', 'b', 'c', 'd'] as const;
+type Part = (typeof allParts)[number];
 
 export interface Options {
   parts: readonly Part[];
@@ -17,11 +18,12 @@ export const usage = `npm run bench -- [--only a|b|c|d] [--rounds N] [--quick] [
             d: from POST to notification. Default: all
   --rounds  how often each contender of a, b and d runs, 1 to 20. Default: 3, with --quick 1
   --quick   small sizes and short times: shows that everything works, measures nothing worth keeping
-  --output  the file for the results. Default: RESULTS.md of this package for a whole run, none for others
+  --output  the file for the results, in which a part replaces only itself. Default: RESULTS.md of this package, with
+            --quick none
 `;
 
 /**
- * @param resultsFile where a whole run's results belong
+ * @param resultsFile where results belong
  * @throws Error whose message says what to change
  */
 export function readOptions(flags: readonly string[], resultsFile: string): Options {
@@ -41,9 +43,9 @@ export function readOptions(flags: readonly string[], resultsFile: string): Opti
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 20)
     throw new Error(`--rounds is "${values.rounds ?? ''}"; it must be a whole number from 1 to 20.`);
   return {
-    parts: only === undefined ? ['a', 'b', 'c', 'd'] : [only],
+    parts: only === undefined ? allParts : [only],
     rounds,
     quick,
-    output: values.output ?? (only === undefined && !quick ? resultsFile : undefined),
+    output: values.output ?? (quick ? undefined : resultsFile),
   };
 }

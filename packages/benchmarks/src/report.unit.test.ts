@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { reportOf, type Results } from './report.js';
+import { reportOf, withPartsOf, type Results } from './report.js';
 import type { Latencies } from './statistics.js';
 
 const latencies = (p99: number): Latencies => ({ count: 10, p50: p99 / 2, p90: p99, p99, max: p99 });
@@ -64,9 +64,33 @@ test('the report says that a goal is not met, and by what', () => {
   expect(report).toContain('**not met**: over it are GET /events.');
 });
 
-test('the report names the machine and the commit', () => {
-  expect(reportOf(results)).toContain('at commit abc; 3 rounds');
-  expect(reportOf(results)).toContain('Example CPU, 2 cores');
+const queries = { leads: 10, events: 20, loadedPerSecond: 5, backgroundEventsPerSecond: 1, kinds: [] };
+const notifying = (p99: number) => ({
+  leads: 10,
+  eventsPerSecond: 2_000,
+  contenders: [
+    { triggers: 200, partitions: 1, rounds: [{ told: latencies(p99), notifierCpuPerEventUs: 12.34 }] },
+  ],
+});
+
+test('the report names the machine, and each part when it was measured and the commit', () => {
+  const report = reportOf({ ...results, queries, notifying: notifying(7) });
+  expect(report).toContain('Example CPU, 2 cores');
+  expect(
+    report.match(/Measured 2026-01-01T00:00:00.000Z at commit abc, with Node 20.20.0; 3 rounds/g),
+  ).toHaveLength(2);
+});
+
+test('a part that is measured again replaces itself in the report, and leaves the others', () => {
+  const before = reportOf({ ...results, queries, notifying: notifying(7_777) });
+  const later = { ...results, startedAt: '2026-02-02T00:00:00.000Z', machine: { ...machine, commit: 'def' } };
+  const again = withPartsOf(before, reportOf({ ...later, notifying: notifying(8_888) }));
+  expect(again).toContain(before.slice(before.indexOf('## (c)'), before.indexOf('## (d)')));
+  expect(again).toMatch(/## \(d\).*\n\nMeasured 2026-02-02.* commit def[^]*8888/);
+  expect(again).not.toContain('7777');
+  expect(withPartsOf(before, reportOf({ ...later, queries }))).toContain('7777');
+  const elsewhere = { ...results, machine: { ...machine, cores: 64 } };
+  expect(withPartsOf(before, reportOf({ ...elsewhere, queries }))).toBeNull();
 });
 
 test('the goal of notifications is held against the most triggers', () => {
