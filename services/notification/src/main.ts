@@ -104,7 +104,7 @@ runService({
         open: (partition) => Promise.resolve(openPartition(readModel, partition, partitionOptions)),
         logger,
         onFatal,
-        // Most records concern no trigger: many are looked at together.
+        // Most records concern no trigger: many are looked at together. With more, who is behind would fall further behind.
         maxRecordsPerBatch: 2_000,
         maxBytesPerBatch: 1024 * 1024,
         decidesTogether: true,
