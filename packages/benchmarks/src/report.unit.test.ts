@@ -47,14 +47,13 @@ test('the report compares each round with the same round of the baseline, and gi
   expect(report).toContain('p99 no higher: met (2.50 times as many, p99 0.90 times as high)');
 });
 
+const queries = { leads: 10, events: 20, loadedPerSecond: 5, backgroundEventsPerSecond: 1, kinds: [] };
+
 test('the report says that a goal is not met, and by what', () => {
   const report = reportOf({
     ...results,
     queries: {
-      leads: 10,
-      events: 20,
-      loadedPerSecond: 5,
-      backgroundEventsPerSecond: 1,
+      ...queries,
       kinds: [
         { name: 'GET /leads', quiet: latencies(10), loaded: latencies(49) },
         { name: 'GET /events', quiet: latencies(10), loaded: latencies(51) },
@@ -64,7 +63,6 @@ test('the report says that a goal is not met, and by what', () => {
   expect(report).toContain('**not met**: over it are GET /events.');
 });
 
-const queries = { leads: 10, events: 20, loadedPerSecond: 5, backgroundEventsPerSecond: 1, kinds: [] };
 const notifying = (p99: number) => ({
   leads: 10,
   eventsPerSecond: 2_000,

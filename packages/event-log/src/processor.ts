@@ -292,22 +292,19 @@ async function openSession(context: SessionContext): Promise<Session> {
     await producer.fence();
     const positions = await committedPositions(log, connection, groupId, options.inputs, partition);
     let opened = (state = await options.open(partition));
+    let foldedUpTo = 0n;
     let storedAt = performance.now();
-    let { offset: foldedUpTo, isStored } = await catchUp(await opened.checkpoint());
-    let handledAt = performance.now();
+    let handledAt = storedAt;
+    let isStored = true;
     /** Under way beside the batches, or how the last one ended. */
     let storing: Promise<void> = Promise.resolve();
     let isStoring = false;
     let storingIsAwaited = new AbortController();
-    // Soon, so that whoever comes after a next crash has less to fold, but beside what is decided.
-    if (!isStored) {
-      storeBeside();
-      storingIsAwaited.abort();
-    }
+    await catchUp(await opened.checkpoint());
     await opened.caughtUp?.();
 
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now, and stores it in time. */
-    async function catchUp(from: Checkpoint): Promise<{ offset: bigint; isStored: boolean }> {
+    async function catchUp(from: Checkpoint): Promise<void> {
       const lost: bigint[] = [];
       const reader = createPartitionReader(connection, wire(options.output), partition, {
         signal,
@@ -341,15 +338,20 @@ async function openSession(context: SessionContext): Promise<Session> {
         }
         signal.throwIfAborted();
       }
-      const reached = Object.fromEntries(positions);
-      const isStored =
-        offset === from.offset && options.inputs.every((topic) => from.positions[topic] === reached[topic]);
-      if (isStored || storeEveryMs > 0) return { offset, isStored };
-      await opened.store({ offset, positions: reached }, atOnce);
-      return { offset, isStored: true };
+      foldedUpTo = offset;
+      handledAt = performance.now();
+      if (
+        offset === from.offset &&
+        options.inputs.every((topic) => from.positions[topic] === positions.get(topic))
+      )
+        return;
+      storeBeside();
+      // Soon, so that whoever comes after a next crash has less to fold.
+      const stored = untilStored();
+      if (storeEveryMs === 0) await stored;
     }
 
-    async function startOver(): ReturnType<typeof catchUp> {
+    async function startOver(): Promise<void> {
       await opened.reset();
       await opened.close?.();
       opened = state = await options.open(partition);
@@ -479,9 +481,10 @@ async function openSession(context: SessionContext): Promise<Session> {
     async function rebuild(segment: Segment): Promise<void> {
       logger.info('the read model is dropped and folded anew');
       await untilStored();
-      ({ offset: foldedUpTo } = await startOver());
+      await startOver();
       await opened.caughtUp?.();
       await commit([segment], [], []);
+      await untilStored();
       await store(atOnce);
       const [record] = segment.records;
       const decoded = record ? codec.decode(segment.topic, partition, record) : undefined;
