@@ -55,7 +55,12 @@ export function createStateCache<Value extends object>({
       if (missing.length > 0) {
         for (const key of missing) states.set(key, null);
         for (const [key, value] of await fetch(missing)) states.set(key, value);
-        for (const key of missing) entries.set(key, { value: states.get(key) ?? null });
+        for (const key of missing) {
+          // What was put meanwhile is newer than what was fetched.
+          const newer = entries.get(key);
+          if (newer) states.set(key, newer.value);
+          else entries.set(key, { value: states.get(key) ?? null });
+        }
       }
       return states;
     },

@@ -45,6 +45,16 @@ describe('state cache', () => {
     );
   });
 
+  test('what was put while it was being asked for is newer than the answer', async () => {
+    const cache = createStateCache<State>({ maximumEntries: 10 });
+    const fetch = () => {
+      cache.put('a', { n: 2 });
+      return Promise.resolve([['a', { n: 1 }] as const]);
+    };
+    expect(await cache.load(['a'], fetch)).toEqual(new Map([['a', { n: 2 }]]));
+    expect(cache.get('a')).toEqual({ n: 2 });
+  });
+
   test('a failed load remembers nothing', async () => {
     const cache = createStateCache<State>({ maximumEntries: 10 });
     await expect(cache.load(['a'], () => Promise.reject(new Error('away')))).rejects.toThrow('away');
