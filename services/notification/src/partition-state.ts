@@ -41,7 +41,7 @@ export function openPartition(
     return {
       events: [...fired.events, ...configured.events, ...delivered.events],
       commands: [...fired.commands, ...configured.commands, ...delivered.commands],
-      replies: [...configured.replies, ...delivered.replies],
+      replies: async () => [...configured.replies, ...(await delivered.replies())],
     };
   }
 
@@ -64,7 +64,7 @@ export function openPartition(
       return Promise.resolve();
     },
     store: async (checkpoint: Checkpoint, awaited: AbortSignal) => {
-      await firing.write(awaited);
+      await Promise.all([firing.write(awaited), delivery.written()]);
       await checkpoints.store(processorName, partition, checkpoint);
     },
     reset: async () => {

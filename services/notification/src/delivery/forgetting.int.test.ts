@@ -140,6 +140,7 @@ test('any cut of the log into batches, killed at any write, gives the same docum
                 fold: async (some: typeof log) => {
                   await store.fold(some);
                 },
+                write: () => store.written(),
               };
             },
           });

@@ -54,10 +54,16 @@ export interface DeliveryOptions {
 
 /** The part of a partition's state that deliveries are. Records of other parts are passed over. */
 export interface DeliveryPartition {
-  decide(
-    incoming: readonly IncomingRecord[],
-  ): Promise<Required<Pick<Decision, 'events' | 'commands'>> & { replies: Reply[] }>;
+  decide(incoming: readonly IncomingRecord[]): Promise<
+    Required<Pick<Decision, 'events' | 'commands'>> & {
+      /** Resolves when what was folded is written: who gets a reply may read what it speaks of. */
+      replies: () => Promise<Reply[]>;
+    }
+  >;
+  /** What is folded is sent at once, and written beside what follows. */
   fold(events: readonly FoldedRecord[]): Promise<void>;
+  /** Resolves when all that is folded as of this call is written. */
+  written(): Promise<void>;
   caughtUp(): void;
   reset(): Promise<void>;
   close(): Promise<void>;
@@ -275,7 +281,14 @@ export function openDelivery(
       }
     }
     if (events.length === 0) runAfterwards();
-    return { events, commands, replies };
+    return {
+      events,
+      commands,
+      replies: async () => {
+        if (replies.length > 0) await store.written();
+        return replies;
+      },
+    };
   }
 
   function runAfterwards(): void {
@@ -349,6 +362,7 @@ export function openDelivery(
       if (events.length > 0) deliverer.folded(await store.fold(events));
       runAfterwards();
     },
+    written: () => store.written(),
     caughtUp: () => {
       void announce();
     },
@@ -360,6 +374,7 @@ export function openDelivery(
     close: async () => {
       closing.abort();
       await deliverer.stop();
+      await Promise.allSettled([store.written()]);
     },
   };
 }

@@ -9,15 +9,18 @@ import {
   deleteByIds,
   defineCollection,
   deletePartition,
+  findByIds,
   inLockingOrder,
   insertMissing,
   packJson,
   unpackJson,
   uuidToBinary,
   withClassifiedErrors,
+  type Collection,
   type Filter,
   type GuardedDocument,
   type ReadModel,
+  type StateCache,
 } from '@lead-scoring/read-model';
 import { notificationsIn, type DeliveryEvent } from './events.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
@@ -124,7 +127,13 @@ export interface DeliveryStore {
   /** Notifications of any partition, as they are stored; not to be decided on. */
   find(ids: Iterable<string>): Promise<Map<string, Notification>>;
   health(channelIds: Iterable<string>): Promise<Map<string, ChannelHealth | null>>;
+  /**
+   * What is folded is in hand at once, and written beside what follows: so nobody is told later for it. A failure to write is
+   * that of a later fold, and of whoever waits.
+   */
   fold(events: readonly { event: DeliveryEvent; offset: number }[]): Promise<Folded>;
+  /** Resolves when all that is folded as of this call is written. */
+  written(): Promise<void>;
   /** Channels for which something waits. */
   channelsThatWait(): Promise<{ channel_id: string; ou_id: string }[]>;
   /** What waits for a channel, that which is due first before the rest. */
@@ -160,6 +169,18 @@ interface Stored<Value> {
   offset: number;
 }
 
+/** What is folded and not written: of each notification and channel only the newest. */
+class Unwritten {
+  /** By id; `isNew`: nothing is stored of it. */
+  readonly notifications = new Map<string, Stored<Notification> & { isNew: boolean }>();
+  readonly attempts: AttemptDocument[] = [];
+  /** By channel. */
+  readonly health = new Map<string, Stored<ChannelHealth>>();
+}
+
+/** With more that is not written, folding waits. */
+const maximumUnwritten = 2_000;
+
 export function createDeliveryStore(
   readModel: ReadModel,
   partition: number,
@@ -173,28 +194,110 @@ export function createDeliveryStore(
   const known = createStateCache<Stored<Notification>>({ maximumEntries: cachedNotifications });
   const knownHealth = createStateCache<Stored<ChannelHealth>>({ maximumEntries: 10_000 });
 
+  let unwritten = new Unwritten();
+  let beingWritten = new Unwritten();
+  /** Fails for whoever waits for it, and for all that come after: what was not written would be missing. */
+  let writing: Promise<void> = Promise.resolve();
+  /** What is folded until then is written together, after what is being written. */
+  let isWriteDue = false;
+  let hasFailed = false;
+
+  function write(): void {
+    if (isWriteDue) return;
+    isWriteDue = true;
+    writing = writing.then(writeUnwritten);
+    writing.catch(() => {
+      hasFailed = true;
+    });
+  }
+
+  async function writeUnwritten(): Promise<void> {
+    isWriteDue = false;
+    beingWritten = unwritten;
+    unwritten = new Unwritten();
+    const notifications = [...beingWritten.notifications.values()];
+    const news = new Set(notifications.flatMap(({ value, isNew }) => (isNew ? value.notification_id : [])));
+    const isNew = ({ _id }: { _id: Binary }) => news.has(binaryToUuid(_id));
+    await insertMissing(attempts, beingWritten.attempts);
+    await writer.write(
+      stored,
+      notifications.map(({ value, offset }) => toDocument(value, { partition, offset })),
+      { isNew },
+    );
+    await writer.write(
+      pending,
+      notifications
+        .filter(({ value }) => value.status === 'pending')
+        .map(({ value, offset }) => toPending(value, { partition, offset })),
+      { isNew },
+    );
+    const ended = notifications.filter(({ value }) => value.status !== 'pending');
+    if (ended.length > 0) {
+      const keys = inLockingOrder(ended.map(({ value }) => ({ _id: uuidToBinary(value.notification_id) })));
+      // What another owner has put there since waits again.
+      const newest = Math.max(...ended.map(({ offset }) => offset));
+      await withClassifiedErrors(() =>
+        pending.deleteMany({ _id: { $in: keys.map(({ _id }) => _id) }, offset: { $lte: newest } }),
+      );
+    }
+    await writer.write(
+      healths,
+      [...beingWritten.health.values()].map(({ value, offset }) => ({
+        _id: uuidToBinary(value.channel_id),
+        partition,
+        offset,
+        content: packJson(value as unknown as JsonValue),
+      })),
+    );
+    for (const [id, { value, offset }] of beingWritten.notifications) known.put(id, { value, offset });
+    for (const [id, one] of beingWritten.health) knownHealth.put(id, one);
+    beingWritten = new Unwritten();
+  }
+
+  /** What is not written is found in hand, all else where it is kept or stored. */
+  async function load<Value extends object, Kept extends GuardedDocument & { _id: Binary }>(
+    ids: Iterable<string>,
+    inHand: (id: string) => Stored<Value> | undefined,
+    cache: StateCache<Stored<Value>>,
+    collection: Collection<Kept>,
+    valueIn: (document: Kept) => Value,
+  ): Promise<Map<string, Stored<Value> | null>> {
+    const wanted = [...ids];
+    const found = new Map(wanted.map((id) => [id, inHand(id)]));
+    const others = wanted.filter((id) => !found.get(id));
+    const loaded = await cache.load(others, async (missing) =>
+      (await findByIds(collection, missing.map(uuidToBinary))).map((document) => [
+        binaryToUuid(document._id),
+        { value: valueIn(document), offset: document.offset },
+      ]),
+    );
+    for (const id of wanted) {
+      // What was folded meanwhile is newer.
+      const one = inHand(id) ?? found.get(id);
+      if (one) loaded.set(id, one);
+    }
+    return loaded;
+  }
+
   const loadNotifications = (ids: Iterable<string>) =>
-    known.load(ids, async (missing) => {
-      const found = await withClassifiedErrors(() =>
-        stored.find({ _id: { $in: missing.map(uuidToBinary) } }).toArray(),
-      );
-      return found.map((document) => [
-        binaryToUuid(document._id),
-        { value: toNotification(document), offset: document.offset },
-      ]);
-    });
+    load(
+      ids,
+      (id) => unwritten.notifications.get(id) ?? beingWritten.notifications.get(id),
+      known,
+      stored,
+      toNotification,
+    );
   const loadHealth = (ids: Iterable<string>) =>
-    knownHealth.load(ids, async (missing) => {
-      const found = await withClassifiedErrors(() =>
-        healths.find({ _id: { $in: missing.map(uuidToBinary) } }).toArray(),
-      );
-      return found.map((document) => [
-        binaryToUuid(document._id),
-        { value: toHealth(document), offset: document.offset },
-      ]);
-    });
+    load(
+      ids,
+      (id) => unwritten.health.get(id) ?? beingWritten.health.get(id),
+      knownHealth,
+      healths,
+      toHealth,
+    );
 
   async function fold(events: readonly { event: DeliveryEvent; offset: number }[]): Promise<Folded> {
+    if (hasFailed || unwritten.notifications.size > maximumUnwritten) await writing;
     const ids = new Set<string>();
     const channelIds = new Set<string>();
     for (const { event } of events) {
@@ -234,46 +337,24 @@ export function createDeliveryStore(
     const health = [...healthAfter].flatMap(([id, one]) =>
       one && one.value !== healthBefore.get(id)?.value ? [one] : [],
     );
-    await insertMissing(
-      attempts,
-      attempted
-        .filter(({ notification_id }) => !forgotten.has(notification_id))
-        .map((payload) => ({
-          _id: attemptKey(payload.notification_id, payload.attempt),
-          partition,
-          content: packJson(payload as unknown as JsonValue),
-        })),
-    );
-    await writer.write(
-      stored,
-      notifications.map(({ value, offset }) => toDocument(value, { partition, offset })),
-      { isNew: ({ _id }) => (before.get(binaryToUuid(_id)) ?? null) === null },
-    );
-    await writer.write(
-      pending,
-      notifications
-        .filter(({ value }) => value.status === 'pending')
-        .map(({ value, offset }) => toPending(value, { partition, offset })),
-      { isNew: ({ _id }) => (before.get(binaryToUuid(_id)) ?? null) === null },
-    );
-    const ended = notifications.filter(({ value }) => value.status !== 'pending');
-    if (ended.length > 0) {
-      const keys = inLockingOrder(ended.map(({ value }) => ({ _id: uuidToBinary(value.notification_id) })));
-      await withClassifiedErrors(() => pending.deleteMany({ _id: { $in: keys.map(({ _id }) => _id) } }));
+    for (const payload of attempted) {
+      const { notification_id, attempt } = payload;
+      if (forgotten.has(notification_id)) continue;
+      const content = packJson(payload as unknown as JsonValue);
+      unwritten.attempts.push({ _id: attemptKey(notification_id, attempt), partition, content });
     }
-    if (ends.length > 0) await forget(ends, forgotten);
-    await writer.write(
-      healths,
-      health.map(({ value, offset }) => ({
-        _id: uuidToBinary(value.channel_id),
-        partition,
-        offset,
-        content: packJson(value as unknown as JsonValue),
-      })),
-    );
-    for (const one of notifications) known.put(one.value.notification_id, one);
-    for (const id of forgotten.keys()) known.put(id, null);
-    for (const one of health) knownHealth.put(one.value.channel_id, one);
+    for (const one of notifications) {
+      const id = one.value.notification_id;
+      const isNew = unwritten.notifications.get(id)?.isNew ?? (before.get(id) ?? null) === null;
+      unwritten.notifications.set(id, { ...one, isNew });
+    }
+    for (const one of health) unwritten.health.set(one.value.channel_id, one);
+    write();
+    if (ends.length > 0) {
+      await writing;
+      await forget(ends, forgotten);
+      for (const id of forgotten.keys()) known.put(id, null);
+    }
     return {
       notifications: notifications.map(({ value, offset }) => ({ notification: value, offset })),
       attempted: new Set(attempted.map(({ notification_id }) => notification_id)),
@@ -327,21 +408,16 @@ export function createDeliveryStore(
     notifications: async (ids) => valuesOf(await loadNotifications(ids)),
     find: (ids) =>
       withClassifiedErrors(async () => {
+        await writing;
         const found = await stored.find({ _id: { $in: [...ids].map(uuidToBinary) } }).toArray();
         return new Map(found.map((document) => [binaryToUuid(document._id), toNotification(document)]));
       }),
     health: async (ids) => valuesOf(await loadHealth(ids)),
-    fold: async (events) => {
-      try {
-        return await fold(events);
-      } catch (error) {
-        known.clear();
-        knownHealth.clear();
-        throw error;
-      }
-    },
+    fold,
+    written: () => writing,
     channelsThatWait: () =>
       withClassifiedErrors(async () => {
+        await writing;
         const found = await pending
           .aggregate<{ _id: Binary; ou: Binary }>([
             { $match: { partition } },
@@ -352,6 +428,7 @@ export function createDeliveryStore(
       }),
     waitingFor: (channelId, limit) =>
       withClassifiedErrors(async () => {
+        await writing;
         const found = await pending
           .find({ partition, channel: uuidToBinary(channelId) })
           .sort({ due: 1, _id: 1 })
@@ -361,6 +438,7 @@ export function createDeliveryStore(
       }),
     requestedWithin: ({ after, limit, ...range }) =>
       withClassifiedErrors(async () => {
+        await writing;
         const found = await stored
           .find(
             after
@@ -383,8 +461,12 @@ export function createDeliveryStore(
         return found.map(toNotification);
       }),
     countRequestedWithin: (range) =>
-      withClassifiedErrors(() => stored.countDocuments(requestedFilter(range))),
+      withClassifiedErrors(async () => {
+        await writing;
+        return stored.countDocuments(requestedFilter(range));
+      }),
     reset: async () => {
+      await Promise.allSettled([writing]);
       known.clear();
       knownHealth.clear();
       for (const declaration of [pendingDeliveries, channelHealth, deliveryAttempts, deliveries])

@@ -85,7 +85,10 @@ export async function startDeliveryRig({
               delivery.caughtUp();
               return Promise.resolve();
             },
-            store: (checkpoint) => checkpoints.store(processorName, partition, checkpoint),
+            store: async (checkpoint) => {
+              await delivery.written();
+              await checkpoints.store(processorName, partition, checkpoint);
+            },
             reset: async () => {
               await checkpoints.reset(processorName, partition);
               await delivery.reset();
