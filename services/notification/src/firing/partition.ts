@@ -158,6 +158,8 @@ export function openFiring(
   const writer = createGuardedWriter(readModel);
   const cache = createStateCache<KnownLead>({ maximumEntries: cachedLeads });
   const leadAccounts = createLeadAccounts(partition, explanations, { cachedLeads });
+  /** The state that a lead has with an event, by the event's payload: what was worked out to decide is not worked out again. */
+  const decidedStates = new WeakMap<object, LeadState>();
   /** By name; `isNew`: nothing is stored of it. What is folded is unwritten, and then being written. */
   const unwritten = new Map<string, KnownLead & { isNew: boolean }>();
   const beingWritten = new Map<string, KnownLead & { isNew: boolean }>();
@@ -344,6 +346,8 @@ export function openFiring(
           states.get(name) ?? before.get(name)?.state ?? initialLeadState(because.ou_id, because.lead_id);
         const decision = because.decide(state);
         states.set(name, decision.state);
+        const last = decision.events.at(-1);
+        if (last) decidedStates.set(last.payload, decision.state);
         const isKnown = because.source.topic === 'scoring.events' || isExplained(state);
         for (const draft of decision.events) {
           drafts.push({ draft, because, seen: accounts.now(because), isExplained: isKnown });
@@ -405,7 +409,7 @@ export function openFiring(
         if (known && known.offset >= offset) continue;
         const state = known?.state ?? initialLeadState(ou_id, lead_id);
         if (event.type === 'LeadForgotten') forgotten.push({ before: state, topic: source.topic, offset });
-        changed.set(name, { state: evolveLead(state, event), offset });
+        changed.set(name, { state: decidedStates.get(event.payload) ?? evolveLead(state, event), offset });
         news.push(one);
       }
       for (const { event, json, offset } of news)
