@@ -1,23 +1,21 @@
 // What firing stores: what triggers remember of each lead, what has fired, and which triggers are silent for a lead.
-import type { JsonValue, records, TriggerKind } from '@lead-scoring/contracts';
+import type { records, TriggerKind } from '@lead-scoring/contracts';
 import { leadKey } from '@lead-scoring/explanations';
 import {
   Binary,
   defineCollection,
-  packJson,
   storedJson,
-  unpackJson,
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
 import type { FiredEvent } from './events.js';
-import { noDeletions, type Gain, type KeptMemory, type LeadState, type StepMatch } from './state.js';
-import type { Timeline } from './timeline-model.js';
+import type { LeadState } from './state.js';
+import { packState, unpackState } from './state-text.js';
 
 /** `_id` is leadKey. */
 export interface LeadStateDocument extends GuardedDocument {
   _id: Binary;
-  /** JSON text of everything but the ids. */
+  /** packState. */
   content: string;
 }
 
@@ -59,27 +57,11 @@ export const suppressions = defineCollection<SuppressionDocument>({
 
 export const firingCollections = [leadStates, firedEvents, suppressions];
 
-interface Content {
-  seen: LeadState['seen'];
-  memories: [string, KeptMemory][];
-  matches: [string, Timeline<StepMatch>][];
-  gains: [string, Timeline<Gain>][];
-  /** Absent where there is none. */
-  deletions?: LeadState['deletions'];
-}
-
 export function toLeadStateDocument(
-  { ou_id, lead_id, seen, memories, matches, gains, deletions }: LeadState,
+  { ou_id, lead_id, ...state }: LeadState,
   at: { partition: number; offset: number },
 ): LeadStateDocument {
-  const content: Content = {
-    seen,
-    memories: [...memories],
-    matches: [...matches],
-    gains: [...gains],
-    ...(Object.values(deletions).some((id) => id !== null) && { deletions }),
-  };
-  return { _id: leadKey(ou_id, lead_id), content: packJson(content as unknown as JsonValue), ...at };
+  return { _id: leadKey(ou_id, lead_id), content: packState(state), ...at };
 }
 
 /** The ids are those that the document's key is made of, as the caller has them. */
@@ -87,22 +69,7 @@ export function toLeadState(
   { content }: LeadStateDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
 ): LeadState {
-  const {
-    seen,
-    memories,
-    matches,
-    gains,
-    deletions = noDeletions,
-  } = unpackJson(content) as unknown as Content;
-  return {
-    ou_id,
-    lead_id,
-    seen,
-    memories: new Map(memories),
-    matches: new Map(matches),
-    gains: new Map(gains),
-    deletions,
-  };
+  return { ou_id, lead_id, ...unpackState(content) };
 }
 
 export function toFiredDocument({ payload }: FiredEvent, json: Buffer, partition: number): FiredDocument {
