@@ -115,9 +115,12 @@ function matchesOf(
   { event_type, metadata }: IngestedEvent,
   triggers: CompiledTriggers,
 ): { trigger: SequenceTrigger; steps: number[] }[] {
-  return triggers.of(event_type).sequences.flatMap(({ trigger, steps }) => {
-    const satisfied = steps.flatMap(({ step, filters }) => (filters(metadata ?? {}) ? [step] : []));
-    return satisfied.length > 0 ? [{ trigger, steps: satisfied }] : [];
+  return triggers.of(event_type).sequences.flatMap(({ trigger, steps, places }) => {
+    const satisfied = steps.filter(({ filters }) => filters(metadata ?? {}));
+    if (satisfied.length === 0) return [];
+    return [
+      { trigger, steps: satisfied.length === steps.length ? places : satisfied.map(({ step }) => step) },
+    ];
   });
 }
 

@@ -998,7 +998,7 @@ describe('whatever triggers there are and whatever the lead does,', () => {
       expect.objectContaining({
         crossed: [own[0]],
         surges: [own[1]],
-        sequences: [{ trigger: own[2], steps: [expect.objectContaining({ step: 0 })] }],
+        sequences: [{ trigger: own[2], steps: [expect.objectContaining({ step: 0 })], places: [0] }],
       }),
     );
     expect(of(others)).toEqual({ crossed: [], surges: [], surgeWindowSeconds: 0, sequences: [] });

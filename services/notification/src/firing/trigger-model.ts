@@ -32,6 +32,8 @@ export interface TriggersOfType {
   readonly sequences: readonly {
     readonly trigger: SequenceTrigger;
     readonly steps: readonly CompiledStep[];
+    /** The places of all these steps: most events satisfy all, and what is remembered of each then has one list in common. */
+    readonly places: number[];
   }[];
 }
 
@@ -43,9 +45,6 @@ export interface CompiledTriggers {
   /** Whether a change from one score to another passes a score at which some milestone is re-armed. */
   passesRearmBound(before: number, after: number): boolean;
 }
-
-/** Spellings of types whose triggers are remembered. */
-const maximumSpellings = 10_000;
 
 /** @param levels where milestones by level lie; those of a level that is not among them are left out */
 export function compileTriggers(configuration: NotificationConfiguration, levels: Levels): CompiledTriggers {
@@ -90,17 +89,19 @@ export function compileTriggers(configuration: NotificationConfiguration, levels
       surgeWindowSeconds: Math.max(0, ...concerned.map(({ window_seconds }) => window_seconds)),
       sequences: sequences
         .map(({ trigger, steps }) => ({ trigger, steps: steps.filter(({ key }) => key === wanted) }))
-        .filter(({ steps }) => steps.length > 0),
+        .filter(({ steps }) => steps.length > 0)
+        .map(({ trigger, steps }) => ({ trigger, steps, places: steps.map(({ step }) => step) })),
     };
   };
   const ofUnnamedTypes = ofType(null);
   const byKey = new Map<string, TriggersOfType>();
-  const bySpelling = new Map<string, TriggersOfType>();
   const ofKey = (key: string): TriggersOfType => {
+    const known = byKey.get(key);
+    if (known) return known;
     if (!named.has(key)) return ofUnnamedTypes;
-    const known = byKey.get(key) ?? ofType(key);
-    byKey.set(key, known);
-    return known;
+    const triggers = ofType(key);
+    byKey.set(key, triggers);
+    return triggers;
   };
   const rearmed = new Map(
     placed.flatMap((milestone) =>
@@ -110,15 +111,7 @@ export function compileTriggers(configuration: NotificationConfiguration, levels
   const bounds = [...rearmed.values()].map(({ line }) => rearmBoundOf(line) ?? 0).sort((a, b) => a - b);
   return {
     version: configuration.version,
-    of: (eventType) => {
-      let triggers = bySpelling.get(eventType);
-      if (!triggers) {
-        triggers = ofKey(eventTypeKey(eventType));
-        if (bySpelling.size >= maximumSpellings) bySpelling.clear();
-        bySpelling.set(eventType, triggers);
-      }
-      return triggers;
-    },
+    of: (eventType) => ofKey(eventTypeKey(eventType)),
     rearmed,
     passesRearmBound: (before, after) => countUpTo(bounds, before) !== countUpTo(bounds, after),
   };
