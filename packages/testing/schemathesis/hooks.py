@@ -4,6 +4,7 @@ import os
 
 import schemathesis
 from hypothesis import strategies as st
+from schemathesis.core.parameters import ParameterLocation
 
 known = json.loads(os.environ["KNOWN"])
 
@@ -34,3 +35,11 @@ schemathesis.openapi.format(
 def as_text(ctx, value):
     # What is no text cannot be sent as one; bytes that are no text come closest.
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else b"\xff\xfe"
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    # With partial=true a wrong event is listed in a 202, which a schema cannot say: all others are to be refused.
+    body = case.meta and case.meta.components.get(ParameterLocation.BODY)
+    if body and body.mode.is_negative and (case.query or {}).get("partial") == "true":
+        case.query["partial"] = "false"
