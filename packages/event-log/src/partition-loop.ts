@@ -12,7 +12,7 @@ import {
   type PartitionReader,
   type RawRecord,
 } from './partition-reader.js';
-import { createRest, type Rest } from './rest.js';
+import { createRest, noRest, type Rest } from './rest.js';
 import { pause, unlessAborted } from './timing.js';
 import { batchesAtOnce, createTurns, type Turns } from './turns.js';
 
@@ -76,11 +76,11 @@ export interface PartitionLoop {
 /** Long enough for a long poll, short enough for a prompt stop. */
 const maxWaitMs = 500;
 /**
- * From the beginning of a batch to that of the next it takes four times as long as the batch took, and at most
- * `longestCycleMs`. That is for as many partitions as have their turns at one time; where a process has more, each rests as
- * much longer. Records that may not wait end the rest.
+ * Of an input of commands, from the beginning of a batch to that of the next it takes five times as long as the batch took,
+ * and at most `longestCycleMs`. That is for as many partitions as have their turns at one time; where a process has more, each
+ * rests as much longer. Records that may not wait end the rest. Events are written by those who rest, and followed at once.
  */
-const cycleFactor = 4;
+const cycleFactor = 5;
 const longestCycleMs = 350;
 const longestPauseMs = 5_000;
 /** A partition on which nothing moves for this long, although it should, is given up with its process. */
@@ -191,7 +191,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     /** Until what an input has brought is handled: in its own turn, or along with what another has brought. */
     function handled(mine: Waiting): Promise<void> {
       waiting.add(mine);
-      const ownTurn = inTurn(!nothingIsUrgent(mine.topic), async () => {
+      const ownTurn = inTurn(!isOfEvents(mine.topic), async () => {
         if (!waiting.has(mine)) return;
         const { end, waited } = await options.turns.take(touch);
         try {
@@ -235,9 +235,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           },
         });
         let position = session.positions.get(topic) ?? 0n;
-        const rest = createRest(performance.now());
+        const rest = isOfEvents(topic) ? noRest : createRest(performance.now());
         while (!ending.signal.aborted) {
-          if (nothingIsUrgent(topic)) await pause(rest.until() - performance.now(), ending.signal);
           let fetched = await unlessAborted(gather(reader, topic, position, rest.until()), ending.signal);
           if (!fetched) break;
           touch();
@@ -326,8 +325,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
   };
 }
 
-/** Whoever reads events only may rest without looking at what comes. */
-function nothingIsUrgent(topic: TopicName): boolean {
+/** Nobody waits for what comes of a single one, and they come in batches already. */
+function isOfEvents(topic: TopicName): boolean {
   return topic.endsWith('.events');
 }
 

@@ -39,7 +39,7 @@ export interface Decision {
   events: OutgoingRecord[];
   /** Appended to other topics (inputs, or `commandsTo`) or partitions, in the same transaction. */
   commands?: OutgoingRecord[];
-  /** Sent after the events are folded, so that who gets the reply can read what it says. */
+  /** Sent after the events are folded, and what a function waits for, so that who gets the reply can read what it says. */
   replies?: Reply[] | (() => Reply[] | Promise<Reply[]>);
   /** Records of the batch that cannot be taken, with the reason. */
   deadLetters?: { record: IncomingRecord; reason: string }[];
@@ -61,8 +61,8 @@ export interface PartitionState {
    */
   decide(records: IncomingRecord[]): Promise<Decision>;
   /**
-   * Folds own events into the state: live after the commit, and on catch-up. What replies speak of is written before it
-   * ends; all else may be kept in memory until `store`. Writes are guarded and idempotent.
+   * Folds own events into the state: live after the commit, and on catch-up. What replies speak of is written before they
+   * are handed over; all else may be kept in memory until `store`. Writes are guarded and idempotent.
    */
   fold(events: FoldedRecord[]): Promise<void>;
   /**
