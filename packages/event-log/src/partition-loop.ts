@@ -76,9 +76,10 @@ export interface PartitionLoop {
 /** Long enough for a long poll, short enough for a prompt stop. */
 const maxWaitMs = 500;
 /**
- * Of an input of commands, from the beginning of a batch to that of the next it takes five times as long as the batch took,
- * and at most `longestCycleMs`. That is for as many partitions as have their turns at one time; where a process has more, each
- * rests as much longer. Records that may not wait end the rest. Events are written by those who rest, and followed at once.
+ * Of an input of commands, from the beginning of a batch to that of the next it takes five times as long as batches take
+ * lately, and at most `longestCycleMs`. That is for as many partitions as have their turns at one time; where a process has
+ * more, each rests as much longer. Records that may not wait end the rest. Events are written by who rests, and followed at
+ * once.
  */
 const cycleFactor = 5;
 const longestCycleMs = 350;
@@ -203,11 +204,10 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           const begun = performance.now();
           await session.handle(together.map(({ topic, fetched }) => ({ topic, ...fetched })));
           const ended = performance.now();
-          const cycleMs = Math.min((ended - begun) * cycleFactor, longestCycleMs) * rounds();
           touch();
           succeeded();
           for (const { rest, done } of together) {
-            rest.handled(begun, ended, cycleMs);
+            rest.handled(begun, ended, cycleOf);
             done();
           }
         } finally {
@@ -272,6 +272,11 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     } finally {
       stopping.signal.removeEventListener('abort', end);
     }
+  }
+
+  /** From the beginning of a batch to that of the next. */
+  function cycleOf(batchMs: number): number {
+    return Math.min(batchMs * cycleFactor, longestCycleMs) * rounds();
   }
 
   /** How often the process' partitions have to take turns until all have had one. */
