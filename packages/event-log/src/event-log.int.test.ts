@@ -72,6 +72,29 @@ describe('preparation', () => {
     expect(settings[1]).toMatchObject({ 'retention.ms': '3600000' });
   });
 
+  test('what was made a moment ago can be asked for its offsets, though its leader does not know of it yet', async () => {
+    const { connect, kafka } = log[internals];
+    const admin = kafka.admin();
+    await admin.connect();
+    const partitions = Array.from({ length: 40 }, (_, partition) => partition);
+    const names = ['one', 'two', 'three', 'four', 'five'].map((name) => `${log.config.namespace}.new.${name}`);
+    for (const topic of names) {
+      await admin.createTopics({
+        topics: [{ topic, numPartitions: partitions.length }],
+        waitForLeaders: false,
+      });
+      const connection = connect();
+      await connection.open([topic]);
+      const offsets = await Promise.all(
+        partitions.map((partition) => connection.offset(topic, partition, 'latest')),
+      );
+      connection.close();
+      expect(new Set(offsets)).toEqual(new Set([0n]));
+    }
+    await admin.deleteTopics({ topics: names });
+    await admin.disconnect();
+  }, 60_000);
+
   test('another count of partitions than the topics have is refused, and says what to set', async () => {
     const other = testLog({ namespace: log.config.namespace, partitions: 5 });
     await expect(other.prepare()).rejects.toMatchObject({

@@ -8,9 +8,10 @@ import { Kafka, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
 import './request-queue.js';
 import { directBroker } from './direct-broker.js';
-import { EventLogError } from './errors.js';
+import { EventLogError, isRetriable } from './errors.js';
 import type { EventLogConfig } from './config.js';
 import type { Broker, PartitionOffset } from './broker.js';
+import { pause } from './timing.js';
 
 interface Cluster {
   connect(): Promise<void>;
@@ -54,7 +55,10 @@ export interface KafkaConnection {
   forgetCoordinators(): void;
   /** Learns the leaders anew. */
   refresh(): Promise<void>;
-  /** The first offset still there, the one that will be written next, or the first that was written at a time or later. */
+  /**
+   * The first offset still there, the one that will be written next, or the first that was written at a time or later.
+   * Waits for a leader that moves as a reader does.
+   */
   offset(topic: string, partition: number, which: 'earliest' | 'latest' | Date): Promise<bigint>;
   close(): void;
 }
@@ -135,7 +139,7 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
     return direct;
   }
 
-  return {
+  const connection: KafkaConnection = {
     async open(topics) {
       assertOpen();
       await cluster.connect();
@@ -170,12 +174,14 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
       await cluster.refreshMetadata();
     },
     async offset(topic, partition, which) {
-      const find = async (from: { fromBeginning: boolean } | { fromTimestamp: number }) => {
-        const [found] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], ...from }]);
-        const offset = found?.partitions[0]?.offset;
-        if (offset === undefined) throw new Error(`${topic} ${partition} has no offsets`);
-        return BigInt(offset);
-      };
+      const find = (from: { fromBeginning: boolean } | { fromTimestamp: number }) =>
+        askLeader(connection, async () => {
+          assertOpen();
+          const [found] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], ...from }]);
+          const offset = found?.partitions[0]?.offset;
+          if (offset === undefined) throw new Error(`${topic} ${partition} has no offsets`);
+          return BigInt(offset);
+        });
       if (!(which instanceof Date)) return find({ fromBeginning: which === 'earliest' });
       // Brokers refuse a time before 1970, and take the small negative ones for something else.
       const offset = await find({ fromTimestamp: Math.max(0, which.getTime()) });
@@ -189,6 +195,41 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
       cluster.disconnect().catch(() => undefined);
     },
   };
+  return connection;
+}
+
+const staleLeader = new Set([
+  'NOT_LEADER_FOR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'REPLICA_NOT_AVAILABLE',
+  'FENCED_LEADER_EPOCH',
+  'UNKNOWN_LEADER_EPOCH',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'OFFSET_NOT_AVAILABLE',
+  'KAFKA_STORAGE_ERROR',
+]);
+
+/**
+ * What a partition's leader answers. While the leader moves or is away, and while a topic is so new that its leader does
+ * not know that it is one, the new leader is looked for, up to `patienceMs` or until the signal; then its error is thrown.
+ */
+export async function askLeader<Answer>(
+  connection: KafkaConnection,
+  ask: () => Promise<Answer>,
+  { patienceMs = 10_000, signal }: { patienceMs?: number; signal?: AbortSignal } = {},
+): Promise<Answer> {
+  const giveUpAt = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      const type = protocolErrorType(error);
+      const passing = (type !== undefined && staleLeader.has(type)) || isConnectionError(error) || isRetriable(error);
+      if (!passing || Date.now() > giveUpAt || signal?.aborted) throw error;
+      await pause(100, signal);
+      await connection.refresh().catch(() => undefined);
+    }
+  }
 }
 
 /** The name of a Kafka protocol error (NOT_LEADER_FOR_PARTITION, …), wherever in the chain of causes it is. */

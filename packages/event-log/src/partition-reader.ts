@@ -1,9 +1,8 @@
 // Reads one partition straight from its leader, committed records only, and knows exactly up to where it has read.
 import type { FetchedPartition } from './broker.js';
 import type { KafkaConnection } from './kafka-connection.js';
-import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import { askLeader, protocolErrorType } from './kafka-connection.js';
 import type { FetchedBatch, RawRecord } from './record-batch.js';
-import { pause } from './timing.js';
 
 export type { RawRecord };
 
@@ -24,17 +23,6 @@ export interface PartitionReader {
   fetch(offset: bigint, options: { maxBytes: number; maxWaitMs: number }): Promise<Fetched>;
 }
 
-const staleLeader = new Set([
-  'NOT_LEADER_FOR_PARTITION',
-  'LEADER_NOT_AVAILABLE',
-  'REPLICA_NOT_AVAILABLE',
-  'FENCED_LEADER_EPOCH',
-  'UNKNOWN_LEADER_EPOCH',
-  'UNKNOWN_TOPIC_OR_PARTITION',
-  'OFFSET_NOT_AVAILABLE',
-  'KAFKA_STORAGE_ERROR',
-]);
-
 /**
  * A reader of one partition. While the leader moves or is away it looks for the new one for `patienceMs`, then throws.
  * An offset that is no longer there, or not yet, is answered from the first record on: what is left is read, never skipped.
@@ -49,39 +37,34 @@ export function createPartitionReader(
     signal?: AbortSignal;
   } = {},
 ): PartitionReader {
-  const patienceMs = options.patienceMs ?? 10_000;
   return {
     topic,
     partition,
-    async fetch(offset, { maxBytes, maxWaitMs }) {
-      const giveUpAt = Date.now() + patienceMs;
-      for (;;) {
-        try {
-          const broker = await connection.leader(topic, partition);
-          const { responses } = await broker.fetch({
-            isolationLevel: 1,
-            maxWaitTime: maxWaitMs,
-            minBytes: 1,
-            maxBytes,
-            topics: [{ topic, partitions: [{ partition, fetchOffset: offset.toString(), maxBytes }] }],
-          });
-          const answer = responses[0]?.partitions[0];
-          if (!answer) throw new Error(`the fetch of ${topic} ${partition} was answered without it`);
-          return committedRecords(answer, offset);
-        } catch (error) {
-          const type = protocolErrorType(error);
-          if (type === 'OFFSET_OUT_OF_RANGE') {
+    fetch: (offset, { maxBytes, maxWaitMs }) =>
+      askLeader(
+        connection,
+        async () => {
+          try {
+            const broker = await connection.leader(topic, partition);
+            const { responses } = await broker.fetch({
+              isolationLevel: 1,
+              maxWaitTime: maxWaitMs,
+              minBytes: 1,
+              maxBytes,
+              topics: [{ topic, partitions: [{ partition, fetchOffset: offset.toString(), maxBytes }] }],
+            });
+            const answer = responses[0]?.partitions[0];
+            if (!answer) throw new Error(`the fetch of ${topic} ${partition} was answered without it`);
+            return committedRecords(answer, offset);
+          } catch (error) {
+            if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
             const earliest = await connection.offset(topic, partition, 'earliest');
             options.onOffsetLost?.(offset, earliest);
             return { records: [], nextOffset: earliest, highWatermark: earliest, stableEnd: earliest };
           }
-          const passing = (type !== undefined && staleLeader.has(type)) || isConnectionError(error);
-          if (!passing || Date.now() > giveUpAt || options.signal?.aborted) throw error;
-          await pause(100, options.signal);
-          await connection.refresh().catch(() => undefined);
-        }
-      }
-    },
+        },
+        options,
+      ),
   };
 }
 
