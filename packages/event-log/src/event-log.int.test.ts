@@ -77,7 +77,9 @@ describe('preparation', () => {
     const admin = kafka.admin();
     await admin.connect();
     const partitions = Array.from({ length: 40 }, (_, partition) => partition);
-    const names = ['one', 'two', 'three', 'four', 'five'].map((name) => `${log.config.namespace}.new.${name}`);
+    const names = ['one', 'two', 'three', 'four', 'five'].map(
+      (name) => `${log.config.namespace}.new.${name}`,
+    );
     for (const topic of names) {
       await admin.createTopics({
         topics: [{ topic, numPartitions: partitions.length }],

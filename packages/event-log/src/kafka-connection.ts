@@ -224,7 +224,8 @@ export async function askLeader<Answer>(
       return await ask();
     } catch (error) {
       const type = protocolErrorType(error);
-      const passing = (type !== undefined && staleLeader.has(type)) || isConnectionError(error) || isRetriable(error);
+      const passing =
+        (type !== undefined && staleLeader.has(type)) || isConnectionError(error) || isRetriable(error);
       if (!passing || Date.now() > giveUpAt || signal?.aborted) throw error;
       await pause(100, signal);
       await connection.refresh().catch(() => undefined);
