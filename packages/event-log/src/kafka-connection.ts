@@ -41,7 +41,7 @@ const transactionCoordinator = 1;
  * outcome is unknown the owner closes it and makes another, and no state of it can be stale.
  */
 export interface KafkaConnection {
-  /** Connects and learns the leaders of these topics. */
+  /** Connects and learns the leaders of these topics; waits a moment for what only some of the brokers know yet. */
   open(topics: readonly string[]): Promise<void>;
   /** The node that leads a partition as far as is known, undefined when it has none. */
   leaderId(topic: string, partition: number): number | undefined;
@@ -143,7 +143,10 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
     async open(topics) {
       assertOpen();
       await cluster.connect();
-      await cluster.addMultipleTargetTopics([...topics]);
+      await askLeader(connection, () => cluster.addMultipleTargetTopics([...topics]), {
+        patienceMs: untilKnownMs,
+        isPassing: isOfLeader,
+      });
     },
     leaderId,
     broker,
@@ -198,6 +201,9 @@ export function createKafkaConnection(kafka: Kafka): KafkaConnection {
   return connection;
 }
 
+/** A topic that was made is known to all brokers by then. */
+const untilKnownMs = 3_000;
+
 const staleLeader = new Set([
   'NOT_LEADER_FOR_PARTITION',
   'LEADER_NOT_AVAILABLE',
@@ -209,6 +215,11 @@ const staleLeader = new Set([
   'KAFKA_STORAGE_ERROR',
 ]);
 
+function isOfLeader(error: unknown): boolean {
+  const type = protocolErrorType(error);
+  return type !== undefined && staleLeader.has(type);
+}
+
 /**
  * What a partition's leader answers. While the leader moves or is away, and while a topic is so new that its leader does
  * not know that it is one, the new leader is looked for, up to `patienceMs` or until the signal; then its error is thrown.
@@ -216,17 +227,18 @@ const staleLeader = new Set([
 export async function askLeader<Answer>(
   connection: KafkaConnection,
   ask: () => Promise<Answer>,
-  { patienceMs = 10_000, signal }: { patienceMs?: number; signal?: AbortSignal } = {},
+  {
+    patienceMs = 10_000,
+    signal,
+    isPassing = (error) => isOfLeader(error) || isConnectionError(error) || isRetriable(error),
+  }: { patienceMs?: number; signal?: AbortSignal; isPassing?: (error: unknown) => boolean } = {},
 ): Promise<Answer> {
   const giveUpAt = Date.now() + patienceMs;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
-      const type = protocolErrorType(error);
-      const passing =
-        (type !== undefined && staleLeader.has(type)) || isConnectionError(error) || isRetriable(error);
-      if (!passing || Date.now() > giveUpAt || signal?.aborted) throw error;
+      if (!isPassing(error) || Date.now() > giveUpAt || signal?.aborted) throw error;
       await pause(100, signal);
       await connection.refresh().catch(() => undefined);
     }
