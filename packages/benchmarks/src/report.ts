@@ -235,8 +235,13 @@ function notifyingSection({ leads, eventsPerSecond, contenders }: NotifyingResul
     `${medianOf(rounds, (round) => round.notifierCpuPerEventUs).toFixed(1)} µs`,
     whole(rounds.reduce((sum, round) => sum + round.told.count, 0)),
   ]);
-  const most = contenders.at(-1);
-  const p99 = most ? medianOf(most.rounds, (round) => round.told.p99) : NaN;
+  const most = Math.max(...contenders.map(({ triggers }) => triggers));
+  const verdicts = contenders
+    .filter(({ triggers }) => triggers === most)
+    .map(({ partitions, rounds }) => {
+      const p99 = medianOf(rounds, (round) => round.told.p99);
+      return `${verdict(p99 < goals.notifiedMs)} with PARTITIONS=${partitions}`;
+    });
   return [
     '## (d) From POST to notification',
     '',
@@ -260,7 +265,7 @@ function notifyingSection({ leads, eventsPerSecond, contenders }: NotifyingResul
       rows,
     ),
     '',
-    `Goal: p99 under ${goals.notifiedMs} ms with ${whole(most?.triggers ?? 0)} triggers, in the last row: ${verdict(p99 < goals.notifiedMs)}.`,
+    `Goal: p99 under ${goals.notifiedMs} ms with ${whole(most)} triggers: ${verdicts.join(', ')}.`,
     '',
   ];
 }
