@@ -18,6 +18,8 @@ export interface FetchedPartition {
 export interface PartitionOffset {
   partition: number;
   offset: string;
+  /** What whoever commits a group's offset has noted with it. */
+  metadata?: string | null;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Works on one partition number until told to stop: opens a session, feeds it what comes in on every input topic, and
 // opens another when something went wrong. Whatever state an error left behind is thrown away with the session.
 import type { TopicName } from '@lead-scoring/contracts';
-import { asError, EventLogError, isRetriable } from './errors.js';
+import { asError, isRetriable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import type { Membership } from './membership.js';
@@ -82,7 +82,7 @@ const maxWaitMs = 500;
  * once.
  */
 const cycleFactor = 5;
-const longestCycleMs = 350;
+const longestCycleMs = 150;
 const longestPauseMs = 5_000;
 /** A partition on which nothing moves for this long, although it should, is given up with its process. */
 const stallMs = 60_000;
@@ -177,8 +177,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     stopping.signal.addEventListener('abort', end);
     const turns = createTurns(1);
 
-    async function inTurn(isUrgent: boolean, work: () => Promise<void>): Promise<void> {
-      const turn = await turns.take(touch, isUrgent);
+    async function inTurn(isFirst: boolean, work: () => Promise<void>): Promise<void> {
+      const turn = await turns.take(touch, isFirst);
       try {
         await work();
       } finally {
@@ -192,9 +192,11 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     /** Until what an input has brought is handled: in its own turn, or along with what another has brought. */
     function handled(mine: Waiting): Promise<void> {
       waiting.add(mine);
-      const ownTurn = inTurn(!isOfEvents(mine.topic), async () => {
+      // Somebody waits for what comes of a command.
+      const isUrgent = !isOfEvents(mine.topic);
+      const ownTurn = inTurn(isUrgent, async () => {
         if (!waiting.has(mine)) return;
-        const { end, waited } = await options.turns.take(touch);
+        const { end, waited } = await options.turns.take(touch, isUrgent);
         try {
           const together = options.isTogether ? [...waiting] : [mine];
           for (const one of together) waiting.delete(one);
@@ -331,7 +333,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
 }
 
 /** Nobody waits for what comes of a single one, and they come in batches already. */
-function isOfEvents(topic: TopicName): boolean {
+export function isOfEvents(topic: TopicName): boolean {
   return topic.endsWith('.events');
 }
 
@@ -384,36 +386,4 @@ export function createLoops(start: (partition: number) => PartitionLoop): {
       await Promise.all(closing.values());
     },
   };
-}
-
-/** The offset to start at: what the group has committed, or the first that is there. */
-export async function committedPositions(
-  log: EventLog,
-  connection: ReturnType<EventLog[typeof internals]['connect']>,
-  groupId: string,
-  inputs: readonly TopicName[],
-  partition: number,
-): Promise<Map<TopicName, bigint>> {
-  const { wire } = log[internals];
-  const coordinator = await connection.groupCoordinator(groupId);
-  const { responses } = await coordinator.offsetFetch({
-    groupId,
-    topics: inputs.map((topic) => ({ topic: wire(topic), partitions: [{ partition }] })),
-  });
-  const positions = new Map<TopicName, bigint>();
-  for (const topic of inputs) {
-    const found = responses
-      .find((response) => response.topic === wire(topic))
-      ?.partitions.find((one) => one.partition === partition);
-    if (!found)
-      throw new EventLogError('log_unavailable', `the group's offset of ${topic} is not known`, {
-        retriable: true,
-      });
-    const committed = BigInt(found.offset);
-    positions.set(
-      topic,
-      committed >= 0n ? committed : await connection.offset(wire(topic), partition, 'earliest'),
-    );
-  }
-  return positions;
 }

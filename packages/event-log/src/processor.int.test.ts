@@ -7,7 +7,7 @@ import { listDeadLetters, retryDeadLetters, type DeadLetter } from './dead-lette
 import { internals, type EventLog } from './event-log.js';
 import type { Broker } from './broker.js';
 import { BatchTooLarge } from './errors.js';
-import { requestRebuild, tail, waitUntilConsumed } from './operations.js';
+import { listLag, requestRebuild, tail, waitUntilConsumed } from './operations.js';
 import { createPartitionReader } from './partition-reader.js';
 import type { IncomingRecord, OutgoingRecord } from './records.js';
 import {
@@ -371,6 +371,99 @@ describe('processors of one service', () => {
     await expectOnceEach(ids, stores);
     expect([...first.fatal, ...second.fatal, ...third.fatal]).toEqual([]);
   }, 60_000);
+});
+
+describe('how far the inputs are read', () => {
+  beforeEach(fresh, 60_000);
+  afterEach(async () => {
+    await stopAll();
+    await clear();
+  }, 30_000);
+
+  /** The log, except that it counts what ends transactions, and refuses the group's offsets from now on if told to. */
+  function watched() {
+    const seen = { transactions: 0, commits: 0, refuses: false };
+    const on = disturbed((request, run) => {
+      if (request === 'endTxn') seen.transactions++;
+      if (request !== 'txnOffsetCommit') return run();
+      if (seen.refuses)
+        return Promise.reject(Object.assign(new Error('the group is away'), { retriable: true }));
+      seen.commits++;
+      return run();
+    });
+    return { on, seen };
+  }
+
+  async function ready(on: EventLog, stores: Map<number, Store>) {
+    const inputs: TopicName[] = ['scoring.commands', 'ingest.commands', 'ingest.events'];
+    const processor = await start(stores, { on, inputs, maxRecordsPerBatch: 1 });
+    await eventually('ready', () => processor.status.ready() && processor.status.partitions().length === 3);
+    return processor;
+  }
+
+  const positionOf = async (topic: TopicName) =>
+    (await listLag(log, 'scoring')).find((lag) => lag.topic === topic && lag.partition === 0)?.position;
+
+  test('is with the events of each transaction, and soon after with the group', async () => {
+    const stores = createStores();
+    const { on, seen } = watched();
+    await ready(on, stores);
+    const made = Array.from({ length: 20 }, () => createRuleset({ partition: 0 }));
+    const written = await writer.write(made);
+    await eventually('all folded', () => rulesetsInStores(stores).size === made.length);
+    const end = Math.max(...written.map(({ offset }) => Number(offset))) + 1;
+    await eventually('the group knows', async () => Number(await positionOf('scoring.commands')) >= end);
+    expect(seen.transactions).toBeGreaterThanOrEqual(made.length);
+    expect(seen.commits).toBeLessThan(made.length / 2);
+  }, 30_000);
+
+  test('is known from the events to who takes over from one that could not tell the group', async () => {
+    const stores = createStores();
+    const { on, seen } = watched();
+    const processor = await ready(on, stores);
+    const ids: string[] = [];
+    const take = async (count: number) => {
+      const made = Array.from({ length: count }, () => createRuleset({ partition: 0 }));
+      ids.push(...made.map(({ key }) => key));
+      await writer.write(made);
+      await eventually('all folded', () => rulesetsInStores(stores).size === ids.length);
+    };
+    await take(1);
+    seen.refuses = true;
+    await take(20);
+    const opened = storeOf(stores, 0).opened;
+    await eventually('it has tried', () => storeOf(stores, 0).opened > opened);
+    await stopAll();
+    expect(Number(await positionOf('scoring.commands'))).toBeLessThan(ids.length);
+    expect(processor.fatal).toEqual([]);
+
+    await ready(log, stores);
+    await eventually(
+      'the group knows',
+      async () => Number(await positionOf('scoring.commands')) >= ids.length,
+    );
+    await stopAll();
+    await expectOnceEach(ids, stores);
+  }, 30_000);
+
+  test('is told only once nothing comes, where nothing came of events; a command is told at once', async () => {
+    const stores = createStores();
+    const { on, seen } = watched();
+    await ready(on, stores);
+    await writer.write([leadDeleted()]);
+    await eventually('the first is told', () => seen.commits === 1);
+    const written = await writer.write(Array.from({ length: 20 }, leadDeleted));
+    const end = Math.max(...written.map(({ offset }) => Number(offset))) + 1;
+    await eventually('the group knows', async () => Number(await positionOf('ingest.events')) >= end);
+    expect(seen.commits).toBeLessThan(10);
+
+    for (let at = 0; at < 3; at++) {
+      const before = seen.commits;
+      await writer.write([linkAlias()]);
+      await eventually('it is told', () => seen.commits > before);
+    }
+    expect(seen.transactions).toBe(seen.commits);
+  }, 30_000);
 });
 
 describe('records that cannot be taken', () => {

@@ -10,14 +10,21 @@ import { joinGroup } from './membership.js';
 import { createProcessingMetrics, type ProcessingMetrics } from './metrics.js';
 import { encodeRecord, traceHeaders, type EncodedDeclared, type EncodedRecord } from './outgoing.js';
 import {
-  committedPositions,
+  committedOffsets,
+  formatInputPositions,
+  positionsHeader,
+  readInputPositions,
+} from './input-positions.js';
+import {
   createLoops,
   OpenAnew,
+  isOfEvents,
   startPartitionLoop,
   type Brought,
   type Session,
 } from './partition-loop.js';
 import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import { recordBytes } from './record-batch.js';
 import { DecodedRecord } from './codec.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
 import { originOf, withinSpan } from './tracing.js';
@@ -33,7 +40,7 @@ export interface Checkpoint {
   positions: Partial<Record<TopicName, bigint>>;
 }
 
-/** What is to happen because of a batch: all of it, in one transaction with the input's offsets, or nothing. */
+/** What is to happen because of a batch: all of it, in one transaction that says how far the inputs are read, or nothing. */
 export interface Decision {
   /** Appended to the output topic, in the processor's own partition, in this order. */
   events: OutgoingRecord[];
@@ -121,8 +128,10 @@ export interface ProcessorStatus {
 const maxBatchBytes = 6 * 1024 * 1024;
 const defaultBytesPerBatch = 2 * 1024 * 1024;
 const atOnce = AbortSignal.abort();
-/** After so long without a batch, what is folded is stored. */
+/** After so long without a batch, what is folded is stored, and the group's offsets are committed. */
 const idleMs = 300;
+/** The group's offsets, which those go by who watch the lag, are as old at most while records keep coming. */
+const commitOffsetsEveryMs = 5_000;
 /** How often a record that makes the decision fail is tried, alone, before it is parked. */
 const attemptsUntilParked = 3;
 export const rebuildType = 'RebuildReadModel';
@@ -290,12 +299,20 @@ async function openSession(context: SessionContext): Promise<Session> {
     });
     // In this order: only once nobody else can write does what is read below stay true.
     await producer.fence();
-    const positions = await committedPositions(log, connection, groupId, options.inputs, partition);
+    const { inputs, output } = options;
+    const read = { groupId, inputs, output, partition };
+    const { positions, isCommitted: wasCommitted } = await readInputPositions(log, connection, read, {
+      signal,
+      touch,
+    });
     let opened = (state = await options.open(partition));
     let foldedUpTo = 0n;
     let storedAt = performance.now();
     let handledAt = storedAt;
     let isStored = true;
+    /** When the group's offsets were committed last; never in this session yet, so that the first transaction does. */
+    let committedAt = -Infinity;
+    let isCommitted = wasCommitted;
     /** Under way beside the batches, or how the last one ended. */
     let storing: Promise<void> = Promise.resolve();
     let isStoring = false;
@@ -436,8 +453,13 @@ async function openSession(context: SessionContext): Promise<Session> {
 
     /** What comes while an input was silent does not wait until all is stored. */
     async function settle(isLast: boolean): Promise<void> {
+      if (!isLast && performance.now() - handledAt < idleMs) return;
+      await storeRest(isLast);
+      if (!isCommitted) await commitOffsets();
+    }
+
+    async function storeRest(isLast: boolean): Promise<void> {
       if (!isLast) {
-        if (performance.now() - handledAt < idleMs) return;
         storingIsAwaited.abort();
         if (isStoring) return;
       }
@@ -483,7 +505,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       await untilStored();
       await startOver();
       await opened.caughtUp?.();
-      await commit([segment], [], []);
+      await commit([segment], { events: [], commands: [], parked: [] });
       await untilStored();
       await store(atOnce);
       const [record] = segment.records;
@@ -510,7 +532,7 @@ async function openSession(context: SessionContext): Promise<Session> {
 
     async function decideBatch(batch: readonly Segment[]): Promise<void> {
       // Opened ahead, to overlap with loading and deciding.
-      producer.begin().catch(() => undefined);
+      if (isCommitDue()) producer.begin().catch(() => undefined);
       await codec.loadSchemas(batch.flatMap(({ records }) => records));
       // What was decoded is let go once it is decided: committing and folding take most of a batch's time, and a
       // collector that finds a whole batch alive copies all of it.
@@ -523,11 +545,8 @@ async function openSession(context: SessionContext): Promise<Session> {
         const { parked } = incoming;
         const { decision, events, commands } = await decide(batch, incoming);
         incoming = undefined;
-        const offsets = await commit(
-          batch,
-          [...events, ...commands],
-          parked.map(({ letter }) => letter),
-        );
+        const letters = parked.map(({ letter }) => letter);
+        const offsets = await commit(batch, { events, commands, parked: letters });
         for (const { topic } of parked) metrics.deadLetters(topic, 1);
         if (suspects.failures.size > 0)
           for (const segment of batch)
@@ -578,7 +597,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         const decision: Decision = records.length > 0 ? await opened.decide(records) : { events: [] };
         const now = Date.now();
         const trace = traceHeaders();
-        const events = decision.events.map((event) => {
+        const encoded = decision.events.map((event) => {
           if (event.declaration.topic !== options.output) {
             throw new EventLogError(
               'invalid_record',
@@ -587,6 +606,7 @@ async function openSession(context: SessionContext): Promise<Session> {
           }
           return encodeRecord(log, { ...event, partition }, now, trace);
         });
+        const events = noting(positionsAfter(batch), encoded);
         const commands = (decision.commands ?? []).map((command) => encodeRecord(log, command, now, trace));
         const { deadLetters = [] } = decision;
         if (deadLetters.length > 0) {
@@ -632,27 +652,73 @@ async function openSession(context: SessionContext): Promise<Session> {
       } else suspects.singlyBefore.set(segment.input, nextOffsetOf(segment));
     }
 
-    /** Appends and commits; answers the offset of each record. Where this throws the session ends: nobody knows what was done. */
+    /**
+     * Appends and commits what was decided on a batch, and says in the same transaction how far the inputs are read; answers
+     * the offset of each event. Where this throws the session ends: nobody knows what was done.
+     */
     async function commit(
       batch: readonly Segment[],
-      records: EncodedRecord[],
-      parked: EncodedRecord[],
+      decided: { events: EncodedDeclared[]; commands: EncodedRecord[]; parked: EncodedRecord[] },
     ): Promise<bigint[]> {
-      const batches = toBatches([...records, ...parked], maxBatchBytes);
-      const first = await producer.commit({
-        batches: batches.map(({ batch }) => batch),
-        offsets: batch.map((segment) => ({
-          topic: wire(segment.input),
-          partition,
-          offset: nextOffsetOf(segment),
-        })),
-      });
-      for (const segment of batch) positions.set(segment.input, nextOffsetOf(segment));
+      const next = positionsAfter(batch);
+      const records = [...decided.events, ...decided.commands, ...decided.parked];
+      const batches = toBatches(records, maxBatchBytes);
+      // What came of events and is nothing may be decided again after a crash. A command was answered.
+      const isNothing = records.length === 0 && batch.every(({ input }) => isOfEvents(input));
+      const commitsOffsets = isCommitDue() || (decided.events.length === 0 && !isNothing);
+      const first =
+        commitsOffsets || !isNothing
+          ? await producer.commit({
+              batches: batches.map(({ batch }) => batch),
+              offsets: commitsOffsets ? offsetsOf(next) : [],
+            })
+          : [];
+      noteCommitted(commitsOffsets);
+      for (const [topic, position] of next) positions.set(topic, position);
       const offsets: bigint[] = [];
       batches.forEach(({ indexes }, at) => {
         indexes.forEach((index, behind) => (offsets[index] = (first[at] ?? -1n) + BigInt(behind)));
       });
-      return offsets;
+      return offsets.slice(0, decided.events.length);
+    }
+
+    /** Where to read on once a batch is decided. */
+    function positionsAfter(batch: readonly Segment[]): Map<TopicName, bigint> {
+      const next = new Map(positions);
+      for (const segment of batch) next.set(segment.input, nextOffsetOf(segment));
+      return next;
+    }
+
+    /** The same events, of which the last says how far the inputs are read. */
+    function noting(
+      next: ReadonlyMap<TopicName, bigint>,
+      events: readonly EncodedDeclared[],
+    ): EncodedDeclared[] {
+      const last = events.at(-1);
+      if (!last) return [];
+      const headers = { ...last.message.headers, [positionsHeader]: formatInputPositions(next) };
+      const message = { ...last.message, headers };
+      return [...events.slice(0, -1), { ...last, message, bytes: recordBytes(message) }];
+    }
+
+    /** While nothing comes, and at the end, the group's offsets are those of what was done. */
+    async function commitOffsets(): Promise<void> {
+      await producer.commit({ batches: [], offsets: offsetsOf(positions) });
+      noteCommitted(true);
+    }
+
+    function isCommitDue(): boolean {
+      return performance.now() - committedAt >= commitOffsetsEveryMs;
+    }
+
+    function noteCommitted(isOfGroup: boolean): void {
+      isCommitted = isOfGroup;
+      if (isOfGroup) committedAt = performance.now();
+    }
+
+    function offsetsOf(next: ReadonlyMap<TopicName, bigint>) {
+      const wired = [...next].map(([topic, position]) => [wire(topic), position] as const);
+      return committedOffsets(wired, partition, foldedUpTo);
     }
 
     function folded(

@@ -1,4 +1,4 @@
-// One transactional id's producer: fences its predecessor, then appends records and input offsets, all or nothing.
+// One transactional id's producer: fences its predecessor, then appends records, and input offsets, all or nothing.
 import { EventLogUnavailable } from './errors.js';
 import {
   byLeader,
@@ -16,8 +16,8 @@ import { pause } from './timing.js';
 
 export interface TransactionContents {
   batches: readonly AppendBatch[];
-  /** Input positions that are committed with the records; topics as named on the wire. */
-  offsets: readonly { topic: string; partition: number; offset: bigint }[];
+  /** The group's offsets that are committed with the records; topics as named on the wire. */
+  offsets: readonly { topic: string; partition: number; offset: bigint; metadata?: string }[];
 }
 
 /**
@@ -27,7 +27,7 @@ export interface TransactionContents {
 export interface TransactionalProducer {
   /** Ends what a predecessor with the same id left open, and makes every later write of it fail. */
   fence(): Promise<void>;
-  /** Opens a transaction; may be called ahead of commit() to overlap with other work. */
+  /** Opens a transaction that commits offsets; may be called ahead of commit() to overlap with other work. */
   begin(): Promise<void>;
   /** Appends and commits; answers the first offset of each batch. */
   commit(contents: TransactionContents): Promise<bigint[]>;
@@ -140,9 +140,9 @@ export function createTransactionalProducer(
         groupId,
         producerId: producer.producerId,
         producerEpoch: producer.producerEpoch,
-        topics: offsets.map(({ topic, partition, offset }) => ({
+        topics: offsets.map(({ topic, partition, offset, metadata = null }) => ({
           topic,
-          partitions: [{ partition, offset: offset.toString() }],
+          partitions: [{ partition, offset: offset.toString(), metadata }],
         })),
       }),
     );

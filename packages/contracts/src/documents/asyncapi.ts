@@ -42,6 +42,11 @@ const headersOfRecords = {
     'correlation-id': { type: 'string', description: 'The request that began it.' },
     'causation-id': { type: 'string', description: 'The record that caused it.' },
     traceparent: { type: 'string', description: 'W3C trace context.' },
+    positions: {
+      type: 'string',
+      description:
+        "On the last event of a transaction: how far the service had read its inputs. For the service's own use.",
+    },
   },
 };
 

@@ -1,0 +1,106 @@
+// How far a processor has read its inputs, exactly once with what it decided: each transaction says so itself.
+//
+// A header of its last event says it, at no cost. The group's offsets say it where a transaction has no event, and now and
+// then, for those who watch the lag: to commit them takes two of a transaction's five requests and a marker on another log,
+// about a third of what it costs the brokers. docs/decisions/0012-positions-are-in-the-records.md
+import type { TopicName } from '@lead-scoring/contracts';
+import { headerText } from './codec.js';
+import { EventLogError } from './errors.js';
+import { internals, type EventLog } from './event-log.js';
+import type { KafkaConnection } from './kafka-connection.js';
+import { createPartitionReader } from './partition-reader.js';
+
+/** On a transaction's last event: where to read each input on. */
+export const positionsHeader = 'positions';
+
+const readBytes = 2 * 1024 * 1024;
+
+/** `ingest.commands:42,scoring.commands:7`. */
+export function formatInputPositions(positions: ReadonlyMap<string, bigint>): string {
+  return [...positions].map(([topic, offset]) => `${topic}:${offset}`).join(',');
+}
+
+/** What formatInputPositions has made; what is not of that form is passed over. */
+export function parseInputPositions(text: string): Map<string, bigint> {
+  return new Map(
+    text.split(',').flatMap((entry): [string, bigint][] => {
+      const [, topic, offset] = /^([^:]+):(\d+)$/.exec(entry) ?? [];
+      return topic === undefined || offset === undefined ? [] : [[topic, BigInt(offset)]];
+    }),
+  );
+}
+
+/** A group's offsets as they are committed: with each, where in the output to look for what was noted later. */
+export function committedOffsets(
+  positions: Iterable<readonly [topic: string, position: bigint]>,
+  partition: number,
+  outputEnd: bigint,
+): { topic: string; partition: number; offset: bigint; metadata: string }[] {
+  const metadata = outputEnd.toString();
+  return [...positions].map(([topic, offset]) => ({ topic, partition, offset, metadata }));
+}
+
+/**
+ * Where to read each input on: the furthest that the group's offsets or the output's records say, or the first record that
+ * is there. Call it once nobody else can write: what an ended transaction says is read, what an open one says is waited for.
+ * `isCommitted` when the group's offsets say as much.
+ */
+export async function readInputPositions(
+  log: EventLog,
+  connection: KafkaConnection,
+  from: { groupId: string; inputs: readonly TopicName[]; output: TopicName; partition: number },
+  { signal, touch }: { signal: AbortSignal; touch: () => void },
+): Promise<{ positions: Map<TopicName, bigint>; isCommitted: boolean }> {
+  const { wire } = log[internals];
+  const { groupId, inputs, output, partition } = from;
+  const coordinator = await connection.groupCoordinator(groupId);
+  const { responses } = await coordinator.offsetFetch({
+    groupId,
+    topics: inputs.map((topic) => ({ topic: wire(topic), partitions: [{ partition }] })),
+  });
+  const positions = new Map<TopicName, bigint>();
+  const notedFrom: bigint[] = [];
+  for (const topic of inputs) {
+    const found = responses
+      .find((response) => response.topic === wire(topic))
+      ?.partitions.find((one) => one.partition === partition);
+    if (!found)
+      throw new EventLogError('log_unavailable', `the group's offset of ${topic} is not known`, {
+        retriable: true,
+      });
+    const committed = BigInt(found.offset);
+    positions.set(
+      topic,
+      committed >= 0n ? committed : await connection.offset(wire(topic), partition, 'earliest'),
+    );
+    if (found.metadata && /^\d+$/.test(found.metadata)) notedFrom.push(BigInt(found.metadata));
+  }
+  // Without any, no transaction was committed yet: the first of every session commits the group's offsets.
+  const [first, ...others] = notedFrom;
+  if (first === undefined) return { positions, isCommitted: true };
+
+  const reader = createPartitionReader(connection, wire(output), partition, { signal });
+  let offset = others.reduce((least, one) => (one < least ? one : least), first);
+  let end: bigint | undefined;
+  let isCommitted = true;
+  while (end === undefined || offset < end) {
+    const fetched = await reader.fetch(offset, {
+      maxBytes: readBytes,
+      maxWaitMs: end === undefined ? 0 : 500,
+    });
+    touch();
+    end ??= fetched.highWatermark;
+    for (const { headers } of fetched.records) {
+      const noted = parseInputPositions(headerText(headers, positionsHeader) ?? '');
+      for (const [topic, position] of positions) {
+        const later = noted.get(topic);
+        if (later === undefined || later <= position) continue;
+        positions.set(topic, later);
+        isCommitted = false;
+      }
+    }
+    offset = fetched.nextOffset;
+    signal.throwIfAborted();
+  }
+  return { positions, isCommitted };
+}
