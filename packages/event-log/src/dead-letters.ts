@@ -5,7 +5,7 @@ import { deadLetterHeaders } from './dead-letter-record.js';
 import { internals, type EventLog } from './event-log.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import type { EncodedRecord } from './outgoing.js';
-import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import { readToEnd, type RawRecord } from './partition-reader.js';
 import { recordBytes } from './record-batch.js';
 import { createTransactionalProducer, toBatches } from './transactional-producer.js';
 
@@ -97,17 +97,11 @@ async function readPartition(
 ): Promise<{ letter: DeadLetter; record: RawRecord }[]> {
   const topic = log[internals].wire(`${service}.dead-letters`);
   await connection.open([topic]);
-  const reader = createPartitionReader(connection, topic, partition);
   const found = new Map<string, { letter: DeadLetter; record: RawRecord }>();
-  let offset = await connection.offset(topic, partition, 'earliest');
-  let end: bigint | undefined;
-  while (end === undefined || offset < end) {
-    const fetched = await reader.fetch(offset, {
-      maxBytes: readBytes,
-      maxWaitMs: end === undefined ? 0 : 500,
-    });
-    end ??= fetched.highWatermark;
-    for (const record of fetched.records) {
+  const earliest = await connection.offset(topic, partition, 'earliest');
+  const all = readToEnd(connection, topic, partition, earliest, { maxBytes: readBytes });
+  for await (const { records } of all) {
+    for (const record of records) {
       const marked = headerText(record.headers, deadLetterHeaders.retried);
       if (marked === undefined) {
         const letter = letterOf(service, partition, record);
@@ -117,7 +111,6 @@ async function readPartition(
         if (sent) sent.letter.retried = true;
       }
     }
-    offset = fetched.nextOffset;
   }
   return [...found.values()];
 }

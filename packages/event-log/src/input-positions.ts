@@ -8,7 +8,7 @@ import { headerText } from './codec.js';
 import { EventLogError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import type { KafkaConnection } from './kafka-connection.js';
-import { createPartitionReader } from './partition-reader.js';
+import { readToEnd } from './partition-reader.js';
 
 /** On a transaction's last event: where to read each input on. */
 export const positionsHeader = 'positions';
@@ -79,18 +79,12 @@ export async function readInputPositions(
   const [first, ...others] = notedFrom;
   if (first === undefined) return { positions, isCommitted: true };
 
-  const reader = createPartitionReader(connection, wire(output), partition, { signal });
-  let offset = others.reduce((least, one) => (one < least ? one : least), first);
-  let end: bigint | undefined;
+  const earliest = others.reduce((least, one) => (one < least ? one : least), first);
   let isCommitted = true;
-  while (end === undefined || offset < end) {
-    const fetched = await reader.fetch(offset, {
-      maxBytes: readBytes,
-      maxWaitMs: end === undefined ? 0 : 500,
-    });
+  const since = readToEnd(connection, wire(output), partition, earliest, { maxBytes: readBytes, signal });
+  for await (const { records } of since) {
     touch();
-    end ??= fetched.highWatermark;
-    for (const { headers } of fetched.records) {
+    for (const { headers } of records) {
       const noted = parseInputPositions(headerText(headers, positionsHeader) ?? '');
       for (const [topic, position] of positions) {
         const later = noted.get(topic);
@@ -99,8 +93,6 @@ export async function readInputPositions(
         isCommitted = false;
       }
     }
-    offset = fetched.nextOffset;
-    signal.throwIfAborted();
   }
   return { positions, isCommitted };
 }

@@ -68,6 +68,42 @@ export function createPartitionReader(
   };
 }
 
+/**
+ * What a partition has from an offset on, up to its end as of the first answer: what is written later is not waited for, a
+ * transaction that is still open is. Where the offset is lost, from the first record that is there.
+ */
+export async function* readToEnd(
+  connection: KafkaConnection,
+  topic: string,
+  partition: number,
+  from: bigint,
+  options: {
+    maxBytes: number;
+    onOffsetLost?: (wanted: bigint) => void;
+    signal?: AbortSignal;
+  },
+): AsyncGenerator<Fetched, void> {
+  const { maxBytes, onOffsetLost, signal } = options;
+  const lost: bigint[] = [];
+  const reader = createPartitionReader(connection, topic, partition, {
+    ...(signal && { signal }),
+    onOffsetLost: (wanted) => {
+      lost.push(wanted);
+      onOffsetLost?.(wanted);
+    },
+  });
+  let offset = from;
+  let end: bigint | undefined;
+  while (end === undefined || offset < end) {
+    const fetched = await reader.fetch(offset, { maxBytes, maxWaitMs: end === undefined ? 0 : 500 });
+    // Whoever is told that an offset is lost is not told where the end is.
+    if (lost.pop() === undefined) end ??= fetched.highWatermark;
+    yield fetched;
+    offset = fetched.nextOffset;
+    signal?.throwIfAborted();
+  }
+}
+
 /** What a read_committed consumer may see of a fetched partition: neither control records nor aborted transactions. */
 export function committedRecords(
   fetched: Pick<FetchedPartition, 'batches' | 'abortedTransactions' | 'highWatermark' | 'lastStableOffset'>,

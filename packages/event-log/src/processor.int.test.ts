@@ -60,6 +60,11 @@ async function start(
   return processor;
 }
 
+/** Until it works on all partitions. */
+async function allRun({ status }: Awaited<ReturnType<typeof start>>): Promise<void> {
+  await eventually('all run', () => status.ready() && status.partitions().length === 3);
+}
+
 async function stopAll(): Promise<void> {
   await Promise.all(running.splice(0).map((one) => one.stop()));
 }
@@ -147,7 +152,7 @@ describe('a processor', () => {
   test('a plain restart folds nothing again and decides nothing again', async () => {
     const folds = [...stores.values()].map((store) => store.folds);
     const processor = await start(stores);
-    await eventually('ready', () => processor.status.ready() && processor.status.partitions().length === 3);
+    await allRun(processor);
     await stopAll();
     expect([...stores.values()].map((store) => store.folds)).toEqual(folds);
     await expectOnceEach(ids, stores);
@@ -397,7 +402,7 @@ describe('how far the inputs are read', () => {
   async function ready(on: EventLog, stores: Map<number, Store>) {
     const inputs: TopicName[] = ['scoring.commands', 'ingest.commands', 'ingest.events'];
     const processor = await start(stores, { on, inputs, maxRecordsPerBatch: 1 });
-    await eventually('ready', () => processor.status.ready() && processor.status.partitions().length === 3);
+    await allRun(processor);
     return processor;
   }
 
@@ -642,10 +647,7 @@ describe('a state that is stored now and then', () => {
       maxRecordsPerBatch: 1,
       open: (partition) => Promise.resolve(forgetfulState(stores, partition, later)),
     });
-    await eventually(
-      'all open',
-      () => processor.status.ready() && processor.status.partitions().length === 3,
-    );
+    await allRun(processor);
     opened = true;
     return processor;
   }
@@ -883,7 +885,7 @@ describe('what several inputs have brought', () => {
         },
       },
     });
-    await eventually('ready', () => processor.status.ready() && processor.status.partitions().length === 3);
+    await allRun(processor);
     return {
       /** Writes commands while an event is decided on, and waits until all is taken. @returns the batches since */
       meanwhile: async (commands: OutgoingRecord[]) => {
@@ -1013,7 +1015,7 @@ describe('an input that has been read to its end', () => {
         store: () => void (stored = decided),
       },
     });
-    await eventually('ready', () => processor.status.ready() && processor.status.partitions().length === 3);
+    await allRun(processor);
     let written = 0;
     const handled = () => eventually('all handled', () => stored === written, 30_000, 1);
 

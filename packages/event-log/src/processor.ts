@@ -23,7 +23,7 @@ import {
   type Brought,
   type Session,
 } from './partition-loop.js';
-import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import { readToEnd, type RawRecord } from './partition-reader.js';
 import { recordBytes } from './record-batch.js';
 import { DecodedRecord } from './codec.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
@@ -323,37 +323,29 @@ async function openSession(context: SessionContext): Promise<Session> {
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now, and stores it in time. */
     async function catchUp(from: Checkpoint): Promise<void> {
       const lost: bigint[] = [];
-      const reader = createPartitionReader(connection, wire(options.output), partition, {
+      let offset = from.offset;
+      const missing = readToEnd(connection, wire(options.output), partition, offset, {
+        maxBytes: maxBytesPerBatch,
         signal,
         onOffsetLost: (wanted) => lost.push(wanted),
       });
-      let offset = from.offset;
-      let end: bigint | undefined;
-      let waited = 0;
-      while (end === undefined || offset < end) {
-        const fetched = await reader.fetch(offset, { maxBytes: maxBytesPerBatch, maxWaitMs: waited });
+      for await (const { records, nextOffset, highWatermark } of missing) {
         touch();
-        if (lost.pop() !== undefined) {
-          if (from.offset > 0n) {
-            logger.error(
-              { checkpoint: String(from.offset) },
-              'the stored state is not of this log; it is folded anew',
-            );
-            return startOver();
-          }
-          offset = fetched.nextOffset;
-          continue;
+        if (lost.pop() !== undefined && from.offset > 0n) {
+          logger.error(
+            { checkpoint: String(from.offset) },
+            'the stored state is not of this log; it is folded anew',
+          );
+          return startOver();
         }
-        end ??= fetched.highWatermark;
-        waited = 500;
-        const events = await decodeOwn(fetched.records);
+        const events = await decodeOwn(records);
         if (events.length > 0) await fold(events);
-        offset = fetched.nextOffset;
-        if (offset < end && events.length > 0 && performance.now() - storedAt >= storeEveryMs) {
+        offset = nextOffset;
+        // Nobody else writes here, so the end stays where it is; what comes last is stored below.
+        if (offset < highWatermark && events.length > 0 && performance.now() - storedAt >= storeEveryMs) {
           await opened.store({ offset, positions: from.positions }, atOnce);
           storedAt = performance.now();
         }
-        signal.throwIfAborted();
       }
       foldedUpTo = offset;
       handledAt = performance.now();
@@ -654,7 +646,7 @@ async function openSession(context: SessionContext): Promise<Session> {
 
     /**
      * Appends and commits what was decided on a batch, and says in the same transaction how far the inputs are read; answers
-     * the offset of each event. Where this throws the session ends: nobody knows what was done.
+     * the offset of each record, the events' first. Where this throws the session ends: nobody knows what was done.
      */
     async function commit(
       batch: readonly Segment[],
@@ -679,7 +671,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       batches.forEach(({ indexes }, at) => {
         indexes.forEach((index, behind) => (offsets[index] = (first[at] ?? -1n) + BigInt(behind)));
       });
-      return offsets.slice(0, decided.events.length);
+      return offsets;
     }
 
     /** Where to read on once a batch is decided. */
