@@ -158,8 +158,11 @@ export function openFiring(
   const writer = createGuardedWriter(readModel);
   const cache = createStateCache<KnownLead>({ maximumEntries: cachedLeads });
   const leadAccounts = createLeadAccounts(partition, explanations, { cachedLeads });
-  /** The state that a lead has with an event, by the event's payload: what was worked out to decide is not worked out again. */
-  const decidedStates = new WeakMap<object, LeadState>();
+  /**
+   * The state that a lead has with an event, by the event's payload, of what was decided last: it is folded next, and what was
+   * worked out to decide is not worked out again.
+   */
+  let decidedStates = new Map<object, LeadState>();
   /** By name; `isNew`: nothing is stored of it. What is folded is unwritten, and then being written. */
   const unwritten = new Map<string, KnownLead & { isNew: boolean }>();
   const beingWritten = new Map<string, KnownLead & { isNew: boolean }>();
@@ -331,6 +334,7 @@ export function openFiring(
 
   return {
     decide: async (incoming) => {
+      decidedStates = new Map();
       const accounts = leadAccounts.begin();
       const concerned = await concernedBy(incoming);
       const before = await load([...concerned.values()]);
