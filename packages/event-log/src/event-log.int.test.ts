@@ -18,15 +18,17 @@ import {
 } from './operations.js';
 import type { Checkpoint } from './processor.js';
 import { createProjector, type ProjectionState } from './projector.js';
-import { isRecord } from './records.js';
+import { isRecord, type OutgoingRecord } from './records.js';
 import { createRequester } from './requester.js';
 import { createSchemaStore, subjectOf } from './schemas.js';
 import {
   createRuleset,
   createStores,
+  leadScored,
   logger,
   putRaw,
   removeNamespace,
+  rulesetCreated,
   startProcessor,
   testLog,
 } from './test-support.js';
@@ -387,6 +389,44 @@ describe('a projector', () => {
     await value.rebuild();
     await eventually('the same again', () => rows().length === before.size);
     expect(new Map(rows())).toEqual(before);
+    await stop();
+  }, 40_000);
+
+  test('leaves what may wait until its time has come or something comes that may not', async () => {
+    const folded: string[][] = [];
+    const keys = new Set<string>();
+    const { value, stop } = await createProjector(log, {
+      name: `rulesets-${randomUUID().slice(0, 8)}`,
+      inputs: ['scoring.events'],
+      open: (partition) => {
+        const state = projection(new Map(), partition);
+        return Promise.resolve({
+          ...state,
+          fold: (records) => {
+            const ours = records.filter(({ key }) => key !== null && keys.has(key));
+            if (ours.length > 0) folded.push(ours.map(({ declaration }) => declaration.type));
+            return state.fold(records);
+          },
+        });
+      },
+      logger,
+      onFatal: (error) => {
+        throw error;
+      },
+      everyMs: 60_000,
+    }).start();
+    await eventually('ready', () => value.ready());
+    const written = async (record: OutgoingRecord) => {
+      keys.add(record.key);
+      await writer.write([record]);
+    };
+    await written(rulesetCreated());
+    await eventually('the first is folded', () => folded.length === 1);
+    await written(leadScored());
+    await written(leadScored());
+    await written(rulesetCreated());
+    await eventually('the others are folded', () => folded.length > 1);
+    expect(folded).toEqual([['RulesetCreated'], ['LeadScored', 'LeadScored', 'RulesetCreated']]);
     await stop();
   }, 40_000);
 

@@ -30,7 +30,7 @@ export interface Session {
   readonly positions: ReadonlyMap<TopicName, bigint>;
   /** Takes what an input has brought; of sessions that take several together, what each of several has. */
   handle(brought: readonly Brought[]): Promise<void>;
-  /** Stores what it has kept in memory: called while an input is silent, and at an orderly end, then with `isLast`. */
+  /** Stores what it has kept in memory: called now and then while nothing comes, and at an orderly end, then with `isLast`. */
   settle?(isLast: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,6 +51,11 @@ export interface PartitionLoopOptions {
   turns: Turns;
   /** How many partitions the process works on by now. */
   partitionsInHand(): number;
+  /**
+   * Of an input of events, in milliseconds: while they keep coming and may wait, from the beginning of a batch to that of the
+   * next. 0: each is handled at once.
+   */
+  eventsEveryMs: number;
   /** Opens a session. `touch` is to be called now and then while that takes long. */
   open(signal: AbortSignal, touch: () => void): Promise<Session>;
   isRetriable(error: unknown): boolean;
@@ -61,6 +66,7 @@ export interface PartitionLoopOptions {
 interface Waiting {
   readonly topic: TopicName;
   readonly rest: Rest;
+  readonly cycleOf: (batchMs: number) => number;
   fetched: Fetched;
   done: () => void;
   readOn(): Promise<void>;
@@ -83,6 +89,11 @@ const maxWaitMs = 500;
  */
 const cycleFactor = 5;
 const longestCycleMs = 150;
+/**
+ * Nothing comes when there was no batch for two of the longest cycles, for each of which a busy partition has one, or for so
+ * many milliseconds.
+ */
+const longestIdleMs = 3_000;
 const longestPauseMs = 5_000;
 /** A partition on which nothing moves for this long, although it should, is given up with its process. */
 const stallMs = 60_000;
@@ -176,6 +187,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     };
     stopping.signal.addEventListener('abort', end);
     const turns = createTurns(1);
+    let handledAt = performance.now();
 
     async function inTurn(isFirst: boolean, work: () => Promise<void>): Promise<void> {
       const turn = await turns.take(touch, isFirst);
@@ -184,6 +196,10 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       } finally {
         turn.end();
       }
+    }
+
+    async function settle(): Promise<void> {
+      if (performance.now() - handledAt >= idleMs()) await session.settle?.(false);
     }
 
     /** Who waits for the turn with what its input has brought, in the order in which they came. */
@@ -205,11 +221,11 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           if (waited) await Promise.all(together.map((one) => one.readOn()));
           const begun = performance.now();
           await session.handle(together.map(({ topic, fetched }) => ({ topic, ...fetched })));
-          const ended = performance.now();
+          handledAt = performance.now();
           touch();
           succeeded();
-          for (const { rest, done } of together) {
-            rest.handled(begun, ended, cycleOf);
+          for (const { rest, cycleOf, done } of together) {
+            rest.handled(begun, handledAt, cycleOf);
             done();
           }
         } finally {
@@ -237,18 +253,19 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           },
         });
         let position = session.positions.get(topic) ?? 0n;
-        const rest = isOfEvents(topic) ? noRest : createRest(performance.now());
+        const { rest, cycleOf } = restOf(topic);
         while (!ending.signal.aborted) {
           let fetched = await unlessAborted(gather(reader, topic, position, rest.until()), ending.signal);
           if (!fetched) break;
           touch();
           // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
           if (fetched.records.length > 0 || fetched.nextOffset > position) {
-            rest.came(performance.now(), longestCycleMs * rounds());
+            rest.came(performance.now(), cycleOf(Infinity));
             const mine: Waiting = {
               topic,
               fetched,
               rest,
+              cycleOf,
               done: () => undefined,
               async readOn() {
                 mine.fetched = await readOn(reader, mine.fetched, 0);
@@ -256,7 +273,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
             };
             await handled(mine);
             ({ fetched } = mine);
-          } else if (session.settle) await inTurn(false, async () => session.settle?.(false));
+          } else if (session.settle) await inTurn(false, settle);
           metrics.lag(topic, partition, Number(fetched.highWatermark - fetched.nextOffset));
           position = fetched.nextOffset;
           if (isBehind(fetched)) rest.end();
@@ -276,9 +293,22 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     }
   }
 
-  /** From the beginning of a batch to that of the next. */
-  function cycleOf(batchMs: number): number {
-    return Math.min(batchMs * cycleFactor, longestCycleMs) * rounds();
+  /** `cycleOf`: from the time that a batch takes, that from the beginning of one to that of the next. */
+  function restOf(topic: TopicName): { rest: Rest; cycleOf: (batchMs: number) => number } {
+    const { eventsEveryMs } = options;
+    if (!isOfEvents(topic))
+      return {
+        rest: createRest(performance.now()),
+        cycleOf: (batchMs) => Math.min(batchMs * cycleFactor, longestCycleMs) * rounds(),
+      };
+    return {
+      rest: eventsEveryMs > 0 ? createRest(performance.now()) : noRest,
+      cycleOf: () => eventsEveryMs,
+    };
+  }
+
+  function idleMs(): number {
+    return Math.min(2 * longestCycleMs * rounds(), longestIdleMs);
   }
 
   /** How often the process' partitions have to take turns until all have had one. */

@@ -213,7 +213,7 @@ describe('a processor', () => {
     await connection.open([wire('scoring.events')]);
     const zombie = createTransactionalProducer(connection, { transactionalId: `${groupId}.0`, groupId });
     await zombie.fence();
-    await zombie.begin();
+    await zombie.begin({ partitions: [{ topic: wire('scoring.events'), partition: 0 }], offsets: true });
     await start(stores);
     await command(5, { partition: 0 });
     await eventually('all folded', () => rulesetsInStores(stores).size === ids.size);

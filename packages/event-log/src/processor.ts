@@ -128,10 +128,10 @@ export interface ProcessorStatus {
 const maxBatchBytes = 6 * 1024 * 1024;
 const defaultBytesPerBatch = 2 * 1024 * 1024;
 const atOnce = AbortSignal.abort();
-/** After so long without a batch, what is folded is stored, and the group's offsets are committed. */
-const idleMs = 300;
 /** The group's offsets, which those go by who watch the lag, are as old at most while records keep coming. */
 const commitOffsetsEveryMs = 5_000;
+/** The fractional parts of its multiples lie evenly apart, however many there are. */
+const goldenRatio = (Math.sqrt(5) - 1) / 2;
 /** How often a record that makes the decision fail is tried, alone, before it is parked. */
 const attemptsUntilParked = 3;
 export const rebuildType = 'RebuildReadModel';
@@ -165,6 +165,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           partitionsInHand: () => loops.all().length,
           maxBytesPerBatch: options.maxBytesPerBatch ?? defaultBytesPerBatch,
           isTogether: options.decidesTogether ?? false,
+          eventsEveryMs: 0,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
           open: (signal, touch) =>
@@ -286,6 +287,8 @@ async function openSession(context: SessionContext): Promise<Session> {
   const storeEveryMs = options.storeEveryMs ?? 0;
   const commandsTopic: TopicName = `${options.name}.commands`;
   const deadLetterTopic: TopicName = `${options.name}.dead-letters`;
+  // What each partition does now and then, those of a process do not all do at the same time.
+  const phase = (partition * goldenRatio) % 1;
 
   const connection = connect();
   let state: PartitionState | undefined;
@@ -301,6 +304,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     await producer.fence();
     const { inputs, output } = options;
     const read = { groupId, inputs, output, partition };
+    const ownOutput = [{ topic: wire(output), partition }];
     const { positions, isCommitted: wasCommitted } = await readInputPositions(log, connection, read, {
       signal,
       touch,
@@ -308,16 +312,16 @@ async function openSession(context: SessionContext): Promise<Session> {
     let opened = (state = await options.open(partition));
     let foldedUpTo = 0n;
     let storedAt = performance.now();
-    let handledAt = storedAt;
     let isStored = true;
-    /** When the group's offsets were committed last; never in this session yet, so that the first transaction does. */
-    let committedAt = -Infinity;
+    /** When the group's offsets are committed next; the first transaction of a session does. */
+    let commitAt = -Infinity;
     let isCommitted = wasCommitted;
     /** Under way beside the batches, or how the last one ended. */
     let storing: Promise<void> = Promise.resolve();
     let isStoring = false;
     let storingIsAwaited = new AbortController();
     await catchUp(await opened.checkpoint());
+    storedAt -= storeEveryMs * phase;
     await opened.caughtUp?.();
 
     /** Folds what the output topic has beyond the checkpoint, up to its end as of now, and stores it in time. */
@@ -348,7 +352,6 @@ async function openSession(context: SessionContext): Promise<Session> {
         }
       }
       foldedUpTo = offset;
-      handledAt = performance.now();
       if (
         offset === from.offset &&
         options.inputs.every((topic) => from.positions[topic] === positions.get(topic))
@@ -398,8 +401,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         const started = performance.now();
         if (isRebuild(segment)) await rebuild(segment);
         else await decideInParts(batch);
-        handledAt = performance.now();
-        const seconds = (handledAt - started) / 1_000;
+        const seconds = (performance.now() - started) / 1_000;
         for (const { topic, records } of batch) metrics.batch(topic, { records: records.length, seconds });
       }
     }
@@ -443,9 +445,8 @@ async function openSession(context: SessionContext): Promise<Session> {
       return storing;
     }
 
-    /** What comes while an input was silent does not wait until all is stored. */
+    /** What comes after a silence does not wait until all is stored. */
     async function settle(isLast: boolean): Promise<void> {
-      if (!isLast && performance.now() - handledAt < idleMs) return;
       await storeRest(isLast);
       if (!isCommitted) await commitOffsets();
     }
@@ -523,8 +524,8 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     async function decideBatch(batch: readonly Segment[]): Promise<void> {
-      // Opened ahead, to overlap with loading and deciding.
-      if (isCommitDue()) producer.begin().catch(() => undefined);
+      // Ahead, to overlap with loading and deciding. Where nothing is decided the next batch finds it open.
+      producer.begin({ partitions: ownOutput, offsets: isCommitDue() }).catch(() => undefined);
       await codec.loadSchemas(batch.flatMap(({ records }) => records));
       // What was decoded is let go once it is decided: committing and folding take most of a batch's time, and a
       // collector that finds a whole batch alive copies all of it.
@@ -700,12 +701,14 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     function isCommitDue(): boolean {
-      return performance.now() - committedAt >= commitOffsetsEveryMs;
+      return performance.now() >= commitAt;
     }
 
     function noteCommitted(isOfGroup: boolean): void {
       isCommitted = isOfGroup;
-      if (isOfGroup) committedAt = performance.now();
+      if (!isOfGroup) return;
+      const isFirst = commitAt === -Infinity;
+      commitAt = performance.now() + commitOffsetsEveryMs * (isFirst ? 1 - phase : 1);
     }
 
     function offsetsOf(next: ReadonlyMap<TopicName, bigint>) {

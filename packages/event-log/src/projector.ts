@@ -35,6 +35,11 @@ export interface ProjectorOptions {
   isRetriable?(error: unknown): boolean;
   maxRecordsPerBatch?: number;
   maxBytesPerBatch?: number;
+  /**
+   * While records keep coming that may wait by their declaration, they are folded no more often than this, in milliseconds:
+   * fewer and larger batches, where nobody waits to read them. What comes after a silence is folded at once. Default 0.
+   */
+  everyMs?: number;
 }
 
 /** A projector at work; `rebuild` drops the read models of this process's partitions and folds them anew. */
@@ -68,6 +73,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           partitionsInHand: () => loops.all().length,
           maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
           isTogether: false,
+          eventsEveryMs: options.everyMs ?? 0,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,
           async open() {

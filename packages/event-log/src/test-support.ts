@@ -117,7 +117,7 @@ export function linkAlias(): OutgoingRecord {
   });
 }
 
-/** An event. */
+/** An event that may not wait. */
 export function rulesetCreated(): OutgoingRecord {
   const id = randomUUID();
   return outgoing(declarations.rulesetCreated, {
@@ -132,6 +132,29 @@ export function rulesetCreated(): OutgoingRecord {
       is_default: false,
       version: 1,
       at,
+    },
+  });
+}
+
+/** An event that may wait, as its declaration says. */
+export function leadScored(): OutgoingRecord {
+  const leadId = randomUUID();
+  return outgoing(declarations.leadScored, {
+    key: leadId,
+    partition: 0,
+    payload: {
+      ou_id: ouId,
+      lead_id: leadId,
+      previous_score: 0,
+      score: 1,
+      configuration_version: 1,
+      event_count: 1,
+      fire_triggers: true,
+      aliases: [alias],
+      first_activity_at: at,
+      last_activity_at: at,
+      decided_at: at,
+      scored_events: [],
     },
   });
 }

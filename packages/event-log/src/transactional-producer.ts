@@ -20,6 +20,13 @@ export interface TransactionContents {
   offsets: readonly { topic: string; partition: number; offset: bigint; metadata?: string }[];
 }
 
+/** What takes part in a transaction. */
+export interface Participants {
+  partitions: readonly { topic: string; partition: number }[];
+  /** Whether the group's offsets are committed. */
+  offsets: boolean;
+}
+
 /**
  * After any rejection of `begin` or `commit` the outcome may be unknown: close the connection, make another producer with
  * the same id and fence(), which ends the old transaction one way or the other, and only then read how it ended.
@@ -27,8 +34,11 @@ export interface TransactionContents {
 export interface TransactionalProducer {
   /** Ends what a predecessor with the same id left open, and makes every later write of it fail. */
   fence(): Promise<void>;
-  /** Opens a transaction that commits offsets; may be called ahead of commit() to overlap with other work. */
-  begin(): Promise<void>;
+  /**
+   * Opens the transaction for these, so that it overlaps with other work. One that is open stays so until the next commit():
+   * it holds up no reader as long as nothing is written, and the brokers end it after `transactionTimeoutMs`.
+   */
+  begin(participants: Participants): Promise<void>;
   /** Appends and commits; answers the first offset of each batch. */
   commit(contents: TransactionContents): Promise<bigint[]>;
 }
@@ -52,7 +62,10 @@ export function createTransactionalProducer(
   { transactionalId, groupId }: { transactionalId: string; groupId: string },
 ): TransactionalProducer {
   let identity: ProducerIdentity | undefined;
-  let begun: Promise<void> | undefined;
+  /** Rejected once anything of it was. */
+  let begun: Promise<void> = Promise.resolve();
+  /** Who takes part in the transaction that is open: the group, and partitions by nameOf. */
+  const joined = new Set<string>();
 
   function current(): ProducerIdentity {
     if (!identity) throw new Error('fence() comes first');
@@ -148,19 +161,33 @@ export function createTransactionalProducer(
     );
   }
 
-  function begin(): Promise<void> {
-    const producer = current();
-    begun ??= ask(transactionCoordinator, (broker) =>
-      broker.addOffsetsToTxn({
-        transactionalId,
-        producerId: producer.producerId,
-        producerEpoch: producer.producerEpoch,
-        groupId,
-      }),
-    ).then(() => undefined);
+  function begin(participants: Participants): Promise<void> {
+    // One after the other: the coordinator refuses what comes while it writes down what came before.
+    begun = begun.then(() => join(participants));
     // Whoever commits sees the rejection; until then it must not count as unhandled.
     begun.catch(() => undefined);
     return begun;
+  }
+
+  async function join({ partitions, offsets }: Participants): Promise<void> {
+    const { producerId, producerEpoch } = current();
+    if (offsets && !joined.has(groupId)) {
+      await ask(transactionCoordinator, (broker) =>
+        broker.addOffsetsToTxn({ transactionalId, producerId, producerEpoch, groupId }),
+      );
+      joined.add(groupId);
+    }
+    const missing = partitions.filter((one) => !joined.has(nameOf(one)));
+    if (missing.length === 0) return;
+    await ask(transactionCoordinator, (broker) =>
+      broker.addPartitionsToTxn({
+        transactionalId,
+        producerId,
+        producerEpoch,
+        topics: partitionsByTopic(missing),
+      }),
+    );
+    for (const one of missing) joined.add(nameOf(one));
   }
 
   return {
@@ -172,42 +199,33 @@ export function createTransactionalProducer(
         { again: isConnectionError },
       );
       identity = { producerId, producerEpoch, transactionalId, sequences: new Map() };
-      begun = undefined;
+      begun = Promise.resolve();
+      joined.clear();
     },
     begin,
     async commit({ batches, offsets }) {
-      const producer = current();
-      // Without offsets nothing of a group takes part.
-      if (offsets.length > 0) await begin();
-      begun = undefined;
-      if (batches.length > 0) {
-        await ask(transactionCoordinator, (broker) =>
-          broker.addPartitionsToTxn({
-            transactionalId,
-            producerId: producer.producerId,
-            producerEpoch: producer.producerEpoch,
-            topics: partitionsByTopic(batches),
-          }),
-        );
-      }
+      const { producerId, producerEpoch } = current();
+      await begin({ partitions: batches, offsets: offsets.length > 0 });
       const [written] = await Promise.all([
         append(batches),
         offsets.length > 0 ? commitOffsets(offsets) : undefined,
       ]);
       await ask(transactionCoordinator, (broker) =>
-        broker.endTxn({
-          transactionalId,
-          producerId: producer.producerId,
-          producerEpoch: producer.producerEpoch,
-          transactionResult: true,
-        }),
+        broker.endTxn({ transactionalId, producerId, producerEpoch, transactionResult: true }),
       );
+      joined.clear();
       return written;
     },
   };
 }
 
-function partitionsByTopic(batches: readonly AppendBatch[]): { topic: string; partitions: number[] }[] {
+function nameOf({ topic, partition }: { topic: string; partition: number }): string {
+  return `${topic}/${partition}`;
+}
+
+function partitionsByTopic(
+  batches: readonly { topic: string; partition: number }[],
+): { topic: string; partitions: number[] }[] {
   const topics = new Map<string, Set<number>>();
   for (const { topic, partition } of batches) {
     const partitions = topics.get(topic);

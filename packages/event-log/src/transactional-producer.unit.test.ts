@@ -35,8 +35,34 @@ describe('a transaction', () => {
     await producer.fence();
     cluster.failNext('addOffsetsToTxn', 'CONCURRENT_TRANSACTIONS', 3);
     cluster.failNext('addPartitionsToTxn', 'CONCURRENT_TRANSACTIONS', 2);
-    await producer.begin();
+    await producer.begin({ partitions: [], offsets: true });
     expect(await producer.commit({ batches: [batch('out', 0, 'a')], offsets })).toEqual([0n]);
+  });
+
+  test('opened ahead it stays open until the commit, and asks for nobody twice', async () => {
+    const cluster = fakeCluster();
+    const producer = createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });
+    await producer.fence();
+    const asked = (name: string) => cluster.requests.filter((one) => one === name).length;
+    const partitions = [{ topic: 'out', partition: 0 }];
+    await producer.begin({ partitions, offsets: false });
+    await producer.begin({ partitions, offsets: true });
+    expect(asked('endTxn')).toBe(0);
+    await producer.commit({ batches: [batch('out', 0, 'a')], offsets });
+    expect([asked('addPartitionsToTxn'), asked('addOffsetsToTxn'), asked('endTxn')]).toEqual([1, 1, 1]);
+    await producer.commit({ batches: [batch('out', 0, 'b'), batch('out', 1, 'c')], offsets: [] });
+    expect([asked('addPartitionsToTxn'), asked('addOffsetsToTxn'), asked('endTxn')]).toEqual([2, 1, 2]);
+  });
+
+  test('one that could not be opened ahead is not committed', async () => {
+    const cluster = fakeCluster();
+    const producer = createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });
+    await producer.fence();
+    cluster.cutNext('addPartitionsToTxn');
+    const partitions = [{ topic: 'out', partition: 0 }];
+    await expect(producer.begin({ partitions, offsets: false })).rejects.toThrow(/closed/i);
+    await expect(producer.commit({ batches: [batch('out', 0, 'a')], offsets })).rejects.toThrow(/closed/i);
+    expect(cluster.log('out', 0)).toEqual([]);
   });
 
   test('a batch whose leader has moved is written once, by the new leader', async () => {

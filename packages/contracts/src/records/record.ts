@@ -50,8 +50,9 @@ export interface RecordDeclaration<Type extends string = string, Schema extends 
     | 'gateway_instance';
   description: string;
   /**
-   * Of a command: whoever decides it may leave it for a moment, to take more of them at once, unless somebody waits for the
-   * reply. Not of one that changes what comes of others, as linking an alias does. Events may always be left so.
+   * Whoever takes it may leave it for a moment, to take more of them at once; a command unless somebody waits for the reply.
+   * Not of one that changes what comes of others, as linking an alias does. An event may wait to be folded by a projector;
+   * processors decide on all events as they come.
    */
   mayWait?: true;
   schema: Schema;

@@ -224,6 +224,7 @@ export const leadScored = defineRecord({
   description:
     'The decision on the events of one EventsIngested: the score before and after, and for each event that matched, why. ' +
     'Also sent when no rule matched, so that the lead is known and its last activity current.',
+  mayWait: true,
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,

@@ -125,5 +125,7 @@ export function createExplanationsProjector(
       ),
     maxRecordsPerBatch: 2_000,
     maxBytesPerBatch: 1024 * 1024,
+    // What fires adds up decisions as they pass through its partition: only what lies before a start is read from here.
+    everyMs: 1_000,
   });
 }
