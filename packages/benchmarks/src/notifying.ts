@@ -1,6 +1,7 @@
 // (d) From POST /ingest to the first byte at a webhook, while events come in at a fixed rate: with few triggers and with
-// many, to see that triggers which are not concerned cost nothing; and with as many partitions as there are by default and
-// with the one that is enough for a machine of two cores, to see what dividing the work costs where nobody shares it.
+// many, to see that triggers which are not concerned cost nothing; with as many partitions as there are by default and with
+// the one that is enough for a machine of two cores, to see what dividing the work costs where nobody shares it; and with the
+// notification service scaled out, where one process does not wait for the other's collector.
 import { freePort, type PlatformEndpoints } from '@lead-scoring/platform';
 import { startNotifier } from './contenders/whole-system.js';
 import type { LoadGenerator } from './load/load-generator.js';
@@ -32,12 +33,15 @@ export interface NotifyingResult {
 interface Setting {
   triggers: number;
   partitions: number;
+  /** Processes of the notification service. */
+  notifiers: number;
 }
 
 const settings: readonly Setting[] = [
-  { triggers: 200, partitions: 6 },
-  { triggers: 21, partitions: 1 },
-  { triggers: 200, partitions: 1 },
+  { triggers: 200, partitions: 6, notifiers: 1 },
+  { triggers: 200, partitions: 6, notifiers: 2 },
+  { triggers: 21, partitions: 1, notifiers: 1 },
+  { triggers: 200, partitions: 1, notifiers: 1 },
 ];
 /** Of the measured rate, while processes warm up: none begins with what it could not keep up with when it was cold. */
 const warmUpShare = 0.5;
@@ -85,7 +89,9 @@ export async function measureNotifying(
   };
   const contenders = settings.map((setting) => ({
     ...setting,
-    name: `${setting.triggers} triggers, ${setting.partitions} partition${setting.partitions === 1 ? '' : 's'}`,
+    name:
+      `${setting.triggers} triggers, ${counted(setting.partitions, 'partition')}, ` +
+      counted(setting.notifiers, 'notifier'),
   }));
   const measured = await interleaved(contenders, rounds, measure, {
     say,
@@ -98,6 +104,10 @@ export async function measureNotifying(
     eventsPerSecond,
     contenders: settings.map((setting, index) => ({ ...setting, rounds: measured[index]?.rounds ?? [] })),
   };
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** The first and the second time are of the same leads: measured is what goes on day by day, not how leads are made. */

@@ -226,9 +226,10 @@ function queriesSection({
 }
 
 function notifyingSection({ leads, eventsPerSecond, contenders }: NotifyingResult): string[] {
-  const rows: string[][] = contenders.map(({ triggers, partitions, rounds }) => [
+  const rows: string[][] = contenders.map(({ triggers, partitions, notifiers, rounds }) => [
     whole(triggers),
     whole(partitions),
+    whole(notifiers),
     medianOf(rounds, (round) => round.told.p50).toFixed(0),
     medianOf(rounds, (round) => round.told.p99).toFixed(0),
     medianOf(rounds, (round) => round.told.max).toFixed(0),
@@ -238,9 +239,10 @@ function notifyingSection({ leads, eventsPerSecond, contenders }: NotifyingResul
   const most = Math.max(...contenders.map(({ triggers }) => triggers));
   const verdicts = contenders
     .filter(({ triggers }) => triggers === most)
-    .map(({ partitions, rounds }) => {
+    .map(({ partitions, notifiers, rounds }) => {
       const p99 = medianOf(rounds, (round) => round.told.p99);
-      return `${verdict(p99 < goals.notifiedMs)} with PARTITIONS=${partitions}`;
+      const scaledOut = notifiers > 1 ? ` and ${notifiers} processes of notification` : '';
+      return `${verdict(p99 < goals.notifiedMs)} with PARTITIONS=${partitions}${scaledOut}`;
     });
   return [
     '## (d) From POST to notification',
@@ -256,6 +258,7 @@ function notifyingSection({ leads, eventsPerSecond, contenders }: NotifyingResul
       [
         'triggers',
         'partitions',
+        'processes of notification',
         'p50 ms',
         'p99 ms',
         'longest ms',

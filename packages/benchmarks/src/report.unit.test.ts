@@ -67,7 +67,12 @@ const notifying = (p99: number) => ({
   leads: 10,
   eventsPerSecond: 2_000,
   contenders: [
-    { triggers: 200, partitions: 1, rounds: [{ told: latencies(p99), notifierCpuPerEventUs: 12.34 }] },
+    {
+      triggers: 200,
+      partitions: 1,
+      notifiers: 1,
+      rounds: [{ told: latencies(p99), notifierCpuPerEventUs: 12.34 }],
+    },
   ],
 });
 
@@ -91,7 +96,7 @@ test('a part that is measured again replaces itself in the report, and leaves th
   expect(withPartsOf(before, reportOf({ ...elsewhere, queries }))).toBeNull();
 });
 
-test('the goal of notifications is held against the most triggers, in few partitions and in many', () => {
+test('the goal of notifications is held against the most triggers, in few partitions and in many, and scaled out', () => {
   const of = (p99: number) => [{ told: latencies(p99), notifierCpuPerEventUs: 12.34 }];
   const report = reportOf({
     ...results,
@@ -99,14 +104,16 @@ test('the goal of notifications is held against the most triggers, in few partit
       leads: 10,
       eventsPerSecond: 2_000,
       contenders: [
-        { triggers: 200, partitions: 6, rounds: of(1_200) },
-        { triggers: 21, partitions: 1, rounds: of(1_500) },
-        { triggers: 200, partitions: 1, rounds: of(400) },
+        { triggers: 200, partitions: 6, notifiers: 1, rounds: of(1_200) },
+        { triggers: 200, partitions: 6, notifiers: 2, rounds: of(800) },
+        { triggers: 21, partitions: 1, notifiers: 1, rounds: of(1_500) },
+        { triggers: 200, partitions: 1, notifiers: 1, rounds: of(400) },
       ],
     },
   });
-  expect(report).toContain('| 200 | 1 | 200 | 400 | 400 | 12.3 µs | 10 |');
+  expect(report).toContain('| 200 | 1 | 1 | 200 | 400 | 400 | 12.3 µs | 10 |');
   expect(report).toContain(
-    'Goal: p99 under 1000 ms with 200 triggers: **not met** with PARTITIONS=6, met with PARTITIONS=1.',
+    'Goal: p99 under 1000 ms with 200 triggers: **not met** with PARTITIONS=6, ' +
+      'met with PARTITIONS=6 and 2 processes of notification, met with PARTITIONS=1.',
   );
 });

@@ -68,15 +68,16 @@ export interface RunningNotifier extends RunningContender {
  * with what comes in, two with each type of events, and the rest with types that do not.
  * @param triggers in all, at least 21
  * @param partitions of each topic
+ * @param notifiers processes of the notification service
  */
 export async function startNotifier(
   endpoints: PlatformEndpoints,
-  { triggers, partitions }: { triggers: number; partitions: number },
+  { triggers, partitions, notifiers }: { triggers: number; partitions: number; notifiers: number },
   receiverUrl: string,
 ): Promise<RunningNotifier> {
   const system = await startTestSystem({
     endpoints,
-    instances: only('gateway', 'ingest', 'scoring', 'notification'),
+    instances: { ...only('gateway', 'ingest', 'scoring'), notification: notifiers },
     environment: {
       ALLOW_PRIVATE_TARGETS: new URL(receiverUrl).host,
       PARTITIONS: String(partitions),
@@ -123,7 +124,10 @@ export async function startNotifier(
     ...running(system),
     ouId: system.ouId,
     probeType,
-    notifierCpuSeconds: () => cpuSecondsOf([system.service('notification').process.pid]),
+    notifierCpuSeconds: () =>
+      cpuSecondsOf(
+        system.system.services.filter(({ name }) => name === 'notification').map(({ process }) => process.pid),
+      ),
   };
 }
 
