@@ -126,7 +126,9 @@ export async function startNotifier(
     probeType,
     notifierCpuSeconds: () =>
       cpuSecondsOf(
-        system.system.services.filter(({ name }) => name === 'notification').map(({ process }) => process.pid),
+        system.system.services
+          .filter(({ name }) => name === 'notification')
+          .map(({ process }) => process.pid),
       ),
   };
 }
