@@ -9,7 +9,7 @@ export interface ProducerIdentity {
   producerId: number | string;
   producerEpoch: number;
   transactionalId?: string;
-  /** Next sequence number by `topic/partition`. */
+  /** Next sequence number by partitionName. */
   sequences: Map<string, number>;
 }
 
@@ -21,11 +21,16 @@ export interface AppendBatch {
   messages: RecordToWrite[];
 }
 
+/** One partition of one topic, as a key of maps and sets. */
+export function partitionName({ topic, partition }: { topic: string; partition: number }): string {
+  return `${topic}/${partition}`;
+}
+
 const sequenceLimit = 2 ** 31;
 
 /** Takes the next sequence numbers of a partition for a batch; to be called once per batch, in the order of sending. */
 export function takeSequence(identity: ProducerIdentity, batch: AppendBatch): number {
-  const key = `${batch.topic}/${batch.partition}`;
+  const key = partitionName(batch);
   const first = identity.sequences.get(key) ?? 0;
   identity.sequences.set(key, (first + batch.messages.length) % sequenceLimit);
   return first;
@@ -79,11 +84,11 @@ export async function produce(
   const offsets = new Map<string, bigint>();
   for (const { topicName, partitions } of answer.topics) {
     for (const { partition, errorCode, baseOffset } of partitions) {
-      if (errorCode === 0) offsets.set(`${topicName}/${partition}`, BigInt(baseOffset));
+      if (errorCode === 0) offsets.set(partitionName({ topic: topicName, partition }), BigInt(baseOffset));
     }
   }
   return batches.map(({ topic, partition }) => {
-    const offset = offsets.get(`${topic}/${partition}`);
+    const offset = offsets.get(partitionName({ topic, partition }));
     // Never assume that silence is consent: what the broker does not name was not written.
     if (offset === undefined || offset < 0n) {
       throw Object.assign(new Error(`the broker's answer does not name ${topic} ${partition}`), {

@@ -12,7 +12,7 @@ import {
   type PartitionReader,
   type RawRecord,
 } from './partition-reader.js';
-import { createRest, noRest, type Rest } from './rest.js';
+import { createRest, type Rest } from './rest.js';
 import { pause, unlessAborted } from './timing.js';
 import { batchesAtOnce, createTurns, type Turns } from './turns.js';
 
@@ -66,7 +66,6 @@ export interface PartitionLoopOptions {
 interface Waiting {
   readonly topic: TopicName;
   readonly rest: Rest;
-  readonly cycleOf: (batchMs: number) => number;
   fetched: Fetched;
   done: () => void;
   readOn(): Promise<void>;
@@ -224,8 +223,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           handledAt = performance.now();
           touch();
           succeeded();
-          for (const { rest, cycleOf, done } of together) {
-            rest.handled(begun, handledAt, cycleOf);
+          for (const { topic, rest, done } of together) {
+            rest.handled(begun, handledAt, (batchMs) => cycleOf(topic, batchMs));
             done();
           }
         } finally {
@@ -253,19 +252,18 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           },
         });
         let position = session.positions.get(topic) ?? 0n;
-        const { rest, cycleOf } = restOf(topic);
+        const rest = createRest(performance.now());
         while (!ending.signal.aborted) {
           let fetched = await unlessAborted(gather(reader, topic, position, rest.until()), ending.signal);
           if (!fetched) break;
           touch();
           // Also when there is nothing but a commit marker: who waits for a position must see that it is reached.
           if (fetched.records.length > 0 || fetched.nextOffset > position) {
-            rest.came(performance.now(), cycleOf(Infinity));
+            rest.came(performance.now(), cycleOf(topic, Infinity));
             const mine: Waiting = {
               topic,
               fetched,
               rest,
-              cycleOf,
               done: () => undefined,
               async readOn() {
                 mine.fetched = await readOn(reader, mine.fetched, 0);
@@ -293,18 +291,10 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     }
   }
 
-  /** `cycleOf`: from the time that a batch takes, that from the beginning of one to that of the next. */
-  function restOf(topic: TopicName): { rest: Rest; cycleOf: (batchMs: number) => number } {
-    const { eventsEveryMs } = options;
-    if (!isOfEvents(topic))
-      return {
-        rest: createRest(performance.now()),
-        cycleOf: (batchMs) => Math.min(batchMs * cycleFactor, longestCycleMs) * rounds(),
-      };
-    return {
-      rest: eventsEveryMs > 0 ? createRest(performance.now()) : noRest,
-      cycleOf: () => eventsEveryMs,
-    };
+  /** From the beginning of a batch to that of the next, where batches take so long lately. */
+  function cycleOf(topic: TopicName, batchMs: number): number {
+    if (isOfEvents(topic)) return options.eventsEveryMs;
+    return Math.min(batchMs * cycleFactor, longestCycleMs) * rounds();
   }
 
   function idleMs(): number {

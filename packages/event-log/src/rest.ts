@@ -47,11 +47,3 @@ export function createRest(now: number): Rest {
     },
   };
 }
-
-/** Of an input that is handled as soon as something is there. */
-export const noRest: Rest = {
-  until: () => 0,
-  came: () => undefined,
-  handled: () => undefined,
-  end: () => undefined,
-};

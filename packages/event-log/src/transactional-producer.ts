@@ -3,6 +3,7 @@ import { EventLogUnavailable } from './errors.js';
 import {
   byLeader,
   mayAppendAgain,
+  partitionName,
   produce,
   takeSequence,
   type AppendBatch,
@@ -64,7 +65,7 @@ export function createTransactionalProducer(
   let identity: ProducerIdentity | undefined;
   /** Rejected once anything of it was. */
   let begun: Promise<void> = Promise.resolve();
-  /** Who takes part in the transaction that is open: the group, and partitions by nameOf. */
+  /** Who takes part in the transaction that is open: the group, and partitions by partitionName. */
   const joined = new Set<string>();
 
   function current(): ProducerIdentity {
@@ -116,9 +117,7 @@ export function createTransactionalProducer(
       let lastError: unknown;
       // A request holds one batch a partition: further ones of the same partition wait for the next round.
       const next = [
-        ...new Map(
-          [...unwritten].reverse().map((batch) => [`${batch.topic}/${batch.partition}`, batch]),
-        ).values(),
+        ...new Map([...unwritten].reverse().map((batch) => [partitionName(batch), batch])).values(),
       ];
       const later = unwritten.filter((batch) => !next.includes(batch));
       const rounds = [...byLeader(connection, next)].map(async ([leader, group]) => {
@@ -177,7 +176,7 @@ export function createTransactionalProducer(
       );
       joined.add(groupId);
     }
-    const missing = partitions.filter((one) => !joined.has(nameOf(one)));
+    const missing = partitions.filter((one) => !joined.has(partitionName(one)));
     if (missing.length === 0) return;
     await ask(transactionCoordinator, (broker) =>
       broker.addPartitionsToTxn({
@@ -187,7 +186,7 @@ export function createTransactionalProducer(
         topics: partitionsByTopic(missing),
       }),
     );
-    for (const one of missing) joined.add(nameOf(one));
+    for (const one of missing) joined.add(partitionName(one));
   }
 
   return {
@@ -219,10 +218,6 @@ export function createTransactionalProducer(
   };
 }
 
-function nameOf({ topic, partition }: { topic: string; partition: number }): string {
-  return `${topic}/${partition}`;
-}
-
 function partitionsByTopic(
   batches: readonly { topic: string; partition: number }[],
 ): { topic: string; partitions: number[] }[] {
@@ -246,7 +241,7 @@ export function toBatches(
   const open = new Map<string, { batch: AppendBatch; indexes: number[]; bytes: number }>();
   const all: { batch: AppendBatch; indexes: number[] }[] = [];
   messages.forEach(({ topic, partition, message, bytes }, index) => {
-    const key = `${topic}/${partition}`;
+    const key = partitionName({ topic, partition });
     let group = open.get(key);
     if (!group || group.bytes + bytes > maxBytes) {
       group = { batch: { topic, partition, messages: [] }, indexes: [], bytes: 0 };

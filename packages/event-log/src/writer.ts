@@ -6,6 +6,7 @@ import { internals, type EventLog } from './event-log.js';
 import {
   byLeader,
   mayAppendAgain,
+  partitionName,
   produce,
   takeSequence,
   type ProducerIdentity,
@@ -334,7 +335,7 @@ export function createRecordWriter(
         }, timeoutMs),
       };
       encoded.forEach(({ topic, partition, name, message, bytes: size }, index) => {
-        const key = `${topic}/${partition}`;
+        const key = partitionName({ topic, partition });
         let lane = lanes.get(key);
         if (!lane) lanes.set(key, (lane = { topic, partition, waiting: [] }));
         lane.waiting.push({ write, index, name, message, bytes: size });

@@ -126,9 +126,10 @@ export async function startNotifier(
     probeType,
     notifierCpuSeconds: () =>
       cpuSecondsOf(
-        system.system.services
-          .filter(({ name }) => name === 'notification')
-          .map(({ process }) => process.pid),
+        Array.from(
+          { length: notifiers },
+          (_, instance) => system.service('notification', instance).process.pid,
+        ),
       ),
   };
 }
