@@ -47,6 +47,11 @@ export interface PartitionLoopOptions {
   maxBytesPerBatch: number;
   /** What inputs have brought when one of them has its turn is handled together. */
   isTogether: boolean;
+  /**
+   * How long what an input of events has brought waits for what another one brings, to be handled together with it, in
+   * milliseconds. An input that is behind does not wait.
+   */
+  patienceMs(topic: TopicName): number;
   /** Shared by the partitions of a process. */
   turns: Turns;
   /** How many partitions the process works on by now. */
@@ -67,6 +72,8 @@ interface Waiting {
   readonly topic: TopicName;
   readonly rest: Rest;
   fetched: Fetched;
+  /** Aborted when there is nothing more to wait for before its own turn. */
+  readonly patience: AbortController;
   done: () => void;
   readOn(): Promise<void>;
 }
@@ -181,8 +188,11 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
   /** Feeds the session until it fails or the loop is stopped; one batch at a time, whatever topic it is of. */
   async function consume(session: Session, succeeded: () => void): Promise<void> {
     const ending = new AbortController();
+    /** Who waits for the turn with what its input has brought, in the order in which they came. */
+    const waiting = new Set<Waiting>();
     const end = () => {
       ending.abort();
+      for (const { patience } of waiting) patience.abort();
     };
     stopping.signal.addEventListener('abort', end);
     const turns = createTurns(1);
@@ -201,15 +211,12 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       if (performance.now() - handledAt >= idleMs()) await session.settle?.(false);
     }
 
-    /** Who waits for the turn with what its input has brought, in the order in which they came. */
-    const waiting = new Set<Waiting>();
-
     /** Until what an input has brought is handled: in its own turn, or along with what another has brought. */
     function handled(mine: Waiting): Promise<void> {
       waiting.add(mine);
       // Somebody waits for what comes of a command.
       const isUrgent = !isOfEvents(mine.topic);
-      const ownTurn = inTurn(isUrgent, async () => {
+      const takeTurn = async () => {
         if (!waiting.has(mine)) return;
         const { end, waited } = await options.turns.take(touch, isUrgent);
         try {
@@ -223,14 +230,18 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           handledAt = performance.now();
           touch();
           succeeded();
-          for (const { topic, rest, done } of together) {
+          for (const { topic, rest, patience, done } of together) {
             rest.handled(begun, handledAt, (batchMs) => cycleOf(topic, batchMs));
+            patience.abort();
             done();
           }
         } finally {
           end();
         }
-      });
+      };
+      const patienceMs = isBehind(mine.fetched) ? 0 : options.patienceMs(mine.topic);
+      const patience = patienceMs > 0 ? pause(patienceMs, mine.patience.signal) : Promise.resolve();
+      const ownTurn = patience.then(() => inTurn(isUrgent, takeTurn));
       return new Promise((resolve, reject) => {
         mine.done = resolve;
         ownTurn.then(resolve, reject);
@@ -264,6 +275,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
               topic,
               fetched,
               rest,
+              patience: new AbortController(),
               done: () => undefined,
               async readOn() {
                 mine.fetched = await readOn(reader, mine.fetched, 0);

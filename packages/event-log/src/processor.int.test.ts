@@ -9,6 +9,7 @@ import type { Broker } from './broker.js';
 import { BatchTooLarge } from './errors.js';
 import { listLag, requestRebuild, tail, waitUntilConsumed } from './operations.js';
 import { createPartitionReader } from './partition-reader.js';
+import type { ProcessorOptions } from './processor.js';
 import type { IncomingRecord, OutgoingRecord } from './records.js';
 import {
   countRulesets,
@@ -869,13 +870,17 @@ describe('what several inputs have brought', () => {
   }, 30_000);
 
   /** A processor of commands to scoring and to ingest, and its batches: how many commands each had of scoring and of ingest. */
-  async function taking(decided: (records: IncomingRecord[]) => void = () => undefined) {
+  async function taking(
+    decided: (records: IncomingRecord[]) => void = () => undefined,
+    patienceMs: ProcessorOptions['patienceMs'] = {},
+  ) {
     const stores = createStores();
     const batches: { scoring: number; ingest: number }[] = [];
     let held: Promise<void> | undefined;
     const processor = await start(stores, {
       inputs: ['scoring.commands', 'ingest.commands', 'ingest.events'],
       decidesTogether: true,
+      patienceMs,
       faults: {
         async decide(records) {
           const countOf = (from: TopicName) => records.filter(({ topic }) => topic === from).length;
@@ -920,6 +925,31 @@ describe('what several inputs have brought', () => {
       const since = await meanwhile([...made, linkAlias()]);
       return since.length === 1 && since[0]?.scoring === 2 && since[0].ingest === 1;
     });
+    await once(ids);
+  }, 60_000);
+
+  test('waits, where it is patient, for what another one brings, and keeps nobody from stopping', async () => {
+    const decided: string[][] = [];
+    const { expectOnceEach: once } = await taking(
+      (records) => {
+        decided.push(records.map(({ topic }) => topic).sort());
+      },
+      { 'ingest.events': 3_600_000 },
+    );
+    const ids: string[] = [];
+    await eventually('both are decided together', async () => {
+      await writer.write([leadDeleted()]);
+      await pause(100);
+      const made = rulesets('one');
+      ids.push(...idsOf(made));
+      await writer.write(made);
+      await eventually('it is decided', () => decided.flat().includes('scoring.commands'));
+      return decided.some((batch) => batch.includes('ingest.events'));
+    });
+    expect(decided.filter((batch) => !batch.includes('scoring.commands'))).toEqual([]);
+    await writer.write([leadDeleted()]);
+    await pause(100);
+    await stopAll();
     await once(ids);
   }, 60_000);
 

@@ -107,6 +107,11 @@ export interface ProcessorOptions {
    * on each input by state that the others do not change, or that may take them in any order. It saves batches.
    */
   decidesTogether?: boolean;
+  /**
+   * How long what an input of events has brought waits for what another one brings, to be decided in one batch with it, in
+   * milliseconds: for an input that another one follows. Only with `decidesTogether`; nothing waits that is behind.
+   */
+  patienceMs?: Partial<Record<TopicName, number>>;
   /** Bytes read from one topic's partition at a time: bounds a batch, and with it memory. Default 2 MiB. */
   maxBytesPerBatch?: number;
   /**
@@ -165,6 +170,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           partitionsInHand: () => loops.all().length,
           maxBytesPerBatch: options.maxBytesPerBatch ?? defaultBytesPerBatch,
           isTogether: options.decidesTogether ?? false,
+          patienceMs: (topic) => options.patienceMs?.[topic] ?? 0,
           eventsEveryMs: 0,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,

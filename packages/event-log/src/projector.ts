@@ -73,6 +73,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           partitionsInHand: () => loops.all().length,
           maxBytesPerBatch: options.maxBytesPerBatch ?? 2 * 1024 * 1024,
           isTogether: false,
+          patienceMs: () => 0,
           eventsEveryMs: options.everyMs ?? 0,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           onFatal,

@@ -108,6 +108,8 @@ runService({
         maxRecordsPerBatch: 2_000,
         maxBytesPerBatch: 1024 * 1024,
         decidesTogether: true,
+        // What scoring makes of ingest's events comes a moment after them.
+        patienceMs: { 'ingest.events': 150 },
         // The states of leads change with nearly every event; half a minute of them is folded in a few seconds.
         storeEveryMs: 30_000,
       }),
