@@ -221,7 +221,10 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         const { end, waited } = await options.turns.take(touch, isUrgent);
         try {
           const together = options.isTogether ? [...waiting] : [mine];
-          for (const one of together) waiting.delete(one);
+          for (const one of together) {
+            waiting.delete(one);
+            one.patience.abort();
+          }
           if (ending.signal.aborted) return;
           // What came in the meantime is handled along with it.
           if (waited) await Promise.all(together.map((one) => one.readOn()));
@@ -230,9 +233,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           handledAt = performance.now();
           touch();
           succeeded();
-          for (const { topic, rest, patience, done } of together) {
+          for (const { topic, rest, done } of together) {
             rest.handled(begun, handledAt, (batchMs) => cycleOf(topic, batchMs));
-            patience.abort();
             done();
           }
         } finally {
