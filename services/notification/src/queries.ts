@@ -7,14 +7,14 @@ import { configurationQueries } from './configuration/queries.js';
 import type { ConfigurationReader } from './configuration/reader.js';
 import { healthAnswer } from './delivery/answers.js';
 import { deliveriesOfFirings, deliveryQueries, readChannelHealth } from './delivery/queries.js';
-import { explanationsProjector } from './firing/explanations.js';
+import { createCatchUp, explanationsProjector } from './firing/explanations.js';
 import { firingQueries, suppressionsOf } from './firing/queries.js';
 import { createIngestedSince, type HistoryBounds } from './firing/simulate.js';
 import type { LevelReader } from './levels/reader.js';
 
 export interface QueriesDependencies {
   readModel: ReadModel;
-  /** Simulations of sequences read events from it. */
+  /** Simulations wait for what is on it, and those of sequences read events from it. */
   log: EventLog;
   configurations: ConfigurationReader;
   levels: LevelReader;
@@ -23,6 +23,8 @@ export interface QueriesDependencies {
 
 /** What a simulation looks at before it says that it is truncated: less than the time that the gateway waits. */
 const history: HistoryBounds = { timeMs: 5_000, events: 200_000 };
+/** How long a simulation waits for what was decided just now. */
+const catchUpMs = 3_000;
 
 export function notificationQueries({
   readModel,
@@ -50,6 +52,7 @@ export function notificationQueries({
       ingestedSince: createIngestedSince(log),
       configurations,
       levels,
+      catchUp: createCatchUp(readModel, log, { timeoutMs: catchUpMs }),
       deliveriesOf: (firingIds) => deliveriesOfFirings(readModel, firingIds),
       now,
       history,

@@ -31,8 +31,11 @@ export class ExplanationsBehind extends Error {
   readonly retriable = true;
 }
 
-/** Waits until all is folded that scoring has recorded of the OUs' configurations; false: it took too long. */
-export type CatchUp = (ouIds: readonly string[]) => Promise<boolean>;
+/**
+ * Waits until all is folded that scoring has recorded by now: of the OUs' configurations, or, where no OUs are given, of
+ * everything; false: it took too long.
+ */
+export type CatchUp = (ouIds?: readonly string[]) => Promise<boolean>;
 
 export function createCatchUp(
   readModel: ReadModel,
@@ -41,7 +44,9 @@ export function createCatchUp(
 ): CatchUp {
   const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
   return async (ouIds) => {
-    const partitions = [...new Set(ouIds.map((ouId) => log.partitionOf(ouId)))];
+    const partitions = ouIds
+      ? [...new Set(ouIds.map((ouId) => log.partitionOf(ouId)))]
+      : [...Array(log.config.partitions).keys()];
     const ends = await endOffsets(log, 'scoring.events', partitions);
     return (await watch.wait('scoring.events', ends, timeoutMs)) !== null;
   };

@@ -893,6 +893,7 @@ describe('over HTTP', () => {
         readModel: service.readModel,
         explanations: service.explanations,
         levels: service.levels,
+        catchUp: () => Promise.resolve(true),
         configurations: {
           load: (ids) => Promise.resolve(new Map([...ids].map((id) => [id, configuration]))),
         },

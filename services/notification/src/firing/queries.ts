@@ -21,6 +21,7 @@ import { findTrigger } from '../configuration/queries.js';
 import type { ConfigurationReader } from '../configuration/reader.js';
 import { isByLevel } from '../configuration/state.js';
 import type { LevelReader } from '../levels/reader.js';
+import type { CatchUp } from './explanations.js';
 import {
   previewSurge,
   simulateMilestone,
@@ -40,6 +41,8 @@ export interface FiringQueriesDependencies {
   ingestedSince: IngestedSince;
   configurations: ConfigurationReader;
   levels: Pick<LevelReader, 'now'>;
+  /** Waited for before the history is looked at, for a while: what has just fired is to be in it. */
+  catchUp: CatchUp;
   /** What became of the notifications of firings, as far as is known. */
   deliveriesOf: (firingIds: readonly string[]) => Promise<Map<string, readonly Delivery[]>>;
   now: () => Date;
@@ -60,7 +63,9 @@ interface FiredQuery {
 }
 
 export function firingQueries(dependencies: FiringQueriesDependencies): BoundQuery[] {
-  const { explanations, ingestedSince, configurations, levels, now, history } = dependencies;
+  const { explanations, ingestedSince, configurations, levels, catchUp, now, history } = dependencies;
+  /** As far as it is folded will do, where scoring's events cannot be waited for. */
+  const upToNow = () => catchUp().catch(() => false);
   return [
     bindQuery(routes.listMilestoneEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'milestone' }, milestoneOf, (fired) => {
@@ -88,6 +93,7 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
     ),
     bindQuery(routes.simulateTrigger, async ({ params, body, context }) => {
       const trigger = await findTrigger(configurations, context.ouId, 'milestone', params.id);
+      await upToNow();
       return simulateMilestone(
         { explanations, levels: isByLevel(trigger) ? await levels.now(context.ouId) : [] },
         trigger,
@@ -95,30 +101,21 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
         history,
       );
     }),
-    bindQuery(routes.simulateSequence, async ({ params, body, context }) =>
-      simulateSequence(
-        { explanations, ingestedSince },
-        await findTrigger(configurations, context.ouId, 'sequence', params.id),
-        rangeOf(body, now()),
-        history,
-      ),
-    ),
-    bindQuery(routes.simulateSurgeTrigger, async ({ params, body, context }) =>
-      simulateSurge(
-        explanations,
-        await findTrigger(configurations, context.ouId, 'surge', params.id),
-        rangeOf(body, now()),
-        history,
-      ),
-    ),
-    bindQuery(routes.previewSurgeTrigger, async ({ params, context }) =>
-      previewSurge(
-        explanations,
-        await findTrigger(configurations, context.ouId, 'surge', params.id),
-        now(),
-        history,
-      ),
-    ),
+    bindQuery(routes.simulateSequence, async ({ params, body, context }) => {
+      const sequence = await findTrigger(configurations, context.ouId, 'sequence', params.id);
+      await upToNow();
+      return simulateSequence({ explanations, ingestedSince }, sequence, rangeOf(body, now()), history);
+    }),
+    bindQuery(routes.simulateSurgeTrigger, async ({ params, body, context }) => {
+      const surge = await findTrigger(configurations, context.ouId, 'surge', params.id);
+      await upToNow();
+      return simulateSurge(explanations, surge, rangeOf(body, now()), history);
+    }),
+    bindQuery(routes.previewSurgeTrigger, async ({ params, context }) => {
+      const surge = await findTrigger(configurations, context.ouId, 'surge', params.id);
+      await upToNow();
+      return previewSurge(explanations, surge, now(), history);
+    }),
   ];
 }
 

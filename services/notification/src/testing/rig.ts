@@ -1,8 +1,7 @@
 // The whole notification service in this process on real servers: commands and scoring's and ingest's events in through
 // the log, reads through the query port, and senders that may reach the receivers of a test.
-import { createProcessor, endOffsets, type OutgoingRecord } from '@lead-scoring/event-log';
+import { createProcessor, type OutgoingRecord } from '@lead-scoring/event-log';
 import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
-import { createCheckpoints, createPositionWatch } from '@lead-scoring/read-model';
 import { createSealing, type Sealing } from '@lead-scoring/service';
 import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { notificationCollections } from '../collections.js';
@@ -15,12 +14,7 @@ import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
 import type { MailSettings } from '../delivery/senders/email.js';
 import type { SlackSettings } from '../delivery/senders/slack.js';
-import {
-  createCatchUp,
-  createExplanations,
-  createExplanationsProjector,
-  explanationsProjector,
-} from '../firing/explanations.js';
+import { createCatchUp, createExplanations, createExplanationsProjector } from '../firing/explanations.js';
 import { createTriggerReader } from '../firing/trigger-reader.js';
 import { createLevelReader } from '../levels/reader.js';
 import { openPartition, processorName } from '../partition-state.js';
@@ -104,10 +98,7 @@ export async function startRig({
     happen: (...events) => rig.deliver(processorName, events),
     documents: async (of) => {
       // The explanations rest between batches: what triggers have decided on may not be in them yet.
-      const ends = await endOffsets(log, 'scoring.events', [...Array(partitions).keys()]);
-      const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
-      if (!(await watch.wait('scoring.events', ends, 30_000)))
-        throw new Error('the explanations are not folded in time');
+      if (!(await catchUp())) throw new Error('the explanations are not folded in time');
       return rig.documents(of);
     },
     stop: async () => {
