@@ -690,11 +690,12 @@ describe('afterwards', () => {
         'all is stored that is taken',
         async () => {
           const stored = await createCheckpoints(readModel).loadAll('notification');
-          const taken = (await listLag(log, 'notification')).filter(
-            ({ reader }) => reader === 'notification',
-          );
-          return taken.every(
-            ({ topic, partition, position }) => stored.get(partition)?.positions[topic] === position,
+          const lags = await listLag(log, 'notification');
+          return lags.every(({ reader, topic, partition, position, lag }) =>
+            reader === 'notification'
+              ? stored.get(partition)?.positions[topic] === position
+              : // The explanations, which rest between batches.
+                topic !== 'scoring.events' || lag === 0n,
           );
         },
         60_000,
