@@ -8,6 +8,7 @@ import type { LoadGenerator } from './load/load-generator.js';
 import type { Pace } from './load/protocol.js';
 import { interleaved } from './rounds.js';
 import type { Latencies } from './statistics.js';
+import { counted } from './words.js';
 import type { WorkloadPlan } from './workload.js';
 
 export interface NotifyingSizes {
@@ -104,10 +105,6 @@ export async function measureNotifying(
     eventsPerSecond,
     contenders: settings.map((setting, index) => ({ ...setting, rounds: measured[index]?.rounds ?? [] })),
   };
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** The first and the second time are of the same leads: measured is what goes on day by day, not how leads are made. */

@@ -5,6 +5,7 @@ import type { NotifyingResult } from './notifying.js';
 import type { PostToReadableResult } from './post-to-readable.js';
 import type { QueryResult } from './queries.js';
 import { median } from './statistics.js';
+import { counted } from './words.js';
 
 export interface Results {
   machine: Machine;
@@ -59,7 +60,7 @@ function measured(
 ): string[] {
   if (heading === undefined) return [];
   const when =
-    `Measured ${startedAt} at commit ${machine.commit}, with Node ${machine.node}; ${rounds} round${rounds === 1 ? '' : 's'}, contenders in turn.` +
+    `Measured ${startedAt} at commit ${machine.commit}, with Node ${machine.node}; ${counted(rounds, 'round')}, contenders in turn.` +
     (quick ? ' A quick run: sizes are small, and the numbers say only that everything works.' : '');
   return [heading, '', when, ...section];
 }
