@@ -52,11 +52,11 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
   }
 }
 
-/** The next offset that will be written to each of these partitions of a topic. */
+/** The next offset that will be written to each of these partitions of a topic; without them, to each that it has. */
 export async function endOffsets(
   log: EventLog,
   topic: TopicName,
-  partitions: readonly number[],
+  partitions: readonly number[] = Array.from({ length: log.config.partitions }, (_, partition) => partition),
 ): Promise<{ partition: number; offset: bigint }[]> {
   const { connect, wire } = log[internals];
   const connection = connect();

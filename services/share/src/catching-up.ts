@@ -27,7 +27,6 @@ export function createCatchingUp(
   const checkpoints = createCheckpoints(readModel);
   const links = createPositionWatch(checkpoints, processorName);
   const explanations = createPositionWatch(checkpoints, projectorName);
-  const partitions = Array.from({ length: log.config.partitions }, (_, partition) => partition);
   let next: ReturnType<typeof endOffsets> | undefined;
   let mayLook: Promise<unknown> = Promise.resolve();
 
@@ -35,7 +34,7 @@ export function createCatchingUp(
   function ends(): ReturnType<typeof endOffsets> {
     next ??= mayLook.then(() => {
       next = undefined;
-      const found = endOffsets(log, 'share.commands', partitions);
+      const found = endOffsets(log, 'share.commands');
       const pause = () => new Promise((resolve) => setTimeout(resolve, pauseBetweenLooksMs));
       mayLook = found.then(pause, pause);
       return found;

@@ -44,9 +44,7 @@ export function createCatchUp(
 ): CatchUp {
   const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
   return async (ouIds) => {
-    const partitions = ouIds
-      ? [...new Set(ouIds.map((ouId) => log.partitionOf(ouId)))]
-      : [...Array(log.config.partitions).keys()];
+    const partitions = ouIds && [...new Set(ouIds.map((ouId) => log.partitionOf(ouId)))];
     const ends = await endOffsets(log, 'scoring.events', partitions);
     return (await watch.wait('scoring.events', ends, timeoutMs)) !== null;
   };

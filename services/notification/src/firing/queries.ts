@@ -64,8 +64,15 @@ interface FiredQuery {
 
 export function firingQueries(dependencies: FiringQueriesDependencies): BoundQuery[] {
   const { explanations, ingestedSince, configurations, levels, catchUp, now, history } = dependencies;
-  /** As far as it is folded will do, where scoring's events cannot be waited for. */
-  const upToNow = () => catchUp().catch(() => false);
+  /**
+   * A trigger, once the history that it is simulated with is up to now. As far as it is folded will do, where scoring's events
+   * cannot be waited for.
+   */
+  async function triggerToSimulate<Kind extends TriggerKind>(ouId: string, kind: Kind, id: string) {
+    const trigger = await findTrigger(configurations, ouId, kind, id);
+    await catchUp().catch(() => false);
+    return trigger;
+  }
   return [
     bindQuery(routes.listMilestoneEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'milestone' }, milestoneOf, (fired) => {
@@ -92,8 +99,7 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
       }),
     ),
     bindQuery(routes.simulateTrigger, async ({ params, body, context }) => {
-      const trigger = await findTrigger(configurations, context.ouId, 'milestone', params.id);
-      await upToNow();
+      const trigger = await triggerToSimulate(context.ouId, 'milestone', params.id);
       return simulateMilestone(
         { explanations, levels: isByLevel(trigger) ? await levels.now(context.ouId) : [] },
         trigger,
@@ -102,18 +108,15 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
       );
     }),
     bindQuery(routes.simulateSequence, async ({ params, body, context }) => {
-      const sequence = await findTrigger(configurations, context.ouId, 'sequence', params.id);
-      await upToNow();
+      const sequence = await triggerToSimulate(context.ouId, 'sequence', params.id);
       return simulateSequence({ explanations, ingestedSince }, sequence, rangeOf(body, now()), history);
     }),
     bindQuery(routes.simulateSurgeTrigger, async ({ params, body, context }) => {
-      const surge = await findTrigger(configurations, context.ouId, 'surge', params.id);
-      await upToNow();
+      const surge = await triggerToSimulate(context.ouId, 'surge', params.id);
       return simulateSurge(explanations, surge, rangeOf(body, now()), history);
     }),
     bindQuery(routes.previewSurgeTrigger, async ({ params, context }) => {
-      const surge = await findTrigger(configurations, context.ouId, 'surge', params.id);
-      await upToNow();
+      const surge = await triggerToSimulate(context.ouId, 'surge', params.id);
       return previewSurge(explanations, surge, now(), history);
     }),
   ];
