@@ -5,7 +5,7 @@ import { deadLetterHeaders } from './dead-letter-record.js';
 import { internals, type EventLog } from './event-log.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import type { EncodedRecord } from './outgoing.js';
-import { readToEnd, type RawRecord } from './partition-reader.js';
+import { readUntil, untilNow, type RawRecord } from './partition-reader.js';
 import { recordBytes } from './record-batch.js';
 import { createTransactionalProducer, toBatches } from './transactional-producer.js';
 
@@ -99,7 +99,8 @@ async function readPartition(
   await connection.open([topic]);
   const found = new Map<string, { letter: DeadLetter; record: RawRecord }>();
   const earliest = await connection.offset(topic, partition, 'earliest');
-  const all = readToEnd(connection, topic, partition, earliest, { maxBytes: readBytes });
+  const isEnd = await untilNow(connection, topic, partition);
+  const all = readUntil(connection, { topic, partition, from: earliest }, isEnd, { maxBytes: readBytes });
   for await (const { records } of all) {
     for (const record of records) {
       const marked = headerText(record.headers, deadLetterHeaders.retried);

@@ -8,7 +8,8 @@ import { headerText } from './codec.js';
 import { EventLogError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import type { KafkaConnection } from './kafka-connection.js';
-import { readToEnd } from './partition-reader.js';
+import { readUntil, type Fetched } from './partition-reader.js';
+import type { TransactionalProducer } from './transactional-producer.js';
 
 /** On a transaction's last event: where to read each input on. */
 export const positionsHeader = 'positions';
@@ -40,19 +41,29 @@ export function committedOffsets(
   return [...positions].map(([topic, offset]) => ({ topic, partition, offset, metadata }));
 }
 
-/**
- * Where to read each input on: the furthest that the group's offsets or the output's records say, or the first record that
- * is there. Call it once nobody else can write: what an ended transaction says is read, what an open one says is waited for.
- * `isCommitted` when the group's offsets say as much.
- */
+/** How far a partition was decided by those who owned it before. */
+export interface InputPositions {
+  /** Where to read each input on: the furthest that the group's offsets or the output's records say, or its first record. */
+  positions: Map<TopicName, bigint>;
+  /** Whether the group's offsets say as much. */
+  isCommitted: boolean;
+  /** Whoever has read the output up to here has read all that was decided. */
+  outputEnd: bigint;
+}
+
+/** Reads it; call it once the producer has fenced, so that nobody else can write. */
 export async function readInputPositions(
   log: EventLog,
   connection: KafkaConnection,
+  producer: TransactionalProducer,
   from: { groupId: string; inputs: readonly TopicName[]; output: TopicName; partition: number },
   { signal, touch }: { signal: AbortSignal; touch: () => void },
-): Promise<{ positions: Map<TopicName, bigint>; isCommitted: boolean }> {
+): Promise<InputPositions> {
   const { wire } = log[internals];
   const { groupId, inputs, output, partition } = from;
+  const own = { topic: wire(output), partition };
+  const before = await connection.offset(own.topic, partition, 'latest');
+  const isMark = await producer.mark(own);
   const coordinator = await connection.groupCoordinator(groupId);
   const { responses } = await coordinator.offsetFetch({
     groupId,
@@ -75,15 +86,19 @@ export async function readInputPositions(
     );
     if (found.metadata && /^\d+$/.test(found.metadata)) notedFrom.push(BigInt(found.metadata));
   }
-  // Without any, no transaction was committed yet: the first of every session commits the group's offsets.
-  const [first, ...others] = notedFrom;
-  if (first === undefined) return { positions, isCommitted: true };
-
-  const earliest = others.reduce((least, one) => (one < least ? one : least), first);
+  // Without any, no transaction was committed yet: the first of every session commits the group's offsets. Or somebody has
+  // set them, who is obeyed.
+  const isNoted = notedFrom.length > 0;
+  const earliest = notedFrom.reduce((least, one) => (one < least ? one : least), before);
   let isCommitted = true;
-  const since = readToEnd(connection, wire(output), partition, earliest, { maxBytes: readBytes, signal });
-  for await (const { records } of since) {
-    touch();
+  let outputEnd = earliest;
+  const isEnd = ({ markers }: Fetched) => markers.some(isMark);
+  const since = { ...own, from: earliest };
+  const fetches = readUntil(connection, since, isEnd, { maxBytes: readBytes, signal });
+  for await (const { records, nextOffset } of fetches) {
+    if (nextOffset > outputEnd) touch();
+    outputEnd = nextOffset;
+    if (!isNoted) continue;
     for (const { headers } of records) {
       const noted = parseInputPositions(headerText(headers, positionsHeader) ?? '');
       for (const [topic, position] of positions) {
@@ -94,5 +109,5 @@ export async function readInputPositions(
       }
     }
   }
-  return { positions, isCommitted };
+  return { positions, isCommitted, outputEnd };
 }

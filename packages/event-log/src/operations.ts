@@ -4,7 +4,7 @@ import { readersOf, recordsOf, topics, type ServiceName, type TopicName } from '
 import { headerText, recordHeaders } from './codec.js';
 import { EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import { createPartitionReader, untilNow, type RawRecord } from './partition-reader.js';
 import type { IncomingRecord } from './records.js';
 import { pause, unlessAborted } from './timing.js';
 import { createRecordWriter } from './writer.js';
@@ -119,22 +119,24 @@ export async function* tail(
         partition,
         from === 'beginning' ? 'earliest' : from === 'end' ? 'latest' : from,
       );
-      let last: bigint | undefined;
-      while (!over() && (follow || last === undefined || offset < last)) {
+      const isEnd = follow ? () => false : await untilNow(connection, wire(topic), partition);
+      let maxWaitMs = follow ? 500 : 0;
+      while (!over()) {
         const fetched = await unlessAborted(
-          reader.fetch(offset, { maxBytes: tailBytes, maxWaitMs: follow || last !== undefined ? 500 : 0 }),
+          reader.fetch(offset, { maxBytes: tailBytes, maxWaitMs }),
           ending.signal,
         );
         if (!fetched) return;
-        last ??= fetched.highWatermark;
+        maxWaitMs = 500;
         offset = fetched.nextOffset;
-        if (fetched.records.length === 0) continue;
         await codec.loadSchemas(fetched.records);
         const records = fetched.records.map((record) => tailed(log, topic, partition, record));
-        await new Promise<void>((taken) => {
-          ready.push({ records, taken });
-          wake();
-        });
+        if (records.length > 0)
+          await new Promise<void>((taken) => {
+            ready.push({ records, taken });
+            wake();
+          });
+        if (isEnd(fetched)) return;
       }
     } finally {
       connection.close();

@@ -3,6 +3,7 @@ import type { FetchedPartition } from './broker.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import { askLeader, protocolErrorType } from './kafka-connection.js';
 import type { FetchedBatch, RawRecord } from './record-batch.js';
+import type { TransactionMarker } from './transactional-producer.js';
 
 export type { RawRecord };
 
@@ -10,10 +11,15 @@ export interface Fetched {
   records: RawRecord[];
   /** Where to read on: behind the last record, commit markers and aborted records included. */
   nextOffset: bigint;
-  /** The next offset that will be written, as of this fetch. */
+  /**
+   * The next offset that will be written, as far as the leader knows: one that was just elected may not know yet that what it
+   * has last is on enough replicas, though its predecessor has acknowledged it.
+   */
   highWatermark: bigint;
   /** Up to where transactions had ended, as of this fetch: nothing behind it could be read. */
   stableEnd: bigint;
+  /** Of the transactions that ended here. */
+  markers: TransactionMarker[];
 }
 
 export interface PartitionReader {
@@ -22,6 +28,12 @@ export interface PartitionReader {
   /** Returns as soon as there is a record, or empty after `maxWaitMs`. */
   fetch(offset: bigint, options: { maxBytes: number; maxWaitMs: number }): Promise<Fetched>;
 }
+
+/**
+ * Milliseconds until a leader is believed that does not have what was written: it may be one that was replaced and does not
+ * know it yet. To believe it is to read all anew.
+ */
+const doubtMs = 5_000;
 
 /**
  * A reader of one partition. While the leader moves or is away it looks for the new one for `patienceMs`, then throws.
@@ -40,8 +52,9 @@ export function createPartitionReader(
   return {
     topic,
     partition,
-    fetch: (offset, { maxBytes, maxWaitMs }) =>
-      askLeader(
+    fetch(offset, { maxBytes, maxWaitMs }) {
+      const believedAt = Date.now() + doubtMs;
+      return askLeader(
         connection,
         async () => {
           try {
@@ -59,49 +72,66 @@ export function createPartitionReader(
           } catch (error) {
             if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
             const earliest = await connection.offset(topic, partition, 'earliest');
+            if (offset >= earliest && Date.now() < believedAt)
+              throw Object.assign(new Error(`${topic} ${partition} has nothing at ${offset} yet`), {
+                retriable: true,
+                cause: error,
+              });
             options.onOffsetLost?.(offset, earliest);
-            return { records: [], nextOffset: earliest, highWatermark: earliest, stableEnd: earliest };
+            return {
+              records: [],
+              nextOffset: earliest,
+              highWatermark: earliest,
+              stableEnd: earliest,
+              markers: [],
+            };
           }
         },
         options,
-      ),
+      );
+    },
   };
 }
 
 /**
- * What a partition has from an offset on, up to its end as of the first answer: what is written later is not waited for, a
- * transaction that is still open is. Where the offset is lost, from the first record that is there.
+ * What a partition has from an offset on, until `isEnd` says that it is there, which is waited for. Where the offset is lost,
+ * from the first record that is there.
  */
-export async function* readToEnd(
+export async function* readUntil(
   connection: KafkaConnection,
-  topic: string,
-  partition: number,
-  from: bigint,
+  { topic, partition, from }: { topic: string; partition: number; from: bigint },
+  isEnd: (fetched: Fetched) => boolean,
   options: {
     maxBytes: number;
     onOffsetLost?: (wanted: bigint) => void;
     signal?: AbortSignal;
   },
 ): AsyncGenerator<Fetched, void> {
-  const { maxBytes, onOffsetLost, signal } = options;
-  const lost: bigint[] = [];
-  const reader = createPartitionReader(connection, topic, partition, {
-    ...(signal && { signal }),
-    onOffsetLost: (wanted) => {
-      lost.push(wanted);
-      onOffsetLost?.(wanted);
-    },
-  });
+  const { maxBytes, signal } = options;
+  const reader = createPartitionReader(connection, topic, partition, options);
   let offset = from;
-  let end: bigint | undefined;
-  while (end === undefined || offset < end) {
-    const fetched = await reader.fetch(offset, { maxBytes, maxWaitMs: end === undefined ? 0 : 500 });
-    // Whoever is told that an offset is lost is not told where the end is.
-    if (lost.pop() === undefined) end ??= fetched.highWatermark;
+  for (let maxWaitMs = 0; ; maxWaitMs = 500) {
+    const fetched = await reader.fetch(offset, { maxBytes, maxWaitMs });
     yield fetched;
+    if (isEnd(fetched)) return;
     offset = fetched.nextOffset;
     signal?.throwIfAborted();
   }
+}
+
+/**
+ * For readUntil: whether everything is read that there was when this was called, transactions included that were open by the
+ * first answer. What a leader has of ended ones it answers only once it knows of all.
+ */
+export async function untilNow(
+  connection: KafkaConnection,
+  topic: string,
+  partition: number,
+): Promise<(fetched: Fetched) => boolean> {
+  const ended = await connection.offset(topic, partition, 'latest');
+  let end: bigint | undefined;
+  return ({ nextOffset, highWatermark }) =>
+    nextOffset >= (end ??= highWatermark > ended ? highWatermark : ended);
 }
 
 /** What a read_committed consumer may see of a fetched partition: neither control records nor aborted transactions. */
@@ -112,10 +142,11 @@ export function committedRecords(
   const aborted = [...fetched.abortedTransactions].sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1));
   const open = new Set<bigint>();
   const records: RawRecord[] = [];
+  const markers: TransactionMarker[] = [];
   let nextOffset = from;
   let nextAborted = 0;
   for (const batch of fetched.batches) {
-    const { producerId, lastOffset } = batch;
+    const { producerId, producerEpoch, lastOffset } = batch;
     for (
       let next = aborted[nextAborted];
       next && next.firstOffset <= lastOffset;
@@ -125,13 +156,14 @@ export function committedRecords(
     }
     if (batch.isControl) {
       if (isAbortMarker(batch)) open.delete(producerId);
+      if (lastOffset >= from) markers.push({ producerId, producerEpoch });
     } else if (!(batch.inTransaction && open.has(producerId))) {
       for (const record of batch.records) if (record.offset >= from) records.push(record);
     }
     if (lastOffset >= nextOffset) nextOffset = lastOffset + 1n;
   }
   const { highWatermark, lastStableOffset } = fetched;
-  return { records, nextOffset, highWatermark, stableEnd: lastStableOffset };
+  return { records, nextOffset, highWatermark, stableEnd: lastStableOffset, markers };
 }
 
 /** A control record's key is its version and its type, two bytes each: type 0 is abort, 1 commit. */

@@ -1,6 +1,8 @@
 // What a fetch answers, as a reader of committed records may see it.
-import { expect, test } from '@jest/globals';
-import { committedRecords } from './partition-reader.js';
+import { describe, expect, test } from '@jest/globals';
+import type { FetchedPartition } from './broker.js';
+import type { KafkaConnection } from './kafka-connection.js';
+import { committedRecords, readUntil, type Fetched } from './partition-reader.js';
 import type { FetchedBatch } from './record-batch.js';
 
 function batchAt(
@@ -12,6 +14,7 @@ function batchAt(
     firstOffset: BigInt(offset),
     lastOffset: BigInt(offset),
     producerId: BigInt(producer),
+    producerEpoch: 3,
     inTransaction: transactional,
     isControl: marker !== undefined,
     records: [
@@ -42,6 +45,7 @@ test('markers are not seen, and reading goes on behind them', () => {
   expect(offsets(fetched)).toEqual([4, 5]);
   expect(fetched.nextOffset).toBe(7n);
   expect(fetched.highWatermark).toBe(7n);
+  expect(fetched.markers).toEqual([{ producerId: 1n, producerEpoch: 3 }]);
 });
 
 test('records of an aborted transaction are not seen, those of others between them are', () => {
@@ -113,6 +117,7 @@ test('nothing new: reading goes on where it was', () => {
     nextOffset: 3n,
     highWatermark: 3n,
     stableEnd: 3n,
+    markers: [],
   });
 });
 
@@ -124,4 +129,53 @@ test('a batch whose records were all compacted away is passed', () => {
   );
   expect(offsets(fetched)).toEqual([]);
   expect(fetched.nextOffset).toBe(6n);
+});
+
+describe('reading until the end is there', () => {
+  /** A leader that answers one after the other: batches, an error, or that it has nothing. */
+  function leaderOf(...answers: (FetchedBatch[] | string)[]): KafkaConnection {
+    const fetch = () => {
+      const [next = []] = answers.splice(0, 1);
+      if (typeof next === 'string') return Promise.reject(Object.assign(new Error(next), { type: next }));
+      const end = (next.at(-1)?.lastOffset ?? 3n) + 1n;
+      const partition: FetchedPartition = {
+        partition: 0,
+        highWatermark: end,
+        lastStableOffset: end,
+        abortedTransactions: [],
+        batches: next,
+      };
+      return Promise.resolve({ responses: [{ topicName: 'out', partitions: [partition] }] });
+    };
+    return {
+      leader: () => Promise.resolve({ fetch }),
+      offset: () => Promise.resolve(0n),
+      refresh: () => Promise.resolve(),
+    } as unknown as KafkaConnection;
+  }
+  const isMark = ({ markers }: Fetched) => markers.length > 0;
+  const from = { topic: 'out', partition: 0, from: 4n };
+  async function read(connection: KafkaConnection): Promise<{ offsets: number[]; lost: bigint[] }> {
+    const found: number[] = [];
+    const lost: bigint[] = [];
+    const fetches = readUntil(connection, from, isMark, {
+      maxBytes: 1_000,
+      onOffsetLost: (wanted) => lost.push(wanted),
+    });
+    for await (const fetched of fetches) found.push(...offsets(fetched));
+    return { offsets: found, lost };
+  }
+
+  test('what a new leader does not show yet, though it was acknowledged, is waited for', async () => {
+    const leader = leaderOf([], [batchAt(4)], [], [batchAt(5), batchAt(6, { marker: 'commit' })]);
+    expect(await read(leader)).toEqual({ offsets: [4, 5], lost: [] });
+  });
+
+  test('a leader that has less than was read before is not believed at once', async () => {
+    const leader = leaderOf('OFFSET_OUT_OF_RANGE', 'NOT_LEADER_FOR_PARTITION', [
+      batchAt(4),
+      batchAt(5, { marker: 'commit' }),
+    ]);
+    expect(await read(leader)).toEqual({ offsets: [4], lost: [] });
+  });
 });

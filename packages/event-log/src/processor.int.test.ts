@@ -389,9 +389,15 @@ describe('how far the inputs are read', () => {
   /** The log, except that it counts what ends transactions, and refuses the group's offsets from now on if told to. */
   function watched() {
     const seen = { transactions: 0, commits: 0, refuses: false };
-    const on = disturbed((request, run) => {
-      if (request === 'endTxn') seen.transactions++;
-      if (request !== 'txnOffsetCommit') return run();
+    const on = disturbed((request, run, sent) => {
+      // What is said on opening a partition is aborted.
+      const { transactionResult = true, topics = [] } = sent as {
+        transactionResult?: boolean;
+        topics?: { topic: string }[];
+      };
+      if (request === 'endTxn' && transactionResult) seen.transactions++;
+      const isMark = topics.some(({ topic }) => topic === log[internals].wire('scoring.events'));
+      if (request !== 'txnOffsetCommit' || isMark) return run();
       if (seen.refuses)
         return Promise.reject(Object.assign(new Error('the group is away'), { retriable: true }));
       seen.commits++;

@@ -23,7 +23,7 @@ import {
   type Brought,
   type Session,
 } from './partition-loop.js';
-import { readToEnd, type RawRecord } from './partition-reader.js';
+import { readUntil, type RawRecord } from './partition-reader.js';
 import { recordBytes } from './record-batch.js';
 import { DecodedRecord } from './codec.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
@@ -160,6 +160,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
       };
       const loops = createLoops((partition) => {
         const suspects: Suspects = { apartBefore: new Map(), singlyBefore: new Map(), failures: new Map() };
+        const committed = new Map<TopicName, bigint>();
         return startPartitionLoop({
           log,
           partition,
@@ -183,6 +184,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
               metrics,
               replies: replies.value,
               suspects,
+              committed,
               signal,
               touch,
             }),
@@ -230,6 +232,8 @@ interface SessionContext {
   metrics: ProcessingMetrics;
   replies: RecordWriter;
   suspects: Suspects;
+  /** Where to read the inputs on after the last commit that was answered, beyond the session. */
+  committed: Map<TopicName, bigint>;
   signal: AbortSignal;
   touch: () => void;
 }
@@ -285,7 +289,7 @@ function suspectId({ topic }: Segment, offset: bigint): string {
 }
 
 async function openSession(context: SessionContext): Promise<Session> {
-  const { log, options, partition, groupId, metrics, suspects, signal, touch } = context;
+  const { log, options, partition, groupId, metrics, suspects, committed, signal, touch } = context;
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
@@ -311,17 +315,23 @@ async function openSession(context: SessionContext): Promise<Session> {
     const { inputs, output } = options;
     const read = { groupId, inputs, output, partition };
     const ownOutput = [{ topic: wire(output), partition }];
-    const { positions, isCommitted: wasCommitted } = await readInputPositions(log, connection, read, {
-      signal,
-      touch,
-    });
+    const before = await readInputPositions(log, connection, producer, read, { signal, touch });
+    const { positions, outputEnd } = before;
+    // Never to be seen; to decide again what was decided would be worse than to wait.
+    for (const [topic, position] of committed)
+      if ((positions.get(topic) ?? 0n) < position)
+        throw new EventLogError(
+          'log_unavailable',
+          `${topic} ${partition} was decided up to ${position}, and ${output} says ${positions.get(topic)}`,
+          { retriable: true },
+        );
     let opened = (state = await options.open(partition));
     let foldedUpTo = 0n;
     let storedAt = performance.now();
     let isStored = true;
     /** When the group's offsets are committed next; the first transaction of a session does. */
     let commitAt = -Infinity;
-    let isCommitted = wasCommitted;
+    let { isCommitted } = before;
     /** Under way beside the batches, or how the last one ended. */
     let storing: Promise<void> = Promise.resolve();
     let isStoring = false;
@@ -330,17 +340,20 @@ async function openSession(context: SessionContext): Promise<Session> {
     storedAt -= storeEveryMs * phase;
     await opened.caughtUp?.();
 
-    /** Folds what the output topic has beyond the checkpoint, up to its end as of now, and stores it in time. */
+    /** Folds what the output topic has beyond the checkpoint, up to where this session has folded, and stores it in time. */
     async function catchUp(from: Checkpoint): Promise<void> {
       const lost: bigint[] = [];
       let offset = from.offset;
-      const missing = readToEnd(connection, wire(options.output), partition, offset, {
-        maxBytes: maxBytesPerBatch,
-        signal,
-        onOffsetLost: (wanted) => lost.push(wanted),
-      });
-      for await (const { records, nextOffset, highWatermark } of missing) {
-        touch();
+      // Nobody else writes here, so the end stays where it is.
+      const end = foldedUpTo > outputEnd ? foldedUpTo : outputEnd;
+      const missing = readUntil(
+        connection,
+        { topic: wire(output), partition, from: offset },
+        ({ nextOffset }) => nextOffset >= end,
+        { maxBytes: maxBytesPerBatch, signal, onOffsetLost: (wanted) => lost.push(wanted) },
+      );
+      for await (const { records, nextOffset } of missing) {
+        if (nextOffset > offset) touch();
         if (lost.pop() !== undefined && from.offset > 0n) {
           logger.error(
             { checkpoint: String(from.offset) },
@@ -351,8 +364,8 @@ async function openSession(context: SessionContext): Promise<Session> {
         const events = await decodeOwn(records);
         if (events.length > 0) await fold(events);
         offset = nextOffset;
-        // Nobody else writes here, so the end stays where it is; what comes last is stored below.
-        if (offset < highWatermark && events.length > 0 && performance.now() - storedAt >= storeEveryMs) {
+        // What comes last is stored below.
+        if (offset < end && events.length > 0 && performance.now() - storedAt >= storeEveryMs) {
           await opened.store({ offset, positions: from.positions }, atOnce);
           storedAt = performance.now();
         }
@@ -665,13 +678,14 @@ async function openSession(context: SessionContext): Promise<Session> {
       // What came of events and is nothing may be decided again after a crash. A command was answered.
       const isNothing = records.length === 0 && batch.every(({ input }) => isOfEvents(input));
       const commitsOffsets = isCommitDue() || (decided.events.length === 0 && !isNothing);
-      const first =
-        commitsOffsets || !isNothing
-          ? await producer.commit({
-              batches: batches.map(({ batch }) => batch),
-              offsets: commitsOffsets ? offsetsOf(next) : [],
-            })
-          : [];
+      let first: bigint[] = [];
+      if (commitsOffsets || !isNothing) {
+        first = await producer.commit({
+          batches: batches.map(({ batch }) => batch),
+          offsets: commitsOffsets ? offsetsOf(next) : [],
+        });
+        for (const [topic, position] of next) committed.set(topic, position);
+      }
       noteCommitted(commitsOffsets);
       for (const [topic, position] of next) positions.set(topic, position);
       const offsets: bigint[] = [];

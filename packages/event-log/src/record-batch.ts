@@ -40,6 +40,7 @@ export interface FetchedBatch {
   firstOffset: bigint;
   lastOffset: bigint;
   producerId: bigint;
+  producerEpoch: number;
   inTransaction: boolean;
   /** Its records are marks of the brokers: of a transaction's commit or abort. */
   isControl: boolean;
@@ -264,6 +265,7 @@ function readBatch(buffer: Buffer, start: number, end: number): FetchedBatch {
     firstOffset,
     lastOffset: firstOffset + BigInt(buffer.readInt32BE(start + 23)),
     producerId: buffer.readBigInt64BE(start + 43),
+    producerEpoch: buffer.readInt16BE(start + 51),
     inTransaction: (attributes & transactionalFlag) !== 0,
     isControl: (attributes & controlFlag) !== 0,
     records: readRecords(codec === gzip && count > 0 ? unzipSync(body) : body, count, {

@@ -28,6 +28,12 @@ export interface Participants {
   offsets: boolean;
 }
 
+/** What a transaction's end leaves on a partition that took part in it. */
+export interface TransactionMarker {
+  producerId: bigint;
+  producerEpoch: number;
+}
+
 /**
  * After any rejection of `begin` or `commit` the outcome may be unknown: close the connection, make another producer with
  * the same id and fence(), which ends the old transaction one way or the other, and only then read how it ended.
@@ -35,6 +41,13 @@ export interface Participants {
 export interface TransactionalProducer {
   /** Ends what a predecessor with the same id left open, and makes every later write of it fail. */
   fence(): Promise<void>;
+  /**
+   * After fence(): aborts a transaction of this partition and of the group that says nothing, and answers how to tell its
+   * marker. Then the group's offsets are read as they are, and whoever reads the partition up to the marker has read all
+   * that was ever committed there. No end that a leader tells says as much: one that was elected just now may not know yet
+   * what its predecessor has acknowledged.
+   */
+  mark(place: { topic: string; partition: number }): Promise<(marker: TransactionMarker) => boolean>;
   /**
    * Opens the transaction for these, so that it overlaps with other work. One that is open stays so until the next commit():
    * it holds up no reader as long as nothing is written, and the brokers end it after `transactionTimeoutMs`.
@@ -189,6 +202,14 @@ export function createTransactionalProducer(
     for (const one of missing) joined.add(partitionName(one));
   }
 
+  async function end(transactionResult: boolean): Promise<void> {
+    const { producerId, producerEpoch } = current();
+    await ask(transactionCoordinator, (broker) =>
+      broker.endTxn({ transactionalId, producerId, producerEpoch, transactionResult }),
+    );
+    joined.clear();
+  }
+
   return {
     async fence() {
       // Asking again is harmless here: each answer only makes earlier epochs invalid.
@@ -201,18 +222,23 @@ export function createTransactionalProducer(
       begun = Promise.resolve();
       joined.clear();
     },
+    async mark(place) {
+      const own = current();
+      await begin({ partitions: [place], offsets: true });
+      // Any would do: it is aborted. Its coordinator answers when all that it wrote before is replicated too.
+      await commitOffsets([{ ...place, offset: 0n }]);
+      await end(false);
+      return ({ producerId, producerEpoch }) =>
+        producerId === BigInt(own.producerId) && producerEpoch >= own.producerEpoch;
+    },
     begin,
     async commit({ batches, offsets }) {
-      const { producerId, producerEpoch } = current();
       await begin({ partitions: batches, offsets: offsets.length > 0 });
       const [written] = await Promise.all([
         append(batches),
         offsets.length > 0 ? commitOffsets(offsets) : undefined,
       ]);
-      await ask(transactionCoordinator, (broker) =>
-        broker.endTxn({ transactionalId, producerId, producerEpoch, transactionResult: true }),
-      );
-      joined.clear();
+      await end(true);
       return written;
     },
   };

@@ -29,6 +29,26 @@ describe('a transaction', () => {
     expect(cluster.requests.filter((name) => name === 'endTxn')).toHaveLength(2);
   });
 
+  test('a mark is told from those of others and of earlier owners, and later transactions go on as ever', async () => {
+    const cluster = fakeCluster();
+    const own = () => createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });
+    await own().fence();
+    const producer = own();
+    await producer.fence();
+    const isMark = await producer.mark({ topic: 'out', partition: 0 });
+    expect(isMark({ producerId: 0n, producerEpoch: 1 })).toBe(true);
+    expect(isMark({ producerId: 0n, producerEpoch: 0 })).toBe(false);
+    expect(isMark({ producerId: 7n, producerEpoch: 1 })).toBe(false);
+    expect(cluster.requests.slice(2)).toEqual([
+      'addOffsetsToTxn',
+      'addPartitionsToTxn',
+      'txnOffsetCommit',
+      'endTxn',
+    ]);
+    expect(await producer.commit({ batches: [batch('out', 0, 'a')], offsets })).toEqual([0n]);
+    expect(cluster.requests.slice(6)).toContain('addPartitionsToTxn');
+  });
+
   test('waits while the last one is still being ended', async () => {
     const cluster = fakeCluster();
     const producer = createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });
