@@ -4,10 +4,11 @@ import { afterEach, beforeAll, beforeEach, afterAll, describe, expect, test } fr
 import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { listDeadLetters, retryDeadLetters, type DeadLetter } from './dead-letters.js';
+import type { FetchAnswer } from './direct-broker.js';
 import { internals, type EventLog } from './event-log.js';
 import type { Broker } from './broker.js';
 import { BatchTooLarge } from './errors.js';
-import { listLag, requestRebuild, tail, waitUntilConsumed } from './operations.js';
+import { endOffsets, listLag, requestRebuild, tail, waitUntilConsumed } from './operations.js';
 import { createPartitionReader } from './partition-reader.js';
 import type { ProcessorOptions } from './processor.js';
 import type { IncomingRecord, OutgoingRecord } from './records.js';
@@ -454,6 +455,52 @@ describe('how far the inputs are read', () => {
       'the group knows',
       async () => Number(await positionOf('scoring.commands')) >= ids.length,
     );
+    await stopAll();
+    await expectOnceEach(ids, stores);
+  }, 30_000);
+
+  test('is known although the leader, which was elected just now, does not show at first what was committed last', async () => {
+    const stores = createStores();
+    const { on, seen } = watched();
+    await ready(on, stores);
+    const ids: string[] = [];
+    const take = async () => {
+      const made = createRuleset({ partition: 0 });
+      ids.push(made.key);
+      await writer.write([made]);
+      await eventually('it is folded', () => rulesetsInStores(stores).size === ids.length);
+    };
+    await take();
+    seen.refuses = true;
+    await take();
+    await take();
+    await stopAll();
+
+    const output = log[internals].wire('scoring.events');
+    const ends = await endOffsets(log, 'scoring.events', [0]);
+    // An event and its marker.
+    const shown = (ends[0]?.offset ?? 0n) - 2n;
+    let hiding = 3;
+    const elected = disturbed(async (request, run, sent) => {
+      const answer = await run();
+      const { topics = [] } = sent as { topics?: { topic: string; partitions: { partition: number }[] }[] };
+      const [topic] = topics;
+      if (
+        request !== 'fetch' ||
+        topic?.topic !== output ||
+        topic.partitions[0]?.partition !== 0 ||
+        hiding-- <= 0
+      )
+        return answer;
+      for (const { partitions } of (answer as FetchAnswer).responses)
+        for (const partition of partitions) {
+          partition.batches = partition.batches.filter(({ lastOffset }) => lastOffset < shown);
+          partition.highWatermark = partition.lastStableOffset = shown;
+        }
+      return answer;
+    });
+    await ready(elected, stores);
+    await take();
     await stopAll();
     await expectOnceEach(ids, stores);
   }, 30_000);
