@@ -43,6 +43,21 @@ const retriableCodes = new Set<number>([
   11602, 13388, 13435, 13436, 24,
 ]);
 
+/**
+ * FerretDB answers so with whatever its PostgreSQL, or the way to it, fails by. Alone it does not say whether trying again may
+ * help: a document that cannot be stored comes as the same.
+ */
+const internalError = 1;
+const storageIsAway =
+  /failed to connect to|connection (?:refused|reset)|unexpected EOF|broken pipe|conn closed|terminating connection|the database system is|too many clients|remaining connection slots/;
+
+function passes({ code, message }: { code?: unknown; message: string }): boolean {
+  return (
+    typeof code === 'number' &&
+    (retriableCodes.has(code) || (code === internalError && storageIsAway.test(message)))
+  );
+}
+
 const retriableLabels = [
   'RetryableWriteError',
   'RetryableError',
@@ -67,12 +82,13 @@ export function isRetriable(error: unknown): boolean {
   if (retriableLabels.some((label) => error.hasErrorLabel(label))) return true;
   if (error instanceof MongoBulkWriteError) {
     const writeErrors = writeErrorsOf(error);
-    if (writeErrors.length > 0) return writeErrors.every(({ code }) => retriableCodes.has(code));
+    if (writeErrors.length > 0)
+      return writeErrors.every(({ code, errmsg = '' }) => passes({ code, message: errmsg }));
     // A bulk write that broke off carries what broke it here, not as its cause.
     const inner: unknown = error.errorResponse;
     if (inner instanceof MongoError && inner !== error) return isRetriable(inner);
   }
-  return typeof error.code === 'number' && retriableCodes.has(error.code);
+  return passes(error);
 }
 
 function hasRetriableFlag(error: unknown): boolean {
@@ -103,6 +119,7 @@ export async function withClassifiedErrors<Result>(operation: () => Promise<Resu
 interface WriteErrorAt {
   index: number;
   code: number;
+  errmsg?: string;
 }
 
 function writeErrorsOf(error: MongoBulkWriteError): readonly WriteErrorAt[] {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  MongoBulkWriteError,
   MongoNetworkError,
   MongoServerError,
   MongoServerSelectionError,
   MongoTopologyClosedError,
+  type BulkWriteResult,
 } from 'mongodb';
 import { asReadModelError, isRetriable, ReadModelError, withClassifiedErrors } from './errors.js';
 
@@ -18,6 +20,26 @@ describe('errors of the database', () => {
       ...[10_107, 91, 189, 11_600, 112, 6, 9_001].map(server),
     ])
       expect(isRetriable(error)).toBe(true);
+  });
+
+  test('so is what FerretDB says when its PostgreSQL is away, but no other internal error', () => {
+    const internal = (message: string) =>
+      new MongoServerError({ message, code: 1, codeName: 'InternalError' });
+    for (const message of [
+      'msg_find.go:43 (handler.(*Handler).msgFind): pool.go:90 (documentdb.(*Pool).Acquire): failed to connect to `user=postgres database=postgres`: 127.0.0.1:5432 (127.0.0.1): dial error: dial tcp 127.0.0.1:5432: connect: connection refused',
+      'terminating connection due to unexpected postmaster exit',
+      'terminating connection due to administrator command',
+      'the database system is not yet accepting connections',
+      'the database system is shutting down',
+      'unexpected EOF',
+    ]) {
+      expect(isRetriable(internal(message))).toBe(true);
+      const bulk = new MongoBulkWriteError({ message, code: 1, writeErrors: [] }, {
+        insertedCount: 0,
+      } as unknown as BulkWriteResult);
+      expect(isRetriable(bulk)).toBe(true);
+    }
+    expect(isRetriable(internal('invalid byte sequence for encoding "UTF8": 0x00'))).toBe(false);
   });
 
   test('what will fail again is not: bad commands, duplicate keys, errors of the program', () => {
