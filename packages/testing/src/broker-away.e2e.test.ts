@@ -11,7 +11,7 @@ import {
   untilVisible,
   type Ledger,
 } from './ledger.js';
-import { startOwnBrokers, type OwnBrokers } from './own-brokers.js';
+import { startOwnBrokers, type OwnBrokers } from './own-servers.js';
 import { seededRandom } from './random.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 

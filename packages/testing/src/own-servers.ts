@@ -1,0 +1,47 @@
+// Servers that a test may end, of its own; the others are those of the run. They are native processes, also where Docker
+// provides the others: only those can be killed and moved.
+import { startPlatform, type BrokerControl, type PlatformEndpoints } from '@lead-scoring/platform';
+import { endpointsFromEnvironment } from './servers.js';
+
+export interface OwnBrokers {
+  endpoints: PlatformEndpoints;
+  brokers: readonly BrokerControl[];
+  stop(): Promise<void>;
+}
+
+export interface OwnDatabase {
+  endpoints: PlatformEndpoints;
+  /** Those that run now: FerretDB, and the PostgreSQL that it stores in. One that ends is started again. */
+  processes(): { name: string; pid: number }[];
+  stop(): Promise<void>;
+}
+
+// An engine that cannot serve: the next provider in the chain is the native one.
+const withoutDocker = { DOCKER_HOST: 'tcp://none.invalid:2375' };
+
+/** @throws Error where native servers cannot run; it says what is missing */
+export async function startOwnBrokers(count: 1 | 3): Promise<OwnBrokers> {
+  const platform = await startPlatform({
+    brokers: count,
+    servers: ['kafka'],
+    environment: { ...process.env, KAFKA_BROKERS: '', ...withoutDocker },
+  });
+  return {
+    endpoints: { ...endpointsFromEnvironment(), kafkaBrokers: platform.endpoints.kafkaBrokers },
+    brokers: platform.brokers,
+    stop: () => platform.stop(),
+  };
+}
+
+/** @throws Error where native servers cannot run; it says what is missing */
+export async function startOwnDatabase(): Promise<OwnDatabase> {
+  const platform = await startPlatform({
+    servers: ['mongodb'],
+    environment: { ...process.env, MONGODB_URI: '', ...withoutDocker },
+  });
+  return {
+    endpoints: { ...endpointsFromEnvironment(), mongodbUri: platform.endpoints.mongodbUri },
+    processes: () => platform.processes(),
+    stop: () => platform.stop(),
+  };
+}
