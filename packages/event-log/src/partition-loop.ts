@@ -187,6 +187,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
 
   /** Feeds the session until it fails or the loop is stopped; one batch at a time, whatever topic it is of. */
   async function consume(session: Session, succeeded: () => void): Promise<void> {
+    // Stopped while the session was opened: what listens from here on would never hear of it.
+    if (stopped()) return;
     const ending = new AbortController();
     /** Who waits for the turn with what its input has brought, in the order in which they came. */
     const waiting = new Set<Waiting>();
