@@ -2,39 +2,24 @@
 // acknowledged is lost.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
-import {
-  auditUntilRight,
-  createLedger,
-  createRules,
-  nothingWrong,
-  traffic,
-  untilVisible,
-  type Ledger,
-} from './ledger.js';
-import { startOwnBrokers, type OwnBrokers } from './own-servers.js';
+import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
+import { startOwnBrokers, startSystemOn, type OwnBrokers } from './own-servers.js';
 import { seededRandom } from './random.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import type { TestSystem } from './test-system.js';
 
 const awayMs = 20_000;
 
 let kafka: OwnBrokers;
 let system: TestSystem;
 let ledger: Ledger;
+let stop: () => Promise<void>;
 
 beforeAll(async () => {
   kafka = await startOwnBrokers(1);
-  system = await startTestSystem({ endpoints: kafka.endpoints });
-  ledger = createLedger(system);
-  await createRules(system);
+  ({ system, ledger, stop } = await startSystemOn(kafka));
 }, 240_000);
 
-afterAll(async () => {
-  try {
-    await system.stop();
-  } finally {
-    await kafka.stop();
-  }
-}, 60_000);
+afterAll(() => stop(), 60_000);
 
 describe('the broker is killed under load and away for 20 s', () => {
   const refusals: { status: number; retryAfter: string | null; body: unknown }[] = [];

@@ -4,19 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames } from '@lead-scoring/contracts';
 import { listDeadLetters } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
-import {
-  auditUntilRight,
-  createLedger,
-  createRules,
-  nothingWrong,
-  traffic,
-  untilVisible,
-  type Ledger,
-} from './ledger.js';
-import { startOwnDatabase, type OwnDatabase } from './own-servers.js';
+import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
+import { startOwnDatabase, startSystemOn, type OwnDatabase } from './own-servers.js';
 import { seededRandom } from './random.js';
 import { openSystemLog } from './system-log.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import type { TestSystem } from './test-system.js';
 
 // PostgreSQL in order: as it is started natively, a crash may make it forget the last moments of what it acknowledged.
 const ends = [
@@ -28,21 +20,14 @@ const ends = [
 let database: OwnDatabase;
 let system: TestSystem;
 let ledger: Ledger;
+let stop: () => Promise<void>;
 
 beforeAll(async () => {
   database = await startOwnDatabase();
-  system = await startTestSystem({ endpoints: database.endpoints });
-  ledger = createLedger(system);
-  await createRules(system);
+  ({ system, ledger, stop } = await startSystemOn(database));
 }, 240_000);
 
-afterAll(async () => {
-  try {
-    await system.stop();
-  } finally {
-    await database.stop();
-  }
-}, 60_000);
+afterAll(() => stop(), 60_000);
 
 describe(`the database ends under load (${ends.map(({ name }) => name).join(', ')})`, () => {
   test('who reads is told 503 until it is back, and never that something went wrong', async () => {

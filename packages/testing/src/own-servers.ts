@@ -1,7 +1,9 @@
 // Servers that a test may end, of its own; the others are those of the run. They are native processes, also where Docker
 // provides the others: only those can be killed and moved.
 import { startPlatform, type BrokerControl, type PlatformEndpoints } from '@lead-scoring/platform';
+import { createLedger, createRules, type Ledger } from './ledger.js';
 import { endpointsFromEnvironment } from './servers.js';
+import { startTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';
 
 export interface OwnBrokers {
   endpoints: PlatformEndpoints;
@@ -44,4 +46,27 @@ export async function startOwnDatabase(): Promise<OwnDatabase> {
     processes: () => platform.processes(),
     stop: () => platform.stop(),
   };
+}
+
+/** A system on servers of the test's own, with the rules that its ledger knows; `stop` ends both. */
+export async function startSystemOn(
+  servers: OwnBrokers | OwnDatabase,
+  options: Pick<TestSystemOptions, 'replicationFactor'> = {},
+): Promise<{ system: TestSystem; ledger: Ledger; stop: () => Promise<void> }> {
+  let system: TestSystem | undefined;
+  const stop = async () => {
+    try {
+      await system?.stop();
+    } finally {
+      await servers.stop();
+    }
+  };
+  try {
+    system = await startTestSystem({ ...options, endpoints: servers.endpoints });
+    await createRules(system);
+    return { system, ledger: createLedger(system), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }

@@ -5,18 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { Kafka, logLevel } from 'kafkajs';
 import { isFullSize } from './full-size.js';
-import {
-  auditUntilRight,
-  createLedger,
-  createRules,
-  nothingWrong,
-  traffic,
-  untilVisible,
-  type Ledger,
-} from './ledger.js';
-import { startOwnBrokers, type OwnBrokers } from './own-servers.js';
+import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
+import { startOwnBrokers, startSystemOn, type OwnBrokers } from './own-servers.js';
 import { seededRandom } from './random.js';
-import { startTestSystem, type TestSystem } from './test-system.js';
+import type { TestSystem } from './test-system.js';
 
 // Another seed: other events, another broker.
 const seed = Number(process.env['SEED'] ?? 11);
@@ -26,21 +18,14 @@ const topicNames = ['ingest.commands', 'ingest.events', 'scoring.events'];
 let cluster: OwnBrokers;
 let system: TestSystem;
 let ledger: Ledger;
+let stop: () => Promise<void>;
 
 beforeAll(async () => {
   cluster = await startOwnBrokers(3);
-  system = await startTestSystem({ endpoints: cluster.endpoints, replicationFactor: 3 });
-  ledger = createLedger(system);
-  await createRules(system);
+  ({ system, ledger, stop } = await startSystemOn(cluster, { replicationFactor: 3 }));
 }, 300_000);
 
-afterAll(async () => {
-  try {
-    await system.stop();
-  } finally {
-    await cluster.stop();
-  }
-}, 90_000);
+afterAll(() => stop(), 90_000);
 
 describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
   test('partition leaders move and a broker is killed under load: nothing is lost, nothing doubled', async () => {
