@@ -2,7 +2,12 @@
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { bareHandler } from './contenders/baselines.js';
 import type { RunningContender } from './contenders/contender.js';
-import { gatewayAlone, systemAccepting } from './contenders/whole-system.js';
+import {
+  gatewayAlone,
+  systemAccepting,
+  withEarlier,
+  type EarlierCheckout,
+} from './contenders/whole-system.js';
 import type { LoadGenerator } from './load/load-generator.js';
 import type { FloodResult } from './load/protocol.js';
 import { interleaved } from './rounds.js';
@@ -11,7 +16,7 @@ import type { WorkloadPlan } from './workload.js';
 export interface AcceptingResult {
   contenders: { name: string; rounds: AcceptingRound[] }[];
   connections: number;
-  /** Of the bare handler and the gateway. */
+  /** Of the bare handler and the gateways. */
   turnMs: number;
   /** Of the whole system, whose rounds are longer and stand alone. */
   systemMs: number;
@@ -37,6 +42,7 @@ export async function measureAccepting(
   generator: LoadGenerator,
   { warmUpMs, measuredMs }: AcceptingSizes,
   rounds: number,
+  before: EarlierCheckout | undefined,
   say: (message: string) => void,
 ): Promise<AcceptingResult> {
   const plan: WorkloadPlan = {
@@ -68,7 +74,7 @@ export async function measureAccepting(
   const contenders: AcceptingResult['contenders'] = [];
   const running: (RunningContender & { name: string })[] = [];
   try {
-    for (const contender of [bareHandler, gatewayAlone])
+    for (const contender of [bareHandler, ...withEarlier(gatewayAlone, before)])
       running.push({ name: contender.name, ...(await contender.start(endpoints)) });
     for (const one of running) await measure(one, warmUpMs);
     contenders.push(
@@ -80,7 +86,7 @@ export async function measureAccepting(
   // Apart from those two: it goes on working when its turn is over.
   contenders.push(
     ...(await interleaved(
-      [systemAccepting],
+      withEarlier(systemAccepting, before),
       rounds,
       async (contender) => {
         const system = await contender.start(endpoints);

@@ -1,6 +1,6 @@
 // `npm run bench`: brings up the servers, measures, prints the tables and writes them to RESULTS.md.
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
 import { MongoClient } from 'mongodb';
 import { measureAccepting } from './accepting.js';
@@ -76,6 +76,7 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     const { endpoints } = platform;
     const { parts, rounds, quick } = options;
     const sizes = quick ? quickSizes : fullSizes;
+    const before = options.before === undefined ? undefined : { root: resolve(options.before) };
     const results: Results = {
       machine: describeMachine(root, platform, await mongodbVersionOf(endpoints)),
       startedAt: new Date().toISOString(),
@@ -84,7 +85,7 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     };
     if (parts.includes('a')) {
       say('(a) Accepting: POST /ingest');
-      results.accepting = await measureAccepting(endpoints, generator, sizes.accepting, rounds, say);
+      results.accepting = await measureAccepting(endpoints, generator, sizes.accepting, rounds, before, say);
     }
     if (parts.includes('b')) {
       say('(b) From POST to readable score');
@@ -93,6 +94,7 @@ export async function main(root: string, flags: readonly string[]): Promise<void
         generator,
         sizes.postToReadable,
         rounds,
+        before,
         say,
       );
     }
@@ -106,7 +108,8 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     }
     const report = reportOf(results);
     say(`\n${report}`);
-    if (options.output === undefined) say('Not written to a file: a quick run is only with --output FILE.');
+    if (options.output === undefined)
+      say('Not written to a file: a quick run and a comparison are only with --output FILE.');
     else await write(options.output, report, parts.length === allParts.length);
     await stop(0);
   } catch (error) {

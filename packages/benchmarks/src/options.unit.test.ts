@@ -5,6 +5,7 @@ describe('the options', () => {
   test('run everything three times and keep the results unless told otherwise', () => {
     expect(readOptions([], 'RESULTS.md')).toEqual({
       parts: ['a', 'b', 'c', 'd'],
+      before: undefined,
       rounds: 3,
       quick: false,
       output: 'RESULTS.md',
@@ -17,8 +18,19 @@ describe('the options', () => {
     expect(readOptions(['--only', 'c', '--output', 'other.md'], 'RESULTS.md').output).toBe('other.md');
   });
 
+  test('compare with another checkout, whose figures do not replace results', () => {
+    expect(readOptions(['--only', 'a,b', '--before', '../before'], 'RESULTS.md')).toMatchObject({
+      parts: ['a', 'b'],
+      before: '../before',
+      output: undefined,
+    });
+  });
+
   test.each([
-    [['--only', 'e'], '--only is "e"; it must be a, b, c or d.'],
+    [['--only', 'e'], '--only is "e"; it must be a, b, c or d, or several of them as in a,b.'],
+    [['--only', 'a,'], '--only is "a,"; it must be'],
+    [['--before', '../before'], '--before compares a and b: add --only a,b'],
+    [['--only', 'a,d', '--before', '../before'], '--before compares a and b'],
     [['--rounds', '0'], '--rounds is "0"; it must be a whole number from 1 to 20.'],
     [['--rounds', 'x'], '--rounds is "x"; it must be a whole number from 1 to 20.'],
     [['--fast'], "Unknown option '--fast'"],

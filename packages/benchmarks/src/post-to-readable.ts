@@ -3,7 +3,7 @@
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { naiveWiring } from './contenders/baselines.js';
 import type { RunningScoringContender, ScoringContender, Totals } from './contenders/contender.js';
-import { wholeSystem } from './contenders/whole-system.js';
+import { wholeSystem, withEarlier, type EarlierCheckout } from './contenders/whole-system.js';
 import type { LoadGenerator } from './load/load-generator.js';
 import type { PaceResult } from './load/protocol.js';
 import { interleaved } from './rounds.js';
@@ -40,13 +40,14 @@ export async function measurePostToReadable(
   generator: LoadGenerator,
   { warmUpEvents, sizes, latencyMs }: PostToReadableSizes,
   rounds: number,
+  before: EarlierCheckout | undefined,
   say: (message: string) => void,
 ): Promise<PostToReadableResult[]> {
   const results: PostToReadableResult[] = [];
   for (const { leads, events, latency } of sizes) {
     say(`${leads} leads, ${events} events`);
     const contenders = await interleaved(
-      [naiveWiring, wholeSystem],
+      [naiveWiring, ...withEarlier(wholeSystem, before)],
       rounds,
       (contender) =>
         measureOnce(

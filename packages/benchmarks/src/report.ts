@@ -1,5 +1,6 @@
 // The results as tables: medians over rounds, and ratios of contenders that ran side by side.
 import type { AcceptingResult } from './accepting.js';
+import { beforeSuffix } from './contenders/contender.js';
 import type { Machine } from './machine.js';
 import type { NotifyingResult } from './notifying.js';
 import type { PostToReadableResult } from './post-to-readable.js';
@@ -120,13 +121,34 @@ function acceptingSection({ contenders, connections, turnMs, systemMs }: Accepti
     `Goal: at least ${goals.accepting} times as many, p99 no higher: ${verdict(rateRatio.median >= goals.accepting && p99Ratio.median <= 1)} ` +
       `(${rateRatio.median.toFixed(2)} times as many, p99 ${p99Ratio.median.toFixed(2)} times as high).`,
     '',
+    ...changesSince(contenders, '', {
+      'events a second': (round) => round.eventsPerSecond,
+      'processor time an event': (round) => round.cpuPerEventUs,
+    }),
   ];
+}
+
+/** What changed since the earlier checkout, where one took part: ratios of the rounds in which both ran. */
+function changesSince<Round>(
+  contenders: readonly { name: string; rounds: readonly Round[] }[],
+  where: string,
+  values: Record<string, (round: Round) => number>,
+): string[] {
+  return contenders.flatMap(({ name, rounds }) => {
+    const before = contenders.find((other) => other.name === `${name}${beforeSuffix}`);
+    if (!before) return [];
+    const ratios = Object.entries(values).map(
+      ([title, value]) => `${title} ${ratioText(ratio(before.rounds, rounds, value))}`,
+    );
+    return [`To before, ${name}${where}: ${ratios.join(', ')}.`, ''];
+  });
 }
 
 function postToReadableSection(results: PostToReadableResult[]): string[] {
   const rows: string[][] = [];
   const latencyRows: string[][] = [];
   const verdicts: string[] = [];
+  const changes: string[] = [];
   for (const { leads, events, contenders } of results) {
     const [baseline, system] = contenders;
     if (!baseline || !system) continue;
@@ -164,6 +186,12 @@ function postToReadableSection(results: PostToReadableResult[]): string[] {
           `${verdict(found >= goals.postToReadable)} (${found.toFixed(2)} times).`,
       );
     }
+    changes.push(
+      ...changesSince(contenders, ` at ${whole(leads)} leads`, {
+        'events a second': (round) => round.eventsPerSecond,
+        'processor time an event': (round) => round.cpuPerEventUs,
+      }),
+    );
   }
   return [
     '## (b) From POST to readable score',
@@ -190,6 +218,7 @@ function postToReadableSection(results: PostToReadableResult[]): string[] {
         ]),
     ...verdicts,
     '',
+    ...changes,
   ];
 }
 

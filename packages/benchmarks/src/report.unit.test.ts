@@ -47,6 +47,23 @@ test('the report compares each round with the same round of the baseline, and gi
   expect(report).toContain('p99 no higher: met (2.50 times as many, p99 0.90 times as high)');
 });
 
+test('the report says what changed since an earlier checkout, round by round', () => {
+  const report = reportOf({
+    ...results,
+    accepting: {
+      connections: 16,
+      turnMs: 2_000,
+      systemMs: 10_000,
+      contenders: [
+        { name: 'bare', rounds: [round(100, 10), round(100, 10)] },
+        { name: 'gateway', rounds: [round(270, 9), round(600, 9)] },
+        { name: 'gateway, before', rounds: [round(300, 9), round(600, 9)] },
+      ],
+    },
+  });
+  expect(report).toContain('To before, gateway: events a second 0.95 (0.90 to 1.00)');
+});
+
 const queries = { leads: 10, events: 20, loadedPerSecond: 5, backgroundEventsPerSecond: 1, kinds: [] };
 
 test('the report says that a goal is not met, and by what', () => {

@@ -43,6 +43,8 @@ export interface TestSystem {
 }
 
 export interface TestSystemOptions {
+  /** The checkout whose built services run. Default: this one. */
+  root?: string;
   endpoints?: PlatformEndpoints;
   instances?: Partial<Record<ServiceName, number>>;
   environment?: Record<string, string>;
@@ -61,7 +63,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   const site = await startExampleSite(sitemapSite(['/pricing', '/about', '/blog']));
   const allowed = [site.target, options.environment?.ALLOW_PRIVATE_TARGETS ?? ''].filter((one) => one !== '');
   const system = await startSystem({
-    root: checkout,
+    root: options.root ?? checkout,
     endpoints,
     namespace,
     logDirectory,

@@ -4,6 +4,9 @@ import type { Target } from '../load/connection.js';
 import type { ReadableBy } from '../load/readable.js';
 import type { Scoring } from '../workload.js';
 
+/** Ends the name of a contender that is an earlier checkout of the system, and begins as that of this one. */
+export const beforeSuffix = ', before';
+
 export interface Contender {
   /** As the tables name it. */
   name: string;

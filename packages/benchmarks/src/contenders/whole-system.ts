@@ -5,17 +5,43 @@ import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startTestSystem, type TestSystem } from '@lead-scoring/testing';
 import { eventTypes, workloadRules } from '../workload.js';
 import { totalsOfLeads } from './baselines.js';
-import type { Contender, RunningContender, RunningScoringContender, ScoringContender } from './contender.js';
+import {
+  beforeSuffix,
+  type Contender,
+  type RunningContender,
+  type RunningScoringContender,
+  type ScoringContender,
+} from './contender.js';
 import { cpuSecondsOf } from './processor-time.js';
+
+/** The folder of another commit of this project, built; its system runs in place of this one's. */
+export interface EarlierCheckout {
+  root: string;
+}
+
+function nameFrom(name: string, checkout: EarlierCheckout | undefined): string {
+  return checkout ? `${name}${beforeSuffix}` : name;
+}
+
+/** The contender of this checkout, and its like of the earlier one where there is one. */
+export function withEarlier<One>(
+  contenderOf: (checkout?: EarlierCheckout) => One,
+  earlier: EarlierCheckout | undefined,
+): One[] {
+  return earlier ? [contenderOf(), contenderOf(earlier)] : [contenderOf()];
+}
 
 /**
  * The side of the system that accepts: authentication, limits, validation, identity, and the log. Nothing consumes, as
  * nothing consumes what the bare handler writes.
  */
-export const gatewayAlone: Contender = {
-  name: 'gateway, nothing consuming',
-  start: async (endpoints) => running(await startTestSystem({ endpoints, instances: only('gateway') })),
-};
+export function gatewayAlone(checkout?: EarlierCheckout): Contender {
+  return {
+    name: nameFrom('gateway, nothing consuming', checkout),
+    start: async (endpoints) =>
+      running(await startTestSystem({ endpoints, instances: only('gateway'), ...checkout })),
+  };
+}
 
 function only(...wanted: ServiceName[]): Record<ServiceName, number> {
   return Object.fromEntries(serviceNames.map((name) => [name, wanted.includes(name) ? 1 : 0])) as Record<
@@ -25,26 +51,32 @@ function only(...wanted: ServiceName[]): Record<ServiceName, number> {
 }
 
 /** Accepting, while ingest and scoring handle on the same machine what was accepted. */
-export const systemAccepting: Contender = {
-  name: 'whole system at work',
-  start: async (endpoints) => {
-    const system = await startTestSystem({ endpoints });
-    await createRules(system);
-    return running(system);
-  },
-};
+export function systemAccepting(checkout?: EarlierCheckout): Contender {
+  return {
+    name: nameFrom('whole system at work', checkout),
+    start: async (endpoints) => {
+      const system = await startTestSystem({ endpoints, ...checkout });
+      await createRules(system);
+      return running(system);
+    },
+  };
+}
 
-export const wholeSystem: ScoringContender = {
-  name: 'the system',
-  scoring: 'rules',
-  start: startWholeSystem,
-};
+export function wholeSystem(checkout?: EarlierCheckout): ScoringContender {
+  return {
+    name: nameFrom('the system', checkout),
+    scoring: 'rules',
+    start: (endpoints) => startWholeSystem(endpoints, checkout),
+  };
+}
 
 /** The services between an event and its readable score; the others have machines of their own where load is high. */
 export async function startWholeSystem(
   endpoints: PlatformEndpoints,
+  checkout?: EarlierCheckout,
 ): Promise<RunningScoringContender & { ouId: string }> {
-  const system = await startTestSystem({ endpoints, instances: only('gateway', 'ingest', 'scoring') });
+  const instances = only('gateway', 'ingest', 'scoring');
+  const system = await startTestSystem({ endpoints, instances, ...checkout });
   await createRules(system);
   const contender = running(system);
   return {
