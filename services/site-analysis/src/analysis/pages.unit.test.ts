@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { decodeText } from './charset.js';
 import { readLinks } from './links.js';
 import { agentName, parseRobots } from './robots.js';
-import { linkedUrl, pagePath, siteOf, SitePages, siteUrl } from './site.js';
+import { domainOf, linkedUrl, pagePath, siteOf, SitePages, siteUrl } from './site.js';
 import { readSitemap } from './sitemap.js';
 
 const home = new URL('https://example.com/');
@@ -34,6 +34,22 @@ describe('an address', () => {
     ['https://notexample.com/', false],
   ])('%s is of the site example.com: %s', (address, same) => {
     expect(siteOf(new URL(address)) === siteOf(home)).toBe(same);
+  });
+
+  test.each([
+    ['https://www.example.com/', 'example.com'],
+    ['https://blog.example.com/x', 'example.com'],
+    ['https://www.shop.example.co.uk:8443/', 'example.co.uk'],
+    ['https://EXAMPLE.com./', 'example.com'],
+    ['https://acme.github.io/', 'acme.github.io'],
+    ['https://github.io/', 'github.io'],
+    ['https://bücher.example.de/', 'example.de'],
+    ['http://127.0.0.1:3000/', '127.0.0.1'],
+    ['http://[2001:db8::1]/', '[2001:db8::1]'],
+    ['http://localhost:3000/', 'localhost'],
+    ['https://www.intranet/', 'www.intranet'],
+  ])('%s is of the root domain %s', (address, domain) => {
+    expect(domainOf(new URL(address))).toBe(domain);
   });
 
   test.each([

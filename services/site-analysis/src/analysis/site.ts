@@ -1,4 +1,5 @@
 // What belongs to a site, and which of its addresses are the same page.
+import { getDomain } from 'tldts';
 
 /** Longer addresses are not those of pages that anybody scores. */
 const maximumUrlLength = 1_000;
@@ -15,11 +16,20 @@ export function siteUrl(text: string): string {
  * the apex, http and https are the same site; other hosts and other ports are others.
  */
 export function siteOf(url: URL): string {
-  return url.port === '' ? domainOf(url) : `${domainOf(url)}:${url.port}`;
+  return url.port === '' ? hostOf(url) : `${hostOf(url)}:${url.port}`;
+}
+
+/**
+ * The root domain by the public suffix list: `example.co.uk` for `shop.example.co.uk`. Hosts of one provider that
+ * belong to different owners (`acme.github.io`) are domains of their own. An IP address, or a host that is a public
+ * suffix itself, is its own domain.
+ */
+export function domainOf(url: URL): string {
+  return getDomain(url.hostname, { allowPrivateDomains: true }) ?? hostOf(url);
 }
 
 /** The host without `www.`. */
-export function domainOf(url: URL): string {
+function hostOf(url: URL): string {
   const host = url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;
   return host.startsWith('www.') && host.length > 4 ? host.slice(4) : host;
 }
