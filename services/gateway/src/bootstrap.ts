@@ -1,6 +1,7 @@
 // Makes the first organisation, so that a new system can be used: the same every time, so it may be asked at each start.
 import { nameBasedId, records, secretHashOf } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord, type Requester } from '@lead-scoring/event-log';
+import type { CommandSignature } from './identity/command-signature.js';
 import { defineComponent, type Component, type Logger } from '@lead-scoring/service';
 
 export interface BootstrapOptions {
@@ -42,7 +43,12 @@ export interface BootstrapStatus {
 /** Sends the command until it is answered, beside everything else: the gateway serves other callers meanwhile. */
 export function createBootstrap(
   options: BootstrapOptions,
-  { requester, logger, changed }: { requester: Requester; logger: Logger; changed: () => void },
+  {
+    requester,
+    signature,
+    logger,
+    changed,
+  }: { requester: Requester; signature: CommandSignature; logger: Logger; changed: () => void },
 ): Component<BootstrapStatus> {
   return defineComponent('bootstrap', () => {
     let done = false;
@@ -50,7 +56,7 @@ export function createBootstrap(
     const run = async (): Promise<void> => {
       while (!done && !stopping.signal.aborted) {
         try {
-          const command = bootstrapCommand(options, new Date().toISOString());
+          const command = signature.sign(bootstrapCommand(options, new Date().toISOString()));
           const reply = await requester.request(command, { timeoutMs: 10_000 });
           if (reply.outcome === 'rejected') throw new Error(`refused: ${reply.code} ${reply.message}`);
           done = true;

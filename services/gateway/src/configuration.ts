@@ -8,7 +8,7 @@ const label = z.string().trim().min(1).max(100);
 
 export const gatewayConfiguration = commonConfiguration
   .extend({
-    /** Secrets that are shown once are derived from it; all instances have the same. */
+    /** Secrets that are shown once are derived from it, and commands of identity are signed with it; all instances have the same. */
     TOKEN_SECRET: secret,
     /** Secrets that the system must use again are sealed with it; the notification service has the same. */
     SEALING_SECRET: secret,

@@ -42,6 +42,7 @@ import { ensureExpiry } from './expiry.js';
 import { answers } from './idempotency/answers.js';
 import { identityCollections } from './identity/documents.js';
 import { openIdentityPartition } from './identity/partition-state.js';
+import { createCommandSignature } from './identity/command-signature.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
 import { createIntakeHandler } from './intake/handler.js';
 import { addressKey, createLimiter } from './rate-limit/limiter.js';
@@ -85,12 +86,13 @@ export async function openGateway(
     }),
   );
   const log = await scope.start(createEventLogComponent(configuration, { service, logger }));
+  const signature = createCommandSignature([configuration.TOKEN_SECRET]);
   const processor = await scope.start(
     createProcessor(log, {
       name: service,
       inputs: ['gateway.commands'],
       output: 'gateway.events',
-      open: (partition) => Promise.resolve(openIdentityPartition(readModel, partition)),
+      open: (partition) => Promise.resolve(openIdentityPartition(readModel, partition, signature)),
       logger,
       onFatal,
     }),
@@ -120,7 +122,10 @@ export async function openGateway(
     organisation === undefined || token === undefined
       ? { done: () => true }
       : await scope.start(
-          createBootstrap({ organisation, unit, token }, { requester, logger, changed: identityChanged }),
+          createBootstrap(
+            { organisation, unit, token },
+            { requester, signature, logger, changed: identityChanged },
+          ),
         );
 
   const healthChecks: Record<string, HealthCheck> = {
@@ -163,6 +168,7 @@ export async function openGateway(
 
   const commandDependencies = {
     requester,
+    signature,
     readModel: requestReadModel,
     gate,
     tokenSecret: configuration.TOKEN_SECRET,

@@ -24,10 +24,13 @@ import { asLogProblem } from '../edge/log-problem.js';
 import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce, type Answer } from '../idempotency/answers.js';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
+import type { CommandSignature } from '../identity/command-signature.js';
 import type { BuiltCommand, CommandInput } from './commands.js';
 
 export interface CommandDependencies {
   requester: Requester;
+  /** Of commands to the gateway's own topic. */
+  signature: CommandSignature;
   readModel: ReadModel;
   gate: DatabaseGate;
   tokenSecret: string;
@@ -49,7 +52,7 @@ export function createCommandHandler(
   build: (input: CommandInput<never>) => BuiltCommand,
   dependencies: CommandDependencies,
 ): (req: Request, ouId: string | undefined) => Promise<Answer> {
-  const { requester, tokenSecret, sealing, appUrl } = dependencies;
+  const { requester, signature, tokenSecret, sealing, appUrl } = dependencies;
   const timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
   const [status, declared] = successOf(route);
   return async (req, ouId) => {
@@ -88,7 +91,11 @@ export function createCommandHandler(
         'correlation-id': `${requestIdOf(req)}:${commandId}`,
         ...(ouId !== undefined && { ou: ouId }),
       };
-      const reply = await requester.request({ ...record, headers }, { timeoutMs }).catch((error: unknown) => {
+      const command =
+        record.declaration.topic === 'gateway.commands'
+          ? signature.sign({ ...record, headers })
+          : { ...record, headers };
+      const reply = await requester.request(command, { timeoutMs }).catch((error: unknown) => {
         throw asLogProblem(error, commandId);
       });
       if (route.owner === 'gateway') dependencies.identityChanged();

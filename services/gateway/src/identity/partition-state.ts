@@ -20,6 +20,7 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import type { CommandSignature } from './command-signature.js';
 import type { IdentityCommand } from './commands.js';
 import { decide } from './decide.js';
 import {
@@ -45,7 +46,21 @@ interface StoredOrganisation {
 const nothing: StoredOrganisation = { state: emptyOrganisation, offsets: new Map() };
 const maximumOpenOrganisations = 200;
 
-export function openIdentityPartition(readModel: ReadModel, partition: number): PartitionState {
+/** Told to operators with the dead letter, and to a gateway whose secret is another. */
+const notSigned =
+  "it is not signed with this system's TOKEN_SECRET: every gateway must have the same one, and nothing else may write such commands";
+
+const refusedUnsigned: records.CommandReplied = {
+  outcome: 'rejected',
+  code: 'service_unavailable',
+  message: `The command was not carried out: ${notSigned}.`,
+};
+
+export function openIdentityPartition(
+  readModel: ReadModel,
+  partition: number,
+  signature: CommandSignature,
+): PartitionState {
   const checkpoints = createCheckpoints(readModel);
   const writer = createGuardedWriter(readModel);
   const cache = createStateCache<StoredOrganisation>({ maximumEntries: maximumOpenOrganisations });
@@ -62,15 +77,22 @@ export function openIdentityPartition(readModel: ReadModel, partition: number): 
     store: (checkpoint) => checkpoints.store(processorName, partition, checkpoint),
 
     decide: async (incoming: IncomingRecord[]): Promise<Decision> => {
-      const commands = incoming.flatMap((record) => {
+      const commands: { record: IncomingRecord; command: IdentityCommand }[] = [];
+      const deadLetters: NonNullable<Decision['deadLetters']> = [];
+      const events: OutgoingRecord[] = [];
+      const replies: Reply[] = [];
+      for (const record of incoming) {
         const command = identityCommandOf(record);
-        return command ? [{ record, command }] : [];
-      });
+        if (!command) continue;
+        if (signature.isSigned(record)) commands.push({ record, command });
+        else {
+          deadLetters.push({ record, reason: notSigned });
+          replies.push({ to: record, reply: refusedUnsigned });
+        }
+      }
       const states = new Map<string, OrganisationState>();
       const stored = await load(commands.map(({ command }) => command.payload.organisation_id));
       for (const [id, { state }] of stored) states.set(id, state);
-      const events: OutgoingRecord[] = [];
-      const replies: Reply[] = [];
       for (const { record, command } of commands) {
         const { organisation_id } = command.payload;
         let state = states.get(organisation_id) ?? emptyOrganisation;
@@ -86,7 +108,7 @@ export function openIdentityPartition(readModel: ReadModel, partition: number): 
         states.set(organisation_id, state);
         replies.push({ to: record, reply: doneReply(decision.result) });
       }
-      return { events, replies };
+      return { events, replies, deadLetters };
     },
 
     fold: async (folded: FoldedRecord[]): Promise<void> => {

@@ -1,0 +1,59 @@
+// Commands of identity are signed by the gateway that writes them: being able to write to `gateway.commands` must not be
+// enough to become an administrator. docs/decisions/0017-commands-of-identity-are-signed.md
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
+
+export interface CommandSignature {
+  /** The command with its signature in a header. Its key, `id` and `actor` may not change afterwards. */
+  sign(command: OutgoingRecord): OutgoingRecord;
+  /** Whether a gateway of this system wrote the command, as it is. */
+  isSigned(command: IncomingRecord): boolean;
+}
+
+const header = 'signature';
+
+/** @param tokenSecrets the settings that only gateways have; the first one signs, each of them is believed */
+export function createCommandSignature(tokenSecrets: readonly [string, ...string[]]): CommandSignature {
+  const [signing, ...older] = tokenSecrets.map(keyOf);
+  if (!signing) throw new Error('a secret is needed to sign commands');
+  return {
+    sign: (command) => {
+      const { declaration, key, payload, headers = {} } = command;
+      const text = signedText({ type: declaration.type, key, payload, headers });
+      return {
+        ...command,
+        headers: { ...headers, [header]: signatureOf(text, signing).toString('base64url') },
+      };
+    },
+    isSigned: (command) => {
+      const { type, key, payload, headers } = command;
+      const given = Buffer.from(headers[header] ?? '', 'base64url');
+      const text = signedText({ type, key, payload, headers });
+      return [signing, ...older].some((secret) => {
+        const expected = signatureOf(text, secret);
+        return given.length === expected.length && timingSafeEqual(given, expected);
+      });
+    },
+  };
+}
+
+/** A key for this purpose alone: secrets that callers are shown are derived from the same setting. */
+function keyOf(tokenSecret: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', tokenSecret, '', 'lead-scoring commands of identity', 32));
+}
+
+function signatureOf(text: string, key: Buffer): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}
+
+interface SignedParts {
+  type: string;
+  key: string | null;
+  payload: unknown;
+  headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** All that decides what the command does, and in whose name. JSON of what was parsed from JSON is the same JSON. */
+function signedText({ type, key, payload, headers }: SignedParts): string {
+  return JSON.stringify([type, key, headers['id'] ?? null, headers['actor'] ?? null, payload]);
+}
