@@ -1,5 +1,6 @@
 // Attribute filters: what a rule may ask of an event's metadata, how it is answered, and how a person would say it.
 import { z } from 'zod';
+import { fragmentSearch } from './fragment-search.js';
 import type { JsonObject, JsonValue } from './json.js';
 
 const operand = z.union([z.string().max(1_000), z.number(), z.boolean()]);
@@ -14,24 +15,30 @@ const matchMissing = z
   .optional()
   .describe('Negative operators only: also true when the field is missing.');
 
-const single = [
-  'equals',
-  'not_equals',
-  'contains',
-  'not_contains',
-  'starts_with',
-  'ends_with',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-] as const;
+/** Operators that look for a fragment of a text, or for any fragment of a list. */
+const fragmentOperators = ['contains', 'not_contains', 'starts_with', 'ends_with'] as const;
+const single = ['equals', 'not_equals', ...fragmentOperators, 'gt', 'gte', 'lt', 'lte'] as const;
+const operators = [...single, 'in', 'not_in', 'between', 'exists', 'not_exists'] as const;
+
+/** The most fragments in one filter. */
+export const maximumFragments = 50;
+const fragments = z
+  .array(z.string().min(1, 'must not be empty: every text contains it').max(1_000))
+  .min(1)
+  .max(maximumFragments)
+  .describe('Any of them.');
 
 /** `{field, operator, value}` with the operators of API.md; text compares case-insensitively. */
 export const attributeFilter = z
   .union(
     [
       z.strictObject({ field, operator: z.enum(single), value: operand, match_missing: matchMissing }),
+      z.strictObject({
+        field,
+        operator: z.enum(fragmentOperators),
+        value: fragments,
+        match_missing: matchMissing,
+      }),
       z.strictObject({
         field,
         operator: z.enum(['in', 'not_in']),
@@ -42,9 +49,7 @@ export const attributeFilter = z
       z.strictObject({ field, operator: z.enum(['exists', 'not_exists']), value: z.null().optional() }),
     ],
     {
-      error:
-        'must be {field, operator, value}: a list of values for in and not_in, two for between, none for exists and not_exists, else a text, number or boolean. Operators: ' +
-        [...single, 'in', 'not_in', 'between', 'exists', 'not_exists'].join(', '),
+      error: `must be {field, operator, value}: a list of values for in and not_in, two for between, none for exists and not_exists, else a text, number or boolean; ${fragmentOperators.join(', ')} also take a list of texts, any of them. Operators: ${operators.join(', ')}`,
     },
   )
   .meta({ id: 'AttributeFilter' });
@@ -85,17 +90,19 @@ function compileFilter(filter: AttributeFilter): MetadataTest {
     case 'not_in':
       return whereNone(find, equalToAny(filter.value), filter.match_missing);
     case 'contains':
-      return whereSome(find, containing(filter.value));
+      return whereSome(find, withFragment(filter.value, fragmentSearch));
     case 'not_contains':
-      return whereNone(find, containing(filter.value), filter.match_missing);
-    case 'starts_with': {
-      const start = text(filter.value);
-      return whereSome(find, (value) => text(value).startsWith(start));
-    }
-    case 'ends_with': {
-      const end = text(filter.value);
-      return whereSome(find, (value) => text(value).endsWith(end));
-    }
+      return whereNone(find, withFragment(filter.value, fragmentSearch), filter.match_missing);
+    case 'starts_with':
+      return whereSome(
+        find,
+        withFragment(filter.value, (start) => (whole) => whole.startsWith(start)),
+      );
+    case 'ends_with':
+      return whereSome(
+        find,
+        withFragment(filter.value, (end) => (whole) => whole.endsWith(end)),
+      );
     case 'gt': {
       const order = orderedBy(filter.value);
       return whereSome(find, (value) => order(value) > 0);
@@ -136,17 +143,34 @@ function whereNone(find: Finder, holds: Comparison, matchMissing: boolean | unde
   };
 }
 
+/** As `equalTo` of any of them, at the cost of one. */
 function equalToAny(operands: readonly Operand[]): Comparison {
-  const options = operands.map(equalTo);
-  return (value) => options.some((isEqual) => isEqual(value));
+  const numbers = new Set(operands.map(numeric));
+  const texts = new Set(operands.map(text));
+  return (value) => {
+    const found = numeric(value);
+    return found === null ? texts.has(text(value)) : numbers.has(found);
+  };
 }
 
-function containing(operand: Operand): Comparison {
-  const part = text(operand);
-  return (value) => text(value).includes(part);
+/** A comparison with the text of a value: it holds when it holds for the fragment, or for any fragment of a list. */
+function withFragment(
+  operand: Operand | readonly Operand[],
+  searchOf: (fragment: string) => (whole: string) => boolean,
+): Comparison {
+  const searches = [operand].flat().map((fragment) => searchOf(text(fragment)));
+  const [only] = searches;
+  if (only && searches.length === 1) return (value) => only(text(value));
+  return (value) => {
+    const whole = text(value);
+    return searches.some((holds) => holds(whole));
+  };
 }
 
-/** The sentence a person would say: `path contains "/pricing" and country is one of "DE", "AT"`; undefined without filters. */
+/**
+ * The sentence a person would say: `path contains "/privacy" or "/terms" and country is one of "DE", "AT"`; undefined
+ * without filters.
+ */
 export function filterLabel(filters: readonly AttributeFilter[]): string | undefined {
   return filters.length === 0 ? undefined : filters.map(sentence).join(' and ');
 }
@@ -181,7 +205,7 @@ function sentence(filter: AttributeFilter): string {
     case 'between':
       return `${start} ${quoted(filter.value[0])} and ${quoted(filter.value[1])}`;
     default:
-      return `${start} ${quoted(filter.value)}`;
+      return `${start} ${Array.isArray(filter.value) ? filter.value.map(quoted).join(' or ') : quoted(filter.value)}`;
   }
 }
 
@@ -241,11 +265,13 @@ function text(value: Operand): string {
   return lastLowered;
 }
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+/** Characters of a text that is read as a number; one that is longer is a text, whatever it is made of. */
+const maximumDigits = 400;
 
 function numeric(value: Operand): number | null {
   if (typeof value === 'number') return value;
-  if (typeof value !== 'string') return null;
+  if (typeof value !== 'string' || value.length > maximumDigits) return null;
   const trimmed = value.trim();
   return decimal.test(trimmed) ? Number(trimmed) : null;
 }

@@ -15,6 +15,12 @@ describe('an operator holds or does not', () => {
     ['equals', '5.0', '5', true],
     ['equals', ' 5 ', 5, true],
     ['equals', '0x10', 16, false],
+    ['equals', '5.', '5', true],
+    ['equals', '.5', '0.5', true],
+    ['equals', '5e1', 50, true],
+    ['equals', '.', 0, false],
+    ['equals', 1, `1.${'0'.repeat(398)}`, true],
+    ['equals', 1, `1.${'0'.repeat(399)}`, false],
     ['equals', 'true', true, true],
     ['equals', 'null', null, false],
     ['equals', 'a', ['b', 'A'], true],
@@ -28,10 +34,21 @@ describe('an operator holds or does not', () => {
     ['contains', '3', 1234, true],
     ['contains', 'x', '/pricing', false],
     ['contains', '', 'anything', true],
+    ['contains', ['/privacy', '/terms'], '/legal/TERMS', true],
+    ['contains', ['/privacy', '/terms'], '/imprint', false],
+    ['contains', ['/privacy', '/terms'], ['/imprint', '/privacy'], true],
+    ['contains', ['x'.repeat(999), `${'ab'.repeat(400)}c`], `${'ab'.repeat(900)}C`, true],
+    ['contains', `${'ab'.repeat(400)}c`, 'ab'.repeat(900), false],
     ['not_contains', 'x', ['abc', 'axc'], false],
+    ['not_contains', ['x', 'y'], ['abc', 'ayc'], false],
+    ['not_contains', ['x', 'y'], 'abc', true],
     ['not_contains', 'x', 'abc', true],
     ['starts_with', '/P', '/pricing', true],
     ['starts_with', 'p', '/pricing', false],
+    ['starts_with', ['/blog', '/P'], '/pricing', true],
+    ['starts_with', ['blog', 'p'], '/pricing', false],
+    ['ends_with', ['.pdf', '.DOCX'], '/whitepaper.docx', true],
+    ['ends_with', ['.pdf', '.docx'], '/whitepaper.docx/', false],
     ['ends_with', 'ING', '/pricing', true],
     ['ends_with', '/', '/pricing', false],
     ['in', ['DE', 'AT'], 'de', true],
@@ -134,6 +151,63 @@ test('a negative is the opposite of its positive wherever the field is there', (
   );
 });
 
+test('a list of fragments holds when one of them alone holds', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '/'), maxLength: 12 });
+  fc.assert(
+    fc.property(
+      fc.constantFrom('contains', 'starts_with', 'ends_with'),
+      fc.array(
+        text.filter((part) => part !== ''),
+        { minLength: 1, maxLength: 5 },
+      ),
+      text,
+      (operator, parts, value) => {
+        const metadata = { field: value };
+        const one = parts.some((part) => matches(filter('field', operator, part), metadata));
+        expect(matches(filter('field', operator, parts), metadata)).toBe(one);
+      },
+    ),
+  );
+});
+
+test('a list of values holds when one of them alone is equal', () => {
+  const value = fc.constantFrom(
+    5,
+    '5',
+    ' 5.0 ',
+    '5x',
+    'a',
+    'A',
+    '',
+    true,
+    'true',
+    0,
+    -0,
+    '1e999',
+    '-1e999',
+    '.',
+  );
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), value, (options, found) => {
+      const metadata = { field: found };
+      const one = options.some((option) => matches(filter('field', 'equals', option), metadata));
+      expect(matches(filter('field', 'in', options), metadata)).toBe(one);
+    }),
+  );
+});
+
+test('a long fragment is found where includes finds it', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 251, maxLength: 300 });
+  fc.assert(
+    fc.property(letters, letters, fc.nat(40), (fragment, other, cut) => {
+      const metadata = { field: other + fragment.slice(cut) + other + fragment.slice(0, 300 - cut) };
+      expect(matches(filter('field', 'contains', fragment), metadata)).toBe(
+        metadata.field.includes(fragment),
+      );
+    }),
+  );
+});
+
 test('all filters must match, and none at all match anything', () => {
   const path = filter('path', 'equals', 'x');
   expect(compileFilters([])({})).toBe(true);
@@ -144,6 +218,12 @@ test('a filter with the wrong kind of value is refused', () => {
   for (const wrong of [
     { field: 'a', operator: 'in', value: 'x' },
     { field: 'a', operator: 'in', value: [] },
+    { field: 'a', operator: 'contains', value: [] },
+    { field: 'a', operator: 'contains', value: ['x', ''] },
+    { field: 'a', operator: 'contains', value: ['x', 1] },
+    { field: 'a', operator: 'starts_with', value: Array.from({ length: 51 }, String) },
+    { field: 'a', operator: 'equals', value: ['x'] },
+    { field: 'a', operator: 'gt', value: [1] },
     { field: 'a', operator: 'between', value: [1] },
     { field: 'a', operator: 'equals' },
     { field: 'a', operator: 'exists', value: 'x' },
@@ -162,4 +242,11 @@ test('a label is the sentence a person would say', () => {
     'country is one of "DE", "AT" and amount is between 1 and 5',
   );
   expect(label(filter('ref', 'not_exists'))).toBe('ref is missing');
+  expect(label(filter('path', 'contains', ['/privacy', '/terms']))).toBe(
+    'path contains "/privacy" or "/terms"',
+  );
+  expect(label(filter('path', 'not_contains', ['/a', '/b', '/c']))).toBe(
+    'path does not contain "/a" or "/b" or "/c"',
+  );
+  expect(label(filter('file', 'ends_with', ['.pdf']))).toBe('file ends with ".pdf"');
 });
