@@ -1,5 +1,6 @@
 // The contracts of the system: every route, command and event, declared once.
 export * from './common.js';
+export * from './domain/actor.js';
 export * from './domain/credential-secrets.js';
 export * from './domain/event-types.js';
 export * from './domain/explanation.js';

@@ -1,6 +1,13 @@
 // What is declared is served, and what is served is declared.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { problem, type RouteName } from '@lead-scoring/contracts';
+import {
+  problem,
+  recordDeclarations,
+  serviceNames,
+  type Actor,
+  type RouteName,
+} from '@lead-scoring/contracts';
+import { readTopic, type TopicRecord } from './public-topics.js';
 import { rawRequest } from './raw-request.js';
 import {
   furnish,
@@ -37,7 +44,10 @@ test('every declared route has an example', () => {
 describe('every declared route is served', () => {
   test.each(inOrder)('%s: a good request gets the declared success, in the declared form', async (name) => {
     const { responses } = routeNamed(name);
-    const answer = await send(system, name, routeExamples[name](unit), { token: unit.adminToken });
+    const answer = await send(system, name, routeExamples[name](unit), {
+      token: unit.adminToken,
+      headers: { 'x-request-id': `walk-of-${name}` },
+    });
     const success = Object.keys(responses)
       .map(Number)
       .filter((status) => status < 300);
@@ -71,6 +81,79 @@ describe('every declared route is served', () => {
     expect(Number(answer.headers.get('x-ratelimit-limit'))).toBeGreaterThan(0);
     expect(Number(answer.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
     expect(Number(answer.headers.get('x-ratelimit-reset'))).toBeGreaterThan(Date.now() / 1_000 - 60);
+  });
+});
+
+describe('who asked for a change is recorded with it for good', () => {
+  interface ByActor {
+    actor?: Actor;
+    cause?: string;
+  }
+  const read = async (kind: 'commands' | 'events'): Promise<TopicRecord<ByActor>[]> =>
+    (
+      await Promise.all(
+        serviceNames.map((service) =>
+          readTopic<ByActor>(system.endpoints, `${system.namespace}.${service}.${kind}`),
+        ),
+      )
+    ).flat();
+  const administrator = () => ({
+    kind: 'token',
+    id: unit.adminTokenId,
+    name: `Administrator ${unit.mark}`,
+  });
+
+  test('the command of every route that changes something names the credential, as it was called then', async () => {
+    // What a service sends itself has no such header.
+    const commands = (await read('commands')).filter(({ headers }) => headers['actor'] !== undefined);
+    for (const name of routeNames.filter((one) => routeNamed(one).kind === 'command')) {
+      const sent = commands.filter(({ headers }) =>
+        headers['correlation-id']?.startsWith(`walk-of-${name}:`),
+      );
+      expect({ name, actors: sent.map(({ payload }) => payload.actor) }).toEqual({
+        name,
+        actors: sent.map(administrator),
+      });
+      expect({ name, sent: sent.length > 0 }).toEqual({ name, sent: true });
+    }
+  });
+
+  test('every event that came of a command names who asked for it', async () => {
+    const off = { rule_ids: [unit.ruleId], updates: { active: false } };
+    const switched = await send(
+      system,
+      'setRulesActive',
+      { ...routeExamples.setRulesActive(unit), body: off },
+      { token: unit.adminToken },
+    );
+    expect(switched.status).toBe(200);
+    const places = new Set(
+      recordDeclarations
+        .filter(
+          ({ topic, schema }) =>
+            topic.endsWith('.events') && 'shape' in schema && 'actor' in (schema.shape as object),
+        )
+        .map(({ type }) => type),
+    );
+    const events = (await read('events')).filter(
+      ({ type, payload }) => places.has(type) && !(type === 'ChannelResumed' && payload.cause === 'success'),
+    );
+    const known = [`Administrator ${unit.mark}`, 'Bootstrap', undefined];
+    for (const { type, payload } of events) {
+      const { kind, id, name } = payload.actor ?? {};
+      expect({ type, kind, id, isKnown: known.includes(name) }).toEqual({
+        type,
+        kind: expect.stringMatching(/^(token|system)$/),
+        id: expect.any(String),
+        isKnown: true,
+      });
+    }
+    // The walk makes everything happen but the end of a pause and a second delivery: no channel of it is set up.
+    const seen = new Set(events.map(({ type }) => type));
+    expect([...places].filter((type) => !seen.has(type)).sort()).toEqual([
+      'ChannelResumed',
+      'NotificationsRedelivered',
+    ]);
   });
 });
 

@@ -14,11 +14,11 @@ export interface TopicRecord<Payload = unknown> {
 }
 
 /** Everything in a topic up to its present end, in order within each partition. */
-export async function readTopic(
+export async function readTopic<Payload = unknown>(
   endpoints: PlatformEndpoints,
   topic: string,
   timeoutMs = 60_000,
-): Promise<TopicRecord[]> {
+): Promise<TopicRecord<Payload>[]> {
   const kafka = new Kafka({
     brokers: endpoints.kafkaBrokers,
     logLevel: logLevel.NOTHING,
@@ -32,7 +32,7 @@ export async function readTopic(
     high: BigInt(high),
   }));
   const unread = new Set(ends.filter(({ low, high }) => high > low).map(({ partition }) => partition));
-  const records: TopicRecord[] = [];
+  const records: TopicRecord<Payload>[] = [];
   if (unread.size > 0) {
     const groupId = `${topic}.reader-${randomBytes(4).toString('hex')}`;
     const consumer = kafka.consumer({
@@ -83,7 +83,7 @@ export async function readTopic(
                 offset: BigInt(offset),
                 key: key?.toString() ?? null,
                 headers: plain,
-                payload: JSON.parse(value.subarray(5).toString()),
+                payload: JSON.parse(value.subarray(5).toString()) as Payload,
               });
             }
             return Promise.resolve();

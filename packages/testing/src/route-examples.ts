@@ -117,7 +117,10 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listTriggers: ({ channelId }) => ({ query: { channel_id: channelId } }),
   createTrigger: (unit) => ({ body: milestoneOf(unit) }),
   getTrigger: ({ triggerId }) => ({ parameters: { id: triggerId } }),
-  replaceTrigger: (unit) => ({ parameters: { id: unit.triggerId }, body: milestoneOf(unit) }),
+  replaceTrigger: (unit) => ({
+    parameters: { id: unit.triggerId },
+    body: { ...milestoneOf(unit), name: `Replaced ${unit.mark}` },
+  }),
   deleteTrigger: ({ idleTriggerId }) => ({ parameters: { id: idleTriggerId } }),
   simulateTrigger: ({ triggerId }) => ({ parameters: { id: triggerId }, body: {} }),
   listMilestoneEvents: () => ({ query: { limit: '5' } }),

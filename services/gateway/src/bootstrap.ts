@@ -30,6 +30,7 @@ export function bootstrapCommand(options: BootstrapOptions, requestedAt: string)
       token_hash: hash,
       token_last_four: options.token.slice(-4),
       requested_at: requestedAt,
+      actor: { kind: 'system', id: 'bootstrap' },
     },
     headers: { id: token_id, actor: 'bootstrap' },
   });

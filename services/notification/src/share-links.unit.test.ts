@@ -71,6 +71,7 @@ describe('the link of a firing', () => {
       lead_seen_in: seen,
       created_by: idOf('trigger'),
       requested_at: second(0),
+      actor: { kind: 'trigger', id: idOf('trigger'), name: 'Hot' },
     });
   });
 

@@ -82,7 +82,7 @@ export function evolveConfiguration(
   const version = configuration.version + 1;
   switch (event.type) {
     case 'RulesetCreated': {
-      const { ruleset_id: id, name, score_type, active, is_default, version: own, at } = event.payload;
+      const { ruleset_id: id, name, score_type, active, is_default, version: own, at, actor } = event.payload;
       const created = {
         id,
         name,
@@ -92,14 +92,15 @@ export function evolveConfiguration(
         version: own,
         created_at: at,
         updated_at: at,
+        changed_by: actor,
       };
       return { ...configuration, version, rulesets: new Map(configuration.rulesets).set(id, created) };
     }
     case 'RulesetUpdated': {
-      const { ruleset_id: id, name, active, version: own, at } = event.payload;
+      const { ruleset_id: id, name, active, version: own, at, actor } = event.payload;
       const known = configuration.rulesets.get(id);
       if (!known) return { ...configuration, version };
-      const updated = { ...known, name, active, version: own, updated_at: at };
+      const updated = { ...known, name, active, version: own, updated_at: at, changed_by: actor };
       return { ...configuration, version, rulesets: new Map(configuration.rulesets).set(id, updated) };
     }
     case 'RuleCreated': {
@@ -116,6 +117,7 @@ export function evolveConfiguration(
             active: event.payload.active,
             version: own,
             updated_at: event.payload.at,
+            changed_by: event.payload.actor,
           });
       }
       return { ...configuration, version, rules };
@@ -143,6 +145,7 @@ function createdRule(payload: RuleCreated): Rule {
     version: payload.version,
     created_at: payload.at,
     updated_at: payload.at,
+    changed_by: payload.actor,
   };
 }
 

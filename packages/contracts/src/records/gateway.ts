@@ -1,6 +1,7 @@
 // Commands and events of the gateway: organisations, organizational units, and the credentials that may use them.
 import { z } from 'zod';
 import { id, name, time } from '../common.js';
+import { happened, requested } from '../domain/actor.js';
 import { defineRecord } from './record.js';
 
 export const role = z
@@ -30,7 +31,7 @@ export const lastFour = z.string().length(4);
 const organisation = { organisation_id: id };
 
 /** Who ends or rotates a credential, working in which OU: what is not within the reach of both is not found. */
-const management = { ou_id: id, requested_by: id, requested_at: time };
+const management = { ou_id: id, requested_by: id, ...requested };
 
 export const bootstrapOrganisation = defineRecord({
   type: 'BootstrapOrganisation',
@@ -45,7 +46,7 @@ export const bootstrapOrganisation = defineRecord({
     token_id: id,
     token_hash: secretHash,
     token_last_four: lastFour,
-    requested_at: time,
+    ...requested,
   }),
 });
 
@@ -54,7 +55,7 @@ export const createOrgUnit = defineRecord({
   topic: 'gateway.commands',
   key: 'organisation_id',
   description: 'Create an organizational unit.',
-  schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), created_by: id, requested_at: time }),
+  schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), created_by: id, ...requested }),
 });
 
 export const setActiveOrgUnit = defineRecord({
@@ -62,7 +63,7 @@ export const setActiveOrgUnit = defineRecord({
   topic: 'gateway.commands',
   key: 'organisation_id',
   description: "Set a credential's active OU.",
-  schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, requested_at: time }),
+  schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, ...requested }),
 });
 
 const tokenFields = {
@@ -87,7 +88,7 @@ export const createToken = defineRecord({
   topic: 'gateway.commands',
   key: 'organisation_id',
   description: 'Create a personal access token.',
-  schema: z.strictObject({ ...organisation, ...tokenFields, requested_at: time }),
+  schema: z.strictObject({ ...organisation, ...tokenFields, ...requested }),
 });
 
 export const revokeToken = defineRecord({
@@ -114,7 +115,7 @@ export const createServiceAccount = defineRecord({
   topic: 'gateway.commands',
   key: 'organisation_id',
   description: 'Create a service account.',
-  schema: z.strictObject({ ...organisation, ...serviceAccountFields, requested_at: time }),
+  schema: z.strictObject({ ...organisation, ...serviceAccountFields, ...requested }),
 });
 
 export const rotateServiceAccountSecret = defineRecord({
@@ -144,7 +145,7 @@ export const organisationCreated = defineRecord({
   topic: 'gateway.events',
   key: 'organisation_id',
   description: 'An organisation exists.',
-  schema: z.strictObject({ ...organisation, name: name(100), at: time }),
+  schema: z.strictObject({ ...organisation, name: name(100), ...happened }),
 });
 
 export const orgUnitCreated = defineRecord({
@@ -152,7 +153,7 @@ export const orgUnitCreated = defineRecord({
   topic: 'gateway.events',
   key: 'organisation_id',
   description: 'An organizational unit exists.',
-  schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), created_by: id, at: time }),
+  schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), created_by: id, ...happened }),
 });
 
 export const activeOrgUnitSet = defineRecord({
@@ -160,7 +161,7 @@ export const activeOrgUnitSet = defineRecord({
   topic: 'gateway.events',
   key: 'organisation_id',
   description: 'A credential works in this OU from now on.',
-  schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, at: time }),
+  schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, ...happened }),
 });
 
 export const tokenCreated = defineRecord({
@@ -168,7 +169,7 @@ export const tokenCreated = defineRecord({
   topic: 'gateway.events',
   key: 'organisation_id',
   description: 'A personal access token exists.',
-  schema: z.strictObject({ ...organisation, ...tokenFields, at: time }),
+  schema: z.strictObject({ ...organisation, ...tokenFields, ...happened }),
 });
 
 export const tokenRevoked = defineRecord({
@@ -176,7 +177,7 @@ export const tokenRevoked = defineRecord({
   topic: 'gateway.events',
   key: 'organisation_id',
   description: 'A personal access token is no longer valid.',
-  schema: z.strictObject({ ...organisation, token_id: id, at: time }),
+  schema: z.strictObject({ ...organisation, token_id: id, ...happened }),
 });
 
 export const serviceAccountCreated = defineRecord({
@@ -184,7 +185,7 @@ export const serviceAccountCreated = defineRecord({
   topic: 'gateway.events',
   key: 'organisation_id',
   description: 'A service account exists.',
-  schema: z.strictObject({ ...organisation, ...serviceAccountFields, at: time }),
+  schema: z.strictObject({ ...organisation, ...serviceAccountFields, ...happened }),
 });
 
 export const serviceAccountSecretRotated = defineRecord({
@@ -198,7 +199,7 @@ export const serviceAccountSecretRotated = defineRecord({
     secret_hash: secretHash,
     last_four: lastFour,
     previous_valid_until: time,
-    at: time,
+    ...happened,
   }),
 });
 
@@ -207,7 +208,7 @@ export const serviceAccountRevoked = defineRecord({
   topic: 'gateway.events',
   key: 'organisation_id',
   description: 'A service account is no longer valid.',
-  schema: z.strictObject({ ...organisation, client_id: id, at: time }),
+  schema: z.strictObject({ ...organisation, client_id: id, ...happened }),
 });
 
 export const gatewayRecords = [

@@ -1,6 +1,7 @@
 // Commands and events of the ingest service: events of leads as they came in, and which aliases name one lead.
 import { z } from 'zod';
 import { id, time } from '../common.js';
+import { actor, requested } from '../domain/actor.js';
 import { alias } from '../domain/identity.js';
 import { leadField } from '../domain/lead-fields.js';
 import { metadataObject } from '../domain/metadata.js';
@@ -70,7 +71,7 @@ export const deleteLead = defineRecord({
     lead_id: id,
     deletion_id: id.describe('A deletion takes effect once, however often it comes.'),
     requested_by: id.describe('The credential.'),
-    requested_at: time,
+    ...requested,
     forwarded_by: forwardedBy,
     returned: chunkEvent.shape.returned,
   }),
@@ -90,6 +91,7 @@ export const unlinkAlias = defineRecord({
     deletion_id: id,
     deleted_by: id,
     deleted_at: time,
+    actor: actor.optional(),
   }),
 });
 export type UnlinkAlias = PayloadOf<typeof unlinkAlias>;
@@ -177,6 +179,7 @@ export const leadDeleted = defineRecord({
     deletion_id: id,
     deleted_by: id.describe('The credential.'),
     deleted_at: time,
+    actor: actor.optional(),
     linked_to: id.optional().describe('The lead that it was linked to, and deleted with.'),
   }),
 });

@@ -1,6 +1,7 @@
 // Commands and events of an OU's notification channels and triggers.
 import { z } from 'zod';
 import { id, name, score, time } from '../common.js';
+import { happened, requested } from '../domain/actor.js';
 import { attributeFilter } from '../domain/filters.js';
 import { triggerKind } from '../domain/webhook.js';
 import { defineRecord, type PayloadOf } from './record.js';
@@ -66,7 +67,7 @@ export const createChannel = defineRecord({
     name: name(100),
     destination: writtenDestination,
     signing_key_id: id.describe('What the signing secret is derived from.'),
-    requested_at: time,
+    ...requested,
   }),
 });
 export type CreateChannel = PayloadOf<typeof createChannel>;
@@ -80,7 +81,7 @@ export const replaceChannel = defineRecord({
     ...channel,
     name: name(100),
     destination: writtenDestination,
-    requested_at: time,
+    ...requested,
   }),
 });
 export type ReplaceChannel = PayloadOf<typeof replaceChannel>;
@@ -90,7 +91,7 @@ export const deleteChannel = defineRecord({
   topic: 'notification.commands',
   key: 'ou_id',
   description: 'Delete a notification channel and detach it from the triggers that have it.',
-  schema: z.strictObject({ ...channel, requested_at: time }),
+  schema: z.strictObject({ ...channel, ...requested }),
 });
 export type DeleteChannel = PayloadOf<typeof deleteChannel>;
 
@@ -99,7 +100,7 @@ export const rotateChannelSecret = defineRecord({
   topic: 'notification.commands',
   key: 'ou_id',
   description: 'Give a channel another signing secret; for 24 hours it signs with both.',
-  schema: z.strictObject({ ...channel, signing_key_id: id, requested_at: time }),
+  schema: z.strictObject({ ...channel, signing_key_id: id, ...requested }),
 });
 export type RotateChannelSecret = PayloadOf<typeof rotateChannelSecret>;
 
@@ -171,7 +172,7 @@ export const createTrigger = defineRecord({
   topic: 'notification.commands',
   key: 'ou_id',
   description: 'Create a trigger.',
-  schema: z.strictObject({ ...trigger, definition: triggerDefinition, requested_at: time }),
+  schema: z.strictObject({ ...trigger, definition: triggerDefinition, ...requested }),
 });
 export type CreateTrigger = PayloadOf<typeof createTrigger>;
 
@@ -180,7 +181,7 @@ export const replaceTrigger = defineRecord({
   topic: 'notification.commands',
   key: 'ou_id',
   description: 'Define a trigger anew. Its kind stays.',
-  schema: z.strictObject({ ...trigger, definition: triggerDefinition, requested_at: time }),
+  schema: z.strictObject({ ...trigger, definition: triggerDefinition, ...requested }),
 });
 export type ReplaceTrigger = PayloadOf<typeof replaceTrigger>;
 
@@ -189,7 +190,7 @@ export const deleteTrigger = defineRecord({
   topic: 'notification.commands',
   key: 'ou_id',
   description: 'Delete a trigger.',
-  schema: z.strictObject({ ...trigger, kind: triggerKind, requested_at: time }),
+  schema: z.strictObject({ ...trigger, kind: triggerKind, ...requested }),
 });
 export type DeleteTrigger = PayloadOf<typeof deleteTrigger>;
 
@@ -206,7 +207,7 @@ export const channelCreated = defineRecord({
     destination,
     signing_key_id: id,
     version,
-    at: time,
+    ...happened,
   }),
 });
 export type ChannelCreated = PayloadOf<typeof channelCreated>;
@@ -216,7 +217,7 @@ export const channelReplaced = defineRecord({
   topic: 'notification.events',
   key: 'ou_id',
   description: 'A notification channel has another name or destination.',
-  schema: z.strictObject({ ...channel, name: name(100), destination, version, at: time }),
+  schema: z.strictObject({ ...channel, name: name(100), destination, version, ...happened }),
 });
 export type ChannelReplaced = PayloadOf<typeof channelReplaced>;
 
@@ -231,7 +232,7 @@ export const channelSecretRotated = defineRecord({
     previous_key_id: id,
     previous_valid_until: time,
     version,
-    at: time,
+    ...happened,
   }),
 });
 export type ChannelSecretRotated = PayloadOf<typeof channelSecretRotated>;
@@ -244,7 +245,7 @@ export const channelDeleted = defineRecord({
   schema: z.strictObject({
     ...channel,
     detached_triggers: z.array(z.strictObject({ trigger_id: id, version })).max(1_000),
-    at: time,
+    ...happened,
   }),
 });
 export type ChannelDeleted = PayloadOf<typeof channelDeleted>;
@@ -254,7 +255,7 @@ export const triggerCreated = defineRecord({
   topic: 'notification.events',
   key: 'ou_id',
   description: 'A trigger exists; it watches events that are processed from now on.',
-  schema: z.strictObject({ ...trigger, definition: triggerDefinition, version, at: time }),
+  schema: z.strictObject({ ...trigger, definition: triggerDefinition, version, ...happened }),
 });
 export type TriggerCreated = PayloadOf<typeof triggerCreated>;
 
@@ -263,7 +264,7 @@ export const triggerReplaced = defineRecord({
   topic: 'notification.events',
   key: 'ou_id',
   description: 'A trigger is defined anew.',
-  schema: z.strictObject({ ...trigger, definition: triggerDefinition, version, at: time }),
+  schema: z.strictObject({ ...trigger, definition: triggerDefinition, version, ...happened }),
 });
 export type TriggerReplaced = PayloadOf<typeof triggerReplaced>;
 
@@ -272,7 +273,7 @@ export const triggerDeleted = defineRecord({
   topic: 'notification.events',
   key: 'ou_id',
   description: 'A trigger is gone; what it fired stays.',
-  schema: z.strictObject({ ...trigger, kind: triggerKind, at: time }),
+  schema: z.strictObject({ ...trigger, kind: triggerKind, ...happened }),
 });
 export type TriggerDeleted = PayloadOf<typeof triggerDeleted>;
 

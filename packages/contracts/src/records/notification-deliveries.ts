@@ -1,6 +1,7 @@
 // Commands and events of a channel's notifications: what is to be delivered, and every attempt.
 import { z } from 'zod';
 import { id, time } from '../common.js';
+import { happened, requested } from '../domain/actor.js';
 import { notificationPayload } from '../domain/webhook.js';
 import { causingRecord } from './notification-firings.js';
 import { defineRecord, type PayloadOf } from './record.js';
@@ -30,7 +31,7 @@ export const testChannel = defineRecord({
   topic: 'notification.commands',
   key: 'channel_id',
   description: 'Send a test message now. Replied to when the one attempt has ended.',
-  schema: z.strictObject({ ...notification, requested_at: time }),
+  schema: z.strictObject({ ...notification, ...requested }),
 });
 export type TestChannel = PayloadOf<typeof testChannel>;
 
@@ -101,7 +102,7 @@ export const resumeChannel = defineRecord({
       .min(0)
       .optional()
       .describe("Of the OU's channels and triggers: what has to be in force before anything is sent."),
-    requested_at: time,
+    ...requested,
   }),
 });
 export type ResumeChannel = PayloadOf<typeof resumeChannel>;
@@ -111,7 +112,7 @@ export const redeliverNotification = defineRecord({
   topic: 'notification.commands',
   key: 'ou_id',
   description: "Deliver a notification once more. Forwarded to the channel's partition, which replies.",
-  schema: z.strictObject({ ou_id: id, notification_id: id, redelivery_id: id, requested_at: time }),
+  schema: z.strictObject({ ou_id: id, notification_id: id, redelivery_id: id, ...requested }),
 });
 export type RedeliverNotification = PayloadOf<typeof redeliverNotification>;
 
@@ -128,7 +129,7 @@ export const redeliverNotifications = defineRecord({
     since: time.optional(),
     undelivered_only: z.boolean().optional(),
     after: z.string().max(100).optional().describe('Where the step before ended.'),
-    requested_at: time,
+    ...requested,
   }),
 });
 export type RedeliverNotifications = PayloadOf<typeof redeliverNotifications>;
@@ -165,7 +166,7 @@ export const notificationRequested = defineRecord({
   key: 'channel_id',
   description:
     'A notification is to be delivered. Of a test, the headers reply-to and correlation-id name the caller that waits.',
-  schema: z.strictObject({ ...notification, payload: notificationPayload, share, at: time }),
+  schema: z.strictObject({ ...notification, payload: notificationPayload, share, ...happened }),
 });
 export type NotificationRequested = PayloadOf<typeof notificationRequested>;
 
@@ -195,7 +196,7 @@ export const notificationsRedelivered = defineRecord({
     ...channel,
     redelivery_id: id,
     notification_ids: z.array(id).min(1).max(500),
-    at: time,
+    ...happened,
   }),
 });
 export type NotificationsRedelivered = PayloadOf<typeof notificationsRedelivered>;
@@ -234,7 +235,7 @@ export const channelResumed = defineRecord({
   topic: 'notification.events',
   key: 'channel_id',
   description: 'A channel is delivered to again.',
-  schema: z.strictObject({ ...channel, cause: z.enum(['success', 'request', 'replacement']), at: time }),
+  schema: z.strictObject({ ...channel, cause: z.enum(['success', 'request', 'replacement']), ...happened }),
 });
 export type ChannelResumed = PayloadOf<typeof channelResumed>;
 

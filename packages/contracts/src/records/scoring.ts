@@ -1,6 +1,7 @@
 // Commands and events of the scoring service: the OU's rules, and the decisions that give leads their points.
 import { z } from 'zod';
 import { id, name, score, time, weight } from '../common.js';
+import { happened, requested } from '../domain/actor.js';
 import { attributeFilter } from '../domain/filters.js';
 import { alias } from '../domain/identity.js';
 import { leadField } from '../domain/lead-fields.js';
@@ -39,7 +40,7 @@ export const createRuleset = defineRecord({
     name: name(100),
     score_type: scoreType,
     active: z.boolean(),
-    requested_at: time,
+    ...requested,
   }),
 });
 export type CreateRuleset = PayloadOf<typeof createRuleset>;
@@ -54,7 +55,7 @@ export const updateRuleset = defineRecord({
     ruleset_id: id,
     name: name(100).optional(),
     active: z.boolean().optional(),
-    requested_at: time,
+    ...requested,
   }),
 });
 export type UpdateRuleset = PayloadOf<typeof updateRuleset>;
@@ -69,7 +70,7 @@ export const createRule = defineRecord({
     rule_id: id,
     ruleset_id: id.optional(),
     ...ruleFields,
-    requested_at: time,
+    ...requested,
   }),
 });
 export type CreateRule = PayloadOf<typeof createRule>;
@@ -83,7 +84,7 @@ export const setRulesActive = defineRecord({
     ou_id: id,
     rule_ids: z.array(z.string().max(200)).max(500),
     active: z.boolean().optional(),
-    requested_at: time,
+    ...requested,
   }),
 });
 export type SetRulesActive = PayloadOf<typeof setRulesActive>;
@@ -101,7 +102,7 @@ export const rulesetCreated = defineRecord({
     active: z.boolean(),
     is_default: z.boolean(),
     version: z.int().min(1),
-    at: time,
+    ...happened,
   }),
 });
 export type RulesetCreated = PayloadOf<typeof rulesetCreated>;
@@ -117,7 +118,7 @@ export const rulesetUpdated = defineRecord({
     name: name(100),
     active: z.boolean(),
     version: z.int().min(1),
-    at: time,
+    ...happened,
   }),
 });
 export type RulesetUpdated = PayloadOf<typeof rulesetUpdated>;
@@ -135,7 +136,7 @@ export const ruleCreated = defineRecord({
     attribute_filters: z.array(attributeFilter).max(20),
     active: z.boolean(),
     version: z.int().min(1),
-    at: time,
+    ...happened,
   }),
 });
 export type RuleCreated = PayloadOf<typeof ruleCreated>;
@@ -152,7 +153,7 @@ export const rulesActivationChanged = defineRecord({
       .array(z.strictObject({ rule_id: id, version: z.int().min(1) }))
       .min(1)
       .max(500),
-    at: time,
+    ...happened,
   }),
 });
 export type RulesActivationChanged = PayloadOf<typeof rulesActivationChanged>;
@@ -180,7 +181,7 @@ export const setEngagementLevels = defineRecord({
   schema: z.strictObject({
     ou_id: id,
     levels: z.array(z.strictObject({ id: id.optional(), ...levelFields })).max(maximumLevels),
-    requested_at: time,
+    ...requested,
   }),
 });
 export type SetEngagementLevels = PayloadOf<typeof setEngagementLevels>;
@@ -194,7 +195,7 @@ export const engagementLevelsSet = defineRecord({
   schema: z.strictObject({
     ou_id: id,
     levels: z.array(z.strictObject({ id, ...levelFields })).max(maximumLevels),
-    at: time,
+    ...happened,
   }),
 });
 export type EngagementLevelsSet = PayloadOf<typeof engagementLevelsSet>;

@@ -1,6 +1,7 @@
 // Commands and events of the share service: links that show the explanation of a lead's score to whoever has them.
 import { z } from 'zod';
 import { id, time } from '../common.js';
+import { actor, happened, requested } from '../domain/actor.js';
 import { lastFour, secretHash } from './gateway.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
@@ -28,7 +29,7 @@ export const createShare = defineRecord({
       .describe(
         "A record of the lead, in the lead's partition: the link is of the lead that this record tells of. Absent: of the lead that is there when the command is decided.",
       ),
-    requested_at: time,
+    ...requested,
   }),
 });
 export type CreateShare = PayloadOf<typeof createShare>;
@@ -38,7 +39,7 @@ export const revokeShare = defineRecord({
   topic: 'share.commands',
   key: 'share_id',
   description: 'End a share link.',
-  schema: z.strictObject({ share_id: id, ou_id: id, requested_by: id, requested_at: time }),
+  schema: z.strictObject({ share_id: id, ou_id: id, requested_by: id, ...requested }),
 });
 export type RevokeShare = PayloadOf<typeof revokeShare>;
 
@@ -50,6 +51,7 @@ export const shareCreated = defineRecord({
   schema: z.strictObject({
     ...shareFields,
     created_at: time,
+    actor: actor.optional(),
     expires_at: time,
     scoring_offset: z
       .int()
@@ -67,7 +69,7 @@ export const shareRevoked = defineRecord({
   topic: 'share.events',
   key: 'share_id',
   description: 'A share link was ended before its time.',
-  schema: z.strictObject({ share_id: id, ou_id: id, lead_id: id, revoked_by: id, at: time }),
+  schema: z.strictObject({ share_id: id, ou_id: id, lead_id: id, revoked_by: id, ...happened }),
 });
 export type ShareRevoked = PayloadOf<typeof shareRevoked>;
 

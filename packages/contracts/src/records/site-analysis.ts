@@ -1,6 +1,7 @@
 // Commands and events of the site-analysis service: which websites were to be analysed, and what was found.
 import { z } from 'zod';
 import { id, name, time } from '../common.js';
+import { requested } from '../domain/actor.js';
 import { siteAnalysis } from '../domain/site-analysis.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
@@ -18,7 +19,7 @@ export const analyzeSite = defineRecord({
   topic: 'site-analysis.commands',
   key: 'ou_id',
   description: 'Analyse a website. Replied to when the analysis has ended.',
-  schema: z.strictObject({ ...analysis, url: siteUrl, requested_at: time }),
+  schema: z.strictObject({ ...analysis, url: siteUrl, ...requested }),
 });
 export type AnalyzeSite = PayloadOf<typeof analyzeSite>;
 
@@ -47,7 +48,7 @@ export const siteAnalysisRequested = defineRecord({
   key: 'ou_id',
   description:
     'A website is being analysed. The headers reply-to and correlation-id name the caller that waits for the result.',
-  schema: z.strictObject({ ...analysis, url: siteUrl, requested_at: time }),
+  schema: z.strictObject({ ...analysis, url: siteUrl, ...requested }),
 });
 export type SiteAnalysisRequested = PayloadOf<typeof siteAnalysisRequested>;
 

@@ -1,6 +1,7 @@
 // Notification channels: where the OU's notifications go.
 import { z } from 'zod';
 import { id, name, time, timeParameter } from '../common.js';
+import { actor } from '../domain/actor.js';
 import { pausedReason } from '../records/notification-deliveries.js';
 import { redelivered } from './deliveries.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -106,6 +107,7 @@ const channelFields = {
   name: z.string().max(100),
   created_at: time,
   updated_at: time,
+  changed_by: actor.optional().describe('Who made the latest change, where it is known.'),
   status: channelStatus,
   paused_reason: pausedReason.optional(),
   last_error: z

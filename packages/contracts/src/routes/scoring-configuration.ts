@@ -1,6 +1,7 @@
 // Rulesets and rules, and the levels that scores are in.
 import { z } from 'zod';
 import { id, name, page, pageParameters, time } from '../common.js';
+import { actor } from '../domain/actor.js';
 import { attributeFilter } from '../domain/filters.js';
 import { levelFields, maximumLevels, ruleFields, scoreType } from '../records/scoring.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -17,6 +18,7 @@ export const ruleset = z
     version: z.int().min(1),
     created_at: time,
     updated_at: time,
+    changed_by: actor.optional().describe('Who made the latest change, where it is known.'),
   })
   .meta({ id: 'Ruleset' });
 export type Ruleset = z.infer<typeof ruleset>;
@@ -37,6 +39,7 @@ export const rule = z
     version: z.int().min(1),
     created_at: time,
     updated_at: time,
+    changed_by: actor.optional().describe('Who made the latest change, where it is known.'),
   })
   .meta({ id: 'Rule' });
 export type Rule = z.infer<typeof rule>;

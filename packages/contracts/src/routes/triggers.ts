@@ -1,6 +1,7 @@
 // Triggers: what makes a notification. Milestones watch a score, sequences events, surges the points of a window.
 import { z } from 'zod';
 import { cursorParameter, id, name, page, pageParameters, score, time, timeParameter } from '../common.js';
+import { actor } from '../domain/actor.js';
 import { attributeFilter } from '../domain/filters.js';
 import {
   firingCause,
@@ -176,6 +177,7 @@ const shownFields = {
   version: z.int().min(1),
   created_at: time,
   updated_at: time,
+  changed_by: actor.optional().describe('Who made the latest change, where it is known.'),
   suppressed: z
     .strictObject({ leads: z.int().min(1), until: time })
     .optional()

@@ -4,6 +4,7 @@ import {
   routes,
   shareFieldsOf,
   shareUrlOf,
+  type Actor,
   type JsonObject,
   type PayloadOf,
   type RecordDeclaration,
@@ -33,6 +34,8 @@ interface CommandContext {
   commandId: string;
   organisationId: string;
   credentialId: string;
+  /** The credential with its name, for the events that last. */
+  actor: Actor;
   /** The OU of the request; undefined for routes that belong to none. */
   ouId: string | undefined;
   /** ISO 8601 UTC with milliseconds. */
@@ -334,11 +337,11 @@ function noTrigger(
 }
 
 function inUnit(input: CommandContext) {
-  return { ou_id: ouOf(input), requested_at: input.requestedAt };
+  return { ou_id: ouOf(input), requested_at: input.requestedAt, actor: input.actor };
 }
 
 function inOrganisation(input: CommandContext) {
-  return { organisation_id: input.organisationId, requested_at: input.requestedAt };
+  return { organisation_id: input.organisationId, requested_at: input.requestedAt, actor: input.actor };
 }
 
 function management(input: CommandContext) {

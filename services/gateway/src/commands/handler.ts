@@ -76,6 +76,7 @@ export function createCommandHandler(
         commandId,
         organisationId: caller.organisationId,
         credentialId: caller.credentialId,
+        actor: caller.by,
         ouId,
         requestedAt: new Date().toISOString(),
         tokenSecret,

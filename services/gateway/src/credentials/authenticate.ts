@@ -1,6 +1,6 @@
 // Who a request is from: credential, scopes, organizational unit.
 import { timingSafeEqual } from 'node:crypto';
-import { secretHashOf, type RouteDeclaration } from '@lead-scoring/contracts';
+import { secretHashOf, type Actor, type RouteDeclaration } from '@lead-scoring/contracts';
 import { isRetriable } from '@lead-scoring/read-model';
 import type { ProblemError } from '@lead-scoring/service';
 import type { Role, Scope } from '../identity/commands.js';
@@ -16,6 +16,8 @@ export interface Caller {
   organisationId: string;
   /** For the records' header `actor`: `token:<id>` or `service_account:<id>`. */
   actor: string;
+  /** The same for the events that last: with the credential's name of now. */
+  by: Actor;
   kind: 'token' | 'service_account';
   scopes: readonly Scope[];
   /** null: all of the organisation. */
@@ -105,6 +107,7 @@ function callerOf(
     credentialId: credential.id,
     organisationId: credential.organisation_id,
     actor: `${credential.kind}:${credential.id}`,
+    by: { kind: credential.kind, id: credential.id, name: credential.name },
     kind: credential.kind,
     scopes: scopesOf(credential),
     ouIds: credential.ou_ids,

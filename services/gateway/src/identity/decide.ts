@@ -1,6 +1,6 @@
 // Decides on the commands of identity: pure; time and ids come with the command. The same command again is a no-op
 // with the same answer.
-import type { JsonValue } from '@lead-scoring/contracts';
+import { actedBy, type JsonValue } from '@lead-scoring/contracts';
 import type {
   BootstrapOrganisation,
   CreateOrgUnit,
@@ -50,6 +50,12 @@ export interface Accepted {
 export type IdentityDecision = Accepted | Rejection;
 
 export function decide(command: IdentityCommand, state: OrganisationState): IdentityDecision {
+  const decision = decideCommand(command, state);
+  if (decision.outcome === 'rejected') return decision;
+  return { ...decision, events: actedBy(decision.events, command.payload) };
+}
+
+function decideCommand(command: IdentityCommand, state: OrganisationState): IdentityDecision {
   switch (command.type) {
     case 'BootstrapOrganisation':
       return bootstrap(command, state);

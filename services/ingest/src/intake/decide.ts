@@ -209,8 +209,8 @@ class IntakeBatch {
       });
       return;
     }
-    const { requested_by: deleted_by, requested_at: deleted_at } = payload;
-    this.remove({ ou_id, lead_id, deletion_id, deleted_by, deleted_at });
+    const { requested_by: deleted_by, requested_at: deleted_at, actor } = payload;
+    this.remove({ ou_id, lead_id, deletion_id, deleted_by, deleted_at, actor });
     this.replies.push({ to: command, reply: { outcome: 'done' } });
   }
 
@@ -246,7 +246,7 @@ class IntakeBatch {
 
   /** To be called between sections. */
   private remove(deleted: records.LeadDeleted): void {
-    const { lead_id, ou_id, deletion_id, deleted_by, deleted_at } = deleted;
+    const { lead_id, ou_id, deletion_id, deleted_by, deleted_at, actor } = deleted;
     for (const [aliasLeadId, ids] of this.foreignOf(lead_id))
       for (let from = 0; from < ids.length; from += maximumRemembered)
         this.commands.push({
@@ -261,7 +261,7 @@ class IntakeBatch {
         lead_id: alias_lead_id,
         command: {
           type: 'UnlinkAlias',
-          payload: { ou_id, alias_lead_id, lead_id, deletion_id, deleted_by, deleted_at },
+          payload: { ou_id, alias_lead_id, lead_id, deletion_id, deleted_by, deleted_at, actor },
         },
       });
     this.earlier.push({ type: 'LeadDeleted', payload: deleted });

@@ -23,8 +23,8 @@ export interface TriggerAnswers {
 }
 
 export function shownChannel(channel: Channel, condition: ChannelCondition): ChannelAnswer {
-  const { id, ou_id, name, destination, created_at, updated_at } = channel;
-  const common = { id, unit_id: ou_id, name, created_at, updated_at, ...condition };
+  const { id, ou_id, name, destination, created_at, updated_at, changed_by } = channel;
+  const common = { id, unit_id: ou_id, name, created_at, updated_at, changed_by, ...condition };
   switch (destination.type) {
     case 'slack':
       return { ...common, type: 'slack', config: destination.config };
@@ -112,7 +112,7 @@ export function shownSurge(trigger: SurgeTrigger, condition: TriggerCondition): 
 }
 
 function shownFields(
-  { id, name, channel_ids, active, version, created_at, updated_at }: Trigger,
+  { id, name, channel_ids, active, version, created_at, updated_at, changed_by }: Trigger,
   { suppressed }: TriggerCondition,
 ) {
   return {
@@ -124,6 +124,7 @@ function shownFields(
     version,
     created_at,
     updated_at,
+    changed_by,
     ...(suppressed && { suppressed }),
   };
 }

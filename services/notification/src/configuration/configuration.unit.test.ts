@@ -489,6 +489,20 @@ describe('whatever is sent, in whatever order', () => {
     );
   });
 
+  test('every event says who asked for it, and what it changed who changed it last', () => {
+    const actor = { kind: 'service_account', id: ouId, name: 'CRM' } as const;
+    const by = (one: ConfigurationCommand) =>
+      ({ ...one, payload: { ...one.payload, actor } }) as ConfigurationCommand;
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+        const { configuration, events } = run(commands.map(by));
+        for (const { payload } of events) expect(payload.actor).toEqual(actor);
+        for (const { changed_by } of [...configuration.channels.values(), ...configuration.triggers.values()])
+          expect(changed_by).toEqual(actor);
+      }),
+    );
+  });
+
   test('no trigger has a channel that is not there, and every secret that is kept is a sealed one', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {

@@ -1,5 +1,5 @@
 // Decides on changes of an OU's channels and triggers: pure; time and ids come with the command.
-import { levelOfName, type records } from '@lead-scoring/contracts';
+import { actedBy, levelOfName, type records } from '@lead-scoring/contracts';
 import type { Levels } from '../levels/line-model.js';
 import { shownChannel, shownTrigger } from './answers-model.js';
 import type {
@@ -32,6 +32,17 @@ export type KnownLevels = Levels | null;
 
 /** A command that took effect before gives no event again, and resultOf then gives the same answer. */
 export function decideConfiguration(
+  command: ConfigurationCommand,
+  configuration: NotificationConfiguration,
+  check: DestinationCheck,
+  levels: KnownLevels,
+): ConfigurationDecision {
+  const decision = decideCommand(command, configuration, check, levels);
+  if (decision.outcome === 'rejected') return decision;
+  return { ...decision, events: actedBy(decision.events, command.payload) };
+}
+
+function decideCommand(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,
   check: DestinationCheck,
@@ -351,7 +362,7 @@ function isSameDestination(one: records.ChannelDestination, other: records.Chann
 }
 
 function isDefinedAs(trigger: Trigger, definition: records.TriggerDefinition): boolean {
-  const own = new Set(['id', 'ou_id', 'version', 'since', 'created_at', 'updated_at']);
+  const own = new Set(['id', 'ou_id', 'version', 'since', 'created_at', 'updated_at', 'changed_by']);
   return (
     canonical(Object.fromEntries(Object.entries(trigger).filter(([key]) => !own.has(key)))) ===
     canonical(definition)

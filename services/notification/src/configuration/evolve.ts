@@ -10,7 +10,7 @@ export function evolveConfiguration(
   const version = configuration.version + 1;
   switch (event.type) {
     case 'ChannelCreated': {
-      const { channel_id, ou_id, name, destination, signing_key_id, version: own, at } = event.payload;
+      const { channel_id, ou_id, name, destination, signing_key_id, version: own, at, actor } = event.payload;
       return withChannel(configuration, version, {
         id: channel_id,
         ou_id,
@@ -20,10 +20,11 @@ export function evolveConfiguration(
         version: own,
         created_at: at,
         updated_at: at,
+        changed_by: actor,
       });
     }
     case 'ChannelReplaced': {
-      const { channel_id, name, destination, version: own, at } = event.payload;
+      const { channel_id, name, destination, version: own, at, actor } = event.payload;
       const known = configuration.channels.get(channel_id);
       if (!known) return { ...configuration, version };
       return withChannel(configuration, version, {
@@ -32,10 +33,11 @@ export function evolveConfiguration(
         destination,
         version: own,
         updated_at: at,
+        changed_by: actor,
       });
     }
     case 'ChannelSecretRotated': {
-      const { channel_id, signing_key_id, previous_key_id, previous_valid_until, at } = event.payload;
+      const { channel_id, signing_key_id, previous_key_id, previous_valid_until, at, actor } = event.payload;
       const known = configuration.channels.get(channel_id);
       if (!known) return { ...configuration, version };
       return withChannel(configuration, version, {
@@ -46,10 +48,11 @@ export function evolveConfiguration(
         },
         version: event.payload.version,
         updated_at: at,
+        changed_by: actor,
       });
     }
     case 'ChannelDeleted': {
-      const { channel_id, detached_triggers, at } = event.payload;
+      const { channel_id, detached_triggers, at, actor } = event.payload;
       const channels = new Map(configuration.channels);
       channels.delete(channel_id);
       const triggers = new Map(configuration.triggers);
@@ -61,12 +64,13 @@ export function evolveConfiguration(
             channel_ids: known.channel_ids.filter((id) => id !== channel_id),
             version: own,
             updated_at: at,
+            changed_by: actor,
           });
       }
       return { ...configuration, version, channels, triggers };
     }
     case 'TriggerCreated': {
-      const { trigger_id, ou_id, definition, version: own, at } = event.payload;
+      const { trigger_id, ou_id, definition, version: own, at, actor } = event.payload;
       return withTrigger(configuration, version, {
         ...definition,
         id: trigger_id,
@@ -75,10 +79,11 @@ export function evolveConfiguration(
         since: version,
         created_at: at,
         updated_at: at,
+        changed_by: actor,
       });
     }
     case 'TriggerReplaced': {
-      const { trigger_id, definition, version: own, at } = event.payload;
+      const { trigger_id, definition, version: own, at, actor } = event.payload;
       const known = configuration.triggers.get(trigger_id);
       if (!known) return { ...configuration, version };
       const { id, ou_id, since, created_at } = known;
@@ -90,6 +95,7 @@ export function evolveConfiguration(
         since: looksForTheSame(known, definition) ? since : version,
         created_at,
         updated_at: at,
+        changed_by: actor,
       });
     }
     case 'TriggerDeleted': {

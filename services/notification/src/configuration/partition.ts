@@ -160,12 +160,12 @@ export function openConfiguration(
 }
 
 function lookAnew(
-  { ou_id, channel_id, requested_at }: records.DeleteChannel,
+  { ou_id, channel_id, requested_at, actor }: records.DeleteChannel,
   configuration_version: number,
 ): OutgoingRecord {
   return outgoing(records.resumeChannel, {
     key: channel_id,
-    payload: { ou_id, channel_id, cause: 'replacement', configuration_version, requested_at },
+    payload: { ou_id, channel_id, cause: 'replacement', configuration_version, requested_at, actor },
   });
 }
 

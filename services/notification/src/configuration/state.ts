@@ -1,5 +1,5 @@
 // An OU's channels and triggers as its events make them: one aggregate, published whole.
-import type { records, TriggerKind } from '@lead-scoring/contracts';
+import type { Actor, records, TriggerKind } from '@lead-scoring/contracts';
 
 export interface Channel {
   id: string;
@@ -15,6 +15,8 @@ export interface Channel {
   version: number;
   created_at: string;
   updated_at: string;
+  /** Who made the latest change; undefined: not known. */
+  changed_by?: Actor | undefined;
 }
 
 interface TriggerState {
@@ -28,6 +30,8 @@ interface TriggerState {
   since: number;
   created_at: string;
   updated_at: string;
+  /** Who made the latest change; undefined: not known. */
+  changed_by?: Actor | undefined;
 }
 
 export type MilestoneTrigger = TriggerState & records.MilestoneDefinition;

@@ -21,7 +21,7 @@ export function decideRequest(
 
 /** A test of a channel that is there. */
 export function decideTest(
-  { notification_id, ou_id, channel_id, requested_at }: records.TestChannel,
+  { notification_id, ou_id, channel_id, requested_at, actor }: records.TestChannel,
   channel: { name: string; type: ChannelType },
   caller: Caller | null,
   known: Notification | null,
@@ -44,6 +44,7 @@ export function decideTest(
           },
         },
         at: requested_at,
+        actor,
       },
       caller,
     },
@@ -121,11 +122,11 @@ export function decideAttempt(
 
 /** A channel that is not paused stays as it is. */
 export function decideResume(
-  { ou_id, channel_id, cause, requested_at }: records.ResumeChannel,
+  { ou_id, channel_id, cause, requested_at, actor }: records.ResumeChannel,
   health: ChannelHealth,
 ): ChannelEvent[] {
   if (!health.paused) return [];
-  return [{ type: 'ChannelResumed', payload: { ou_id, channel_id, cause, at: requested_at } }];
+  return [{ type: 'ChannelResumed', payload: { ou_id, channel_id, cause, at: requested_at, actor } }];
 }
 
 /** Delivers these once more, under their ids. A test is not, nothing of another channel, and nothing twice for one request. */
@@ -135,6 +136,7 @@ export function decideRedelivery(
     channel_id,
     redelivery_id,
     requested_at,
+    actor,
     undelivered_only = false,
   }: records.RedeliverNotifications,
   wanted: readonly Notification[],
@@ -153,7 +155,7 @@ export function decideRedelivery(
   return [
     {
       type: 'NotificationsRedelivered',
-      payload: { ou_id, channel_id, redelivery_id, notification_ids, at: requested_at },
+      payload: { ou_id, channel_id, redelivery_id, notification_ids, at: requested_at, actor },
     },
   ];
 }

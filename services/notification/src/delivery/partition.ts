@@ -221,7 +221,7 @@ export function openDelivery(
           reply: channel ? done({ status: 'active' }) : channelNotFound,
         });
       } else if (isRecord(record, records.redeliverNotification)) {
-        const { ou_id, notification_id, redelivery_id, requested_at } = record.payload;
+        const { ou_id, notification_id, redelivery_id, requested_at, actor } = record.payload;
         const found = asked.get(notification_id);
         const caller = callerOf(record);
         if (found?.ou_id !== ou_id) replies.push({ to: record, reply: deliveryNotFound });
@@ -235,6 +235,7 @@ export function openDelivery(
                 redelivery_id,
                 notification_ids: [notification_id],
                 requested_at,
+                actor,
               },
               ...(caller && { headers: headersOf(caller) }),
             }),

@@ -60,7 +60,15 @@ export function shareOf(
   { fields }: ShareLink,
 ): records.CreateShare {
   const { ou_id, lead_id, trigger, fired_at } = event.payload;
-  return { ...fields, ou_id, lead_id, lead_seen_in, created_by: trigger.id, requested_at: fired_at };
+  return {
+    ...fields,
+    ou_id,
+    lead_id,
+    lead_seen_in,
+    created_by: trigger.id,
+    requested_at: fired_at,
+    actor: { kind: 'trigger', id: trigger.id, name: trigger.name },
+  };
 }
 
 /** What is to be delivered, one for each of the trigger's channels. */

@@ -1,5 +1,6 @@
 // Decides on changes of an OU's rulesets, rules and levels: pure; time and ids come with the command.
 import {
+  actedBy,
   nameBasedId,
   type ConfigurationEvent,
   type records,
@@ -18,6 +19,15 @@ export const configurationLimits = {
 
 /** A command that took effect before gives no event again, and resultOf then gives the same answer. */
 export function decideConfiguration(
+  command: ConfigurationCommand,
+  configuration: ScoringConfiguration,
+): ConfigurationDecision {
+  const decision = decideCommand(command, configuration);
+  if (decision.outcome === 'rejected') return decision;
+  return { ...decision, events: actedBy(decision.events, command.payload) };
+}
+
+function decideCommand(
   command: ConfigurationCommand,
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {

@@ -41,6 +41,36 @@ function when(command: ConfigurationCommand, configuration: ScoringConfiguration
   return { ...decision, after, result: resultOf(command, after) };
 }
 
+test('every event of every command says who asked for it, and the rule and the ruleset who changed them last', () => {
+  const actor = { kind: 'token', id: idOf('token'), name: 'Ada' } as const;
+  const by = (command: ConfigurationCommand) =>
+    ({ ...command, payload: { ...command.payload, actor } }) as ConfigurationCommand;
+  const before = given(createRuleset('Intent'), createRule('a'));
+  for (const command of [
+    createRuleset('Other'),
+    updateRuleset('Intent', { active: false }),
+    createRule('b'),
+    setRulesActive(['a'], false),
+    setLevels([['Hot', 50, null]]),
+  ]) {
+    const { events } = when(by(command), before);
+    expect(events.length).toBeGreaterThan(0);
+    for (const { payload } of events) expect(payload.actor).toEqual(actor);
+  }
+  const { rules, rulesets } = given(
+    createRuleset('Intent'),
+    createRule('a'),
+    by(setRulesActive(['a'], false)),
+    by(updateRuleset('Intent', { active: false })),
+  );
+  expect(rules.get(idOf('a'))?.changed_by).toEqual(actor);
+  expect(rulesets.get(idOf('Intent'))?.changed_by).toEqual(actor);
+  // The command came from a gateway of before, which said nothing of it.
+  expect(given(by(createRule('a')), setRulesActive(['a'], false)).rules.get(idOf('a'))?.changed_by).toBe(
+    undefined,
+  );
+});
+
 describe('rulesets', () => {
   test('a created ruleset is answered as its route declares', () => {
     const { events, result } = { result: undefined, ...when(createRuleset('Intent'), given()) };

@@ -69,10 +69,10 @@ function revokeShare(command: records.RevokeShare, share: Share | null): ShareDe
         'No share link of this organizational unit has this token or id. GET /leads/{id}/shares lists them.',
     };
   if (share.revoked_at !== null) return done();
-  const { share_id, ou_id, requested_by, requested_at } = command;
+  const { share_id, ou_id, requested_by, requested_at, actor } = command;
   return done({
     type: 'ShareRevoked',
-    payload: { share_id, ou_id, lead_id: share.lead_id, revoked_by: requested_by, at: requested_at },
+    payload: { share_id, ou_id, lead_id: share.lead_id, revoked_by: requested_by, at: requested_at, actor },
   });
 }
 

@@ -1,0 +1,77 @@
+// Every change that somebody asks for records who asked: a new command or event has to say so, or that nobody asks for it.
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { recordDeclarations } from '../records/index.js';
+import type { RecordDeclaration } from '../records/record.js';
+import { actedBy, type Actor } from './actor.js';
+
+/** What the services send themselves, and events as they come in: who sent those is in the batch's header. */
+const askedForByNobody = [
+  'IngestEvents',
+  'LinkAlias',
+  'RememberEvents',
+  'RequestNotification',
+  'RecordAttempt',
+  'ForgetLead',
+  'BeginDelivery',
+  'RecordSiteAnalysis',
+  'RebuildReadModel',
+];
+
+/** What follows from events and attempts, and not from a person's wish. */
+const consequences = [
+  'EventsIngested',
+  'AliasClaimed',
+  'AliasLinked',
+  'EventsRemembered',
+  'LeadScored',
+  'LeadRemoved',
+  'MilestoneFired',
+  'SequenceFired',
+  'SurgeFired',
+  'TriggerRearmed',
+  'TriggerSuppressed',
+  'ActivityObserved',
+  'LeadForgotten',
+  'NotificationAttempted',
+  'NotificationsForgotten',
+  'ChannelPaused',
+  'SiteAnalyzed',
+  'SiteAnalysisFailed',
+];
+
+const declaresActor = ({ schema }: RecordDeclaration) =>
+  schema instanceof z.ZodObject && 'actor' in (schema.shape as object);
+const typesWithoutActor = (kind: string) => [
+  ...new Set(
+    recordDeclarations
+      .filter((record) => record.topic.endsWith(kind) && !declaresActor(record))
+      .map(({ type }) => type),
+  ),
+];
+
+describe('every record that somebody asks for has a place for who did', () => {
+  test('commands', () => {
+    expect(typesWithoutActor('.commands').sort()).toEqual([...askedForByNobody].sort());
+  });
+
+  test('events', () => {
+    expect(typesWithoutActor('.events').sort()).toEqual([...consequences].sort());
+  });
+
+  test('a record that was written before there was one is read all the same', () => {
+    for (const { type, schema } of recordDeclarations.filter(declaresActor)) {
+      const place = (schema as z.ZodObject<{ actor: z.ZodType }>).shape.actor;
+      expect({ type, absent: place.safeParse(undefined).success }).toEqual({ type, absent: true });
+    }
+  });
+});
+
+test('events say who asked for them, and nothing where the command does not', () => {
+  const events: { type: string; payload: { at: string; actor?: Actor } }[] = [
+    { type: 'RuleCreated', payload: { at: 'now' } },
+  ];
+  const actor = { kind: 'token', id: '7', name: 'Ada' } as const;
+  expect(actedBy(events, { actor })).toEqual([{ type: 'RuleCreated', payload: { at: 'now', actor } }]);
+  expect(actedBy(events, {})).toEqual(events);
+});
