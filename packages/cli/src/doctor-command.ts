@@ -1,7 +1,14 @@
 // `lead-scoring doctor`: what is up, how far the services are behind, and what to do about it.
 import { connect } from 'node:net';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
-import { listDeadLetters, listLag, type PartitionLag } from '@lead-scoring/event-log';
+import {
+  listDeadLetters,
+  listLag,
+  listReplication,
+  replicationSentence,
+  type PartitionLag,
+  type Replication,
+} from '@lead-scoring/event-log';
 import { exitCodes, failureOf } from './errors.js';
 import { withEventLog } from './log-commands.js';
 import { plain, table, type Output } from './output.js';
@@ -153,6 +160,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
   if (settings.schemaRegistryUrl === undefined) return { lags, findings };
   try {
     await withEventLog(settings, async (log) => {
+      findings.push(...replicationFindings(await listReplication(log)));
       for (const service of serviceNames) {
         const found = await listLag(log, service);
         lags.push(...grouped(service, found));
@@ -176,6 +184,23 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
     });
   }
   return { lags, findings };
+}
+
+function replicationFindings(replication: Replication): Finding[] {
+  const { wanted, copies, lacking } = replication;
+  // Nothing is kept yet.
+  if (copies === 0) return [];
+  const detail = replicationSentence(replication);
+  if (lacking.length === 0) return [{ what: 'copies of the log', state: 'ok', detail }];
+  const names = lacking.map(({ topic, copies: some }) => `${topic} (${some})`);
+  return [
+    {
+      what: 'copies of the log',
+      state: 'warning',
+      detail,
+      remedy: `${wanted} copies are wanted, by the number of brokers or REPLICATION_FACTOR, and ${lacking.length} topics have fewer: ${names.join(', ')}. docs/runbooks/replication.md says how to add copies`,
+    },
+  ];
 }
 
 function lagFindings(found: PartitionLag[]): Finding[] {

@@ -36,7 +36,6 @@ export async function withEventLog<Result>(
       namespace: settings.namespace,
       clientId: 'lead-scoring-cli',
       partitions: settings.partitions,
-      replicationFactor: 1,
     },
     { logger: pino({ level: 'silent' }) },
   );

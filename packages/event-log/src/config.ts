@@ -9,7 +9,8 @@ export interface EventLogConfig {
   clientId: string;
   /** Partitions of every topic of the system. */
   partitions: number;
-  replicationFactor: number;
+  /** Copies of each record. Absent: as many as there are brokers, up to three. */
+  replicationFactor?: number | undefined;
   ssl?: boolean;
   sasl?: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string };
 }
@@ -20,5 +21,5 @@ export interface EventLogEnvironment {
   readonly SCHEMA_REGISTRY_URL: string;
   readonly NAMESPACE: string;
   readonly PARTITIONS: number;
-  readonly REPLICATION_FACTOR: number;
+  readonly REPLICATION_FACTOR?: number | undefined;
 }

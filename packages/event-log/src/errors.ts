@@ -10,6 +10,7 @@ export type EventLogErrorCode =
   | 'record_too_large'
   | 'incompatible_schema'
   | 'topic_mismatch'
+  | 'too_few_brokers'
   | 'not_prepared'
   | 'closed';
 

@@ -9,7 +9,8 @@ import { EventLogError } from './errors.js';
 import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka-connection.js';
 import { partitionOfKey } from './murmur2.js';
 import { createSchemaStore, type SchemaStore } from './schemas.js';
-import { ensureTopics, wireTopic } from './topics.js';
+import { wireTopic } from './topic-names.js';
+import { ensureTopics } from './topics.js';
 
 /** What the other modules of this package need of the log; not for services. */
 export interface EventLogInternals {

@@ -16,5 +16,6 @@ export {
 } from './processor.js';
 export * from './projector.js';
 export * from './records.js';
+export { replicationSentence, type Replication } from './replication.js';
 export * from './requester.js';
 export * from './writer.js';

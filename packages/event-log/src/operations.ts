@@ -6,6 +6,7 @@ import { EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { createPartitionReader, untilNow, type RawRecord } from './partition-reader.js';
 import type { IncomingRecord } from './records.js';
+import { readReplication, type Replication } from './replication.js';
 import { pause, unlessAborted } from './timing.js';
 import { createRecordWriter } from './writer.js';
 
@@ -47,6 +48,19 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
     return lags;
   } catch (error) {
     throw new EventLogUnavailable(`the lag of ${service} cannot be read`, error);
+  } finally {
+    admin.disconnect().catch(() => undefined);
+  }
+}
+
+/** How many copies the log's topics have, and how many they are to have. */
+export async function listReplication(log: EventLog): Promise<Replication> {
+  const admin = log[internals].kafka.admin();
+  try {
+    await admin.connect();
+    return await readReplication(admin, log.config);
+  } catch (error) {
+    throw new EventLogUnavailable('the number of copies cannot be read', error);
   } finally {
     admin.disconnect().catch(() => undefined);
   }

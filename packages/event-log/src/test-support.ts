@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { records as declarations, topics, type TopicName } from '@lead-scoring/contracts';
 import { pino } from 'pino';
+import type { EventLogConfig } from './config.js';
 import { createEventLog, internals, type EventLog } from './event-log.js';
 import type { TailedRecord } from './operations.js';
 import type { Checkpoint, Decision, PartitionState, ProcessorOptions, ProcessorStatus } from './processor.js';
@@ -23,15 +24,15 @@ function required(name: string): string {
 }
 
 /** A log in a namespace of its own; not prepared yet. */
-export function testLog(options: { partitions?: number; namespace?: string } = {}): EventLog {
+export function testLog(options: Partial<EventLogConfig> = {}): EventLog {
   return createEventLog(
     {
       brokers: required('KAFKA_BROKERS').split(','),
       schemaRegistryUrl: required('SCHEMA_REGISTRY_URL'),
-      namespace: options.namespace ?? `event-log-${randomUUID().slice(0, 8)}`,
+      namespace: `event-log-${randomUUID().slice(0, 8)}`,
       clientId: 'event-log-test',
-      partitions: options.partitions ?? 3,
-      replicationFactor: 1,
+      partitions: 3,
+      ...options,
     },
     { logger },
   );

@@ -1,16 +1,13 @@
 // Makes the declared topics, and refuses to work with ones that would lose or misplace records.
-import { topics, type TopicDeclaration, type TopicName } from '@lead-scoring/contracts';
+import { topics, type TopicDeclaration } from '@lead-scoring/contracts';
 import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import type { EventLogConfig } from './config.js';
 import { protocolErrorType } from './kafka-connection.js';
+import { factorForNewTopics, neededInSync, readReplication, tellReplication } from './replication.js';
 import { pause } from './timing.js';
-
-/** A topic's name on the wire: `<namespace>.<topic>`. */
-export function wireTopic(namespace: string, topic: TopicName): string {
-  return `${namespace}.${topic}`;
-}
+import { wireTopic } from './topic-names.js';
 
 /** Bytes of a record batch that the brokers take: records up to 4 MiB, and room for the dead letters of larger ones. */
 const maxBatchBytes = 8 * 1024 * 1024;
@@ -22,8 +19,7 @@ export function topicSettings(topic: TopicDeclaration, replicationFactor: number
     'cleanup.policy': 'delete',
     'retention.ms': String(topic.retentionMs),
     'retention.bytes': '-1',
-    // With two copies, waiting for both would stop writes whenever one broker restarts.
-    'min.insync.replicas': String(Math.max(1, replicationFactor - 1)),
+    'min.insync.replicas': String(neededInSync(replicationFactor)),
     'unclean.leader.election.enable': 'false',
     'max.message.bytes': String(
       topic.name.endsWith('.dead-letters') ? maxDeadLetterBatchBytes : maxBatchBytes,
@@ -48,18 +44,18 @@ export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger:
 
 async function createMissing(admin: Admin, config: EventLogConfig): Promise<void> {
   const there = new Set(await admin.listTopics());
-  const missing = topics
-    .filter((topic) => !there.has(wireTopic(config.namespace, topic.name)))
-    .map((topic): ITopicConfig => ({
-      topic: wireTopic(config.namespace, topic.name),
-      numPartitions: config.partitions,
-      replicationFactor: config.replicationFactor,
-      configEntries: Object.entries(topicSettings(topic, config.replicationFactor)).map(([name, value]) => ({
-        name,
-        value,
-      })),
-    }));
-  if (missing.length === 0) return;
+  const declared = topics.filter((topic) => !there.has(wireTopic(config.namespace, topic.name)));
+  if (declared.length === 0) return;
+  const replicationFactor = await factorForNewTopics(admin, config);
+  const missing = declared.map((topic): ITopicConfig => ({
+    topic: wireTopic(config.namespace, topic.name),
+    numPartitions: config.partitions,
+    replicationFactor,
+    configEntries: Object.entries(topicSettings(topic, replicationFactor)).map(([name, value]) => ({
+      name,
+      value,
+    })),
+  }));
   try {
     await admin.createTopics({ topics: missing, waitForLeaders: false });
   } catch (error) {
@@ -95,6 +91,8 @@ async function check(admin: Admin, config: EventLogConfig, logger: Logger): Prom
       );
     }
   }
+  const replication = await readReplication(admin, config);
+  tellReplication(replication, logger);
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
     resources: names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
@@ -103,7 +101,7 @@ async function check(admin: Admin, config: EventLogConfig, logger: Logger): Prom
     const name = wireTopic(config.namespace, topic.name);
     const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? [];
     const actual = new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
-    for (const [setting, wanted] of Object.entries(topicSettings(topic, config.replicationFactor))) {
+    for (const [setting, wanted] of Object.entries(topicSettings(topic, replication.wanted))) {
       const is = actual.get(setting);
       if (is === undefined || is === wanted) continue;
       const losesEvents =

@@ -56,7 +56,8 @@ export const commonConfiguration = z.object({
     .string()
     .regex(/^mongodb(\+srv)?:\/\/\S+$/, 'must be a URI that starts with mongodb:// or mongodb+srv://'),
   PARTITIONS: whole(1, 1_000).default(6),
-  REPLICATION_FACTOR: whole(1, 9).default(1),
+  /** Copies of each record in Kafka. Not set: as many as there are brokers, up to three. */
+  REPLICATION_FACTOR: whole(1, 9).optional(),
   /** 0: any free port; the port is announced. */
   PORT: whole(0, 65_535).default(0),
   HOST: z.string().min(1).max(255).default('127.0.0.1'),

@@ -28,7 +28,6 @@ describe('configuration', () => {
       KAFKA_BROKERS: ['127.0.0.1:9092', 'broker-2:9093'],
       NAMESPACE: 'lead-scoring',
       PARTITIONS: 12,
-      REPLICATION_FACTOR: 1,
       PORT: 0,
       HOST: '127.0.0.1',
       LOG_LEVEL: 'info',

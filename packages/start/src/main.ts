@@ -5,7 +5,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createClient } from '@lead-scoring/client';
 import { secretFrom, type ServiceName } from '@lead-scoring/contracts';
+import { createEventLog, listReplication, replicationSentence } from '@lead-scoring/event-log';
 import { freePort, startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
+import { pino } from 'pino';
 import { sampleEvents, sampleLevels, sampleRulesets } from './sample-data.js';
 import { startSystem, type RunningSystem, type SystemSecrets } from './system.js';
 
@@ -88,10 +90,30 @@ export async function main(root: string, flags: readonly string[]): Promise<void
       join(run, 'start.json'),
       startFileOf(system, platform.endpoints, secrets, ouId, namespace),
     );
+    say(await copiesOf(platform.endpoints, namespace));
     greet(system.gatewayUrl, secrets.bootstrapToken, join(run, 'logs'));
   } catch (error) {
     process.stderr.write(`\n${messageOf(error)}\n`);
     await stop(1);
+  }
+}
+
+/** What a lost disk would cost. */
+async function copiesOf(endpoints: PlatformEndpoints, namespace: string): Promise<string> {
+  const log = createEventLog(
+    {
+      brokers: endpoints.kafkaBrokers,
+      schemaRegistryUrl: endpoints.schemaRegistryUrl,
+      namespace,
+      clientId: 'lead-scoring-start',
+      partitions: Number(process.env.PARTITIONS ?? 6),
+    },
+    { logger: pino({ level: 'silent' }) },
+  );
+  try {
+    return `${replicationSentence(await listReplication(log))} (docs/runbooks/replication.md).`;
+  } finally {
+    await log.close();
   }
 }
 
@@ -184,6 +206,7 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
   const names = [
     'LOG_LEVEL',
     'PARTITIONS',
+    'REPLICATION_FACTOR',
     'APP_URL',
     'RATE_LIMIT_PER_MINUTE',
     'RATE_LIMIT_BURST',

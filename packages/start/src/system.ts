@@ -37,7 +37,6 @@ export interface SystemOptions {
   instances?: Partial<Record<ServiceName, number>>;
   /** Further environment of every service. */
   environment?: Record<string, string>;
-  replicationFactor?: number;
   /** Called after each start of a service's process, the first included. */
   onChange?: (system: RunningSystem) => void;
   onProgress?: (message: string) => void;
@@ -162,7 +161,6 @@ function environmentOf(
     KAFKA_BROKERS: options.endpoints.kafkaBrokers.join(','),
     SCHEMA_REGISTRY_URL: options.endpoints.schemaRegistryUrl,
     MONGODB_URI: options.endpoints.mongodbUri,
-    REPLICATION_FACTOR: String(options.replicationFactor ?? 1),
     HOST: '127.0.0.1',
     PORT: String(port),
     INTERNAL_SECRET: options.secrets.internalSecret,

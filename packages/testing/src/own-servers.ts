@@ -3,7 +3,7 @@
 import { startPlatform, type BrokerControl, type PlatformEndpoints } from '@lead-scoring/platform';
 import { createLedger, createRules, type Ledger } from './ledger.js';
 import { endpointsFromEnvironment } from './servers.js';
-import { startTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';
+import { startTestSystem, type TestSystem } from './test-system.js';
 
 export interface OwnBrokers {
   endpoints: PlatformEndpoints;
@@ -51,7 +51,6 @@ export async function startOwnDatabase(): Promise<OwnDatabase> {
 /** A system on servers of the test's own, with the rules that its ledger knows; `stop` ends both. */
 export async function startSystemOn(
   servers: OwnBrokers | OwnDatabase,
-  options: Pick<TestSystemOptions, 'replicationFactor'> = {},
 ): Promise<{ system: TestSystem; ledger: Ledger; stop: () => Promise<void> }> {
   let system: TestSystem | undefined;
   const stop = async () => {
@@ -62,7 +61,7 @@ export async function startSystemOn(
     }
   };
   try {
-    system = await startTestSystem({ ...options, endpoints: servers.endpoints });
+    system = await startTestSystem({ endpoints: servers.endpoints });
     await createRules(system);
     return { system, ledger: createLedger(system), stop };
   } catch (error) {

@@ -111,7 +111,6 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
     SCHEMA_REGISTRY_URL: endpoints.schemaRegistryUrl,
     MONGODB_URI: endpoints.mongodbUri,
     PARTITIONS: partitions,
-    REPLICATION_FACTOR: 1,
   };
   const opened = await startInOrder(
     async (scope) => {

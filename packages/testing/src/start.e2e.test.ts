@@ -119,7 +119,8 @@ describe('npm start', () => {
         ]),
       ),
     });
-    for (const text of [file.api_url, `${file.api_url}/docs`, file.token, 'curl'])
+    const copies = 'The cluster has one broker and each record one copy';
+    for (const text of [file.api_url, `${file.api_url}/docs`, file.token, 'curl', copies])
       expect(output).toContain(text);
     expect((await stat(join(folder, 'start.json'))).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, 'secrets.json'))).mode & 0o777).toBe(0o600);

@@ -15,7 +15,6 @@ export function openSystemLog({
       namespace,
       clientId: 'rebuild',
       partitions: 6,
-      replicationFactor: 1,
     },
     { logger: pino({ level: 'silent' }) },
   );

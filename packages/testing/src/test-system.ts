@@ -48,7 +48,6 @@ export interface TestSystemOptions {
   endpoints?: PlatformEndpoints;
   instances?: Partial<Record<ServiceName, number>>;
   environment?: Record<string, string>;
-  replicationFactor?: number;
 }
 
 /** The checkout that holds this file. */
@@ -75,7 +74,6 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     },
     organisation: { name: 'Test Organisation', unit: 'Main' },
     ...(options.instances && { instances: options.instances }),
-    ...(options.replicationFactor !== undefined && { replicationFactor: options.replicationFactor }),
     environment: {
       RATE_LIMIT_PER_MINUTE: '1000000',
       RATE_LIMIT_BURST: '1000000',

@@ -22,7 +22,7 @@ let stop: () => Promise<void>;
 
 beforeAll(async () => {
   cluster = await startOwnBrokers(3);
-  ({ system, ledger, stop } = await startSystemOn(cluster, { replicationFactor: 3 }));
+  ({ system, ledger, stop } = await startSystemOn(cluster));
 }, 300_000);
 
 afterAll(() => stop(), 90_000);

@@ -131,7 +131,6 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       namespace,
       clientId: 'test',
       partitions: 3,
-      replicationFactor: 1,
     },
     { logger },
   );

@@ -1,0 +1,7 @@
+// Topics' names on the wire.
+import type { TopicName } from '@lead-scoring/contracts';
+
+/** A topic's name on the wire: `<namespace>.<topic>`. */
+export function wireTopic(namespace: string, topic: TopicName): string {
+  return `${namespace}.${topic}`;
+}
