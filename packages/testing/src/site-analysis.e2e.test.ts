@@ -7,7 +7,10 @@ import { html, sitemapSite, startExampleSite, type ExampleSite, type Page } from
 import { furnish } from './route-examples.js';
 import { startTestSystem, type Answer, type RequestOptions, type TestSystem } from './test-system.js';
 
-const listed = ['/pricing', '/book-demo', '/blog/one', '/blog/two', '/careers', '/planet', '/terms'];
+const listed = [
+  ...['/pricing', '/book-demo', '/blog/one', '/blog/two', '/careers', '/planet'],
+  ...['/terms', '/terms/sale', '/privacy'],
+];
 const crawled: Record<string, Page> = {
   '/robots.txt': (_req, res) => {
     res.writeHead(200, { 'content-type': 'text/plain' }).end('User-agent: *\nDisallow: /partners\n');
@@ -95,16 +98,19 @@ describe('a site with a sitemap', () => {
       ['High Intent - Pricing', ['/pricing']],
       ['Low Intent - Content', ['/blog/one', '/blog/two']],
       ['Not a Buyer - Careers', ['/careers']],
-      ['Not a Buyer - Legal', ['/terms']],
+      ['Not a Buyer - Legal', ['/privacy', '/terms', '/terms/sale']],
     ]);
     expect(found.body.proposed_rules).toEqual(
-      found.body.categories.map(({ category, pattern, suggested_weight, icon }) => ({
-        event_type: 'Page View',
-        weight: suggested_weight,
-        label: category,
-        icon,
-        attribute_filters: [{ field: 'path', operator: 'contains', value: pattern }],
-      })),
+      found.body.categories.map(({ category, pattern, suggested_weight, icon }) => {
+        const value = category === 'Not a Buyer - Legal' ? ['/terms', '/privacy'] : pattern;
+        return {
+          event_type: 'Page View',
+          weight: suggested_weight,
+          label: category,
+          icon,
+          attribute_filters: [{ field: 'path', operator: 'contains', value }],
+        };
+      }),
     );
     expect(withSitemap.requests.every(({ userAgent }) => /\(\+?.+\)|https?:\/\//.test(userAgent ?? ''))).toBe(
       true,

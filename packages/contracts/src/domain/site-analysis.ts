@@ -1,5 +1,6 @@
 // What an analysis of a website finds: pages sorted by how near they are to a purchase, and the rules proposed for them.
 import { z } from 'zod';
+import { maximumFragments } from './filters.js';
 
 /** SPEC.md's categories, ordered from highest to lowest intent. */
 export const intentCategory = z
@@ -36,12 +37,14 @@ const fragment = z.string().min(1).max(1_000).meta({ example: '/pricing' });
 export const siteCategory = z
   .strictObject({
     category: intentCategory,
-    pattern: fragment.describe('URL fragment that identifies pages of this category.'),
+    pattern: fragment.describe('URL fragment that identifies pages of this category: the best single one.'),
     urls: z
       .array(z.string().min(1).max(2_048))
       .min(1)
       .max(maximumAnalysedPages)
-      .describe('Page paths on the site that matched: all whose path contains the pattern.'),
+      .describe(
+        'Page paths on the site that matched: all of the category, and just those that its rule scores.',
+      ),
     suggested_weight: points.describe('Recommended points.'),
     icon,
   })
@@ -56,7 +59,17 @@ export const proposedRule = z
     label: intentCategory.describe('The category.'),
     icon,
     attribute_filters: z
-      .array(z.strictObject({ field: z.literal('path'), operator: z.literal('contains'), value: fragment }))
+      .array(
+        z.strictObject({
+          field: z.literal('path'),
+          operator: z.literal('contains'),
+          value: z
+            .union([fragment, z.array(fragment).min(2).max(maximumFragments)])
+            .describe(
+              'The fragment; or, where one does not match just the urls of the category, any of a list.',
+            ),
+        }),
+      )
       .min(1)
       .max(20),
   })

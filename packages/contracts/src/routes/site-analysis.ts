@@ -17,7 +17,7 @@ export const analyzeSite = defineRoute({
   tag,
   summary: 'Analyse a website and propose rules',
   description:
-    'Reads the sitemap, or else the homepage and what its navigation links to, and sorts the pages by how near they are to a purchase. The urls of a category are those that the filter of its rule matches, so a page may be in two. Takes at most 15 seconds: what was found by then is the answer. https:// is added when no scheme is given. Public addresses only, on ports 80 and 443. 502 when the site could not be read; `code` says why.',
+    'Reads the sitemap, or else the homepage and what its navigation links to, and sorts the pages by how near they are to a purchase. The urls of a category are all its pages, and those that the filter of its rule matches: a path that contains the whole path of a page of another category (`/blog/pricing-tips` beside `/pricing`) is in both. Takes at most 15 seconds: what was found by then is the answer. https:// is added when no scheme is given. Public addresses only, on ports 80 and 443. 502 when the site could not be read; `code` says why.',
   body: z
     .strictObject({ url: siteUrl.describe('The website; https:// may be left out.') })
     .meta({ id: 'SiteToAnalyze' }),

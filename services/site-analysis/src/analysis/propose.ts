@@ -1,32 +1,20 @@
-// Sorts pages into categories and proposes a rule for each. A rule can only ask whether a path contains a fragment, so
-// the best fragment is exact: it is in paths of its category and in no other path that was analysed. Where none is, the
-// one that finds most of its category and least of anything else is taken, and whatever it finds is listed: what the
-// filter matches and what is shown always agree.
-import { intentCategory, type SiteAnalysis } from '@lead-scoring/contracts';
-import { categories, categorize, categoryOfSegment, segmentsOf, stemOf } from './categories.js';
+// Sorts pages into categories and proposes a rule for each. A rule asks whether a path contains a fragment, or any of a
+// list. A fragment that is in a page's path is also in every path that contains this whole path (`/pricing` in
+// `/blog/pricing-tips`), so a rule for all pages of a category cannot but match those too: they are listed with them, and
+// what is listed and what the rule matches always agree.
+import { compileFilters, intentCategory, maximumFragments, type SiteAnalysis } from '@lead-scoring/contracts';
+import { categories, categorize } from './categories.js';
+import { fragmentsOf, untidiness, type SortedPage } from './fragments.js';
 
 /** Of pages beyond the cap, this many are looked at for fragments that would hit the wrong ones, and as many characters. */
 const maximumSkippedConsidered = 10_000;
 const maximumSkippedCharacters = 1_000_000;
 
-/** Fragments of a category that are held against every page, those that came from most pages first. */
-const maximumFragments = 60;
-
-/** Of these, as many are held against the pages beyond the cap. */
+/** Fragments, of those that are alike good on the analysed pages, that are held against the pages beyond the cap. */
 const shortlistLength = 10;
 
-/** Segments that a fragment spans at most. */
-const maximumSpan = 3;
-
-const maximumFragmentLength = 200;
-
-interface SortedPage {
-  path: string;
-  /** As the filter `contains` compares. */
-  lower: string;
-  category: string | null;
-  segments: number[];
-}
+/** Fragments of a single page that are tried before its whole path is taken. */
+const maximumTried = 8;
 
 /**
  * @param analysed paths of pages, the ones that matter most first
@@ -36,25 +24,38 @@ export function proposeRules(
   analysed: readonly string[],
   skipped: readonly string[] = [],
 ): Pick<SiteAnalysis, 'categories' | 'proposed_rules'> {
-  const pages = analysed.map(sorted);
-  const beyond = considered(skipped).map(sorted);
+  const site: Site = { pages: analysed.map(sorted), beyond: considered(skipped).map(sorted) };
   const found = intentCategory.options.flatMap((category) => {
     const details = categories.get(category);
-    const pattern = patternOf(category, pages, beyond);
-    if (details === undefined || pattern === null) return [];
-    const urls = pages.filter(({ lower }) => lower.includes(pattern)).map(({ path }) => path);
-    return { category, pattern, urls, suggested_weight: details.weight, icon: details.icon };
+    const own = site.pages.filter((page) => page.category === category);
+    if (details === undefined || own.length === 0) return [];
+    const { pattern, fragments } = choiceFor(category, own, site);
+    const urls = site.pages.filter(matching(fragments)).map(({ path }) => path);
+    const entry = { category, pattern, urls, suggested_weight: details.weight, icon: details.icon };
+    return { fragments, entry };
   });
   return {
-    categories: found,
-    proposed_rules: found.map(({ category, pattern, suggested_weight, icon }) => ({
+    categories: found.map(({ entry }) => entry),
+    proposed_rules: found.map(({ fragments, entry: { category, suggested_weight, icon } }) => ({
       event_type: 'Page View',
       weight: suggested_weight,
       label: category,
       icon,
-      attribute_filters: [{ field: 'path', operator: 'contains', value: pattern }],
+      attribute_filters: [
+        {
+          field: 'path',
+          operator: 'contains',
+          value: fragments.length === 1 ? (fragments[0] ?? '') : fragments,
+        },
+      ],
     })),
   };
+}
+
+interface Site {
+  pages: readonly SortedPage[];
+  /** Pages beyond the cap. */
+  beyond: readonly SortedPage[];
 }
 
 function sorted(path: string): SortedPage {
@@ -70,107 +71,131 @@ function considered(skipped: readonly string[]): string[] {
   });
 }
 
+/** Whether a rule with these fragments scores views of a page; in time linear in the path, whatever the fragments. */
+function matching(fragments: readonly string[]): (page: SortedPage) => boolean {
+  const matches = compileFilters([{ field: 'path', operator: 'contains', value: [...fragments] }]);
+  return ({ lower }) => matches({ path: lower });
+}
+
 interface Candidate {
   fragment: string;
   /** Pages of the category that have it. */
-  reach: number;
+  reached: ReadonlySet<SortedPage>;
   /** Pages of none or of others that have it. */
   astray: number;
+  /** Whether it matches no page but those that the rule cannot but match. */
+  isExact: boolean;
+}
+
+/** The best single fragment, and the fragments, this one alone where that suffices, that together match all pages. */
+function choiceFor(
+  category: string,
+  own: readonly SortedPage[],
+  site: Site,
+): { pattern: string; fragments: string[] } {
+  const wanted = new Set(own.flatMap((page) => pagesWithin(site, page)));
+  const candidateOf = (fragment: string): Candidate => {
+    const found = site.pages.filter(matching([fragment]));
+    const reached = new Set(found.filter((page) => page.category === category));
+    const isExact = found.every((page) => wanted.has(page));
+    return { fragment, reached, astray: found.length - reached.size, isExact };
+  };
+  const candidates = fragmentsOf(category, own).map(candidateOf);
+  const worthBeyond = remembered((fragment) => worthAmong(site.beyond, category, fragment));
+  const whole = candidates.filter(({ isExact, reached }) => isExact && reached.size === own.length);
+  if (whole.length > 0) {
+    const { fragment } = bestOf(whole, worthBeyond);
+    return { pattern: fragment, fragments: [fragment] };
+  }
+  const exact = candidates.filter(({ reached, astray }) => astray === 0 && 2 * reached.size >= own.length);
+  const fragments = coverOf(category, own, candidates, { candidateOf, worthBeyond });
+  const [only] = fragments;
+  if (only !== undefined && fragments.length === 1) return { pattern: only, fragments };
+  return { pattern: bestOf(exact.length > 0 ? exact : candidates, worthBeyond).fragment, fragments };
+}
+
+/** Every page whose path holds the whole path of this page, itself among them. */
+function pagesWithin(site: Site, { lower }: SortedPage): SortedPage[] {
+  const matches = matching([lower]);
+  return site.pages.filter((page) => page.lower.length >= lower.length && matches(page));
 }
 
 /**
- * The fragment for a category; null only when it has no pages. One that most of its pages share and that no other page
- * has, else the one that finds the most of its pages after those that it should not find are taken off.
+ * Exact fragments that together reach all pages, the one that reaches most of those left first. A page that no
+ * fragment of several reaches is matched by one of its own, at worst by its whole path.
  */
-function patternOf(
+function coverOf(
   category: string,
-  pages: readonly SortedPage[],
-  beyond: readonly SortedPage[],
-): string | null {
-  const own = pages.filter((page) => page.category === category);
-  const candidates = fragmentsOf(category, own).map((fragment): Candidate => {
-    const found = pages.filter(({ lower }) => lower.includes(fragment));
-    const reach = found.filter((page) => page.category === category).length;
-    return { fragment, reach, astray: found.length - reach };
-  });
-  const exact = candidates.filter(({ reach, astray }) => astray === 0 && 2 * reach >= own.length);
-  const shortlist = (exact.length > 0 ? exact : candidates)
+  own: readonly SortedPage[],
+  candidates: readonly Candidate[],
+  { candidateOf, worthBeyond }: { candidateOf: (fragment: string) => Candidate; worthBeyond: Worth },
+): string[] {
+  const chosen: Candidate[] = [];
+  let left = own;
+  const take = (candidate: Candidate) => {
+    chosen.push(candidate);
+    left = left.filter((page) => !candidate.reached.has(page));
+  };
+  for (let useful = candidates.filter(({ isExact }) => isExact); ;) {
+    useful = useful
+      .map((candidate) => ({
+        ...candidate,
+        reached: new Set(left.filter((page) => candidate.reached.has(page))),
+      }))
+      .filter(({ reached }) => reached.size > 0);
+    if (useful.length === 0) break;
+    take(candidateOf(bestOf(useful, worthBeyond).fragment));
+  }
+  for (let page = left[0]; page !== undefined; page = left[0]) {
+    const tried = fragmentsOf(category, [page]).slice(0, maximumTried).map(candidateOf);
+    take(tried.find(({ isExact }) => isExact) ?? candidateOf(page.lower));
+  }
+  return withoutNeedless(chosen)
+    .slice(0, maximumFragments)
+    .map(({ fragment }) => fragment);
+}
+
+/** Drops what the others reach as well, the latest first. */
+function withoutNeedless(chosen: readonly Candidate[]): Candidate[] {
+  let kept = [...chosen];
+  for (const candidate of [...chosen].reverse()) {
+    const others = kept.filter((one) => one !== candidate);
+    if ([...candidate.reached].every((page) => others.some(({ reached }) => reached.has(page))))
+      kept = others;
+  }
+  return kept;
+}
+
+type Worth = (fragment: string) => number;
+
+/** The one that finds the most pages of the category after those that it should not find are taken off. */
+function bestOf(candidates: readonly Candidate[], worthBeyond: Worth): Candidate {
+  const shortlist = [...candidates]
     .sort(
       (a, b) =>
-        b.reach - b.astray - (a.reach - a.astray) ||
-        b.reach - a.reach ||
+        b.reached.size - b.astray - (a.reached.size - a.astray) ||
+        b.reached.size - a.reached.size ||
         untidiness(a.fragment) - untidiness(b.fragment),
     )
-    .slice(0, shortlistLength);
-  let best: { fragment: string; worth: number } | null = null;
-  for (const { fragment, reach, astray } of shortlist) {
-    let worth = reach - astray;
-    for (const page of beyond)
-      if (page.lower.includes(fragment)) worth += page.category === category ? 1 : -1;
-    if (best === null || worth > best.worth) best = { fragment, worth };
-  }
-  return best?.fragment ?? null;
+    .slice(0, shortlistLength)
+    .map((candidate) => ({
+      candidate,
+      worth: candidate.reached.size - candidate.astray + worthBeyond(candidate.fragment),
+    }));
+  return shortlist.reduce((best, one) => (one.worth > best.worth ? one : best)).candidate;
 }
 
-/** What a person would write comes first: whole segments from their slash on, as few as possible. */
-function untidiness(fragment: string): number {
-  if (!fragment.startsWith('/')) return 10;
-  const segments = fragment.split('/').filter(Boolean).length;
-  return segments - 1 + (fragment.endsWith('/') ? 0.5 : /[_-]$/.test(fragment) ? 5 : 0);
+function worthAmong(pages: readonly SortedPage[], category: string, fragment: string): number {
+  let worth = 0;
+  for (const page of pages) if (page.lower.includes(fragment)) worth += page.category === category ? 1 : -1;
+  return worth;
 }
 
-/** What pages of a category might share: what came from most of them first, then the plainest. */
-function fragmentsOf(category: string, pages: readonly SortedPage[]): string[] {
-  const fragments = new Map<string, number>();
-  const stems = new Set<string>();
-  const add = (long: string) => {
-    const fragment = long.slice(0, maximumFragmentLength);
-    if (fragment.length > 2) fragments.set(fragment, (fragments.get(fragment) ?? 0) + 1);
+function remembered(worthOf: Worth): Worth {
+  const known = new Map<string, number>();
+  return (fragment) => {
+    const worth = known.get(fragment) ?? worthOf(fragment);
+    known.set(fragment, worth);
+    return worth;
   };
-  for (const { lower, segments: matched } of pages) {
-    const segments = segmentsOf(lower);
-    for (const at of matched) {
-      const segment = segments[at] ?? '';
-      const stem = stemOf(segment);
-      stems.add(stem);
-      add(`/${stem}`);
-      for (let from = Math.max(0, at - maximumSpan + 1); from <= at; from += 1)
-        for (let to = at; to < Math.min(segments.length, from + maximumSpan); to += 1) {
-          const span = `/${segments.slice(from, to + 1).join('/')}`;
-          add(span);
-          if (to + 1 < segments.length) add(`${span}/`);
-        }
-      for (const part of partsOf(stem, category)) add(part);
-    }
-  }
-  const starts = sharedStarts([...stems]).map((start) => `/${start}`);
-  const likely = [...fragments]
-    .sort(([a, ofA], [b, ofB]) => ofB - ofA || untidiness(a) - untidiness(b))
-    .map(([fragment]) => fragment);
-  // What stems share comes from none of them alone.
-  return [...new Set([...starts.slice(0, maximumFragments / 4), ...likely])].slice(0, maximumFragments);
-}
-
-/** `demo` and `-demo` of `book-demo`: the first and the last word with their hyphen, and words that say it all alone. */
-function partsOf(stem: string, category: string): string[] {
-  const words = stem.split(/[-_]/);
-  const [first = '', last = ''] = [words[0], words.at(-1)];
-  if (words.length < 2 || first === '' || last === '') return words.length === 1 ? [stem] : [];
-  return [
-    ...words.filter((word) => categoryOfSegment(word) === category),
-    `/${stem.slice(0, first.length + 1)}`,
-    stem.slice(-last.length - 1),
-  ];
-}
-
-/** `product` of `product` and `products`, `case-stud` of `case-study` and `case-studies`. */
-function sharedStarts(stems: string[]): string[] {
-  const ordered = stems.sort();
-  return ordered.flatMap((stem, at) => {
-    const next = ordered[at + 1] ?? '';
-    let length = 0;
-    while (length < stem.length && stem[length] === next[length]) length += 1;
-    const shorter = Math.min(stem.length, next.length);
-    return length >= 4 && length >= 0.75 * shorter ? [stem.slice(0, length)] : [];
-  });
 }

@@ -1,107 +1,125 @@
-// Proposed rules: the fragment that most pages of a category share, and that no other page has.
+// Proposed rules: fragments that the pages of a category share, and that no other page has.
 import { describe, expect, test } from '@jest/globals';
-import { attributeFilter, compileFilters, siteCategory, type IntentCategory } from '@lead-scoring/contracts';
+import {
+  attributeFilter,
+  compileFilters,
+  maximumFragments,
+  proposedRule,
+  siteCategory,
+  type IntentCategory,
+  type ProposedRule,
+} from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { categorize } from './categories.js';
 import { proposeRules } from './propose.js';
 
-function patternOf(category: IntentCategory, paths: string[], skipped: string[] = []) {
-  const found = proposeRules(paths, skipped).categories.find((one) => one.category === category);
-  return found && [found.pattern, found.urls];
+function found(category: IntentCategory, paths: string[], skipped: string[] = []) {
+  const { categories, proposed_rules } = proposeRules(paths, skipped);
+  const at = categories.findIndex((one) => one.category === category);
+  const { pattern, urls } = categories[at] ?? {};
+  return { pattern, urls, value: proposed_rules[at]?.attribute_filters[0]?.value };
 }
 
-describe('the pattern', () => {
-  test('is the plain segment where all pages share it', () => {
+/** Of a category for which one fragment suffices: it is the pattern, and what the rule asks for. */
+function single(category: IntentCategory, paths: string[], skipped: string[] = []) {
+  const { pattern, urls, value } = found(category, paths, skipped);
+  expect(value).toBe(pattern);
+  return [pattern, urls];
+}
+
+describe('one fragment, where it matches just the pages of the category,', () => {
+  test('is the plain segment that all pages share', () => {
     const pages = ['/pricing', '/en/pricing', '/pricing/enterprise', '/de/Pricing.html'];
-    expect(patternOf('High Intent - Pricing', ['/', '/docs', ...pages])).toEqual(['/pricing', pages]);
+    expect(single('High Intent - Pricing', ['/', '/docs', ...pages])).toEqual(['/pricing', pages]);
   });
 
   test('is what singular and plural share', () => {
     const pages = ['/case-studies', '/case-study/acme'];
-    expect(patternOf('Mid-High Intent - Social Proof', pages)).toEqual(['/case-stud', pages]);
-    expect(patternOf('Mid Intent - Product', ['/product', '/products/x'])).toEqual([
+    expect(single('Mid-High Intent - Social Proof', pages)).toEqual(['/case-stud', pages]);
+    expect(single('Mid Intent - Product', ['/product', '/products/x'])).toEqual([
       '/product',
       ['/product', '/products/x'],
     ]);
   });
 
-  test('is a word within segments where that reaches more pages', () => {
+  test('is a word within segments where all pages share that', () => {
     const pages = ['/demo', '/book-demo', '/en/request-a-demo'];
-    expect(patternOf('Very High Intent - Demo/Book', [...pages, '/schedule'])).toEqual(['demo', pages]);
-    expect(patternOf('Not a Buyer - Legal', ['/privacy-policy', '/cookie-policy', '/terms'])).toEqual([
-      '-policy',
-      ['/privacy-policy', '/cookie-policy'],
-    ]);
+    expect(single('Very High Intent - Demo/Book', pages)).toEqual(['demo', pages]);
+    const policies = ['/privacy-policy', '/cookie-policy'];
+    expect(single('Not a Buyer - Legal', policies)).toEqual(['-policy', policies]);
   });
 
-  test('never hits a page that only starts alike: /plans is not /planset, /product not /productivity', () => {
-    expect(patternOf('High Intent - Pricing', ['/plans', '/pricing', '/planset'])).toEqual([
-      '/pricing',
-      ['/pricing'],
-    ]);
-    expect(
-      patternOf('Mid Intent - Product', ['/product', '/product/a', '/product/b', '/blog/productivity']),
-    ).toEqual(['/product/', ['/product/a', '/product/b']]);
+  test('is the middle of addresses that compare one thing with another', () => {
+    const pages = ['/acme-vs-globex', '/globex-vs-initech'];
+    expect(single('Mid Intent - Tools', pages)).toEqual(['-vs-', pages]);
   });
 
   test('reaches further up the path where the segment alone is elsewhere too', () => {
     const pages = ['/pages/contact', '/de/pages/contact'];
-    expect(patternOf('High Intent - Contact', [...pages, '/collections/contact-lenses'])).toEqual([
+    expect(single('High Intent - Contact', [...pages, '/collections/contact-lenses'])).toEqual([
       '/pages/contact',
       pages,
     ]);
   });
 
-  test('leaves pages of a higher intent to their category', () => {
-    const guides = ['/docs/guides/a', '/docs/guides/b'];
-    expect(patternOf('Mid Intent - Documentation', [...guides, '/docs/install', '/docs/contact'])).toEqual([
-      '/docs/guides',
-      guides,
-    ]);
-  });
-
-  test('prefers, of fragments that are exact, the one that hits no wrong page beyond the cap', () => {
+  test('is, of those that do, the one that hits no wrong page beyond the cap', () => {
     const analysed = ['/product/a', '/product/b'];
-    expect(patternOf('Mid Intent - Product', analysed, ['/blog/product-led'])).toEqual([
-      '/product/',
-      analysed,
-    ]);
+    expect(single('Mid Intent - Product', analysed, ['/blog/product-led'])).toEqual(['/product/', analysed]);
+  });
+});
+
+describe('where no single fragment matches just the pages of the category, the rule takes a list', () => {
+  test('and a privacy page is shown beside a longer section of terms', () => {
+    const pages = ['/privacy', '/terms', '/terms/sale', '/terms/use'];
+    expect(found('Not a Buyer - Legal', ['/', ...pages])).toEqual({
+      pattern: '/terms',
+      urls: pages,
+      value: ['/terms', '/privacy'],
+    });
   });
 
-  test('where no fragment is exact, is the plain one, and what else it matches is listed with it', () => {
-    expect(patternOf('High Intent - Pricing', ['/', '/plan', '/planet'])).toEqual([
-      '/plan',
-      ['/plan', '/planet'],
-    ]);
-    expect(patternOf('High Intent - Pricing', ['/pricing', '/blog', '/blog/pricing-tips'])).toEqual([
-      '/pricing',
-      ['/pricing', '/blog/pricing-tips'],
-    ]);
+  test('of as few fragments as reach all pages, the one that reaches most first', () => {
+    const pages = ['/docs/a', '/docs/b', '/help', '/support', '/support/x', '/docs/help', '/support/docs'];
+    expect(found('Mid Intent - Documentation', [...pages, '/pricing'])).toEqual({
+      pattern: '/docs',
+      urls: pages,
+      value: ['/docs', '/support', '/help'],
+    });
   });
 
-  test('a page that two filters match is listed in both categories', () => {
+  test('that leaves pages of a higher intent to their category', () => {
+    const pages = ['/docs/guides/a', '/docs/guides/b', '/docs/install'];
+    expect(found('Mid Intent - Documentation', [...pages, '/docs/contact'])).toEqual({
+      pattern: '/docs/guides',
+      urls: pages,
+      value: ['/docs/guides', '/docs/install'],
+    });
+  });
+
+  test('that leaves out the best single fragment where this one hits other pages', () => {
+    const sections = ['/docs/a', '/docs/b', '/docs/c', '/docs/d'];
+    expect(found('Mid Intent - Documentation', [...sections, '/docs/pricing'])).toEqual({
+      pattern: '/docs',
+      urls: sections,
+      value: ['/docs/a', '/docs/b', '/docs/c', '/docs/d'],
+    });
+  });
+});
+
+describe('a page whose whole path is in that of another page', () => {
+  test.each<[IntentCategory, string, string[]]>([
+    ['High Intent - Pricing', '/plan', ['/plan', '/planet']],
+    ['High Intent - Pricing', '/pricing', ['/pricing', '/blog/pricing-tips']],
+    ['High Intent - Pricing', '/plan', ['/plan', '/de/plan', '/plans', '/planet']],
+    ['Mid Intent - Product', '/product', ['/product', '/product/a', '/blog/productivity']],
+  ])('is listed with it in %s: whatever finds %s finds the other', (category, pattern, pages) => {
+    expect(single(category, ['/', ...pages])).toEqual([pattern, pages]);
+  });
+
+  test('so that a page may be in two categories', () => {
     const pages = ['/pricing', '/blog', '/blog/pricing-tips'];
-    expect(patternOf('Low Intent - Content', pages)).toEqual(['/blog', ['/blog', '/blog/pricing-tips']]);
-  });
-
-  test('where no fragment is exact, finds most of the category and least of anything else', () => {
-    const plans = ['/plan', '/de/plan', '/plans'];
-    expect(patternOf('High Intent - Pricing', [...plans, '/planet'])).toEqual([
-      '/plan',
-      [...plans, '/planet'],
-    ]);
-    const pages = ['/demo', '/democracy', '/democrats', '/demolition'];
-    expect(patternOf('Very High Intent - Demo/Book', ['/en/demo', '/de/demo', '/fr/demo', ...pages])).toEqual(
-      ['/demo', ['/en/demo', '/de/demo', '/fr/demo', ...pages]],
-    );
-  });
-
-  test('an exact fragment for few of the pages does not stand in for one that finds nearly all', () => {
-    const pages = ['/pricing', '/de/pricing', '/fr/pricing'];
-    expect(patternOf('High Intent - Pricing', [...pages, '/blog/pricing-tips'])).toEqual([
-      '/pricing',
-      [...pages, '/blog/pricing-tips'],
-    ]);
+    expect(single('Low Intent - Content', pages)).toEqual(['/blog', ['/blog', '/blog/pricing-tips']]);
+    expect(single('High Intent - Pricing', pages)).toEqual(['/pricing', ['/pricing', '/blog/pricing-tips']]);
   });
 });
 
@@ -175,23 +193,44 @@ const segment = fc.constantFrom(
 const path = fc.array(segment, { maxLength: 4 }).map((segments) => `/${segments.join('/')}`);
 const site = fc.uniqueArray(path, { maxLength: 40 });
 
-test('every category found is proposed, and its filter matches exactly the pages listed, on any site', () => {
+/** The pages that a proposed rule scores, as scoring asks. */
+function scored(rule: ProposedRule | undefined, pages: readonly string[]): string[] {
+  const attribute_filters = rule?.attribute_filters ?? [];
+  expect(attribute_filters).toHaveLength(1);
+  const matches = compileFilters(attribute_filters.map((filter) => attributeFilter.parse(filter)));
+  return pages.filter((page) => matches({ path: page }));
+}
+
+test('each category found has all its pages, and its rule scores just those listed, on any site', () => {
   fc.assert(
     fc.property(site, site, (analysed, skipped) => {
       const { categories, proposed_rules } = proposeRules(analysed, skipped);
       for (const [at, found] of categories.entries()) {
         siteCategory.parse(found);
-        const filters =
-          proposed_rules[at]?.attribute_filters.map((filter) => attributeFilter.parse(filter)) ?? [];
-        expect(filters).toHaveLength(1);
-        expect(analysed.filter((page) => compileFilters(filters)({ path: page }))).toEqual(found.urls);
-        expect(found.urls.map((url) => categorize(url)?.category)).toContain(found.category);
+        expect(scored(proposedRule.parse(proposed_rules[at]), analysed)).toEqual(found.urls);
+        const own = analysed.filter((page) => categorize(page)?.category === found.category);
+        expect(found.urls).toEqual(expect.arrayContaining(own));
+        // What else is listed could not be left out: a path of the category is in it.
+        const others = found.urls.filter((page) => !own.includes(page));
+        for (const other of others)
+          expect(own.some((page) => other.toLowerCase().includes(page.toLowerCase()))).toBe(true);
       }
       const named = new Set(analysed.flatMap((page) => categorize(page)?.category ?? []));
       expect(new Set(categories.map(({ category }) => category))).toEqual(named);
     }),
     { numRuns: 500 },
   );
+});
+
+test('of a category that would need more fragments than a filter takes, those that reach most pages are proposed', () => {
+  const spellings = ['a', 'the', 'our', 'your', 'my', 'us', 'free', 'online', 'all'];
+  const pages = spellings.flatMap((one) => spellings.map((two) => `/${one}-${two}-tos`));
+  // No shorter fragment is theirs alone.
+  const others = pages.flatMap((page) => [`/x-${page.slice(1)}y`, `${page.slice(0, -3)}x`]);
+  const { categories, proposed_rules } = proposeRules([...pages, ...others]);
+  const at = categories.findIndex(({ category }) => category === 'Not a Buyer - Legal');
+  expect(proposedRule.parse(proposed_rules[at]).attribute_filters[0]?.value).toHaveLength(maximumFragments);
+  expect(scored(proposed_rules[at], [...pages, ...others])).toEqual(categories[at]?.urls);
 });
 
 test('addresses made to be expensive are sorted like others', () => {
