@@ -47,6 +47,7 @@ export const problemTypes = {
   scope_not_allowed: { status: 403, title: "The credential's scopes do not allow this" },
   org_unit_not_allowed: { status: 403, title: 'The credential may not use this organizational unit' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  too_many_in_flight: { status: 429, title: 'Too many requests at the same time' },
   // What is not there
   route_not_found: { status: 404, title: 'There is nothing at this path' },
   org_unit_not_found: { status: 404, title: 'The organizational unit does not exist' },

@@ -1,18 +1,31 @@
 // Reading a request's body: bounded before and after decompression, checked for encoding, parsed with a place for
 // every complaint. In place of express.json, which costs more and says less.
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { depthExceededAt, syntaxErrorAt } from './json-text.js';
 import { ProblemError } from './problems.js';
 
-const decompress = promisify(gunzip);
+/** The least that an upload must bring in each period; a slower one is ended. */
+export interface LeastRate {
+  bytes: number;
+  periodMs: number;
+}
+
+/** 500 bytes a second on average over ten seconds. */
+export const leastUploadRate: LeastRate = { bytes: 5_000, periodMs: 10_000 };
 
 export interface BodyOptions {
   /** Bytes of the body as sent, and after decompression. */
   maximumBytes: number;
   /** Media types that are taken, lower case. */
   types: readonly string[];
+  /** Default `leastUploadRate`. */
+  leastRate?: LeastRate;
+  /**
+   * Called for the bytes that have come to be held in memory: as they arrive, and again as they are unpacked.
+   * What it throws ends the reading.
+   */
+  onHeld?: (bytes: number) => void;
 }
 
 export interface Body {
@@ -25,9 +38,10 @@ export interface Body {
 /**
  * The body, decompressed if it came with gzip.
  * @throws ProblemError 415 for a media type, charset or encoding that is not taken, 413 when it is too large
- *   (a gzip bomb is given up at the limit), 400 for broken gzip or a body that ends early
+ *   (a gzip bomb is given up at the limit), 408 when it comes too slowly, 400 for broken gzip or a body that ends early
  */
-export async function readBody(req: IncomingMessage, { maximumBytes, types }: BodyOptions): Promise<Body> {
+export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Body> {
+  const { types } = options;
   const type = mediaTypeOf(req, types);
   const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip')
@@ -37,21 +51,33 @@ export async function readBody(req: IncomingMessage, { maximumBytes, types }: Bo
       'Content-Encoding must be gzip, or be left out for a body that is not compressed.',
       { headers: { 'Accept-Encoding': 'gzip, identity' } },
     );
-  const sent = await receive(req, maximumBytes);
-  if (encoding === 'identity') return { type, bytes: sent };
+  const sent = await receive(req, options);
+  return { type, bytes: encoding === 'identity' ? sent : await unpack(sent, options) };
+}
+
+/** Unpacks in parts, so that what is held is known while it grows. */
+async function unpack(sent: Buffer, { maximumBytes, onHeld }: BodyOptions): Promise<Buffer> {
+  const gunzip = createGunzip();
+  gunzip.end(sent);
+  const parts: Buffer[] = [];
+  let bytes = 0;
   try {
-    return { type, bytes: await decompress(sent, { maxOutputLength: maximumBytes }) };
+    for await (const part of gunzip as AsyncIterable<Buffer>) {
+      bytes += part.length;
+      if (bytes > maximumBytes) throw tooLarge(maximumBytes);
+      onHeld?.(part.length);
+      parts.push(part);
+    }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maximumBytes);
+    if (error instanceof ProblemError) throw error;
     throw new ProblemError(
       400,
       'malformed_gzip',
       'The body is not valid gzip data. Send it again, or without Content-Encoding.',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
+  return Buffer.concat(parts, bytes);
 }
 
 function mediaTypeOf(req: IncomingMessage, types: readonly string[]): string {
@@ -74,24 +100,46 @@ function mediaTypeOf(req: IncomingMessage, types: readonly string[]): string {
   return type;
 }
 
-function receive(req: IncomingMessage, maximumBytes: number): Promise<Buffer> {
+function receive(
+  req: IncomingMessage,
+  { maximumBytes, leastRate = leastUploadRate, onHeld }: BodyOptions,
+): Promise<Buffer> {
   const announced = Number(req.headers['content-length'] ?? 0);
   if (announced > maximumBytes) return Promise.reject(tooLarge(maximumBytes));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
+    const stopWatching = watchRate(
+      () => received,
+      leastRate,
+      () => {
+        refuse(tooSlow(leastRate));
+      },
+    );
     const finish = (settle: () => void) => {
+      stopWatching();
       req.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken);
       settle();
     };
+    const refuse = (error: Error) => {
+      finish(() => {
+        req.pause();
+        reject(error);
+      });
+    };
     const onData = (chunk: Buffer) => {
       received += chunk.length;
-      if (received <= maximumBytes) chunks.push(chunk);
-      else
-        finish(() => {
-          req.pause();
-          reject(tooLarge(maximumBytes));
-        });
+      if (received > maximumBytes) {
+        refuse(tooLarge(maximumBytes));
+        return;
+      }
+      try {
+        onHeld?.(chunk.length);
+      } catch (error) {
+        refuse(error as Error);
+        return;
+      }
+      chunks.push(chunk);
     };
     const onEnd = () => {
       finish(() => {
@@ -112,6 +160,34 @@ function receive(req: IncomingMessage, maximumBytes: number): Promise<Buffer> {
     };
     req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken);
   });
+}
+
+/** Calls `onSlow` at the end of the first period that brought less than the least rate asks for. */
+function watchRate(received: () => number, { bytes, periodMs }: LeastRate, onSlow: () => void): () => void {
+  let before = 0;
+  let stopped = false;
+  const timer = setInterval(() => {
+    // After a long pause of this process the timer is due before what has arrived meanwhile is read.
+    setImmediate(() => {
+      if (stopped) return;
+      if (received() - before < bytes) onSlow();
+      before = received();
+    });
+  }, periodMs);
+  return () => {
+    stopped = true;
+    clearInterval(timer);
+  };
+}
+
+function tooSlow({ bytes, periodMs }: LeastRate): ProblemError {
+  const seconds = String(periodMs / 1_000);
+  return new ProblemError(
+    408,
+    'request_timeout',
+    `The body came too slowly: less than ${String(bytes)} bytes in ${seconds} s. Send it again over a faster connection, or in smaller requests.`,
+    { headers: { Connection: 'close' } },
+  );
 }
 
 function tooLarge(maximumBytes: number): ProblemError {

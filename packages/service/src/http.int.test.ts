@@ -77,6 +77,26 @@ describe('bodies', () => {
           .map((line, index) => parseJson(line, { what: `Line ${String(index + 1)}` })),
       });
     });
+    app.post('/rate', async (req, res) => {
+      const { bytes } = await readBody(req, {
+        maximumBytes,
+        types: ['application/json'],
+        leastRate: { bytes: 10, periodMs: 300 },
+      });
+      res.json({ bytes: bytes.length });
+    });
+    app.post('/held', async (req, res) => {
+      let held = 0;
+      const { bytes } = await readBody(req, {
+        maximumBytes,
+        types: ['application/json'],
+        onHeld: (more) => {
+          held += more;
+          if (held > 1_500) throw new ProblemError(503, 'log_overloaded', 'No room.');
+        },
+      });
+      res.json({ held, bytes: bytes.length });
+    });
     app.get('/items/:id', (req, res) => {
       res.json(req.params);
     });
@@ -97,6 +117,58 @@ describe('bodies', () => {
 
   const post = (path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
     fetch(url + path, { method: 'POST', body, headers: { 'Content-Type': 'application/json', ...headers } });
+
+  const head = (path: string, framing: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`;
+
+  test.each([
+    ['of a known length', 'Content-Length: 1000', '1'],
+    ['in chunks', 'Transfer-Encoding: chunked', '1\r\n1\r\n'],
+  ])(
+    'an upload %s that drips is ended with 408, and its connection with it',
+    async (_title, framing, drop) => {
+      const socket = connect(port, '127.0.0.1');
+      let answer = '';
+      socket.on('data', (chunk) => (answer += chunk.toString())).on('error', () => undefined);
+      socket.write(head('/rate', framing));
+      const dripping = setInterval(() => socket.write(drop), 100);
+      await once(socket, 'close');
+      clearInterval(dripping);
+      expect(answer).toMatch(/^HTTP\/1.1 408 /);
+      expect(answer).toContain('"code":"request_timeout"');
+      expect(answer).toContain('less than 10 bytes in 0.3 s');
+    },
+  );
+
+  test('an upload that is slower than others but brings the least rate is taken', async () => {
+    const socket = connect(port, '127.0.0.1');
+    const answered = once(socket, 'data');
+    socket.write(head('/rate', 'Content-Length: 80'));
+    let sent = 0;
+    const sending = setInterval(() => {
+      socket.write(' '.repeat(10));
+      if ((sent += 10) === 80) clearInterval(sending);
+    }, 100);
+    const [answer] = (await answered) as [Buffer];
+    expect(answer.toString()).toContain('{"bytes":80}');
+    socket.destroy();
+  });
+
+  test('what is held is told as it arrives and as it is unpacked, and may be refused on the way', async () => {
+    const packed = gzipSync(' '.repeat(1_000));
+    const gzip = { 'Content-Encoding': 'gzip' };
+    expect(await (await post('/held', packed, gzip)).json()).toEqual({
+      held: packed.length + 1_000,
+      bytes: 1_000,
+    });
+    expect((await post('/held', gzipSync(' '.repeat(1_600)), gzip)).status).toBe(503);
+    expect((await post('/held', ' '.repeat(1_600))).status).toBe(503);
+    const unfinished = connect(port, '127.0.0.1');
+    unfinished.write(head('/held', 'Content-Length: 1900') + ' '.repeat(1_600));
+    const [answer] = (await once(unfinished, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 503 /);
+    unfinished.destroy();
+  });
 
   test('JSON is taken plain and with gzip, with a charset and a byte order mark', async () => {
     const value = { a: ['😀', 1.5, null], __proto__x: true };

@@ -4,9 +4,11 @@ export {
   parseJson,
   readBody,
   readJson,
+  leastUploadRate,
   type Body,
   type BodyOptions,
   type JsonOptions,
+  type LeastRate,
 } from './body.js';
 export {
   defineComponent,

@@ -99,9 +99,16 @@ export function sendProblem(req: IncomingMessage, res: ServerResponse, error: Pr
   discardRest(req, () => {
     if (!res.writableEnded) res.end();
   });
+  if (error.status !== 408) return;
+  const ending = setTimeout(() => req.destroy(), lingerMs);
+  req.once('close', () => {
+    clearTimeout(ending);
+  });
 }
 
 const maximumDiscardedBytes = 64 * 1024 * 1024;
+/** How long a client that sends too slowly is given to read its answer before its connection is ended. */
+const lingerMs = 2_000;
 
 /**
  * Reads on and throws away what the client is still sending: closing at once would reset the connection, and the

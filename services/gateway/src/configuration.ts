@@ -1,6 +1,6 @@
 // What the gateway takes from its environment, beyond what every service takes.
 import { isWellFormedSecret } from '@lead-scoring/contracts';
-import { commonConfiguration, setting } from '@lead-scoring/service';
+import { commonConfiguration, leastUploadRate, setting } from '@lead-scoring/service';
 import { z } from 'zod';
 
 const { whole, httpUrl, baseUrl, secret } = setting;
@@ -33,8 +33,13 @@ export const gatewayConfiguration = commonConfiguration
     /** Of credentials that have no limit of their own, and of client addresses (SPEC.md, Limits). */
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000).default(100),
     RATE_LIMIT_BURST: whole(1, 1_000_000).default(200),
-    /** Bytes of bodies of events that are being taken at one time; beyond, 503. */
-    INTAKE_MAXIMUM_BYTES: whole(10_000_000, 10_000_000_000).default(128_000_000),
+    /** Bytes of bodies of events that are being taken at one time; beyond a sender's share of them, 503. */
+    INTAKE_MAXIMUM_BYTES: whole(40_000_000, 10_000_000_000).default(128_000_000),
+    /** Bytes that an upload of events must bring in each ten seconds; a slower one is ended with 408. */
+    INTAKE_LEAST_BYTES: whole(1, 1_000_000).default(leastUploadRate.bytes),
+    /** Requests that may be under way at one time, in one instance; beyond, 429. */
+    REQUESTS_IN_FLIGHT_PER_CREDENTIAL: whole(1, 100_000).default(256),
+    REQUESTS_IN_FLIGHT_PER_ORGANISATION: whole(1, 100_000).default(1_024),
     /** Until a command without a reply is 504, in milliseconds; a route whose work takes longer says so itself. */
     REPLY_TIMEOUT_MS: whole(100, 60_000).default(10_000),
     /** Where health and Prometheus metrics are served, for operators; absent: nowhere. 0: any free port. */

@@ -18,6 +18,7 @@ import {
   createHttpServer,
   createQueryServer,
   createSealing,
+  leastUploadRate,
   livenessHandler,
   readinessHandler,
   readyWhen,
@@ -46,6 +47,7 @@ import { createCommandSignature } from './identity/command-signature.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
 import { createIntakeHandler } from './intake/handler.js';
 import { addressKey, createLimiter } from './rate-limit/limiter.js';
+import { limitRequestsInFlight } from './rate-limit/requests-in-flight.js';
 import { buckets, createSharedBuckets } from './rate-limit/shared-buckets.js';
 import { createForwarder } from './reads/forward.js';
 import { identityLists } from './reads/identity-lists.js';
@@ -182,6 +184,7 @@ export async function openGateway(
     writer,
     partitionOf: (key: string) => log.partitionOf(key),
     bytesInFlight: createBytesInFlight(configuration.INTAKE_MAXIMUM_BYTES),
+    leastRate: { ...leastUploadRate, bytes: configuration.INTAKE_LEAST_BYTES },
     readModel: requestReadModel,
     gate,
   };
@@ -213,7 +216,18 @@ export async function openGateway(
     }
   };
   const authenticator = createAuthenticator(directory);
-  const router = createRouter({ authenticator, lastUses: recorder, limitCaller, limitAddress, handlerOf });
+  const limitInFlight = limitRequestsInFlight({
+    perCredential: configuration.REQUESTS_IN_FLIGHT_PER_CREDENTIAL,
+    perOrganisation: configuration.REQUESTS_IN_FLIGHT_PER_ORGANISATION,
+  });
+  const router = createRouter({
+    authenticator,
+    lastUses: recorder,
+    limitCaller,
+    limitInFlight,
+    limitAddress,
+    handlerOf,
+  });
   const application = createApplication({
     router,
     limitAddress,

@@ -20,6 +20,8 @@ export interface RouterDependencies {
   lastUses: LastUseRecorder;
   /** Limits by credential. */
   limitCaller: RequestHandler;
+  /** Limits what a credential has under way. */
+  limitInFlight: RequestHandler;
   /** Limits by client address. */
   limitAddress: RequestHandler;
   /** @returns undefined when nothing serves the route */
@@ -51,7 +53,7 @@ export function createRouter(
 function stepsOf(
   route: RouteDeclaration,
   handler: RouteHandler,
-  { authenticator, lastUses, limitCaller, limitAddress }: RouterDependencies,
+  { authenticator, lastUses, limitCaller, limitInFlight, limitAddress }: RouterDependencies,
 ): RequestHandler[] {
   const { access } = route;
   if (!access.credential) {
@@ -88,7 +90,7 @@ function stepsOf(
     const answer = await handler(req, res, ouId);
     if (answer) send(res, answer);
   };
-  return [authenticate, limitCaller, serve];
+  return [authenticate, limitCaller, limitInFlight, serve];
 }
 
 /** What is shown to whoever has a link is for nobody else: not for caches, search engines, or other sites. */

@@ -13,6 +13,9 @@ const dependencies = (without?: string): RouterDependencies => ({
   limitCaller: (_req, _res, next) => {
     next();
   },
+  limitInFlight: (_req, _res, next) => {
+    next();
+  },
   limitAddress: (_req, _res, next) => {
     next();
   },

@@ -87,7 +87,7 @@ export function problemsOf(route: RouteDeclaration): number[] {
     all.add(401).add(403).add(503);
     if (route.access.organisationUnit === 'path') all.add(404);
   }
-  if (route.body) all.add(413).add(415);
+  if (route.body) all.add(408).add(413).add(415);
   if (route.kind === 'command' || route.kind === 'intake') all.add(409).add(422).add(503);
   if (route.kind === 'command') all.add(504);
   if (route.kind === 'query') all.add(504);

@@ -1,43 +1,72 @@
-// Bounds the memory of intake: bodies that are being read, checked or written, counted before they are read.
+// Bounds the memory of intake: bodies that are being read, checked or written, counted as their bytes arrive.
+//
+// The room is shared by dynamic thresholds, as buffers of switches are: a credential may hold half as much as is free,
+// an organisation as much as is free. Alone, a credential gets a third of the room and an organisation half of it; the
+// more hold their share, the smaller the shares grow, and some room is always left for a sender that holds none.
+import type { ProblemError } from '@lead-scoring/service';
 import { tryAgain } from '../problem.js';
 
-export interface Reservation {
-  /** Now that the size is known. @throws ProblemError 503 when there is no room for it */
-  resize(bytes: number): void;
-  /** Gives the room back; once is enough, twice does no harm. */
+export interface Sender {
+  credentialId: string;
+  organisationId: string;
+}
+
+/** What one request holds. */
+export interface Holding {
+  /** @throws ProblemError 503 `log_overloaded` when there is no room for so many more bytes */
+  add(bytes: number): void;
+  /** Gives room back: so much is still held. */
+  shrinkTo(bytes: number): void;
+  /** Gives all room back; once is enough, twice does no harm. */
   release(): void;
 }
 
 export interface BytesInFlight {
-  /** @throws ProblemError 503 `log_overloaded` when there is no room */
-  reserve(bytes: number): Reservation;
+  /** A new request, which holds nothing yet. */
+  open(sender: Sender): Holding;
   readonly used: number;
 }
 
 export function createBytesInFlight(maximum: number): BytesInFlight {
   let used = 0;
-  const take = (bytes: number): void => {
-    if (used + bytes > maximum)
-      throw tryAgain(
-        'log_overloaded',
-        'More events are coming in than can be taken. Send them again in a moment.',
-        1,
-      );
+  const ofCredentials = new Map<string, number>();
+  const ofOrganisations = new Map<string, number>();
+
+  const change = (held: Map<string, number>, key: string, bytes: number): void => {
+    const now = (held.get(key) ?? 0) + bytes;
+    if (now === 0) held.delete(key);
+    else held.set(key, now);
+  };
+  const account = ({ credentialId, organisationId }: Sender, bytes: number): void => {
     used += bytes;
+    change(ofCredentials, credentialId, bytes);
+    change(ofOrganisations, organisationId, bytes);
+  };
+  const check = ({ credentialId, organisationId }: Sender, bytes: number): void => {
+    const free = maximum - used - bytes;
+    if (free < 0) throw refusal('More events are coming in than can be taken.');
+    if ((ofCredentials.get(credentialId) ?? 0) + bytes > free / 2)
+      throw refusal('The requests of this credential that are being taken fill its share of the room.');
+    if ((ofOrganisations.get(organisationId) ?? 0) + bytes > free)
+      throw refusal('The requests of this organisation that are being taken fill its share of the room.');
   };
   return {
-    reserve: (bytes) => {
-      take(bytes);
-      let held = bytes;
+    open: (sender) => {
+      let held = 0;
+      const keep = (bytes: number) => {
+        account(sender, bytes);
+        held += bytes;
+      };
       return {
-        resize: (to) => {
-          if (to > held) take(to - held);
-          else used -= held - to;
-          held = to;
+        add: (bytes) => {
+          check(sender, bytes);
+          keep(bytes);
+        },
+        shrinkTo: (bytes) => {
+          keep(Math.min(0, bytes - held));
         },
         release: () => {
-          used -= held;
-          held = 0;
+          keep(-held);
         },
       };
     },
@@ -47,16 +76,6 @@ export function createBytesInFlight(maximum: number): BytesInFlight {
   };
 }
 
-/**
- * Room for a body of which only the headers are known.
- * @param maximum what a body may have, before and after decompression
- */
-export function expectedBytes(
-  headers: { 'content-length'?: string | undefined; 'content-encoding'?: string | undefined },
-  maximum: number,
-): number {
-  const announced = headers['content-length'] === undefined ? maximum : Number(headers['content-length']);
-  // Events compress some ten times; what is more is known, and counted, when it is unpacked.
-  const unpacked = headers['content-encoding'] === undefined ? announced : announced * 16;
-  return Number.isFinite(unpacked) ? Math.min(maximum, unpacked) : maximum;
+function refusal(reason: string): ProblemError {
+  return tryAgain('log_overloaded', `${reason} Send the events again in a moment, fewer at a time.`, 1);
 }

@@ -10,7 +10,14 @@ import {
 } from '@lead-scoring/contracts';
 import type { RecordPosition, RecordWriter } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { parseOrProblem, parseQuery, ProblemError, readBody, requestIdOf } from '@lead-scoring/service';
+import {
+  parseOrProblem,
+  parseQuery,
+  ProblemError,
+  readBody,
+  requestIdOf,
+  type LeastRate,
+} from '@lead-scoring/service';
 import type { Request } from 'express';
 import type { DatabaseGate } from '../database-gate.js';
 import { asLogProblem } from '../edge/log-problem.js';
@@ -18,7 +25,7 @@ import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce, type Answer } from '../idempotency/answers.js';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
 import { problem } from '../problem.js';
-import { expectedBytes, type BytesInFlight } from './bytes-in-flight.js';
+import type { BytesInFlight } from './bytes-in-flight.js';
 import { chunksOf } from './chunks.js';
 import { eventsOf } from './read-events.js';
 
@@ -26,6 +33,8 @@ export interface IntakeDependencies {
   writer: RecordWriter;
   partitionOf: (key: string) => number;
   bytesInFlight: BytesInFlight;
+  /** The least that an upload must bring. */
+  leastRate: LeastRate;
   readModel: ReadModel;
   gate: DatabaseGate;
 }
@@ -36,7 +45,7 @@ const maximumErrors = 100;
 
 export function createIntakeHandler(
   route: IntakeRoute,
-  { writer, partitionOf, bytesInFlight, readModel, gate }: IntakeDependencies,
+  { writer, partitionOf, bytesInFlight, leastRate, readModel, gate }: IntakeDependencies,
 ): (req: Request, ouId: string) => Promise<Answer> {
   return async (req, ouId) => {
     refuseLoop(req);
@@ -51,10 +60,17 @@ export function createIntakeHandler(
     const caller = callerOf(req);
     const key = idempotencyKeyOf(headerOf(req, 'idempotency-key'));
     const batchId = writeId(caller.credentialId, route.name, key);
-    const room = bytesInFlight.reserve(expectedBytes(req.headers, intakeLimits.bytes));
+    const room = bytesInFlight.open(caller);
     try {
-      const body = await readBody(req, { maximumBytes: intakeLimits.bytes, types: bodyTypesOf(route) });
-      room.resize(body.bytes.length);
+      const body = await readBody(req, {
+        maximumBytes: intakeLimits.bytes,
+        types: bodyTypesOf(route),
+        leastRate,
+        onHeld: (bytes) => {
+          room.add(bytes);
+        },
+      });
+      room.shrinkTo(body.bytes.length);
       // Apart from waiting for the log: the parsed events are let go before it answers.
       const submit = () => {
         const receivedAt = new Date().toISOString();

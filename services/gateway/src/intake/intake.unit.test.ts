@@ -4,7 +4,7 @@ import type { records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
 import { idOf } from '../testing/builders.js';
-import { createBytesInFlight, expectedBytes } from './bytes-in-flight.js';
+import { createBytesInFlight, type Holding } from './bytes-in-flight.js';
 import { chunksOf } from './chunks.js';
 import { eventsOf } from './read-events.js';
 
@@ -61,40 +61,90 @@ describe('chunks', () => {
 });
 
 describe('bytes in flight', () => {
-  test('never pass the maximum, and all room comes back', () => {
+  const maximum = 1_000;
+  const senders = [0, 1, 2, 3, 4, 5].map((n) => ({
+    credentialId: idOf(`credential ${String(n)}`),
+    organisationId: idOf(`organisation ${String(n % 3)}`),
+  }));
+  const sender = (n: number) => senders[n] ?? { credentialId: '', organisationId: '' };
+  const moves = fc.array(
+    fc.record({
+      sender: fc.nat(5),
+      move: fc.constantFrom('open', 'add', 'add', 'add', 'shrink', 'release'),
+      bytes: fc.nat(200),
+    }),
+    { maxLength: 200 },
+  );
+
+  test('are what is held, never pass the shares and the maximum, and all room comes back', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.record({ reserve: fc.nat(60), to: fc.nat(60), release: fc.boolean() })),
-        (moves) => {
-          const room = createBytesInFlight(100);
-          const held: { release(): void }[] = [];
-          for (const { reserve, to, release } of moves) {
-            try {
-              const reservation = room.reserve(reserve);
-              held.push(reservation);
-              reservation.resize(to);
-            } catch (error) {
-              expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } });
-            }
-            expect(room.used).toBeLessThanOrEqual(100);
-            if (release) held.pop()?.release();
+      fc.property(moves, (steps) => {
+        const room = createBytesInFlight(maximum);
+        const open: { of: number; held: number; holding: Holding }[] = [];
+        const heldBy = (matches: (n: number) => boolean) =>
+          open.reduce((sum, { of, held }) => sum + (matches(of) ? held : 0), 0);
+        for (const { sender: n, move, bytes } of steps) {
+          const last = open.findLast(({ of }) => of === n);
+          if (move === 'open' || !last) open.push({ of: n, held: 0, holding: room.open(sender(n)) });
+          else if (move === 'shrink') {
+            last.holding.shrinkTo(bytes);
+            last.held = Math.min(last.held, bytes);
+          } else if (move === 'release') {
+            last.holding.release();
+            last.held = 0;
+          } else {
+            const free = maximum - heldBy(() => true) - bytes;
+            const fits =
+              heldBy((other) => other === n) + bytes <= free / 2 &&
+              heldBy((other) => other % 3 === n % 3) + bytes <= free;
+            if (fits) {
+              last.holding.add(bytes);
+              last.held += bytes;
+            } else
+              expect(() => {
+                last.holding.add(bytes);
+              }).toThrow(expect.objectContaining({ status: 503, headers: { 'Retry-After': '1' } }));
           }
-          for (const reservation of held) reservation.release();
-          for (const reservation of held) reservation.release();
-          expect(room.used).toBe(0);
-        },
-      ),
+          expect(room.used).toBe(heldBy(() => true));
+          expect(room.used).toBeLessThan(maximum);
+        }
+        for (const { holding } of open) holding.release();
+        for (const { holding } of open) holding.release();
+        expect(room.used).toBe(0);
+      }),
     );
   });
 
-  test.each([
-    ['a known length', { 'content-length': '500' }, 500],
-    ['gzip', { 'content-length': '500', 'content-encoding': 'gzip' }, 8_000],
-    ['more than may be', { 'content-length': '99999999' }, 10_000],
-    ['no length', {}, 10_000],
-    ['nonsense', { 'content-length': 'x' }, 10_000],
-  ])('%s', (_title, headers, expected) => {
-    expect(expectedBytes(headers, 10_000)).toBe(expected);
+  test.each([1, 2, 5, 20])('%i organisations that fill their share leave room for another one', (count) => {
+    const size = 100_000;
+    const room = createBytesInFlight(size);
+    for (let n = 0; n < count; n += 1)
+      for (let credential = 0; credential < 10; credential += 1) {
+        const holding = room.open({
+          credentialId: idOf(`${String(n)} ${String(credential)}`),
+          organisationId: idOf(`organisation ${String(n)}`),
+        });
+        for (let part = size; part >= 1; part = Math.floor(part / 2))
+          try {
+            for (;;) holding.add(part);
+          } catch {
+            // Ever smaller parts, until its share is full to the last byte.
+          }
+      }
+    const free = size - room.used;
+    expect(free).toBeGreaterThanOrEqual(Math.floor(size / 2 ** count) - 1);
+    room
+      .open({ credentialId: idOf('newcomer'), organisationId: idOf('newcomers') })
+      .add(Math.floor(free / 3));
+  });
+
+  test('one credential alone gets a third of the room, and a body of the greatest size fits into the least room', () => {
+    const holding = createBytesInFlight(40_000_000).open(sender(0));
+    holding.add(10_000_000);
+    holding.add(3_000_000);
+    expect(() => {
+      holding.add(1_000_000);
+    }).toThrow('share');
   });
 });
 

@@ -83,6 +83,8 @@ export interface Rig {
 export interface RigOptions {
   gateways?: number;
   environment?: Record<string, string>;
+  /** What one of the gateways has beyond that. */
+  environmentOf?: (gateway: number) => Record<string, string>;
 }
 
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
@@ -189,6 +191,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       RATE_LIMIT_PER_MINUTE: '1000000',
       RATE_LIMIT_BURST: '1000000',
       ...options.environment,
+      ...options.environmentOf?.(index),
     });
     gateways.push(
       await startInOrder((scope) => openGateway(configuration, scope, { logger, onFatal: fail }), { logger }),

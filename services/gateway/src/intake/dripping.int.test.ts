@@ -1,0 +1,89 @@
+// Uploads that hold their connection and bring nothing: they take no room from other tenants.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { secretFrom } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/testing/service-rig';
+import { startRig, type Rig } from '../testing/rig.js';
+
+const otherTenant = secretFrom('lsp_', randomBytes(32));
+const uploads = 50;
+const maximumBodyBytes = 10_000_000;
+let rig: Rig;
+
+beforeAll(async () => {
+  rig = await startRig({
+    gateways: 2,
+    environment: { INTAKE_MAXIMUM_BYTES: '40000000', REQUESTS_IN_FLIGHT_PER_CREDENTIAL: String(uploads) },
+    // The other gateway makes another organisation in the same system.
+    environmentOf: (gateway) =>
+      gateway === 1 ? { BOOTSTRAP_ORGANISATION: 'Other tenant', BOOTSTRAP_TOKEN: otherTenant } : {},
+  });
+}, 90_000);
+
+const sockets: Socket[] = [];
+afterAll(() => {
+  for (const socket of sockets) socket.destroy();
+  return rig.stop();
+}, 60_000);
+
+interface Upload {
+  socket: Socket;
+  answer: () => string;
+}
+
+/** Sends the head of a POST /ingest and the first bytes of its body. */
+async function begin(framing: string, body: string | Buffer): Promise<Upload> {
+  const { hostname, port } = new URL(rig.urls[0] ?? '');
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  let answer = '';
+  socket.on('data', (data) => (answer += data.toString()));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(
+    `POST /ingest HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${rig.token}\r\n` +
+      `Content-Type: application/json\r\n${framing}\r\n\r\n`,
+  );
+  socket.write(body);
+  return { socket, answer: () => answer };
+}
+
+const event = { alias_kind: 'email', alias: 'ada@example.com', event_type: 'Page View' };
+const sendAs = (token: string) => rig.call('POST', '/ingest', { token, body: event });
+
+/** Ever smaller lengths, so that a room by announced length would be full to the last byte. */
+function framingOf(n: number): string {
+  if (n < 25) return 'Transfer-Encoding: chunked';
+  return `Content-Length: ${String(Math.max(1, Math.floor(maximumBodyBytes / 2 ** (n - 25))))}`;
+}
+
+test('with 50 dripping uploads of one token, another tenant is never told that there is no room', async () => {
+  const dripping = await Promise.all(
+    Array.from({ length: uploads }, (_, n) => begin(framingOf(n), n < 25 ? '1\r\n[\r\n' : '')),
+  );
+  // All are under way: the token may have no further request.
+  await eventually('the uploads are under way', async () => (await sendAs(rig.token)).status === 429);
+  const statuses: number[] = [];
+  for (let n = 0; n < 20; n += 1) statuses.push((await sendAs(otherTenant)).status);
+  expect(statuses).toEqual(Array(20).fill(202));
+  expect((await sendAs(rig.token)).body).toMatchObject({ code: 'too_many_in_flight' });
+  for (const { socket } of dripping) socket.destroy();
+  await eventually('the token may send again', async () => (await sendAs(rig.token)).status === 202);
+}, 60_000);
+
+test('one token that fills its share with bytes is told so, and leaves room for another tenant', async () => {
+  const size = 4_000_000;
+  const filling: Upload[] = [];
+  for (let n = 0; n < 12; n += 1)
+    filling.push(await begin(`Content-Length: ${String(size + 1)}`, Buffer.alloc(size, ' ')));
+  await eventually('the token is told that its share is full', () =>
+    Promise.resolve(filling.some(({ answer }) => answer().includes('HTTP/1.1 503'))),
+  );
+  const statuses: number[] = [];
+  for (let n = 0; n < 20; n += 1) statuses.push((await sendAs(otherTenant)).status);
+  expect(statuses).toEqual(Array(20).fill(202));
+  for (const { socket } of filling) socket.destroy();
+  await eventually('the token may send again', async () => (await sendAs(rig.token)).status === 202);
+}, 60_000);
