@@ -69,6 +69,29 @@ export function failureOf(error: unknown): { message: string | null; exitCode: n
   };
 }
 
+/** An organizational unit is named by the service as its header; whoever sits here has named it in another way. */
+export function withOrgUnitSource(
+  error: unknown,
+  { ouId, ouIdFrom }: { ouId: string | undefined; ouIdFrom: string | undefined },
+): unknown {
+  const refused = error instanceof IngestFailed ? error.cause : error;
+  if (!(refused instanceof RequestFailed)) return error;
+  const advice = adviceOn(refused.problem?.code, ouId, ouIdFrom);
+  if (advice === null) return error;
+  const { message, exitCode } = failureOf(error);
+  return new CommandFailed(`${message ?? ''}\n${advice}`, exitCode, { cause: error });
+}
+
+function adviceOn(
+  code: string | undefined,
+  ouId: string | undefined,
+  from: string | undefined,
+): string | null {
+  if (code === 'org_unit_not_selected') return 'Name one with --ou or LEAD_SCORING_OU.';
+  if (code !== 'org_unit_not_allowed' || ouId === undefined || from === undefined) return null;
+  return `The organizational unit ${ouId} comes from ${from}; name another one with --ou.`;
+}
+
 function isOfMissingFile(error: unknown): error is { path: string } {
   return (
     typeof error === 'object' &&

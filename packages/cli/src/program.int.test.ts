@@ -282,6 +282,37 @@ describe('what goes wrong is said, with an exit code that tells it apart', () =>
   });
 });
 
+describe('an organizational unit that the credential may not use', () => {
+  const refusal = (code: string) => () => ({
+    status: code === 'org_unit_not_selected' ? 400 : 403,
+    body: {
+      type: `urn:lead-scoring:problem:${code}`,
+      title: 'Refused',
+      status: 403,
+      detail: 'Not this one.',
+      code,
+      request_id: 'r',
+    },
+  });
+  const other = '33333333-3333-4333-8333-333333333333';
+
+  test.each([
+    ['the flag', ['--ou', other], `${other} comes from --ou;`],
+    ['the variable', [], `${ouId} comes from LEAD_SCORING_OU;`],
+  ])('is said to come from %s', async (_title, flags, expected) => {
+    answer = refusal('org_unit_not_allowed');
+    const { exitCode, noted } = await command(['leads', ...flags]);
+    expect([exitCode, noted]).toEqual([exitCodes.permission, expect.stringContaining(expected)]);
+    expect(noted).toContain('name another one with --ou');
+  });
+
+  test('where none is selected, the flag is named', async () => {
+    answer = refusal('org_unit_not_selected');
+    const environment = { LEAD_SCORING_URL: url, LEAD_SCORING_TOKEN: 'lsp_x' };
+    expect((await command(['leads'], { environment })).noted).toContain('Name one with --ou');
+  });
+});
+
 describe('what `npm start` wrote', () => {
   const checkout = join(directory, 'checkout');
   const startFile = (content: unknown) => {

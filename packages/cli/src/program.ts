@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { Command, Option } from 'commander';
 import { doctor } from './doctor-command.js';
-import { exitCodes, failureOf } from './errors.js';
+import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
 import { ingest, type IngestFlags } from './ingest-command.js';
 import { deleteLead, explain, leads, type ExplainFlags, type LeadsFlags } from './leads-commands.js';
 import {
@@ -68,7 +68,12 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
       const self = given.at(-1) as Command;
       const flags = self.optsWithGlobals<Flags>();
       const words = given.slice(0, -2).flat() as string[];
-      exit(await action(flags, settingsOf(flags, environment, directory), words));
+      const settings = settingsOf(flags, environment, directory);
+      exit(
+        await action(flags, settings, words).catch((error: unknown) => {
+          throw withOrgUnitSource(error, settings);
+        }),
+      );
     };
 
   program

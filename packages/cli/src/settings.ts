@@ -21,6 +21,8 @@ export interface Settings {
   apiUrl: string;
   token: string | undefined;
   ouId: string | undefined;
+  /** Where `ouId` was found: the flag, the variable or the file. */
+  ouIdFrom: string | undefined;
   kafkaBrokers: string[] | undefined;
   schemaRegistryUrl: string | undefined;
   mongodbUri: string | undefined;
@@ -49,7 +51,7 @@ export function settingsOf(flags: GlobalFlags, environment: NodeJS.ProcessEnv, d
   return {
     apiUrl,
     token: flags.token ?? environment.LEAD_SCORING_TOKEN ?? (sameSystem ? start.token : undefined),
-    ouId: flags.ou ?? environment.LEAD_SCORING_OU ?? (sameSystem ? start.ou_id : undefined),
+    ...orgUnitOf(flags, environment, sameSystem ? found : null),
     kafkaBrokers: (environment.KAFKA_BROKERS ?? start?.kafka_brokers)
       ?.split(',')
       .map((broker) => broker.trim()),
@@ -64,8 +66,25 @@ export function settingsOf(flags: GlobalFlags, environment: NodeJS.ProcessEnv, d
   };
 }
 
+function orgUnitOf(
+  flags: GlobalFlags,
+  environment: NodeJS.ProcessEnv,
+  found: StartFile | null,
+): Pick<Settings, 'ouId' | 'ouIdFrom'> {
+  if (flags.ou !== undefined) return { ouId: flags.ou, ouIdFrom: '--ou' };
+  if (environment.LEAD_SCORING_OU !== undefined)
+    return { ouId: environment.LEAD_SCORING_OU, ouIdFrom: 'LEAD_SCORING_OU' };
+  if (found?.content.ou_id !== undefined) return { ouId: found.content.ou_id, ouIdFrom: found.file };
+  return { ouId: undefined, ouIdFrom: undefined };
+}
+
+interface StartFile {
+  file: string;
+  content: z.infer<typeof startFile>;
+}
+
 /** The file of this directory or the nearest one above, as a checkout's subdirectories belong to it. */
-function startFileAbove(directory: string): { file: string; content: z.infer<typeof startFile> } | null {
+function startFileAbove(directory: string): StartFile | null {
   for (let at = directory; ; at = dirname(at)) {
     const file = join(at, '.run', 'start.json');
     let text: string | null = null;

@@ -43,7 +43,10 @@ export function createAuthenticator(
     const token = await directory.token(hash);
     if (!token || !sameHash(hash, token.token_hash)) throw invalid();
     if (token.expires_at !== null && Date.parse(token.expires_at) <= clock())
-      throw unauthorized('credential_expired', 'The token has expired. Create another one.');
+      throw unauthorized(
+        'credential_expired',
+        `The token expired at ${token.expires_at}. Create another one.`,
+      );
     return callerOf(token, () => directory.token(hash, true));
   };
   const withServiceAccount = async (clientId: string, secret: string): Promise<Caller> => {
@@ -64,7 +67,7 @@ export function createAuthenticator(
             'Send a personal access token as "Authorization: Bearer lsp_…", or a service account with HTTP Basic.',
           );
         const presented = presentedCredential(authorization);
-        if (!presented) throw invalid();
+        if (presented.kind === 'none') throw unauthorized('credential_invalid', presented.advice);
         return presented.kind === 'token'
           ? withToken(presented.secret)
           : withServiceAccount(presented.clientId, presented.secret);
@@ -127,7 +130,7 @@ export const challenge = 'Bearer realm="lead-scoring", Basic realm="lead-scoring
 function invalid(): ProblemError {
   return unauthorized(
     'credential_invalid',
-    'The credential is not valid: mistyped, ended, or never issued. Check it, or create another one.',
+    'The credential is well-formed and not valid: ended, or never issued by this system. Check that it belongs to this address, or create another one.',
   );
 }
 

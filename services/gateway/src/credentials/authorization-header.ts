@@ -4,28 +4,75 @@ import { isWellFormedSecret } from '@lead-scoring/contracts';
 export type PresentedCredential =
   { kind: 'token'; secret: string } | { kind: 'service_account'; clientId: string; secret: string };
 
+/** A header that presents no credential, with what to change in it. */
+export interface NotPresented {
+  kind: 'none';
+  advice: string;
+}
+
 const clientIdForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * `Bearer lsp_…` or HTTP Basic with a client id and `lss_…`. A secret whose checksum is wrong is refused here.
- * @returns null for anything else, with nothing said about what was wrong
+ * `Bearer lsp_…` or HTTP Basic with a client id and `lss_…`. A secret whose checksum is wrong is refused here; the
+ * advice says what is wrong with the form and nothing about which credentials exist.
  */
-export function presentedCredential(header: string): PresentedCredential | null {
+export function presentedCredential(header: string): PresentedCredential | NotPresented {
   const space = header.indexOf(' ');
-  const scheme = header.slice(0, space).toLowerCase();
+  const scheme = header.slice(0, Math.max(0, space)).toLowerCase();
   const value = header.slice(space + 1).trim();
   switch (scheme) {
     case 'bearer':
-      return isWellFormedSecret('lsp_', value) ? { kind: 'token', secret: value } : null;
-    case 'basic': {
-      const pair = Buffer.from(value, 'base64').toString();
-      const colon = pair.indexOf(':');
-      const [clientId, secret] = [pair.slice(0, colon), pair.slice(colon + 1)];
-      return clientIdForm.test(clientId) && isWellFormedSecret('lss_', secret)
-        ? { kind: 'service_account', clientId: clientId.toLowerCase(), secret }
-        : null;
-    }
+      return bearer(value);
+    case 'basic':
+      return basic(value);
+    case '':
+      return withoutScheme(value);
     default:
-      return null;
+      return none(
+        'Authorization takes the schemes Bearer (a token) and Basic (a service account), no other.',
+      );
   }
+}
+
+const asBasic =
+  "A service account's secret (lss_…) goes with its client id: HTTP Basic, the client id as the user and the secret as the password.";
+
+function bearer(value: string): PresentedCredential | NotPresented {
+  if (isWellFormedSecret('lsp_', value)) return { kind: 'token', secret: value };
+  if (value.startsWith('lss_')) return none(asBasic);
+  if (value.startsWith('lsp_'))
+    return none(
+      'The token is mistyped or cut off: it must be lsp_ and 36 letters and digits, the last six of which are a checksum. Copy it whole.',
+    );
+  return none('After "Bearer " must come a personal access token, which begins with lsp_.');
+}
+
+function basic(value: string): PresentedCredential | NotPresented {
+  const pair = Buffer.from(value, 'base64').toString();
+  const colon = pair.indexOf(':');
+  const [clientId, secret] = [pair.slice(0, Math.max(0, colon)), pair.slice(colon + 1)];
+  if (clientIdForm.test(clientId) && isWellFormedSecret('lss_', secret))
+    return { kind: 'service_account', clientId: clientId.toLowerCase(), secret };
+  if (clientId.startsWith('lsp_') || secret.startsWith('lsp_'))
+    return none('A personal access token goes without HTTP Basic: "Authorization: Bearer lsp_…".');
+  if (!clientIdForm.test(clientId))
+    return none(
+      'HTTP Basic must be base64 of <client id>:<secret>, with the client id (a UUID) as the user.',
+    );
+  return none(
+    'The secret is mistyped or cut off: it must be lss_ and 36 letters and digits, the last six of which are a checksum. Copy it whole.',
+  );
+}
+
+function withoutScheme(value: string): NotPresented {
+  if (value.startsWith('lsp_'))
+    return none('Write "Bearer " before the token: "Authorization: Bearer lsp_…".');
+  if (value.startsWith('lss_')) return none(asBasic);
+  return none(
+    'Authorization must be "Bearer " and a token, or "Basic " and base64 of <client id>:<secret> of a service account.',
+  );
+}
+
+function none(advice: string): NotPresented {
+  return { kind: 'none', advice };
 }

@@ -37,16 +37,31 @@ describe('the header Authorization', () => {
           fc.string().map(basic),
         ),
         (header) => {
-          expect(presentedCredential(header)).toBeNull();
+          expect(presentedCredential(header)).toMatchObject({ kind: 'none' });
         },
       ),
     );
     const token = secret('lsp_');
     for (let at = 0; at < token.length; at += 1) {
       const changed = `${token.slice(0, at)}${token[at] === 'a' ? 'b' : 'a'}${token.slice(at + 1)}`;
-      expect(presentedCredential(`Bearer ${changed}`)).toBeNull();
+      expect(presentedCredential(`Bearer ${changed}`)).toMatchObject({ kind: 'none' });
     }
-    expect(presentedCredential(`Bearer ${secret('lss_')}`)).toBeNull();
+  });
+
+  test.each([
+    ['a token without Bearer', secret('lsp_'), 'Write "Bearer " before the token'],
+    ['a secret without Basic', secret('lss_'), 'HTTP Basic, the client id as the user'],
+    ['a secret as Bearer', `Bearer ${secret('lss_')}`, 'HTTP Basic, the client id as the user'],
+    ['a token that is cut off', `Bearer ${secret('lsp_').slice(0, -1)}`, 'mistyped or cut off'],
+    ['something else as Bearer', 'Bearer eyJhbGciOi', 'begins with lsp_'],
+    ['a token as the password', basic(`${clientId}:${secret('lsp_')}`), 'Bearer lsp_'],
+    ['a token as the user', basic(`${secret('lsp_')}:`), 'Bearer lsp_'],
+    ['a user that is no client id', basic(`ada:${secret('lss_')}`), 'client id (a UUID)'],
+    ['a secret that is cut off', basic(`${clientId}:lss_1`), 'mistyped or cut off'],
+    ['another scheme', 'Digest abc', 'no other'],
+    ['nonsense', 'nonsense', 'must be "Bearer "'],
+  ])('%s: the advice says what to change', (_title, header, expected) => {
+    expect(presentedCredential(header)).toEqual({ kind: 'none', advice: expect.stringContaining(expected) });
   });
 });
 
@@ -216,12 +231,16 @@ describe('authentication', () => {
 describe('the organizational unit of a request', () => {
   const [a, b] = [clientId, clientId.replace('0', '1')] as const;
   const choose = (ouIds: string[] | null, header?: string, active: string | null = null, all = [a, b]) =>
+    chosen(ouIds, header, active, all).catch((error: unknown) =>
+      error instanceof ProblemError ? error.code : error,
+    );
+  const chosen = (ouIds: string[] | null, header?: string, active: string | null = null, all = [a, b]) =>
     chooseOrgUnit({
       ouIds,
       header,
       organisationUnits: () => Promise.resolve(new Set(all)),
       activeOuId: () => Promise.resolve(active),
-    }).catch((error: unknown) => (error instanceof ProblemError ? error.code : error));
+    });
 
   test.each([
     ['the only one needs no choice', choose([a]), a],
@@ -240,6 +259,16 @@ describe('the organizational unit of a request', () => {
     ['an empty header', choose([a], ''), 'org_unit_not_allowed'],
   ])('%s', async (_title, chosen, expected) => {
     expect(await chosen).toBe(expected);
+  });
+
+  test('a refusal says where the OU was named: in the header, as the active one, in the path', async () => {
+    await expect(chosen([a], b)).rejects.toThrow(`The header X-OU-Id names the organizational unit ${b}`);
+    await expect(chosen([a], 'nonsense')).rejects.toThrow('The header X-OU-Id must be the id (a UUID)');
+    const gone = `2${a.slice(1)}`;
+    await expect(chosen([a, b], undefined, gone)).rejects.toThrow(
+      `The active organizational unit of this credential, ${gone}`,
+    );
+    await expect(chosen([a, b])).rejects.toThrow('none is active');
   });
 
   test('one in the path that is not allowed is not found; one that was made just now is', async () => {

@@ -24,14 +24,22 @@ export async function chooseOrgUnit(choice: OrgUnitChoice): Promise<string> {
     if (form.test(ouId) && (await mayUse(choice, ouId))) return ouId;
     throw problem(
       'org_unit_not_allowed',
-      'X-OU-Id must be the id of an organizational unit that this credential may use. GET /org-units lists them.',
+      form.test(ouId)
+        ? `The header X-OU-Id names the organizational unit ${ouId}, which this credential may not use. GET /org-units lists those that it may; without the header its active one counts.`
+        : 'The header X-OU-Id must be the id (a UUID) of an organizational unit that this credential may use. GET /org-units lists them; without the header the active one counts.',
     );
   }
   const allowed = choice.ouIds ?? [...(await choice.organisationUnits(false))];
   const [only] = allowed;
   if (only !== undefined && allowed.length === 1) return only;
   const active = await choice.activeOuId();
-  if (active !== null && (await mayUse(choice, active))) return active;
+  if (active !== null) {
+    if (await mayUse(choice, active)) return active;
+    throw problem(
+      'org_unit_not_selected',
+      `The active organizational unit of this credential, ${active}, is not there any more or may not be used by it. Set another one with POST /org-units/active, or name one in the header X-OU-Id.`,
+    );
+  }
   throw problem(
     'org_unit_not_selected',
     'This credential may use several organizational units and none is active. Set one with POST /org-units/active, or name it in the header X-OU-Id.',
@@ -46,7 +54,7 @@ export async function orgUnitInPath(choice: OrgUnitChoice, ouId: string): Promis
   if (await mayUse(choice, ouId.toLowerCase())) return ouId.toLowerCase();
   throw problem(
     'org_unit_not_found',
-    `There is no organizational unit ${ouId} that this credential may use. GET /org-units lists them.`,
+    `The path names the organizational unit ${ouId}, and there is none of this id that this credential may use. GET /org-units lists them.`,
   );
 }
 
