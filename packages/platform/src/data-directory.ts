@@ -106,6 +106,15 @@ export async function openDataDirectory(
     writeFileSync(`${file}.new`, `${JSON.stringify(state, null, 2)}\n`);
     renameSync(`${file}.new`, file);
   };
+  /** On a full disk the servers go on: what ends them in order is known here as well. */
+  const saveIfPossible = (): void => {
+    try {
+      save();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      progress.say(`which servers run could not be written to ${path} (${reason}); free the disk`);
+    }
+  };
   const self = identityOf(process.pid);
   if (self) {
     state.owner = self;
@@ -145,12 +154,12 @@ export async function openDataDirectory(
       if (identity) {
         state.processes = state.processes.filter((entry) => entry.name !== name);
         state.processes.push({ name, identity, stopSignal });
-        save();
+        saveIfPossible();
       }
     },
     forgetProcess(name) {
       state.processes = state.processes.filter((entry) => entry.name !== name);
-      save();
+      saveIfPossible();
     },
     close() {
       if (temporary) {

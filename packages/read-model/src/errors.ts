@@ -1,14 +1,5 @@
-// Errors of the database, sorted into those that pass by themselves and those that do not.
-import {
-  MongoBulkWriteError,
-  MongoError,
-  MongoExpiredSessionError,
-  MongoNetworkError,
-  MongoNotConnectedError,
-  MongoOperationTimeoutError,
-  MongoServerSelectionError,
-  MongoTopologyClosedError,
-} from 'mongodb';
+// Errors of the database: a short list of faults of the document itself; every other error passes by itself.
+import { MongoBulkWriteError, MongoError, MongoInvalidArgumentError, MongoParseError } from 'mongodb';
 
 /** Stable codes of what can go wrong with a read model. */
 export type ReadModelErrorCode =
@@ -36,59 +27,67 @@ export class ReadModelError extends Error {
 
 const duplicateKey = 11_000;
 
-// https://www.mongodb.com/docs/manual/reference/error-codes/: the server is going away, is not the primary, ran out
-// of time, or two writers met. 26555 and 40001-like PostgreSQL serialization failures arrive as 112 (WriteConflict).
-const retriableCodes = new Set<number>([
-  6, 7, 43, 50, 63, 89, 91, 112, 133, 134, 150, 189, 202, 234, 262, 317, 358, 384, 9001, 10058, 10107, 11600,
-  11602, 13388, 13435, 13436, 24,
+/**
+ * Codes by which the server refuses a document or a request for what is in it: sent again it is refused again.
+ * https://www.mongodb.com/docs/manual/reference/error-codes/. A code that is not here is taken for a fault of the
+ * surroundings (disk, memory, network, failover, rights), which an operator mends while the same request is tried again.
+ */
+const faultCodes = new Set<number>([
+  2, // BadValue
+  9, // FailedToParse
+  10, // CannotMutateObject
+  14, // TypeMismatch
+  15, // Overflow
+  16, // InvalidLength
+  20, // IllegalOperation
+  28, // PathNotViable
+  40, // ConflictingUpdateOperators
+  52, // DollarPrefixedFieldName
+  53, // InvalidIdField
+  54, // NotSingleValueField
+  56, // EmptyFieldName
+  57, // DottedFieldName
+  66, // ImmutableField
+  121, // DocumentValidationFailure
+  10334, // BSONObjectTooLarge
+  duplicateKey,
+  17280, // KeyTooLong
+  17419, // an update would make the document larger than 16 MB
+  17420,
+  51091, // a regular expression that does not compile
 ]);
 
-/**
- * FerretDB answers so with whatever its PostgreSQL, or the way to it, fails by. Alone it does not say whether trying again may
- * help: a document that cannot be stored comes as the same.
- */
+/** FerretDB answers with this code whatever its PostgreSQL fails by. */
 const internalError = 1;
-const storageIsAway =
-  /failed to connect to|connection (?:refused|reset)|unexpected EOF|broken pipe|conn closed|terminating connection|the database system is|too many clients|remaining connection slots/;
+/** PostgreSQL's words for a value that it can never hold. */
+const valueIsRefused =
+  /invalid byte sequence for encoding|unsupported Unicode escape sequence|index row (?:size|requires)|row is too big|invalid memory alloc request size|stack depth limit exceeded/;
 
-function passes({ code, message }: { code?: unknown; message: string }): boolean {
-  return (
-    typeof code === 'number' &&
-    (retriableCodes.has(code) || (code === internalError && storageIsAway.test(message)))
-  );
+/** The driver sends no invalid BSON: FerretDB 2.7 says so of whatever it is asked after its PostgreSQL was killed. */
+const isConfused = /invalid input BSON/;
+
+function isFault({ code, message }: { code?: unknown; message: string }): boolean {
+  if (typeof code !== 'number' || isConfused.test(message)) return false;
+  return faultCodes.has(code) || (code === internalError && valueIsRefused.test(message));
 }
-
-const retriableLabels = [
-  'RetryableWriteError',
-  'RetryableError',
-  'TransientTransactionError',
-  'SystemOverloadedError',
-];
 
 /** Whether trying the same again may help. A programming error (a document that BSON cannot hold) never is. */
 export function isRetriable(error: unknown): boolean {
   if (error instanceof ReadModelError) return error.retriable;
   if (!(error instanceof MongoError)) return hasRetriableFlag(error);
-  if (
-    error instanceof MongoNetworkError ||
-    error instanceof MongoServerSelectionError ||
-    error instanceof MongoOperationTimeoutError ||
-    error.name === 'MongoWaitQueueTimeoutError' ||
-    error instanceof MongoNotConnectedError ||
-    error instanceof MongoTopologyClosedError ||
-    error instanceof MongoExpiredSessionError
-  )
-    return true;
-  if (retriableLabels.some((label) => error.hasErrorLabel(label))) return true;
+  // Refused by the driver for what the caller passed; nothing was sent.
+  if (error instanceof MongoInvalidArgumentError || error instanceof MongoParseError) return false;
   if (error instanceof MongoBulkWriteError) {
+    if (error.result.getWriteConcernError() !== undefined) return true;
     const writeErrors = writeErrorsOf(error);
+    // Where only some are refused for what they hold, the next try shows those alone.
     if (writeErrors.length > 0)
-      return writeErrors.every(({ code, errmsg = '' }) => passes({ code, message: errmsg }));
+      return !writeErrors.every(({ code, errmsg = '' }) => isFault({ code, message: errmsg }));
     // A bulk write that broke off carries what broke it here, not as its cause.
     const inner: unknown = error.errorResponse;
     if (inner instanceof MongoError && inner !== error) return isRetriable(inner);
   }
-  return passes(error);
+  return !isFault(error);
 }
 
 function hasRetriableFlag(error: unknown): boolean {

@@ -1,57 +1,101 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  MongoBulkWriteError,
-  MongoNetworkError,
-  MongoServerError,
-  MongoServerSelectionError,
-  MongoTopologyClosedError,
-  type BulkWriteResult,
-} from 'mongodb';
+import * as driver from 'mongodb';
+import { MongoBulkWriteError, MongoNetworkError, MongoServerError, type BulkWriteResult } from 'mongodb';
 import { asReadModelError, isRetriable, ReadModelError, withClassifiedErrors } from './errors.js';
 
-const server = (code: number) => new MongoServerError({ message: `code ${String(code)}`, code });
+const server = (code: number, message = `code ${String(code)}`) => new MongoServerError({ message, code });
+
+const bulk = (
+  broken: { message: string; code: number },
+  writeErrors: { index: number; code: number; errmsg: string }[] = [],
+  concern?: object,
+) =>
+  new MongoBulkWriteError(
+    { ...broken, writeErrors } as never,
+    {
+      insertedCount: 0,
+      getWriteConcernError: () => concern,
+    } as unknown as BulkWriteResult,
+  );
+
+/** As FerretDB 2.7 and MongoDB 8 say them, by what is wrong. */
+const surroundings: [string, number, string][] = [
+  ['no primary', 10_107, 'not primary'],
+  ['shutdown', 91, 'shutdown in progress'],
+  ['step-down', 189, 'primary stepped down'],
+  ['write conflict', 112, 'write conflict'],
+  ['out of disk, MongoDB', 14_031, "Can't take a write lock while out of disk space"],
+  ['exceeded memory', 146, 'exceeded memory limit'],
+  ['full disk', 1, 'could not extend file "base/5/16421": No space left on device'],
+  ['full disk, log', 1, 'could not write to file "pg_wal/xlogtemp.99": No space left on device'],
+  ['out of memory', 1, 'out of memory'],
+  ['too many locks', 1, 'out of shared memory'],
+  ['statement timeout', 50, 'canceling statement due to statement timeout'],
+  ['lock timeout', 1, 'canceling statement due to lock timeout'],
+  ['deadlock', 1, 'deadlock detected'],
+  ['killed backend', 1, 'terminating connection due to administrator command'],
+  ['killed PostgreSQL', 1, 'unexpected EOF'],
+  ['starting', 1, 'the database system is not yet accepting connections'],
+  ['closed connection', 1, 'failed to deallocate cached statement(s): use of closed network connection'],
+  [
+    'PostgreSQL away',
+    1,
+    'pool.go:90 (documentdb.(*Pool).Acquire): failed to connect to `user=postgres`: dial tcp 127.0.0.1:5432: connect: connection refused',
+  ],
+  ['read only', 1, 'cannot execute INSERT in a read-only transaction'],
+  ['PostgreSQL just killed', 2, 'invalid input BSON: Invalid single value document.'],
+  ['rights taken away', 13, 'not authorized'],
+  ['password changed', 18, 'Authentication failed'],
+  ['a code that nobody knows', 987_654, 'new in the next release'],
+];
+
+const ofTheDocument: [string, number, string][] = [
+  ['duplicate key', 11_000, 'Duplicate key violation'],
+  ['bad value', 2, 'unknown top level operator: $foo'],
+  ['bad update', 9, 'Unknown modifier: $foo'],
+  ['too large', 10_334, 'BSONObj size is invalid'],
+  ['bad regular expression', 51_091, 'missing closing parenthesis'],
+  ['a NUL', 1, 'invalid byte sequence for encoding "UTF8": 0x00'],
+  ['a key too long', 1, 'index row size 2712 exceeds btree version 4 maximum 2704 for index "x"'],
+];
 
 describe('errors of the database', () => {
-  test('what passes by itself is retriable: network, no primary, shutdown, write conflicts', () => {
-    for (const error of [
-      new MongoNetworkError('reset'),
-      new MongoTopologyClosedError(),
-      Object.create(MongoServerSelectionError.prototype) as Error,
-      ...[10_107, 91, 189, 11_600, 112, 6, 9_001].map(server),
-    ])
-      expect(isRetriable(error)).toBe(true);
+  test.each(surroundings)('%s is retriable, whatever it interrupts', (_, code, message) => {
+    expect(isRetriable(server(code, message))).toBe(true);
+    expect(isRetriable(bulk({ code, message }))).toBe(true);
+    expect(isRetriable(bulk({ code, message }, [{ index: 0, code, errmsg: message }]))).toBe(true);
   });
 
-  test('so is what FerretDB says when its PostgreSQL is away, but no other internal error', () => {
-    const internal = (message: string) =>
-      new MongoServerError({ message, code: 1, codeName: 'InternalError' });
-    for (const message of [
-      'msg_find.go:43 (handler.(*Handler).msgFind): pool.go:90 (documentdb.(*Pool).Acquire): failed to connect to `user=postgres database=postgres`: 127.0.0.1:5432 (127.0.0.1): dial error: dial tcp 127.0.0.1:5432: connect: connection refused',
-      'terminating connection due to unexpected postmaster exit',
-      'terminating connection due to administrator command',
-      'the database system is not yet accepting connections',
-      'the database system is shutting down',
-      'unexpected EOF',
-    ]) {
-      expect(isRetriable(internal(message))).toBe(true);
-      const bulk = new MongoBulkWriteError({ message, code: 1, writeErrors: [] }, {
-        insertedCount: 0,
-      } as unknown as BulkWriteResult);
-      expect(isRetriable(bulk)).toBe(true);
+  test.each(ofTheDocument)('%s is a fault of the document', (_, code, message) => {
+    expect(isRetriable(server(code, message))).toBe(false);
+    expect(isRetriable(bulk({ code, message }, [{ index: 0, code, errmsg: message }]))).toBe(false);
+  });
+
+  test('every error class of the driver is retriable, but those that refuse what the caller passed', () => {
+    const refuse = new Set<unknown>([driver.MongoInvalidArgumentError, driver.MongoParseError]);
+    const classes = Object.values(driver).filter(
+      (exported): exported is typeof driver.MongoError =>
+        typeof exported === 'function' && exported.prototype instanceof driver.MongoError,
+    );
+    expect(classes.length).toBeGreaterThan(30);
+    for (const one of classes) {
+      if (one.prototype instanceof MongoServerError || (one as unknown) === MongoServerError) continue;
+      const error = Object.create(one.prototype) as Error;
+      expect([one.name, isRetriable(error)]).toEqual([one.name, !refuse.has(one)]);
     }
-    expect(isRetriable(internal('invalid byte sequence for encoding "UTF8": 0x00'))).toBe(false);
   });
 
-  test('what will fail again is not: bad commands, duplicate keys, errors of the program', () => {
-    for (const error of [
-      server(11_000),
-      server(9),
-      server(2),
-      new TypeError('x'),
-      new Error('x'),
-      'x',
-      undefined,
-    ])
+  test('of a bulk write in which only some are refused for what they hold, the rest is tried again', () => {
+    const [timeout, duplicate] = [
+      { index: 0, code: 50, errmsg: 'canceling statement due to statement timeout' },
+      { index: 1, code: 11_000, errmsg: 'duplicate' },
+    ];
+    expect(isRetriable(bulk({ code: 50, message: 'timeout' }, [timeout, duplicate]))).toBe(true);
+    expect(isRetriable(bulk({ code: 11_000, message: 'duplicate' }, [duplicate], { code: 64 }))).toBe(true);
+  });
+
+  test('an error of the program is not', () => {
+    for (const error of [new TypeError('x'), new Error('x'), 'x', undefined])
       expect(isRetriable(error)).toBe(false);
   });
 

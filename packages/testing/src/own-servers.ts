@@ -35,9 +35,13 @@ export async function startOwnBrokers(count: 1 | 3): Promise<OwnBrokers> {
   };
 }
 
-/** @throws Error where native servers cannot run; it says what is missing */
-export async function startOwnDatabase(): Promise<OwnDatabase> {
+/**
+ * @param options.dataDirectory where its data is kept; absent: a temporary folder
+ * @throws Error where native servers cannot run; it says what is missing
+ */
+export async function startOwnDatabase(options: { dataDirectory?: string } = {}): Promise<OwnDatabase> {
   const platform = await startPlatform({
+    ...options,
     servers: ['mongodb'],
     environment: { ...process.env, MONGODB_URI: '', ...withoutDocker },
   });

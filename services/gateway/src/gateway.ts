@@ -13,7 +13,7 @@ import {
   createRecordWriter,
   createRequester,
 } from '@lead-scoring/event-log';
-import { createReadModelComponent } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
 import {
   createHttpServer,
   createQueryServer,
@@ -96,6 +96,7 @@ export async function openGateway(
       output: 'gateway.events',
       open: (partition) => Promise.resolve(openIdentityPartition(readModel, partition, signature)),
       logger,
+      isRetriable,
       onFatal,
     }),
   );

@@ -2,7 +2,7 @@
 // notifications give, and the query port over what it has folded.
 import { createEventLogComponent, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
-import { createReadModelComponent } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -103,6 +103,7 @@ runService({
         commandsTo: ['share.commands'],
         open: (partition) => Promise.resolve(openPartition(readModel, partition, partitionOptions)),
         logger,
+        isRetriable,
         onFatal,
         // Most records concern no trigger: many are looked at together. With more, who is behind would fall further behind.
         maxRecordsPerBatch: 2_000,

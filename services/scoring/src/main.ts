@@ -1,6 +1,6 @@
 // The scoring service: its processor of events and of rule commands, and the query port over what it has folded.
 import { createEventLogComponent, createProcessor } from '@lead-scoring/event-log';
-import { createReadModelComponent } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -47,6 +47,7 @@ runService({
             openPartition(readModel, partition, { configurations, cachedLeads: configuration.CACHED_LEADS }),
           ),
         logger,
+        isRetriable,
         onFatal: (error) => {
           scope.fatal(error);
         },

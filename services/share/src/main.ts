@@ -2,7 +2,7 @@
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
 import { createEventLogComponent, createProcessor, createProjector } from '@lead-scoring/event-log';
 import { createExplanationReader, openExplanationPartition } from '@lead-scoring/explanations';
-import { createReadModelComponent } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -60,6 +60,7 @@ runService({
             }),
           ),
         logger,
+        isRetriable,
         onFatal,
         // As scoring has it: decisions are inserted together, so large batches are what makes folding cheap.
         maxRecordsPerBatch: 16_000,
@@ -74,6 +75,7 @@ runService({
         output: 'share.events',
         open: (partition) => Promise.resolve(openSharePartition(readModel, partition, { findLeads, endOf })),
         logger,
+        isRetriable,
         onFatal,
       }),
     );

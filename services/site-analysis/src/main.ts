@@ -3,7 +3,7 @@
 import { routes } from '@lead-scoring/contracts';
 import { createEventLogComponent, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
-import { createReadModelComponent } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -70,6 +70,7 @@ runService({
             openPartition(readModel, partition, { runner, refusalOf: sites.refusalOf, wantedForMs, now }),
           ),
         logger,
+        isRetriable,
         onFatal: (error) => {
           scope.fatal(error);
         },

@@ -9,7 +9,12 @@ import {
   type AccountRequest,
   type LeadAccount,
 } from '@lead-scoring/explanations';
-import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
+import {
+  createCheckpoints,
+  createPositionWatch,
+  isRetriable,
+  type ReadModel,
+} from '@lead-scoring/read-model';
 
 export const [explanationsProjector] = projectorNames.notification;
 
@@ -117,6 +122,7 @@ export function createExplanationsProjector(
     name: explanationsProjector,
     inputs: ['scoring.events'],
     rebuildsWith: 'notification',
+    isRetriable,
     open: (partition) =>
       Promise.resolve(
         openExplanationPartition(readModel, partition, {

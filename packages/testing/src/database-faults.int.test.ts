@@ -1,0 +1,155 @@
+// What a real PostgreSQL under a real FerretDB says of its faults: never that a document is to blame. Once the fault is over
+// the same call again does what it should.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@lead-scoring/platform/waiting';
+import {
+  connectReadModel,
+  createGuardedWriter,
+  defineCollection,
+  ensureCollections,
+  insertMissing,
+  isRetriable,
+  type GuardedDocument,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { createLogger } from '@lead-scoring/service';
+import {
+  postgresqlOf,
+  startDatabaseOnSmallDisk,
+  type OwnPostgresql,
+  type SmallDisk,
+} from './own-postgresql.js';
+
+interface Thing extends GuardedDocument {
+  _id: number;
+  text: string;
+}
+const things = defineCollection<Thing>({ name: 'things', indexes: [{ key: { text: 1 } }] });
+
+let disk: SmallDisk;
+let postgresql: OwnPostgresql;
+let readModel: ReadModel;
+beforeAll(async () => {
+  disk = await startDatabaseOnSmallDisk(600);
+  postgresql = postgresqlOf(disk.database);
+  readModel = await connectReadModel(
+    { uri: disk.database.endpoints.mongodbUri, database: 'faults' },
+    { logger: createLogger({ name: 'test', level: 'silent' }) },
+  );
+  await ensureCollections(readModel, [things]);
+}, 240_000);
+afterAll(async () => {
+  await readModel.close();
+  await disk.stop();
+}, 60_000);
+
+/** In the order of their ids, as all writers have them. */
+const documents = (from: number, offset: number): Thing[] =>
+  Array.from({ length: 500 }, (_, index) => ({
+    _id: from + index,
+    partition: 0,
+    offset,
+    text: String(index).padEnd(2_000, 'x'),
+  }));
+
+let next = 0;
+/** Every way in which the read models are read and written. */
+const operations: { [name: string]: () => Promise<unknown> } = {
+  'a guarded write of new documents': () =>
+    createGuardedWriter(readModel).write(readModel.collection(things), documents((next += 1_000), 1), {
+      isNew: () => true,
+    }),
+  'a guarded write of known ones': () =>
+    createGuardedWriter(readModel).write(readModel.collection(things), documents(0, (next += 1))),
+  'an insert of what is missing': () =>
+    insertMissing(readModel.collection(things), documents((next += 1_000), 1)),
+  'a deletion': () => readModel.collection(things).deleteMany({ _id: { $gt: 1_000_000 } }),
+  'a replacement': () =>
+    readModel
+      .collection(things)
+      .replaceOne({ _id: -1 }, { partition: 1, offset: 1, text: '' }, { upsert: true }),
+  'a look for many': () =>
+    readModel
+      .collection(things)
+      .find({ text: { $gt: '1' } })
+      .toArray(),
+  'a count': () => readModel.collection(things).countDocuments({ partition: 0 }),
+};
+
+/** Runs all of them until each has failed so often, or the time is over; answers what they failed with. */
+async function failuresDuring(fault: () => Promise<unknown>, isOver: () => boolean): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  const working = Object.values(operations).map(async (operation) => {
+    do await operation().catch((error: unknown) => failures.push(error));
+    while (!isOver());
+  });
+  await fault();
+  await Promise.all(working);
+  return failures;
+}
+
+async function holdsAgainst(fault: () => Promise<unknown>, atLeast = 1): Promise<void> {
+  let over = false;
+  const failures = await failuresDuring(
+    () => fault().finally(() => (over = true)),
+    () => over,
+  );
+  expect(failures.filter((error) => !isRetriable(error))).toEqual([]);
+  expect(failures.length).toBeGreaterThanOrEqual(atLeast);
+  for (const [name, operation] of Object.entries(operations))
+    await eventually(
+      `${name} goes through again`,
+      () =>
+        operation().then(
+          () => true,
+          () => false,
+        ),
+      60_000,
+    );
+}
+
+const times = async (count: number, work: () => Promise<unknown>) => {
+  for (let done = 0; done < count; done += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await work();
+  }
+};
+
+test(
+  'a statement timeout',
+  () =>
+    holdsAgainst(async () => {
+      // Connections that are open keep what they were opened with.
+      await postgresql.sql(`ALTER ROLE postgres SET statement_timeout = '1ms'`);
+      await times(5, () => postgresql.endConnections());
+      await postgresql.sql('ALTER ROLE postgres RESET statement_timeout');
+      await postgresql.endConnections();
+    }),
+  120_000,
+);
+
+test(
+  'connections that an administrator ends',
+  () => holdsAgainst(() => times(10, () => postgresql.endConnections())),
+  120_000,
+);
+
+test('PostgreSQL that is killed', () => holdsAgainst(() => times(3, () => postgresql.kill())), 180_000);
+
+test(
+  'a disk that is full',
+  () =>
+    holdsAgainst(async () => {
+      await disk.fill();
+      const full = async () => {
+        try {
+          for (;;) await operations['a guarded write of new documents']?.();
+        } catch (error) {
+          return error;
+        }
+      };
+      expect(String(await full())).toMatch(/No space left|not available/);
+      disk.free();
+    }),
+  180_000,
+);
