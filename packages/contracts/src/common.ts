@@ -1,5 +1,6 @@
 // Schemas that many declarations share: ids, times, names, paging, and the error body.
 import { z } from 'zod';
+import { largestScore, smallestScore } from './domain/score-range.js';
 
 export const id = z.uuid().describe('UUID').meta({ example: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' });
 
@@ -33,7 +34,7 @@ export const name = (maximum = 100) =>
     .regex(printable, 'must not hold control characters')
     .refine((value) => value.isWellFormed(), 'must be well-formed Unicode');
 
-export const score = z.int().min(-2_147_483_648).max(2_147_483_647);
+export const score = z.int().min(smallestScore).max(largestScore);
 
 export const weight = z
   .int('must be a whole number')

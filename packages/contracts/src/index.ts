@@ -12,6 +12,7 @@ export * from './domain/levels.js';
 export * from './domain/metadata.js';
 export * from './domain/notification-ids.js';
 export * from './domain/position.js';
+export * from './domain/score-range.js';
 export * from './domain/scoring-configuration.js';
 export * from './domain/share-tokens.js';
 export * from './domain/site-analysis.js';

@@ -47,7 +47,7 @@ export function foldAccount(
 export function joinAccounts(before: LeadAccount | null, after: LeadAccount): LeadAccount {
   if (!before) return after;
   const contributions = new Map(before.contributions);
-  for (const [rule_id, contribution] of after.contributions) contribute(contributions, rule_id, contribution);
+  for (const contribution of after.contributions.values()) contribute(contributions, contribution);
   return {
     ...after,
     given_name: laterName(before.given_name, after.given_name),

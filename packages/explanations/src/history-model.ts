@@ -23,8 +23,11 @@ export function scoreHistory(
   const end = Date.parse(at);
   const start = end - range_hours * 3_600_000;
   const changes = decisions
-    .flatMap(({ scored_events }) => scored_events)
-    .map((event) => ({ time: Math.min(Date.parse(event.timestamp), end), points: pointsOf(event) }))
+    .flatMap(({ decided_at, scored_events, adjustments = [] }) => [
+      ...scored_events.map((event) => ({ moment: event.timestamp, points: pointsOf(event) })),
+      ...adjustments.map(({ points }) => ({ moment: decided_at, points })),
+    ])
+    .map(({ moment, points }) => ({ time: Math.min(Date.parse(moment), end), points }))
     .filter(({ time, points }) => time > start && points !== 0)
     .sort((a, b) => a.time - b.time);
   let current = score - changes.reduce((sum, { points }) => sum + points, 0);

@@ -126,8 +126,15 @@ export interface StoredDecision extends ExplainedDecision {
 
 /** What an explanation needs of a decision, and nothing else that the decision says of its lead. */
 export function toDecision(document: DecisionDocument): StoredDecision {
-  const { decided_at, configuration_version, scored_events, score } = toLeadScored(document);
-  return { decided_at, configuration_version, scored_events, score, offset: offsetOf(document) };
+  const { decided_at, configuration_version, scored_events, adjustments, score } = toLeadScored(document);
+  return {
+    decided_at,
+    configuration_version,
+    scored_events,
+    ...(adjustments && { adjustments }),
+    score,
+    offset: offsetOf(document),
+  };
 }
 
 export function toConfigurationDocument(

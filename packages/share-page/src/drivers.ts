@@ -56,11 +56,18 @@ function axisRow({ zero }: Axis): Html {
   </li> `;
 }
 
-function row({ event_type, filter_label, count, weight, total }: SharedDriver, axis: Axis): Html {
+/** What a driver is called: by its rule's label, or else by what happened. */
+export function titleOf({ label, event_type }: SharedDriver): string {
+  return label ?? event_type;
+}
+
+function row(driver: SharedDriver, axis: Axis): Html {
+  const { event_type, label, filter_label, count, weight, total } = driver;
   const length = total === 0 ? 0 : Math.max(0.8, Math.abs(total) * axis.perPoint);
   return html`<li>
     <div class="what">
-      <b><bdi>${clipped(event_type, longestEventType)}</bdi></b>
+      <b><bdi>${clipped(titleOf(driver), longestEventType)}</bdi></b>
+      ${label !== undefined && html`<span><bdi>${clipped(event_type, longestEventType)}</bdi></span>`}
       ${
         filter_label !== undefined &&
         html`<span>when <bdi>${clipped(filter_label, longestFilterLabel)}</bdi></span>`

@@ -10,6 +10,7 @@ const columns = [
   'computed_at',
   'rule_id',
   'event_type',
+  'label',
   'filter_label',
   'count',
   'weight',
@@ -26,10 +27,11 @@ export function renderCsv(shared: SharedExplanation): string {
   const rows: Partial<Record<(typeof columns)[number], string | number>>[] =
     shared.top_drivers.length === 0
       ? [whole]
-      : shared.top_drivers.map(({ rule_id, event_type, filter_label, count, weight, total }) => ({
+      : shared.top_drivers.map(({ rule_id, event_type, label, filter_label, count, weight, total }) => ({
           ...whole,
           rule_id,
           event_type,
+          ...(label !== undefined && { label }),
           ...(filter_label !== undefined && { filter_label }),
           count,
           weight,

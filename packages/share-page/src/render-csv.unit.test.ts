@@ -18,12 +18,18 @@ test('every driver is a row, with what holds of the whole on it', () => {
     computed_at: shared.computed_at,
     rule_id: 'rule-Page View-15',
     event_type: 'Page View',
+    label: '',
     filter_label: 'path contains "/pricing"',
     count: '3',
     weight: '15',
     total: '45',
   });
   expect(rows[2]).toMatchObject({ weight: '-20', total: '-20' });
+});
+
+test('a rule that has a label has it in its row', () => {
+  const shared = sharedExplanation({ top_drivers: [{ ...driver('Page View', 1, 5), label: 'Pricing' }] });
+  expect(rowsOf(renderCsv(shared))[0]).toMatchObject({ event_type: 'Page View', label: 'Pricing' });
 });
 
 test('a score without drivers is one row', () => {

@@ -1,4 +1,5 @@
 // The picture that messengers show for a share link: drawn as SVG with our own fonts, turned into a PNG on the server.
+import { titleOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
 import { isDrawable, loadFonts, textAt, widthOf, withDrawing, type Fonts } from './preview-text.js';
 import type { SharedDriver, SharedExplanation } from './shared-explanation.js';
@@ -98,12 +99,14 @@ function driverBars(drivers: readonly SharedDriver[], fonts: Fonts): Child {
   );
   const perPoint = (right - widestTotal - 28 - bars.left) / (gives + takes || 1);
   const zero = bars.left + takes * perPoint;
-  return shown.map(({ event_type, total }, index) => {
+  return shown.map((driver, index) => {
+    const { total } = driver;
     // A few bars stand in the middle of where many would.
     const y = bars.top + ((shownDrivers - shown.length) / 2 + index) * bars.step;
     const length = total === 0 ? 0 : Math.max(3, Math.abs(total) * perPoint);
     const tone = total < 0 ? loss : gain;
-    const label = isDrawable(event_type) ? event_type : 'Activity';
+    const title = titleOf(driver);
+    const label = isDrawable(title) ? title : 'Activity';
     return html`${textAt(label, { x: bars.left, y: y + 16, width: right - bars.left, size: 23, weight: 400, fill: dim }, fonts)}<rect
         x="${total < 0 ? zero - length : zero}"
         y="${y + 27}"

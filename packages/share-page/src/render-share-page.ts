@@ -1,7 +1,7 @@
 // The page behind a share link: a score, and why it is what it is, for somebody who has never heard of lead scoring.
 import { coursePlot, courseInWords, hasCourse } from './course.js';
 import { htmlDocument } from './document.js';
-import { driversChart, toneOf } from './drivers.js';
+import { driversChart, titleOf, toneOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
 import type { ShareLinks, SharedExplanation } from './shared-explanation.js';
 import {
@@ -120,19 +120,24 @@ function inShort({ top_drivers, score }: SharedExplanation, range: string): Chil
       : gained === 0
         ? `${counted(-lost, 'point')} went away over ${range}`
         : `Over ${range}, ${counted(gained, 'point')} came in and ${counted(-lost, 'point')} went away`;
-  const main = html`<b><bdi>${clipped(largest.event_type, 60)}</bdi></b>`;
+  const main = html`<b><bdi>${clipped(titleOf(largest), 60)}</bdi></b>`;
   return top_drivers.length === 1
     ? html`${what}, all for ${main}.${below}`
     : html`${what}. The largest single reason is ${main}.${below}`;
 }
 
 /** The sum as on a till receipt: it always adds up to the score. */
-function receipt({ score, top_drivers, decay_applied }: SharedExplanation, range: string): Html {
+function receipt(
+  { score, top_drivers, adjustments = [], decay_applied }: SharedExplanation,
+  range: string,
+): Html {
   const { gained, lost } = sums(top_drivers);
-  const rest = score - gained - lost - decay_applied;
+  const held = adjustments.reduce((sum, { points }) => sum + points, 0);
+  const rest = score - gained - lost - held - decay_applied;
   const lines: [label: string, points: number][] = [
     [`Added in ${range}`, gained],
     [`Taken away in ${range}`, lost],
+    ['Beyond the largest or smallest score that there is', held],
     ['Faded with time', decay_applied],
     ['From earlier and other activity', rest],
   ];

@@ -95,6 +95,25 @@ describe('a shared score', () => {
     expect(text).toContain(sentence);
   });
 
+  test('calls a driver by the label of its rule, where it has one, and says of what it is', () => {
+    const labelled = { ...driver('Page View', 3, 15, 'path contains "/pricing"'), label: 'Pricing' };
+    const shown = read(render({ score: 45, decay_applied: 0, top_drivers: [labelled] }));
+    expect(shown).toContain('45 points came in over the last 30 days, all for Pricing.');
+    expect(shown).toContain('Pricing Page View when path contains "/pricing" 3 times, 15 points each');
+  });
+
+  test('says what was held back where the score cannot go further', () => {
+    const shown = read(
+      render({
+        score: 2_147_483_647,
+        decay_applied: 0,
+        top_drivers: [driver('Page View', 2, 10_000)],
+        adjustments: [{ points: -9_993 }],
+      }),
+    );
+    expect(shown).toContain('Beyond the largest or smallest score that there is −9,993');
+  });
+
   test('is without a level as long as there is none', () => {
     expect(read(render())).not.toContain('Level');
   });
@@ -178,6 +197,7 @@ const anyDriver = fc
     count: fc.integer({ min: 1, max: 1_000_000 }),
     weight: fc.integer({ min: -1_000, max: 1_000 }),
     filter_label: anyText(50_000),
+    label: anyText(100),
   })
   .map((one) => ({ ...one, total: one.count * one.weight }));
 
@@ -189,6 +209,7 @@ test('the receipt adds up to the score, and the page stays small, whatever is sh
         score: fc.integer({ min: -2_147_483_648, max: 2_147_483_647 }),
         decay_applied: fc.integer({ min: -1_000_000, max: 0 }),
         top_drivers: fc.array(anyDriver, { maxLength: 40 }),
+        adjustments: fc.array(fc.record({ points: fc.integer() }), { maxLength: 2 }),
         range_hours: fc.integer({ min: 1, max: 100_000 }),
       }),
       (changes) => {

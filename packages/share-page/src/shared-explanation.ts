@@ -8,6 +8,7 @@ export interface SharedDriver {
   weight: number;
   total: number;
   filter_label?: string;
+  label?: string;
 }
 
 /** Everything that a shared page may show; nothing else of the lead exists here. */
@@ -16,6 +17,8 @@ export interface SharedExplanation {
   score: number;
   level?: { name: string; color: string };
   /** The largest contribution of either sign first. */
+  /** The points that keep a score within the range of scores: what rules gave beyond it. */
+  adjustments?: { points: number }[] | undefined;
   top_drivers: SharedDriver[];
   snapshot: { event_type: string; weight: number }[];
   /** Zero or less. */

@@ -1,15 +1,16 @@
 // Why a lead has its score: put together from the decisions on its events. Pure.
-import type { ScoredEvent } from '../records/scoring.js';
+import type { ScoreAdjustment, ScoredEvent } from '../records/scoring.js';
 import type { PublicScoreExplanation } from '../routes/shares.js';
 import type { ScoreExplanation } from '../routes/leads.js';
 import { levelOf } from './levels.js';
-import type { ScoringConfiguration } from './scoring-configuration.js';
+import { ruleWordsAsOf, type ScoringConfiguration } from './scoring-configuration.js';
 
 /** A decision that gave points. */
 export interface ExplainedDecision {
   decided_at: string;
   configuration_version: number;
   scored_events: readonly ScoredEvent[];
+  adjustments?: readonly ScoreAdjustment[] | undefined;
 }
 
 export interface ExplainedLead {
@@ -26,9 +27,11 @@ export interface ExplanationRequest {
 }
 
 const shownEntries = 1_000;
+const shownDrivers = 1_000;
 
 type Entry = ScoreExplanation['entries'][number];
 type Driver = ScoreExplanation['top_drivers'][number];
+type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 
 /**
  * The explanation as of a moment: a decision counts from its decided_at on. Drivers and entries cover event times
@@ -51,8 +54,16 @@ export function explainScore(
   let later = 0;
   const entries: Entry[] = [];
   const contributions = new Map<string, Contribution>();
+  const adjustments = new Map<string, Adjustment>();
   for (const decision of decisions) {
     const counts = decision.decided_at <= at;
+    for (const { reason, points } of decision.adjustments ?? []) {
+      if (!counts) later += points;
+      else {
+        listed += points;
+        if (decision.decided_at >= from) adjust(adjustments, reason, points, decision.decided_at);
+      }
+    }
     for (const { event_id, event_type, timestamp, matches } of decision.scored_events)
       for (const match of matches) {
         const { rule_id, rule_version, points } = match;
@@ -81,7 +92,8 @@ export function explainScore(
     lead_name: lead.name,
     score,
     level: levelOf(then.levels, score),
-    top_drivers: driversOf(contributions, current),
+    top_drivers: driversOf(contributions, current).slice(0, shownDrivers),
+    ...(adjustments.size > 0 && { adjustments: [...adjustments.values()] }),
     snapshot: [...then.rules.values()]
       .filter((rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true)
       .map(({ event_type, weight }) => ({ event_type, weight })),
@@ -104,27 +116,44 @@ export function explainScore(
   };
 }
 
-/** What a rule gave a lead. */
+function adjust(
+  to: Map<string, Adjustment>,
+  reason: ScoreAdjustment['reason'],
+  points: number,
+  last_at: string,
+): void {
+  const known = to.get(reason) ?? { reason, count: 0, points: 0, last_at };
+  to.set(reason, {
+    reason,
+    count: known.count + 1,
+    points: known.points + points,
+    last_at: last_at > known.last_at ? last_at : known.last_at,
+  });
+}
+
+/** What a rule gave a lead while it had one weight. */
 export interface Contribution {
+  rule_id: string;
   /** Of the first event that it matched. */
   event_type: string;
   count: number;
-  /** Points of the first match. */
+  /** Points of each match. */
   weight: number;
   total: number;
   /** The highest that matched. */
   rule_version: number;
 }
 
-/** By rule, in the order of their first matches. */
+/** By rule and weight, in the order of their first matches. */
 export type Contributions = ReadonlyMap<string, Contribution>;
 
 /** Adds what a rule gave after what is there. */
-export function contribute(to: Map<string, Contribution>, rule_id: string, more: Contribution): void {
-  const { count, total, rule_version } = more;
-  const known = to.get(rule_id);
+export function contribute(to: Map<string, Contribution>, more: Contribution): void {
+  const { rule_id, weight, count, total, rule_version } = more;
+  const name = `${rule_id} ${String(weight)}`;
+  const known = to.get(name);
   to.set(
-    rule_id,
+    name,
     known
       ? {
           ...known,
@@ -142,17 +171,18 @@ export function contributeMatch(
   event_type: string,
   { rule_id, rule_version, points }: ScoredEvent['matches'][number],
 ): void {
-  contribute(to, rule_id, { event_type, count: 1, weight: points, total: points, rule_version });
+  contribute(to, { rule_id, event_type, count: 1, weight: points, total: points, rule_version });
 }
 
 /**
- * What each rule gave, the largest contribution of either sign first.
- * @param configuration says what the rules are
+ * What each rule gave with each weight that it had, the largest contribution of either sign first: a total is always the
+ * count times the weight. A driver is called what the rule was called in the latest version that gave it.
+ * @param configuration says what the rules are and were called
  */
 export function driversOf(contributions: Contributions, configuration: ScoringConfiguration): Driver[] {
-  return [...contributions]
-    .map(([rule_id, { event_type, count, weight, total, rule_version }]): Driver => {
-      const rule = configuration.rules.get(rule_id);
+  return [...contributions.values()]
+    .map(({ rule_id, event_type, count, weight, total, rule_version }): Driver => {
+      const rule = ruleWordsAsOf(configuration, rule_id, rule_version);
       return {
         rule_id,
         event_type: rule?.event_type ?? event_type,
@@ -166,24 +196,29 @@ export function driversOf(contributions: Contributions, configuration: ScoringCo
     })
     .sort(
       (a, b) =>
-        Math.abs(b.total) - Math.abs(a.total) || b.count - a.count || (a.rule_id < b.rule_id ? -1 : 1),
+        Math.abs(b.total) - Math.abs(a.total) ||
+        b.count - a.count ||
+        b.total - a.total ||
+        (a.rule_id < b.rule_id ? -1 : 1),
     );
 }
 
 /** What of an explanation anybody may see who has a link (SPEC.md, Score explanation, public form). */
 export function publicExplanation(explanation: ScoreExplanation): PublicScoreExplanation {
-  const { lead_name, score, top_drivers, snapshot, decay_applied, range_hours } = explanation;
+  const { lead_name, score, top_drivers, adjustments, snapshot, decay_applied, range_hours } = explanation;
   return {
     lead_name,
     score,
-    top_drivers: top_drivers.map(({ rule_id, event_type, count, weight, total, filter_label }) => ({
+    top_drivers: top_drivers.map(({ rule_id, event_type, count, weight, total, filter_label, label }) => ({
       rule_id,
       event_type,
       count,
       weight,
       total,
       ...(filter_label !== undefined && { filter_label }),
+      ...(label !== undefined && { label }),
     })),
+    ...(adjustments && { adjustments }),
     snapshot,
     decay_applied,
     range_hours,

@@ -44,15 +44,30 @@ export interface ScoringConfiguration {
   readonly rulesets: ReadonlyMap<string, Ruleset>;
   readonly rules: ReadonlyMap<string, Rule>;
   readonly levels: readonly EngagementLevel[];
+  /** By rule, the oldest first: what its versions were called before it was called what it is now. */
+  readonly former: ReadonlyMap<string, readonly FormerRule[]>;
+}
+
+/** What a rule is called: the words that an explanation has for it. */
+export type RuleWords = Pick<Rule, 'event_type' | 'label' | 'filter_label'>;
+
+/** The words of a rule's versions up to this one, inclusive. */
+export interface FormerRule extends RuleWords {
+  up_to: number;
 }
 
 export function emptyConfiguration(ouId: string): ScoringConfiguration {
-  return { ou_id: ouId, version: 0, rulesets: new Map(), rules: new Map(), levels: [] };
+  return { ou_id: ouId, version: 0, rulesets: new Map(), rules: new Map(), levels: [], former: new Map() };
 }
 
 /** What a configuration holds, as one JSON text to store. Comes back from `unpackConfiguration`. */
-export function packConfiguration({ rulesets, rules, levels }: ScoringConfiguration): string {
-  return JSON.stringify({ rulesets: [...rulesets.values()], rules: [...rules.values()], levels });
+export function packConfiguration({ rulesets, rules, levels, former }: ScoringConfiguration): string {
+  return JSON.stringify({
+    rulesets: [...rulesets.values()],
+    rules: [...rules.values()],
+    levels,
+    ...(former.size > 0 && { former: [...former] }),
+  });
 }
 
 /** The configuration that `packConfiguration` made a text of. */
@@ -65,12 +80,19 @@ export function unpackConfiguration(
     rulesets,
     rules,
     levels = [],
-  } = JSON.parse(text) as { rulesets: Ruleset[]; rules: Rule[]; levels?: EngagementLevel[] };
+    former = [],
+  } = JSON.parse(text) as {
+    rulesets: Ruleset[];
+    rules: Rule[];
+    levels?: EngagementLevel[];
+    former?: [string, FormerRule[]][];
+  };
   return {
     ...identity,
     rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
     rules: new Map(rules.map((rule) => [rule.id, rule])),
     levels,
+    former: new Map(former),
   };
 }
 
@@ -104,27 +126,67 @@ export function evolveConfiguration(
       return { ...configuration, version, rulesets: new Map(configuration.rulesets).set(id, updated) };
     }
     case 'RuleCreated': {
-      const created = createdRule(event.payload);
-      return { ...configuration, version, rules: new Map(configuration.rules).set(created.id, created) };
+      return { ...withRules(configuration, [createdRule(event.payload)]), version };
     }
     case 'RulesActivationChanged': {
-      const rules = new Map(configuration.rules);
-      for (const { rule_id, version: own } of event.payload.rules) {
-        const known = rules.get(rule_id);
-        if (known)
-          rules.set(rule_id, {
-            ...known,
-            active: event.payload.active,
-            version: own,
-            updated_at: event.payload.at,
-            changed_by: event.payload.actor,
-          });
-      }
-      return { ...configuration, version, rules };
+      const { active, at: updated_at, actor: changed_by } = event.payload;
+      const changed = event.payload.rules.flatMap(({ rule_id, version: own }) => {
+        const known = configuration.rules.get(rule_id);
+        return known ? [{ ...known, active, version: own, updated_at, changed_by }] : [];
+      });
+      return { ...withRules(configuration, changed), version };
     }
     case 'EngagementLevelsSet':
       return { ...configuration, version, levels: event.payload.levels };
   }
+}
+
+/** Former words of a rule that are kept; versions before the oldest of them are called what that one was. */
+const maximumFormer = 20;
+
+/** The configuration with rules that are new, or as they are from now on; what they were called before is kept. */
+export function withRules(
+  configuration: ScoringConfiguration,
+  changed: readonly Rule[],
+): ScoringConfiguration {
+  const rules = new Map(configuration.rules);
+  let { former } = configuration;
+  for (const rule of changed) {
+    const known = rules.get(rule.id);
+    if (known && !isCalledTheSame(known, rule)) {
+      const added = { up_to: known.version, ...wordsOf(known) };
+      former = new Map(former).set(rule.id, [...(former.get(rule.id) ?? []), added].slice(-maximumFormer));
+    }
+    rules.set(rule.id, rule);
+  }
+  return { ...configuration, rules, former };
+}
+
+/** What a rule was called in a version of it; undefined where nothing is known of the rule. */
+export function ruleWordsAsOf(
+  { rules, former }: Pick<ScoringConfiguration, 'rules' | 'former'>,
+  ruleId: string,
+  version: number,
+): RuleWords | undefined {
+  return former.get(ruleId)?.find(({ up_to }) => version <= up_to) ?? rules.get(ruleId);
+}
+
+function wordsOf({ event_type, label, filter_label }: Rule): RuleWords {
+  return {
+    event_type,
+    ...(label !== undefined && { label }),
+    ...(filter_label !== undefined && {
+      filter_label: filter_label.slice(0, maximumFormerLabel).toWellFormed(),
+    }),
+  };
+}
+
+function isCalledTheSame(one: Rule, other: Rule): boolean {
+  return (
+    one.event_type === other.event_type &&
+    one.label === other.label &&
+    one.filter_label === other.filter_label
+  );
 }
 
 function createdRule(payload: RuleCreated): Rule {
@@ -151,6 +213,8 @@ function createdRule(payload: RuleCreated): Rule {
 
 /** Filters with lists of very many long values make sentences that nobody reads to the end. */
 const maximumLabel = 50_000;
+/** Of a rule that is called otherwise now. */
+const maximumFormerLabel = 1_000;
 
 function shortened(label: string | undefined): string | undefined {
   if (label === undefined || label.length <= maximumLabel) return label;

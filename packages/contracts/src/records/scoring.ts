@@ -218,6 +218,17 @@ const scoredEvent = z.strictObject({
 });
 export type ScoredEvent = z.infer<typeof scoredEvent>;
 
+/** Why a score changed by points that no rule gave. */
+export const adjustmentReason = z
+  .enum(['held_at_largest_score', 'held_at_smallest_score'])
+  .describe('A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is.');
+
+const adjustment = z.strictObject({
+  reason: adjustmentReason,
+  points: score.describe('Negative where the score is held at the largest.'),
+});
+export type ScoreAdjustment = z.infer<typeof adjustment>;
+
 export const leadScored = defineRecord({
   type: 'LeadScored',
   topic: 'scoring.events',
@@ -244,6 +255,12 @@ export const leadScored = defineRecord({
     last_activity_at: time,
     decided_at: time.describe('When ingest took the events; the moment from which the score counts.'),
     scored_events: z.array(scoredEvent).max(5_000),
+    adjustments: z
+      .array(adjustment)
+      .min(1)
+      .max(10)
+      .optional()
+      .describe('Points that no rule gave: previous_score, the points of all matches and these make score.'),
   }),
 });
 export type LeadScored = PayloadOf<typeof leadScored>;

@@ -13,7 +13,7 @@ import {
   timeParameter,
 } from '../common.js';
 import { alias } from '../domain/identity.js';
-import { levelFields } from '../records/scoring.js';
+import { adjustmentReason, levelFields } from '../records/scoring.js';
 import { minPosition } from './events.js';
 import { defineRoute, editor, viewer } from './route.js';
 
@@ -149,10 +149,25 @@ const driver = z
       .max(50_000)
       .optional()
       .describe('The attribute filter in words; absent without filters.'),
-    label: z.string().max(100).optional(),
-    rule_version: z.int().min(1),
+    label: z
+      .string()
+      .max(100)
+      .optional()
+      .describe(
+        'What the rule was called in the version that gave the points; absent where it had no label.',
+      ),
+    rule_version: z.int().min(1).describe('The latest version of the rule that gave points of this weight.'),
   })
   .meta({ id: 'Driver' });
+
+const adjustment = z
+  .strictObject({
+    reason: adjustmentReason,
+    count: z.int().min(1).describe('Decisions.'),
+    points: z.int().describe('Of all of them.'),
+    last_at: time,
+  })
+  .meta({ id: 'ScoreAdjustment' });
 
 /** The public form of SPEC.md, and what only an authenticated reader sees. */
 export const scoreExplanation = z
@@ -165,7 +180,17 @@ export const scoreExplanation = z
       .describe(
         'The engagement level that the score is in, by the levels that were in force at the time `at`; null when it is in none.',
       ),
-    top_drivers: z.array(driver).max(1_000).describe('Sorted by absolute contribution, within the range.'),
+    top_drivers: z
+      .array(driver)
+      .max(1_000)
+      .describe(
+        'One for each rule and weight, sorted by absolute contribution, within the range. The 1,000 largest.',
+      ),
+    adjustments: z
+      .array(adjustment)
+      .max(10)
+      .optional()
+      .describe('Points that no rule gave, decided within the range; absent when there are none.'),
     snapshot: z
       .array(z.strictObject({ event_type: z.string().max(100), weight: z.int() }))
       .max(1_000)

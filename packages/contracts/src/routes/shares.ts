@@ -11,7 +11,7 @@ const token = z
   .max(200)
   .describe('The token of the answer to POST /leads/{id}/share-explain.');
 
-const { rule_id, event_type, count, weight, total, filter_label } =
+const { rule_id, event_type, count, weight, total, filter_label, label } =
   scoreExplanation.shape.top_drivers.element.shape;
 
 /** The public form of SPEC.md. */
@@ -22,11 +22,12 @@ export const publicScoreExplanation = z
     top_drivers: z
       .array(
         z
-          .strictObject({ rule_id, event_type, count, weight, total, filter_label })
+          .strictObject({ rule_id, event_type, count, weight, total, filter_label, label })
           .meta({ id: 'PublicDriver' }),
       )
       .max(1_000)
-      .describe('Rules that contributed most, sorted by absolute contribution.'),
+      .describe('Rules that contributed most, one entry for each weight, sorted by absolute contribution.'),
+    adjustments: scoreExplanation.shape.adjustments,
     snapshot: scoreExplanation.shape.snapshot,
     decay_applied: scoreExplanation.shape.decay_applied.describe('Points lost by decay: 0 or less.'),
     range_hours: scoreExplanation.shape.range_hours.describe('Hours of event time that drivers cover.'),

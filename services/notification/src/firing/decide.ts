@@ -1,6 +1,6 @@
 // Decides what a lead's events make triggers do: pure; times come with the records, and nothing is asked but the lead's
 // own state and the configuration as it is when this is decided.
-import type { records } from '@lead-scoring/contracts';
+import { heldInRange, type records } from '@lead-scoring/contracts';
 import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
 import type { Deletion, FiringDraft, Source } from './events.js';
 import { evolveLead } from './evolve.js';
@@ -93,15 +93,13 @@ interface Step {
   after: number;
 }
 
-const highestScore = 2_147_483_647;
-
 /** The way of the score, event by event: how events were put together in records makes no difference. */
 function pathOf({ previous_score, score, scored_events }: records.LeadScored): Step[] {
   const path: Step[] = [];
   let before = previous_score;
   for (const event of scored_events) {
     const points = event.matches.reduce((sum, match) => sum + match.points, 0);
-    const after = Math.max(-highestScore - 1, Math.min(highestScore, before + points));
+    const after = heldInRange(before + points);
     path.push({ event, points, before, after });
     before = after;
   }

@@ -1,6 +1,6 @@
 // What a trigger would have done: the deciding that is done live, over the history that is there, with nothing recorded.
 // Every event counts as taken when it happened, history that was imported like the rest.
-import { records, type routeDeclarations } from '@lead-scoring/contracts';
+import { heldInRange, records, type routeDeclarations } from '@lead-scoring/contracts';
 import { tail, isRecord, type EventLog } from '@lead-scoring/event-log';
 import type { ExplanationReader } from '@lead-scoring/explanations';
 import {
@@ -179,7 +179,7 @@ export async function previewSurge(
       if (triggers.of(event_type).surges.length === 0) continue;
       const known = gains.get(lead_id) ?? { gained: 0, from: timestamp, to: timestamp, score };
       gains.set(lead_id, {
-        gained: matches.reduce((sum, { points }) => sum + points, known.gained),
+        gained: heldInRange(matches.reduce((sum, { points }) => sum + points, known.gained)),
         from: timestamp < known.from ? timestamp : known.from,
         to: timestamp > known.to ? timestamp : known.to,
         score,
@@ -303,7 +303,7 @@ function eventByEvent(decision: records.LeadScored): records.LeadScored[] {
   let score = decision.previous_score;
   const decisions = decision.scored_events.map((event) => {
     const previous_score = score;
-    score += event.matches.reduce((sum, { points }) => sum + points, 0);
+    score = heldInRange(event.matches.reduce((sum, { points }) => sum + points, score));
     return {
       ...decision,
       previous_score,

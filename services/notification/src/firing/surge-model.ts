@@ -1,4 +1,5 @@
 // Whether points came fast enough.
+import { heldInRange } from '@lead-scoring/contracts';
 import type { Gain } from './state.js';
 
 export interface SurgeWindow {
@@ -33,7 +34,8 @@ export function findSurge(
     }
     // Of events at one moment, all belong to the windows that end then.
     if (to < at || gains[index + 1]?.at === to) continue;
-    if (gained >= threshold && from) return { gained, from: from.at, to, event_count: index - first + 1 };
+    if (gained >= threshold && from)
+      return { gained: heldInRange(gained), from: from.at, to, event_count: index - first + 1 };
   }
   return null;
 }

@@ -4,14 +4,27 @@ import {
   emptyConfiguration,
   evolveConfiguration,
   explainScore,
+  packConfiguration,
   publicExplanation,
   routeDeclarations,
+  unpackConfiguration,
+  withRules,
   type ExplainedDecision,
 } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/events.js';
-import { createRule, createRuleset, idOf, ouId, setLevels, setRulesActive } from '../testing/builders.js';
+import { decideScore } from '../scores/decide.js';
+import { compileRules } from '../scores/rule-model.js';
+import {
+  createRule,
+  createRuleset,
+  idOf,
+  ingested,
+  ouId,
+  setLevels,
+  setRulesActive,
+} from '../testing/builders.js';
 
 const configuration = (...commands: ConfigurationCommand[]) =>
   commands.reduce((state, command) => {
@@ -196,5 +209,120 @@ describe('an explanation', () => {
         for (const { count, weight, total } of explanation.top_drivers) expect(total).toBe(count * weight);
       }),
     );
+  });
+});
+
+describe('whatever became of the rules, and wherever the score is', () => {
+  const names = ['pricing', 'careers', 'open'];
+  const change = fc.record({
+    rule: fc.constantFrom(...names),
+    weight: fc.integer({ min: -9, max: 9 }).filter((weight) => weight !== 0),
+    label: fc.option(fc.constantFrom('Old', 'New', 'Newest'), { nil: undefined }),
+    event_type: fc.constantFrom('Page View', 'page_view'),
+  });
+  const visits = fc.record({
+    visits: fc.integer({ min: 1, max: 4 }),
+    hours: fc.integer({ min: 0, max: 50 }),
+  });
+  const step = fc.oneof(change, visits);
+  const start = fc.constantFrom(0, 2_147_483_640, -2_147_483_640);
+
+  /** A history as scoring records it, on a lead that has come to a score by one event before. */
+  function history(
+    steps: readonly (typeof step extends fc.Arbitrary<infer One> ? One : never)[],
+    from: number,
+  ) {
+    let current = rules;
+    let score = from;
+    const decided: ExplainedDecision[] = [];
+    const words = new Map<string, string | undefined>();
+    for (const [index, one] of steps.entries()) {
+      if ('rule' in one) {
+        const known = current.rules.get(idOf(one.rule));
+        if (!known) throw new Error('the rule is there');
+        const { weight, label, event_type } = one;
+        const changed = { ...known, label, weight, event_type, version: known.version + 1 };
+        current = {
+          ...withRules(current, [changed]),
+          version: current.version + 1,
+        };
+      } else {
+        const events = Array.from({ length: one.visits }, (_, nth) => ({
+          id: idOf(`visit ${String(index)} ${String(nth)}`),
+          timestamp: hour(one.hours),
+          metadata: { path: nth % 2 === 0 ? '/pricing' : '/' },
+        }));
+        const made = decideScore(
+          ingested('ada', events, { received_at: hour(100 + index) }),
+          score,
+          compileRules(current),
+        );
+        score = made.at(-1)?.score ?? score;
+        decided.push(...made);
+      }
+      for (const { id, version, label } of current.rules.values())
+        words.set(`${id} ${String(version)}`, label);
+    }
+    return { current, score, decided, words };
+  }
+
+  test('drivers and what was held back add up to the score, and a driver is its count times its weight', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 25 }), start, (steps, from) => {
+        const { current, score, decided, words } = history(steps, from);
+        const kept = unpackConfiguration(current, packConfiguration(current));
+        const explanation = explainScore({ id: idOf('ada'), name: 'Ada', score }, decided, kept, kept, {
+          at: hour(1_000),
+          range_hours: 876_000,
+        });
+        expect(routeDeclarations.scoreExplanation.safeParse(explanation).error).toBeUndefined();
+        const { top_drivers, adjustments = [], unattributed } = explanation;
+        const sum = (parts: readonly number[]) => parts.reduce((total, part) => total + part, 0);
+        const total = sum([
+          ...top_drivers.map((one) => one.total),
+          ...adjustments.map(({ points }) => points),
+        ]);
+        expect({ total: from + total, unattributed: unattributed - from }).toEqual({
+          total: score,
+          unattributed: 0,
+        });
+        for (const { rule_id, count, weight, total: own, label, rule_version } of top_drivers) {
+          expect(own).toBe(count * weight);
+          expect({ label }).toEqual({ label: words.get(`${rule_id} ${String(rule_version)}`) });
+        }
+        const parts = top_drivers.map(({ rule_id, weight }) => `${rule_id} ${String(weight)}`);
+        expect(new Set(parts).size).toBe(parts.length);
+      }),
+    );
+  });
+
+  test('a rule that was changed has a driver for each weight, called what it was called then', () => {
+    const { current, score, decided } = history(
+      [
+        { visits: 1, hours: 1 },
+        { rule: 'pricing', weight: 5, label: 'New', event_type: 'Page View' },
+        { visits: 1, hours: 2 },
+      ],
+      0,
+    );
+    const { top_drivers } = explainScore({ id: idOf('ada'), name: 'Ada', score }, decided, current, current, {
+      at: hour(1_000),
+      range_hours: 876_000,
+    });
+    expect(top_drivers.filter(({ rule_id }) => rule_id === idOf('pricing'))).toMatchObject([
+      { weight: 15, count: 1, total: 15, label: 'pricing', rule_version: 1 },
+      { weight: 5, count: 1, total: 5, label: 'New', rule_version: 2 },
+    ]);
+  });
+
+  test('a score at the end of its range says what was held back, also in public', () => {
+    const { current, score, decided } = history([{ visits: 3, hours: 1 }], -2_147_483_640);
+    const explanation = explainScore({ id: idOf('ada'), name: 'Ada', score }, decided, current, current, {
+      at: hour(1_000),
+      range_hours: 876_000,
+    });
+    expect(publicExplanation(explanation).adjustments).toEqual([
+      { reason: 'held_at_smallest_score', count: 1, points: expect.any(Number), last_at: hour(100) },
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 // Folds decisions into a lead: pure, and a decision that is folded already changes nothing.
-import { withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
+import { heldInRange, withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
 import { maximumAliases, type Lead } from './state.js';
 
 export function foldLead(lead: Lead | null, decision: records.LeadScored, offset: number): Lead {
@@ -42,7 +42,7 @@ function withPoints(known: Lead['rulesets'], scored: records.LeadScored['scored_
   for (const { matches } of scored)
     for (const { ruleset_id, points } of matches) {
       const ruleset = rulesets.find((one) => one.ruleset_id === ruleset_id);
-      if (ruleset) ruleset.score += points;
+      if (ruleset) ruleset.score = heldInRange(ruleset.score + points);
       else rulesets.push({ ruleset_id, score: points });
     }
   return rulesets;

@@ -1,12 +1,11 @@
 // Decides what events give leads, and that a deleted lead has no score: pure. The decision is what is recorded; it is
 // never evaluated again.
-import type { records } from '@lead-scoring/contracts';
+import { heldInRange, type records } from '@lead-scoring/contracts';
 import type { LeadCause, LeadEvent } from './events.js';
 import { ruleMatches, type CompiledRules } from './rule-model.js';
 
 /** Matches in one record: some 350 KB. Events with more of them are decided in several records. */
 const maximumMatches = 2_000;
-const highestScore = 2_147_483_647;
 
 /** Says that a batch is too much at once; each of its records alone is not. */
 export class BatchTooLarge extends Error {
@@ -66,19 +65,22 @@ export function decideScore(
   rules: CompiledRules,
 ): records.LeadScored[] {
   const decisions: records.LeadScored[] = [];
-  let score = previousScore;
+  let before = previousScore;
+  let score = previousScore ?? 0;
+  let held = 0;
   let part: records.EventsIngested['events'] = [];
   let scored: records.ScoredEvent[] = [];
   let matches = 0;
-  let points = 0;
   const finish = () => {
-    const next = bounded((score ?? 0) + points);
-    decisions.push(leadScored(ingested, part, scored, score, next, rules.version));
-    score = next;
+    decisions.push({
+      ...leadScored(ingested, part, scored, before, score, rules.version),
+      ...(held !== 0 && { adjustments: [heldBack(held)] }),
+    });
+    before = score;
+    held = 0;
     part = [];
     scored = [];
     matches = 0;
-    points = 0;
   };
   for (const event of ingested.events) {
     const matched = scoreEvent(event, rules);
@@ -87,10 +89,19 @@ export function decideScore(
     if (!matched) continue;
     scored.push(matched);
     matches += matched.matches.length;
-    for (const match of matched.matches) points += match.points;
+    let reached = score;
+    for (const match of matched.matches) reached += match.points;
+    // Event by event, so that it makes no difference how events are put together in records.
+    score = heldInRange(reached);
+    held += score - reached;
   }
   finish();
   return decisions;
+}
+
+/** The points that keep a score within its range: what the rules gave beyond is taken back, and that is recorded. */
+function heldBack(points: number): records.ScoreAdjustment {
+  return { reason: points < 0 ? 'held_at_largest_score' : 'held_at_smallest_score', points };
 }
 
 function scoreEvent(
@@ -141,9 +152,4 @@ function leadScored(
     decided_at: ingested.received_at,
     scored_events: scored,
   };
-}
-
-/** A score is a 32-bit integer everywhere; at the bound it stays there. */
-function bounded(score: number): number {
-  return Math.max(-highestScore - 1, Math.min(highestScore, score));
 }

@@ -130,9 +130,59 @@ describe('points', () => {
     },
   );
 
-  test('a score stays within 32 bits', () => {
-    const given = rules(createRule('large', { weight: 10_000 }));
-    expect(decideScore(ingested('ada', [{}]), 2_147_483_640, given)[0]?.score).toBe(2_147_483_647);
+  test('a score stays within 32 bits, and what is held back is recorded', () => {
+    const up = rules(createRule('large', { weight: 10_000 }));
+    expect(decideScore(ingested('ada', [{}]), 2_147_483_640, up)).toMatchObject([
+      { score: 2_147_483_647, adjustments: [{ reason: 'held_at_largest_score', points: -9_993 }] },
+    ]);
+    const down = rules(createRule('large', { weight: -10_000 }));
+    expect(decideScore(ingested('ada', [{}]), -2_147_483_648, down)).toMatchObject([
+      { score: -2_147_483_648, adjustments: [{ reason: 'held_at_smallest_score', points: 10_000 }] },
+    ]);
+    expect(decideScore(ingested('ada', [{}]), 0, up)[0]).not.toHaveProperty('adjustments');
+  });
+
+  test('near both ends of the range every decision adds up, and it makes no difference how events are put together', () => {
+    const given = rules(
+      createRule('gain', { event_type: 'Gain', weight: 10_000 }),
+      createRule('small', { event_type: 'Gain', weight: -3 }),
+      createRule('loss', { event_type: 'Loss', weight: -10_000 }),
+    );
+    const start = fc.oneof(
+      fc.integer({ min: 2_147_450_000, max: 2_147_483_647 }),
+      fc.integer({ min: -2_147_483_648, max: -2_147_450_000 }),
+    );
+    const events = fc.array(fc.constantFrom('Gain', 'Gain', 'Loss', 'Other'), {
+      minLength: 1,
+      maxLength: 20,
+    });
+    fc.assert(
+      fc.property(start, events, fc.nat(20), (from, types, cut) => {
+        const record = (some: readonly string[]) =>
+          ingested(
+            'ada',
+            some.map((event_type, index) => ({ id: idOf(`${event_type} ${String(index)}`), event_type })),
+          );
+        const decide = (parts: readonly (readonly string[])[]) => {
+          let score = from;
+          let held = 0;
+          for (const part of parts.filter(({ length }) => length > 0))
+            for (const decision of decideScore(record(part), score, given)) {
+              expect(records.leadScored.schema.safeParse(decision).error).toBeUndefined();
+              const gained = decision.scored_events
+                .flatMap(({ matches }) => matches)
+                .reduce((sum, { points }) => sum + points, 0);
+              const adjusted = (decision.adjustments ?? []).reduce((sum, { points }) => sum + points, 0);
+              expect(decision.previous_score).toBe(score);
+              expect(decision.previous_score + gained + adjusted).toBe(decision.score);
+              score = decision.score;
+              held += adjusted;
+            }
+          return { score, held };
+        };
+        expect(decide([types.slice(0, cut), types.slice(cut)])).toEqual(decide([types]));
+      }),
+    );
   });
 
   test('very many matches are divided among decisions that follow on each other', () => {
