@@ -61,6 +61,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   }),
   listEvents: () => ({ query: { limit: '5' } }),
   listLeadEvents: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  getEventStats: ({ leadId }) => ({ query: { batch_id: leadId } }),
   listEventTypes: () => ({}),
   listEventTypeProperties: ({ eventType }) => ({ parameters: { eventType } }),
   listLeads: () => ({ query: { limit: '5' } }),

@@ -1,4 +1,5 @@
 // The ingest service on real servers: what comes in through the log is what its query port tells.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parsePositions } from '@lead-scoring/service';
 import type { routeDeclarations } from '@lead-scoring/contracts';
@@ -55,6 +56,28 @@ describe('events', () => {
     await rig.take([ingest([event])]);
     expect((await rig.get(`/events/${leadOf('rosa')}`)).body).toMatchObject({ total: 1 });
     expect((await rig.get('/events')).body).toMatchObject({ total: 2 });
+  }, 60_000);
+
+  test('the repeats of a batch are counted, of several added up, in their own OU only', async () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    const batch = (batchId: string, aliases: string[]) => {
+      const command = ingest(aliases.map((alias) => ({ aliases: [alias], event_id: 'counted' })));
+      command.payload.batch_id = batchId;
+      return command;
+    };
+    const leads = ['r1', 'r2', 'r3', 'r4', 'r5', 'r6'];
+    await rig.take([batch(first, leads)]);
+    await rig.take([batch(second, [...leads, 'r7', 'r7'])]);
+    const counted = async (ids: string[]) => (await rig.get(`/event-stats?batch_id=${ids.join(',')}`)).body;
+    const counts = async () => [
+      await counted([first]),
+      await counted([second]),
+      await counted([first, second, second]),
+    ];
+    expect(await counts()).toEqual([{ repeats: 0 }, { repeats: 7 }, { repeats: 7 }]);
+    const elsewhere = await rig.get(`/event-stats?batch_id=${second}`, { ou: otherOuId });
+    expect(elsewhere.body).toEqual({ repeats: 0 });
+    expect((await rig.get('/event-stats?batch_id=x')).status).toBe(400);
   }, 60_000);
 
   test('the OU has its events newest first; pages and cursors walk through all of them once and alike', async () => {

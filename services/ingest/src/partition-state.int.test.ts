@@ -14,6 +14,7 @@ const declarations: Record<IntakeEvent['type'], RecordDeclaration> = {
   AliasLinked: records.aliasLinked,
   LeadDeleted: records.leadDeleted,
   EventsRemembered: records.eventsRemembered,
+  RepeatsDropped: records.repeatsDropped,
 };
 
 /** Far apart: what is stored by parts of the log is in several of them. */

@@ -57,6 +57,7 @@ import {
   type RedirectDocument,
 } from './intake/model.js';
 import { addClaim, emptyAliasState, eventKey, type HeldLead } from './intake/state.js';
+import { droppedRepeats, repeatsDocument } from './repeats/model.js';
 
 export const processorName = 'ingest';
 export const ingestCollections = [
@@ -67,6 +68,7 @@ export const ingestCollections = [
   redirects,
   claims,
   deletions,
+  droppedRepeats,
 ];
 
 /** Event type statistics that a partition has in hand. */
@@ -151,7 +153,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   async function foldSection({ ingested, others, deleted }: Section): Promise<void> {
     if (ingested.length > 0)
       await Promise.all([projection.fold(ingested, leadsOf(deleted)), foldTypes(ingested)]);
-    await foldAliases(others);
+    await Promise.all([foldAliases(others), foldRepeats(others)]);
     if (deleted.length > 0) await foldDeletions(deleted, ingested);
   }
 
@@ -309,6 +311,15 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     });
   }
 
+  async function foldRepeats(folded: readonly FoldedRecord[]): Promise<void> {
+    const documents = folded.flatMap((record) =>
+      isRecord(record, records.repeatsDropped)
+        ? [repeatsDocument(record.payload, { partition, offset: offsetToNumber(record.offset) })]
+        : [],
+    );
+    if (documents.length > 0) await insertMissing(readModel.collection(droppedRepeats), documents);
+  }
+
   async function foldAliases(folded: readonly FoldedRecord[]): Promise<void> {
     const claimed: ClaimDocument[] = [];
     const linked: RedirectDocument[] = [];
@@ -390,6 +401,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       await deletePartition(readModel, redirects, partition);
       await deletePartition(readModel, claims, partition);
       await deletePartition(readModel, deletions, partition);
+      await deletePartition(readModel, droppedRepeats, partition);
       eventsEnd = 0n;
       openTypes.clear();
       projection.clear();
@@ -477,6 +489,8 @@ function eventRecord(event: IntakeEvent): OutgoingRecord {
       return outgoing(records.leadDeleted, { key: event.payload.lead_id, payload: event.payload });
     case 'EventsRemembered':
       return outgoing(records.eventsRemembered, { key: event.payload.lead_id, payload: event.payload });
+    case 'RepeatsDropped':
+      return outgoing(records.repeatsDropped, { key: event.payload.lead_id, payload: event.payload });
   }
 }
 

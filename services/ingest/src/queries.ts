@@ -4,6 +4,7 @@ import type { BoundQuery } from '@lead-scoring/service';
 import { eventTypeQueries } from './event-types/queries.js';
 import { eventQueries } from './events/queries.js';
 import { processorName } from './partition-state.js';
+import { repeatQueries } from './repeats/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
 
 export function ingestQueries(
@@ -13,6 +14,7 @@ export function ingestQueries(
   return [
     ...eventQueries(readModel),
     ...eventTypeQueries(readModel),
+    ...repeatQueries(readModel),
     ...visibilityQueries(readModel, { processor: processorName, partitions, timeoutMs: positionTimeoutMs }),
   ];
 }

@@ -195,6 +195,20 @@ export const eventsRemembered = defineRecord({
 });
 export type EventsRemembered = PayloadOf<typeof eventsRemembered>;
 
+export const repeatsDropped = defineRecord({
+  type: 'RepeatsDropped',
+  topic: 'ingest.events',
+  key: 'lead_id',
+  description: 'Events of a batch had come before and were dropped: they count once.',
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id.describe('The lead of the first of them.'),
+    batch_id: id.describe('The batch in which they came again.'),
+    count: z.int().min(1),
+  }),
+});
+export type RepeatsDropped = PayloadOf<typeof repeatsDropped>;
+
 export const ingestRecords = [
   ingestEvents,
   linkAlias,
@@ -206,4 +220,5 @@ export const ingestRecords = [
   aliasLinked,
   leadDeleted,
   eventsRemembered,
+  repeatsDropped,
 ] as const;

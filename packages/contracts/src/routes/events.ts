@@ -77,6 +77,49 @@ export const listLeadEvents = defineRoute({
   problems: [404],
 });
 
+/** The most batches in one GET /event-stats: their ids fit into an address. */
+export const maximumBatchesAsked = 50;
+
+export const getEventStats = defineRoute({
+  name: 'getEventStats',
+  method: 'GET',
+  path: '/event-stats',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Events',
+  summary: 'How many events of batches were repeats',
+  description:
+    'Repeats are counted when they are decided: with the position of the 202 as min_position the count is of all events of the batch, but for those of an alias that was just being linked to another lead.',
+  query: z.strictObject({
+    batch_id: z
+      .string()
+      .min(1)
+      .max(maximumBatchesAsked * 37)
+      .refine(
+        (text) => text.split(',').every((one) => id.safeParse(one).success),
+        'must be the batch_id of a 202, or several with commas between them',
+      )
+      .describe(`The batch_id of a 202; up to ${String(maximumBatchesAsked)}, with commas, are added up.`)
+      .meta({ example: '11111111-1111-4111-8111-111111111111' }),
+    min_position: minPosition,
+  }),
+  responses: {
+    200: {
+      description: 'Counts',
+      schema: z
+        .strictObject({
+          repeats: z
+            .int()
+            .min(0)
+            .describe('Events that had come before, told by their event_id, and were dropped.'),
+        })
+        .meta({ id: 'EventStats' }),
+    },
+  },
+  problems: [],
+});
+
 export const listEventTypes = defineRoute({
   name: 'listEventTypes',
   method: 'GET',

@@ -17,6 +17,7 @@ export const routes = {
   importEvents: intake.importEvents,
   listEvents: events.listEvents,
   listLeadEvents: events.listLeadEvents,
+  getEventStats: events.getEventStats,
   listEventTypes: events.listEventTypes,
   listEventTypeProperties: events.listEventTypeProperties,
   listLeads: leads.listLeads,

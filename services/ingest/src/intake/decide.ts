@@ -128,7 +128,8 @@ class IntakeBatch {
   private readonly earlier: IntakeEvent[] = [];
   private readonly commands: IntakeDecision['commands'] = [];
   private readonly replies: IntakeDecision['replies'] = [];
-  private repeats = 0;
+  /** By batch. */
+  private readonly dropped = new Map<string, records.RepeatsDropped>();
 
   constructor(
     private readonly state: Readonly<AliasState>,
@@ -142,7 +143,7 @@ class IntakeBatch {
       // Before forwarding: the same event may have been kept here when the lead was not yet redirected.
       const key = event.may_repeat === true ? eventKey(event.lead_id, event.id) : null;
       if (key !== null && (this.stored.has(key) || this.kept.has(key))) {
-        this.repeats += 1;
+        this.drop(event, command);
         continue;
       }
       const destination = this.destinationOf(event);
@@ -228,12 +229,8 @@ class IntakeBatch {
 
   decision(): IntakeDecision {
     this.endSection();
-    return {
-      events: this.earlier,
-      commands: this.commands,
-      replies: this.replies,
-      repeats: this.repeats,
-    };
+    for (const payload of this.dropped.values()) this.earlier.push({ type: 'RepeatsDropped', payload });
+    return { events: this.earlier, commands: this.commands, replies: this.replies };
   }
 
   private endSection(): void {
@@ -327,6 +324,12 @@ class IntakeBatch {
       type: 'AliasLinked',
       payload: { ou_id: ouId, alias, alias_lead_id: from, lead_id, linked_at: at },
     });
+  }
+
+  private drop({ lead_id }: ChunkEvent, { ou_id, batch_id }: records.IngestEvents): void {
+    const dropped = this.dropped.get(batch_id);
+    if (dropped) dropped.count += 1;
+    else this.dropped.set(batch_id, { ou_id, lead_id, batch_id, count: 1 });
   }
 
   private keep(event: ChunkEvent, command: records.IngestEvents): void {

@@ -34,6 +34,9 @@ const decide = (
 const holding = (...names: string[]): Map<string, HeldLead> =>
   new Map(names.map((name) => [leadOf(name), { ou_id: ouId, deletion_id: null, foreign: new Map() }]));
 
+/** Events that were dropped as repeats. */
+const droppedIn = ({ events }: IntakeDecision) =>
+  events.reduce((sum, { type, payload }) => (type === 'RepeatsDropped' ? sum + payload.count : sum), 0);
 const ingestedIn = (decision: IntakeDecision) =>
   decision.events.flatMap((event) => (event.type === 'EventsIngested' ? [event.payload] : []));
 
@@ -142,6 +145,7 @@ describe('taking events', () => {
         AliasLinked: records.aliasLinked,
         LeadDeleted: records.leadDeleted,
         EventsRemembered: records.eventsRemembered,
+        RepeatsDropped: records.repeatsDropped,
       }[event.type].schema;
       expect(schema.safeParse(event.payload).error).toBeUndefined();
     }
@@ -178,7 +182,7 @@ describe('repeats', () => {
   test('an event_id that comes twice in one batch counts once', () => {
     const decision = decide([ingest([repeated, repeated]), ingest([repeated])]);
     expect(ingestedIn(decision)[0]?.events).toHaveLength(1);
-    expect(decision.repeats).toBe(2);
+    expect(droppedIn(decision)).toBe(2);
   });
 
   test('an event that is stored is dropped, and only it', () => {
@@ -194,6 +198,17 @@ describe('repeats', () => {
     expect(ingestedIn(decision)[0]?.events.map(({ event_id }) => event_id)).toEqual(['order-2']);
   });
 
+  test('what was dropped is recorded, once for each batch', () => {
+    const first = ingest([repeated, repeated, { aliases: ['b'], event_id: '2' }]);
+    const second = ingest([{ aliases: ['b'], event_id: '2' }, repeated]);
+    second.payload.batch_id = otherOuId;
+    const { events } = decide([first, second]);
+    expect(events.flatMap(({ type, payload }) => (type === 'RepeatsDropped' ? [payload] : []))).toEqual([
+      { ou_id: ouId, lead_id: leadOf('a'), batch_id: first.payload.batch_id, count: 1 },
+      { ou_id: ouId, lead_id: leadOf('b'), batch_id: otherOuId, count: 2 },
+    ]);
+  });
+
   test('events without an id of their own are not looked up', () => {
     expect(possibleRepeats([ingest([{ aliases: ['a'] }]), link('a', 'b')])).toEqual([]);
   });
@@ -205,7 +220,7 @@ describe('repeats', () => {
 
   test('a repeat of an event that was kept before its lead was redirected is dropped, not forwarded', () => {
     const decision = decide([ingest([repeated]), link('a', 'b'), ingest([repeated])]);
-    expect(decision.repeats).toBe(1);
+    expect(droppedIn(decision)).toBe(1);
     expect(decision.commands).toEqual([]);
   });
 });
@@ -482,16 +497,15 @@ describe('deletions', () => {
     });
     const again = ingest([{ aliases: ['x'], event_id: '1' }]);
     expect(decide(remember ? [remember.command, again] : [])).toMatchObject({
-      repeats: 1,
-      events: [{ type: 'EventsRemembered' }],
+      events: [{ type: 'EventsRemembered' }, { type: 'RepeatsDropped', payload: { count: 1 } }],
     });
   });
 
   test('a repeat that comes after the deletion is dropped', () => {
     const event = ingest([{ aliases: ['a'], event_id: '1' }]);
     const decision = decide([event, deleteLead('a'), event]);
-    expect(decision.repeats).toBe(1);
-    expect(typesOf(decision)).toEqual(['EventsIngested', 'LeadDeleted']);
+    expect(droppedIn(decision)).toBe(1);
+    expect(typesOf(decision)).toEqual(['EventsIngested', 'LeadDeleted', 'RepeatsDropped']);
   });
 
   test('an event that was on its way to a lead which was deleted meanwhile goes back, and begins a lead of its own', () => {

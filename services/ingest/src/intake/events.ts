@@ -6,7 +6,8 @@ export type IntakeEvent =
   | { type: 'AliasClaimed'; payload: records.AliasClaimed }
   | { type: 'AliasLinked'; payload: records.AliasLinked }
   | { type: 'LeadDeleted'; payload: records.LeadDeleted }
-  | { type: 'EventsRemembered'; payload: records.EventsRemembered };
+  | { type: 'EventsRemembered'; payload: records.EventsRemembered }
+  | { type: 'RepeatsDropped'; payload: records.RepeatsDropped };
 
 export type IntakeCommand =
   | { type: 'IngestEvents'; payload: records.IngestEvents }
@@ -20,8 +21,6 @@ export interface IntakeDecision {
   /** Each goes to the partition of the lead under `lead_id`, and is decided there; `answers` is who waits for that. */
   commands: { lead_id: string; command: IntakeCommand; answers?: IntakeCommand }[];
   replies: { to: IntakeCommand; reply: IntakeReply }[];
-  /** Events that had come before and were dropped. */
-  repeats: number;
 }
 
 export type IntakeReply = { outcome: 'done' } | { outcome: 'rejected'; code: ProblemCode; message: string };

@@ -7,6 +7,7 @@ export function evolveAliases(state: AliasState, event: IntakeEvent): void {
   switch (event.type) {
     case 'EventsIngested':
     case 'EventsRemembered':
+    case 'RepeatsDropped':
       return;
     case 'AliasClaimed':
       addClaim(state.claims, event.payload.lead_id, event.payload.alias_lead_id);
