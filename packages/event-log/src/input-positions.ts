@@ -1,20 +1,15 @@
-// How far a processor has read its inputs, exactly once with what it decided: each transaction says so itself.
+// How far a processor has read its inputs, exactly once with what it decided: the output's records say so themselves.
 //
-// A header of its last event says it, at no cost. The group's offsets say it where a transaction has no event, and now and
-// then, for those who watch the lag: to commit them takes two of a transaction's five requests and a marker on another log,
-// about a third of what it costs the brokers. docs/decisions/0012-positions-are-in-the-records.md
-import type { TopicName } from '@lead-scoring/contracts';
-import { headerText } from './codec.js';
-import { EventLogError } from './errors.js';
-import { internals, type EventLog } from './event-log.js';
-import type { KafkaConnection } from './kafka-connection.js';
-import { readUntil, type Fetched } from './partition-reader.js';
-import type { TransactionalProducer } from './transactional-producer.js';
+// A header of a transaction's last event says it, at no cost; where there is no event, a record that has nothing else to
+// say. The group's offsets are for those who watch the lag: Kafka forgets them once a group is empty for a week.
+// docs/decisions/0012-positions-are-in-the-records.md, 0014-the-records-are-believed.md
+import { records as declarations, type TopicName } from '@lead-scoring/contracts';
+import type { EventLog } from './event-log.js';
+import { encodeRecord, type EncodedDeclared } from './outgoing.js';
+import { recordBytes } from './record-batch.js';
 
-/** On a transaction's last event: where to read each input on. */
+/** On a transaction's last event, or on InputsRead: where to read each input on. */
 export const positionsHeader = 'positions';
-
-const readBytes = 2 * 1024 * 1024;
 
 /** `ingest.commands:42,scoring.commands:7`. */
 export function formatInputPositions(positions: ReadonlyMap<string, bigint>): string {
@@ -31,6 +26,43 @@ export function parseInputPositions(text: string): Map<string, bigint> {
   );
 }
 
+/** The same events, of which the last says how far the inputs are read. */
+export function notingPositions(
+  events: readonly EncodedDeclared[],
+  positions: ReadonlyMap<TopicName, bigint>,
+): EncodedDeclared[] {
+  const last = events.at(-1);
+  if (!last) return [];
+  const headers = { ...last.message.headers, [positionsHeader]: formatInputPositions(positions) };
+  const message = { ...last.message, headers };
+  return [...events.slice(0, -1), { ...last, message, bytes: recordBytes(message) }];
+}
+
+/** A record of the output that says how far the inputs are read, and nothing else. */
+export function inputsRead(
+  log: EventLog,
+  { topic, partition }: { topic: TopicName; partition: number },
+  positions: ReadonlyMap<TopicName, bigint>,
+): EncodedDeclared {
+  const declaration = declarations.inputsRead.find((one) => one.topic === topic);
+  if (!declaration) throw new Error(`${topic} has no record that says how far inputs are read`);
+  const headers = { [positionsHeader]: formatInputPositions(positions) };
+  return encodeRecord(
+    log,
+    { declaration, key: String(partition), partition, payload: {}, headers },
+    Date.now(),
+    {},
+  );
+}
+
+const ownTypes = new Set(declarations.inputsRead.map(({ type }): string => type));
+
+/** Whether a record is for this package alone: no service decides on it or folds it. */
+export function isOfLogAlone({ headers }: { headers: Readonly<Record<string, unknown>> }): boolean {
+  const type = headers.type;
+  return (typeof type === 'string' || Buffer.isBuffer(type)) && ownTypes.has(type.toString());
+}
+
 /** A group's offsets as they are committed: with each, where in the output to look for what was noted later. */
 export function committedOffsets(
   positions: Iterable<readonly [topic: string, position: bigint]>,
@@ -41,73 +73,28 @@ export function committedOffsets(
   return [...positions].map(([topic, offset]) => ({ topic, partition, offset, metadata }));
 }
 
-/** How far a partition was decided by those who owned it before. */
-export interface InputPositions {
-  /** Where to read each input on: the furthest that the group's offsets or the output's records say, or its first record. */
-  positions: Map<TopicName, bigint>;
-  /** Whether the group's offsets say as much. */
-  isCommitted: boolean;
-  /** Whoever has read the output up to here has read all that was decided. */
-  outputEnd: bigint;
+/** What a group's offset says of an input. */
+export interface GroupOffset {
+  /** Where to read on; undefined when the group does not know the input. */
+  position?: bigint;
+  /** Up to where the output was written when this was committed; undefined when somebody else has committed it. */
+  notedAt?: bigint;
 }
 
-/** Reads it; call it once the producer has fenced, so that nobody else can write. */
-export async function readInputPositions(
-  log: EventLog,
-  connection: KafkaConnection,
-  producer: TransactionalProducer,
-  from: { groupId: string; inputs: readonly TopicName[]; output: TopicName; partition: number },
-  { signal, touch }: { signal: AbortSignal; touch: () => void },
-): Promise<InputPositions> {
-  const { wire } = log[internals];
-  const { groupId, inputs, output, partition } = from;
-  const own = { topic: wire(output), partition };
-  const before = await connection.offset(own.topic, partition, 'latest');
-  const isMark = await producer.mark(own);
-  const coordinator = await connection.groupCoordinator(groupId);
-  const { responses } = await coordinator.offsetFetch({
-    groupId,
-    topics: inputs.map((topic) => ({ topic: wire(topic), partitions: [{ partition }] })),
-  });
-  const positions = new Map<TopicName, bigint>();
-  const notedFrom: bigint[] = [];
-  for (const topic of inputs) {
-    const found = responses
-      .find((response) => response.topic === wire(topic))
-      ?.partitions.find((one) => one.partition === partition);
-    if (!found)
-      throw new EventLogError('log_unavailable', `the group's offset of ${topic} is not known`, {
-        retriable: true,
-      });
-    const committed = BigInt(found.offset);
-    positions.set(
-      topic,
-      committed >= 0n ? committed : await connection.offset(wire(topic), partition, 'earliest'),
-    );
-    if (found.metadata && /^\d+$/.test(found.metadata)) notedFrom.push(BigInt(found.metadata));
-  }
-  // Without any, no transaction was committed yet: the first of every session commits the group's offsets. Or somebody has
-  // set them, who is obeyed.
-  const isNoted = notedFrom.length > 0;
-  const earliest = notedFrom.reduce((least, one) => (one < least ? one : least), before);
-  let isCommitted = true;
-  let outputEnd = earliest;
-  const isEnd = ({ markers }: Fetched) => markers.some(isMark);
-  const since = { ...own, from: earliest };
-  const fetches = readUntil(connection, since, isEnd, { maxBytes: readBytes, signal });
-  for await (const { records, nextOffset } of fetches) {
-    if (nextOffset > outputEnd) touch();
-    outputEnd = nextOffset;
-    if (!isNoted) continue;
-    for (const { headers } of records) {
-      const noted = parseInputPositions(headerText(headers, positionsHeader) ?? '');
-      for (const [topic, position] of positions) {
-        const later = noted.get(topic);
-        if (later === undefined || later <= position) continue;
-        positions.set(topic, later);
-        isCommitted = false;
-      }
-    }
-  }
-  return { positions, isCommitted, outputEnd };
+/**
+ * Where to read each input on: the furthest that the group's offsets or the output's records say. An input that neither
+ * knows is left out. The group's offsets never hold back what the records say, whoever has set them: what was decided would
+ * be decided again.
+ */
+export function furthestPositions(
+  group: ReadonlyMap<TopicName, GroupOffset>,
+  stated: ReadonlyMap<string, bigint>,
+): Map<TopicName, bigint> {
+  return new Map(
+    [...group].flatMap(([topic, { position }]): [TopicName, bigint][] => {
+      const said = stated.get(topic);
+      const furthest = position === undefined || (said !== undefined && said > position) ? said : position;
+      return furthest === undefined ? [] : [[topic, furthest]];
+    }),
+  );
 }

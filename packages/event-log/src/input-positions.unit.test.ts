@@ -1,7 +1,15 @@
 // What a header says of the inputs, and what the group's offsets say.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { committedOffsets, formatInputPositions, parseInputPositions } from './input-positions.js';
+import type { TopicName } from '@lead-scoring/contracts';
+import {
+  committedOffsets,
+  formatInputPositions,
+  furthestPositions,
+  isOfLogAlone,
+  parseInputPositions,
+  type GroupOffset,
+} from './input-positions.js';
 
 describe('how far the inputs are read, as text', () => {
   test('is a list of topics and offsets', () => {
@@ -37,4 +45,29 @@ test('a group’s offsets say where in the output later positions are', () => {
   expect(committedOffsets([['in', 5n]], 2, 100n)).toEqual([
     { topic: 'in', partition: 2, offset: 5n, metadata: '100' },
   ]);
+});
+
+describe('where inputs are read on', () => {
+  const group = (offset?: GroupOffset) => new Map<TopicName, GroupOffset>([['ingest.events', offset ?? {}]]);
+  const said = (position: bigint) => new Map([['ingest.events', position]]);
+
+  test('is what the records say where the group knows nothing', () => {
+    expect(furthestPositions(group(), said(7n))).toEqual(said(7n));
+  });
+
+  test('is the furthest of both, so that nothing that was decided is decided again', () => {
+    expect(furthestPositions(group({ position: 5n }), said(7n))).toEqual(said(7n));
+    expect(furthestPositions(group({ position: 9n, notedAt: 3n }), said(7n))).toEqual(said(9n));
+  });
+
+  test('is left open where nobody knows, and what the records say of other topics does not count', () => {
+    expect(furthestPositions(group(), new Map([['ingest.commands', 4n]]))).toEqual(new Map());
+  });
+});
+
+test('what is for the log alone is known by its type, as text or bytes', () => {
+  expect(isOfLogAlone({ headers: { type: 'InputsRead' } })).toBe(true);
+  expect(isOfLogAlone({ headers: { type: Buffer.from('InputsRead') } })).toBe(true);
+  expect(isOfLogAlone({ headers: { type: 'LeadScored' } })).toBe(false);
+  expect(isOfLogAlone({ headers: {} })).toBe(false);
 });

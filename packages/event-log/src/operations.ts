@@ -4,6 +4,7 @@ import { readersOf, recordsOf, topics, type ServiceName, type TopicName } from '
 import { headerText, recordHeaders } from './codec.js';
 import { EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
+import { isOfLogAlone } from './input-positions.js';
 import { createPartitionReader, untilNow, type RawRecord } from './partition-reader.js';
 import type { IncomingRecord } from './records.js';
 import { readReplication, type Replication } from './replication.js';
@@ -144,7 +145,9 @@ export async function* tail(
         maxWaitMs = 500;
         offset = fetched.nextOffset;
         await codec.loadSchemas(fetched.records);
-        const records = fetched.records.map((record) => tailed(log, topic, partition, record));
+        const records = fetched.records
+          .filter((record) => !isOfLogAlone(record))
+          .map((record) => tailed(log, topic, partition, record));
         if (records.length > 0)
           await new Promise<void>((taken) => {
             ready.push({ records, taken });

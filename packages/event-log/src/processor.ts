@@ -9,12 +9,8 @@ import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import { joinGroup } from './membership.js';
 import { createProcessingMetrics, type ProcessingMetrics } from './metrics.js';
 import { encodeRecord, traceHeaders, type EncodedDeclared, type EncodedRecord } from './outgoing.js';
-import {
-  committedOffsets,
-  formatInputPositions,
-  positionsHeader,
-  readInputPositions,
-} from './input-positions.js';
+import { committedOffsets, inputsRead, isOfLogAlone, notingPositions } from './input-positions.js';
+import { readInputPositions } from './opening-positions.js';
 import {
   createLoops,
   OpenAnew,
@@ -24,7 +20,6 @@ import {
   type Session,
 } from './partition-loop.js';
 import { readUntil, type RawRecord } from './partition-reader.js';
-import { recordBytes } from './record-batch.js';
 import { DecodedRecord } from './codec.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
 import { originOf, withinSpan } from './tracing.js';
@@ -135,6 +130,8 @@ const defaultBytesPerBatch = 2 * 1024 * 1024;
 const atOnce = AbortSignal.abort();
 /** The group's offsets, which those go by who watch the lag, are as old at most while records keep coming. */
 const commitOffsetsEveryMs = 5_000;
+/** While nothing comes of events, the output says so no more often: it is kept for ever. */
+const noteNothingEveryMs = 60_000;
 /** The fractional parts of its multiples lie evenly apart, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
 /** How often a record that makes the decision fail is tried, alone, before it is parked. */
@@ -314,6 +311,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     await producer.fence();
     const { inputs, output } = options;
     const read = { groupId, inputs, output, partition };
+    const ownPlace = { topic: output, partition };
     const ownOutput = [{ topic: wire(output), partition }];
     const before = await readInputPositions(log, connection, producer, read, { signal, touch });
     const { positions, outputEnd } = before;
@@ -331,7 +329,9 @@ async function openSession(context: SessionContext): Promise<Session> {
     let isStored = true;
     /** When the group's offsets are committed next; the first transaction of a session does. */
     let commitAt = -Infinity;
-    let { isCommitted } = before;
+    let { isCommitted, isNoted } = before;
+    /** When the output is to say that what came of events was nothing. */
+    let noteAt = performance.now() + noteNothingEveryMs;
     /** Under way beside the batches, or how the last one ended. */
     let storing: Promise<void> = Promise.resolve();
     let isStoring = false;
@@ -394,6 +394,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     async function decodeOwn(records: RawRecord[]): Promise<FoldedRecord[]> {
       await codec.loadSchemas(records);
       return records.flatMap((record): FoldedRecord[] => {
+        if (isOfLogAlone(record)) return [];
         const decoded = codec.decode(options.output, partition, record);
         if ('problem' in decoded) {
           logger.error(
@@ -467,7 +468,8 @@ async function openSession(context: SessionContext): Promise<Session> {
     /** What comes after a silence does not wait until all is stored. */
     async function settle(isLast: boolean): Promise<void> {
       await storeRest(isLast);
-      if (!isCommitted) await commitOffsets();
+      const isNoting = isLast ? !isNoted : isNoteDue();
+      if (isNoting || !isCommitted) await commitOffsets(isNoting);
     }
 
     async function storeRest(isLast: boolean): Promise<void> {
@@ -579,6 +581,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       const incoming: IncomingBatch = { records: [], raw: [], parked: [] };
       for (const segment of batch)
         for (const record of segment.records) {
+          if (isOfLogAlone(record)) continue;
           const failed =
             suspects.failures.size > 0 ? suspects.failures.get(suspectId(segment, record.offset)) : undefined;
           const decoded =
@@ -618,7 +621,7 @@ async function openSession(context: SessionContext): Promise<Session> {
           }
           return encodeRecord(log, { ...event, partition }, now, trace);
         });
-        const events = noting(positionsAfter(batch), encoded);
+        const events = notingPositions(encoded, positionsAfter(batch));
         const commands = (decision.commands ?? []).map((command) => encodeRecord(log, command, now, trace));
         const { deadLetters = [] } = decision;
         if (deadLetters.length > 0) {
@@ -673,11 +676,16 @@ async function openSession(context: SessionContext): Promise<Session> {
       decided: { events: EncodedDeclared[]; commands: EncodedRecord[]; parked: EncodedRecord[] },
     ): Promise<bigint[]> {
       const next = positionsAfter(batch);
-      const records = [...decided.events, ...decided.commands, ...decided.parked];
-      const batches = toBatches(records, maxBatchBytes);
+      const { events, commands, parked } = decided;
       // What came of events and is nothing may be decided again after a crash. A command was answered.
-      const isNothing = records.length === 0 && batch.every(({ input }) => isOfEvents(input));
-      const commitsOffsets = isCommitDue() || (decided.events.length === 0 && !isNothing);
+      const isNothing =
+        events.length + commands.length + parked.length === 0 &&
+        batch.every(({ input }) => isOfEvents(input));
+      if (isNothing && batch.some(({ records }) => !records.every(isOfLogAlone))) isNoted = false;
+      const commitsOffsets = isCommitDue();
+      const isNoting = events.length === 0 && (!isNothing || (commitsOffsets && isNoteDue()));
+      const notes = isNoting ? [inputsRead(log, ownPlace, next)] : [];
+      const batches = toBatches([...events, ...notes, ...commands, ...parked], maxBatchBytes);
       let first: bigint[] = [];
       if (commitsOffsets || !isNothing) {
         first = await producer.commit({
@@ -692,6 +700,9 @@ async function openSession(context: SessionContext): Promise<Session> {
       batches.forEach(({ indexes }, at) => {
         indexes.forEach((index, behind) => (offsets[index] = (first[at] ?? -1n) + BigInt(behind)));
       });
+      if (events.length > 0) isNoted = true;
+      const [note] = isNoting ? offsets : [];
+      if (note !== undefined) noted(note);
       return offsets;
     }
 
@@ -702,22 +713,25 @@ async function openSession(context: SessionContext): Promise<Session> {
       return next;
     }
 
-    /** The same events, of which the last says how far the inputs are read. */
-    function noting(
-      next: ReadonlyMap<TopicName, bigint>,
-      events: readonly EncodedDeclared[],
-    ): EncodedDeclared[] {
-      const last = events.at(-1);
-      if (!last) return [];
-      const headers = { ...last.message.headers, [positionsHeader]: formatInputPositions(next) };
-      const message = { ...last.message, headers };
-      return [...events.slice(0, -1), { ...last, message, bytes: recordBytes(message) }];
+    /** While nothing comes, and at the end, the group's offsets are those of what was done. */
+    async function commitOffsets(isNoting: boolean): Promise<void> {
+      const records = isNoting ? [inputsRead(log, ownPlace, positions)] : [];
+      const batches = toBatches(records, maxBatchBytes).map(({ batch }) => batch);
+      const [offset] = await producer.commit({ batches, offsets: offsetsOf(positions) });
+      if (offset !== undefined) noted(offset);
+      noteCommitted(true);
     }
 
-    /** While nothing comes, and at the end, the group's offsets are those of what was done. */
-    async function commitOffsets(): Promise<void> {
-      await producer.commit({ batches: [], offsets: offsetsOf(positions) });
-      noteCommitted(true);
+    /** The output says as much as is known, the last time in a record that services do not fold. */
+    function noted(offset: bigint): void {
+      isNoted = true;
+      noteAt = performance.now() + noteNothingEveryMs;
+      foldedUpTo = offset + 1n;
+    }
+
+    /** What came of events alone and is nothing need not be said at once. */
+    function isNoteDue(): boolean {
+      return !isNoted && performance.now() >= noteAt;
     }
 
     function isCommitDue(): boolean {

@@ -3,6 +3,7 @@ import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
 import { internals, type EventLog } from './event-log.js';
+import { isOfLogAlone } from './input-positions.js';
 import { joinGroup, type Membership } from './membership.js';
 import { createProcessingMetrics } from './metrics.js';
 import { createLoops, OpenAnew, startPartitionLoop, type Brought, type Session } from './partition-loop.js';
@@ -260,6 +261,7 @@ async function openProjection(
   async function decode(topic: TopicName, records: RawRecord[]): Promise<FoldedRecord[]> {
     await codec.loadSchemas(records);
     return records.flatMap((record) => {
+      if (isOfLogAlone(record)) return [];
       const decoded = codec.decode(topic, partition, record);
       if (!('problem' in decoded)) return [decoded];
       // Its own service parks what it cannot take; here there is nobody to send it back to.

@@ -39,6 +39,23 @@ async function removeTopicsAndGroups(brokers: string[], prefix: string): Promise
   }
 }
 
+/** Has Kafka forget how far a namespace's consumer groups have read, as it does once they have been empty for a week. */
+export async function forgetGroups(
+  { kafkaBrokers: brokers }: PlatformEndpoints,
+  namespace: string,
+): Promise<string[]> {
+  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  try {
+    const { groups } = await admin.listGroups();
+    const own = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(`${namespace}.`));
+    await admin.deleteGroups(own);
+    return own;
+  } finally {
+    await admin.disconnect();
+  }
+}
+
 /**
  * They are no longer listed. Not `permanent`: the registry would then drop every schema that it takes for unused, also
  * one that another system is registering at that moment, whose subject could never be registered again.

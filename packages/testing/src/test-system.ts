@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { secretFrom, type ServiceName } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { eventually } from '@lead-scoring/platform/waiting';
-import { startSystem, type RunningService, type RunningSystem } from '@lead-scoring/start';
+import {
+  startSystem,
+  type RunningService,
+  type RunningSystem,
+  type SystemOptions,
+} from '@lead-scoring/start';
 import { sitemapSite, startExampleSite } from './example-site.js';
 import { endpointsFromEnvironment, removeNamespace } from './servers.js';
 
@@ -37,6 +42,8 @@ export interface TestSystem {
   /** A website that the system may analyse. */
   siteUrl: string;
   request<Body = unknown>(path: string, options?: RequestOptions): Promise<Answer<Body>>;
+  /** Stops every process in order, does something meanwhile, and starts them again. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
   /** One process of a service. */
   service(name: ServiceName, instance?: number): RunningService;
   stop(): Promise<void>;
@@ -61,7 +68,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   const token = secretFrom('lsp_', randomBytes(32));
   const site = await startExampleSite(sitemapSite(['/pricing', '/about', '/blog']));
   const allowed = [site.target, options.environment?.ALLOW_PRIVATE_TARGETS ?? ''].filter((one) => one !== '');
-  const system = await startSystem({
+  const settings: SystemOptions = {
     root: options.root ?? checkout,
     endpoints,
     namespace,
@@ -83,13 +90,15 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       // Where no name server answers, that is soon found out.
       RES_OPTIONS: 'timeout:1 attempts:1',
     },
-  });
+  };
+  let system = await startSystem(settings);
+  const { gatewayUrl } = system;
   const request: TestSystem['request'] = async (
     path,
     { method, token: as = token, headers, body, timeoutMs } = {},
   ) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(`${system.gatewayUrl}${path}`, {
+    const response = await fetch(`${gatewayUrl}${path}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
         ...(as !== null && { authorization: `Bearer ${as}` }),
@@ -113,15 +122,22 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       const units = await request<{ data: { id: string }[] }>('/org-units');
       return units.status === 200 ? units.body.data[0]?.id : undefined;
     });
-    return {
+    const running: TestSystem = {
       system,
       endpoints,
       namespace,
-      url: system.gatewayUrl,
+      url: gatewayUrl,
       token,
       ouId,
       siteUrl: site.url,
       request,
+      restart: async (meanwhile) => {
+        await system.stop();
+        await meanwhile();
+        system = await startSystem({ ...settings, gatewayPort: Number(new URL(gatewayUrl).port) });
+        running.system = system;
+        await system.ready(60_000);
+      },
       service: (name, instance = 0) => {
         const found = system.services.find(
           (service) => service.name === name && service.instance === instance,
@@ -136,6 +152,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
         await rm(logDirectory, { recursive: true, force: true });
       },
     };
+    return running;
   } catch (error) {
     await system.stop();
     await site.stop();

@@ -1,5 +1,5 @@
 // The AsyncAPI 3 document of the public topics, for those who build on events: made from the record declarations.
-import { recordsOf } from '../records/index.js';
+import { recordDeclarations, recordsOf } from '../records/index.js';
 import type { RecordDeclaration, TopicDeclaration } from '../records/record.js';
 import { topics } from '../records/topics.js';
 import { jsonSchemaOf, jsonSchemaOfPayload, type JsonSchema } from './json-schemas.js';
@@ -45,7 +45,7 @@ const headersOfRecords = {
     positions: {
       type: 'string',
       description:
-        "On the last event of a transaction: how far the service had read its inputs. For the service's own use.",
+        "On the last record of a transaction: how far the service had read its inputs. For the service's own use.",
     },
   },
 };
@@ -83,7 +83,7 @@ export function asyncApiDocument(options: AsyncApiOptions): AsyncApiDocument {
     components: {
       messages: Object.fromEntries(
         open.flatMap((topic) =>
-          recordsOf(topic.name).map((record) => [record.type, messageOf(record, options)]),
+          recordsOf(topic.name).map((record) => [messageNameOf(record), messageOf(record, options)]),
         ),
       ),
       messageTraits: { record: { contentType: 'application/json', headers: headersOfRecords } },
@@ -122,7 +122,10 @@ function channelOf(topic: TopicDeclaration, options: AsyncApiOptions): JsonSchem
     address: `${options.namespace}.${topic.name}`,
     description: topic.description,
     messages: Object.fromEntries(
-      recordsOf(topic.name).map((record) => [record.type, { $ref: `#/components/messages/${record.type}` }]),
+      recordsOf(topic.name).map((record) => [
+        record.type,
+        { $ref: `#/components/messages/${messageNameOf(record)}` },
+      ]),
     ),
     bindings: {
       kafka: {
@@ -135,6 +138,12 @@ function channelOf(topic: TopicDeclaration, options: AsyncApiOptions): JsonSchem
   };
 }
 
+/** Its type; of a type that several topics have, with the topic. */
+function messageNameOf({ type, topic }: RecordDeclaration): string {
+  const isOnSeveral = recordDeclarations.some((other) => other.type === type && other.topic !== topic);
+  return isOnSeveral ? `${topic}.${type}` : type;
+}
+
 function messageOf(record: RecordDeclaration, options: AsyncApiOptions): JsonSchema {
   return {
     name: record.type,
@@ -144,7 +153,11 @@ function messageOf(record: RecordDeclaration, options: AsyncApiOptions): JsonSch
     payload: { schemaFormat: 'application/schema+json;version=draft-07', schema: jsonSchemaOf(record) },
     bindings: {
       kafka: {
-        key: { type: 'string', format: 'uuid', description: `The record's ${record.key}.` },
+        key: {
+          type: 'string',
+          ...(record.key !== 'partition' && { format: 'uuid' }),
+          description: `The record's ${record.key}.`,
+        },
         schemaIdLocation: 'payload',
         schemaIdPayloadEncoding: '4',
         schemaLookupStrategy: 'TopicRecordIdStrategy',

@@ -20,8 +20,19 @@ test("the document is valid by AsyncAPI 3's own schema", () => {
 test('every record of a public topic is described, and beside them only what receivers of webhooks get', () => {
   const open = topics.filter((topic) => topic.audience === 'public').map((topic) => topic.name);
   expect(Object.keys(document.channels)).toEqual([...open, 'webhook']);
-  const types = open.flatMap((name) => recordsOf(name).map((record) => record.type));
-  expect(Object.keys(document.components.messages)).toEqual(types);
+  const declared = open.flatMap((name) => recordsOf(name));
+  const described = Object.values(document.components.messages) as { name: string; 'x-subject': string }[];
+  expect(described.map((message) => message.name)).toEqual(declared.map(({ type }) => type));
+  expect(described.map((message) => message['x-subject'])).toEqual(
+    declared.map(({ topic, type }) => `acme.${topic}-${type}`),
+  );
+  for (const name of open) {
+    const { messages } = document.channels[name] as { messages: Record<string, { $ref: string }> };
+    for (const [type, { $ref }] of Object.entries(messages)) {
+      const message = document.components.messages[$ref.replace('#/components/messages/', '')];
+      expect(message).toMatchObject({ name: type, 'x-subject': `acme.${name}-${type}` });
+    }
+  }
 });
 
 test('topics are named as they are on the wire', () => {

@@ -6,7 +6,7 @@ import type { RecordDeclaration, TopicName } from './record.js';
 import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
 import { siteAnalysisRecords } from './site-analysis.js';
-import { commandReplied, rebuildReadModels } from './system.js';
+import { commandReplied, inputsRead, rebuildReadModels } from './system.js';
 
 export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
@@ -17,6 +17,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...siteAnalysisRecords,
   commandReplied,
   ...rebuildReadModels,
+  ...inputsRead,
 ];
 
 export function recordsOf(topic: TopicName): readonly RecordDeclaration[] {

@@ -47,7 +47,9 @@ export interface RecordDeclaration<Type extends string = string, Schema extends 
     | 'share_id'
     | 'channel_id'
     | 'delivery_owner'
-    | 'gateway_instance';
+    | 'gateway_instance'
+    /** The number of the partition that it is in. */
+    | 'partition';
   description: string;
   /**
    * Whoever takes it may leave it for a moment, to take more of them at once; a command unless somebody waits for the reply.

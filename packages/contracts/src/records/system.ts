@@ -1,4 +1,4 @@
-// Records that every service understands: the answer to a command, and the operator's rebuild.
+// Records that every service understands: the answer to a command, the operator's rebuild, and how far inputs are read.
 import { z } from 'zod';
 import type { JsonValue } from '../domain/json.js';
 import { defineRecord, serviceNames, type PayloadOf, type TopicName } from './record.js';
@@ -33,5 +33,21 @@ export const rebuildReadModels = serviceNames.map((service) =>
     description:
       "Drop this partition's read models and fold them anew from the beginning of the log. Sent to each partition.",
     schema: z.strictObject({ rebuild_id: z.uuid() }),
+  }),
+);
+
+/**
+ * One declaration per service: the header `positions` of this record says how far the inputs are read, where a transaction
+ * has no event to say it on. Services never see it: event-log writes it and passes over it.
+ */
+export const inputsRead = serviceNames.map((service) =>
+  defineRecord({
+    type: 'InputsRead',
+    topic: `${service}.events` as TopicName,
+    key: 'partition',
+    description:
+      "How far the service has read its inputs, where that had no event. For the service's own use: it means nothing to consumers.",
+    mayWait: true,
+    schema: z.strictObject({}),
   }),
 );

@@ -1,0 +1,265 @@
+// Positions against real brokers: what was decided stays decided, whatever became of the group's offsets.
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { records as declarations, type TopicName } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { listDeadLetters } from './dead-letters.js';
+import { internals, type EventLog } from './event-log.js';
+import { endOffsets, listLag, tail } from './operations.js';
+import { createPartitionReader, type RawRecord } from './partition-reader.js';
+import type { PartitionState, ProcessorOptions } from './processor.js';
+import { isRecord, outgoing, type IncomingRecord, type OutgoingRecord } from './records.js';
+import {
+  createRuleset,
+  createStores,
+  ingestEvents,
+  leadDeleted,
+  putRaw,
+  removeNamespace,
+  rulesetState,
+  rulesetsInStores,
+  startProcessor,
+  testLog,
+  type Store,
+} from './test-support.js';
+import { createRecordWriter, type RecordWriter } from './writer.js';
+
+let log: EventLog;
+let writer: RecordWriter;
+let stopWriter: () => Promise<void>;
+const running: { stop(): Promise<void> }[] = [];
+const inputs: TopicName[] = ['scoring.commands', 'ingest.events'];
+
+beforeEach(async () => {
+  log = testLog({ partitions: 1 });
+  await log.prepare();
+  ({ value: writer, stop: stopWriter } = await createRecordWriter(log).start());
+}, 60_000);
+
+afterEach(async () => {
+  await stopAll();
+  await stopWriter();
+  await removeNamespace(log);
+}, 30_000);
+
+async function start(stores: Map<number, Store>, options: Partial<ProcessorOptions> = {}) {
+  const processor = await startProcessor(log, stores, { inputs, ...options });
+  running.push(processor);
+  await eventually('it runs', () => processor.status.ready() && processor.status.partitions().length === 1);
+  return processor;
+}
+
+async function stopAll(): Promise<void> {
+  await Promise.all(running.splice(0).map((one) => one.stop()));
+}
+
+/** As Kafka does once a group has been empty for a week. */
+async function forgetGroups(): Promise<void> {
+  const admin = log[internals].kafka.admin();
+  await admin.connect();
+  const { groups } = await admin.listGroups();
+  const own = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(`${log.config.namespace}.`));
+  expect(own).not.toEqual([]);
+  await admin.deleteGroups(own);
+  await admin.disconnect();
+}
+
+/** Every committed record of a partition as it is on the log, those included that no service sees. */
+async function allOf(topic: TopicName): Promise<RawRecord[]> {
+  const connection = log[internals].connect();
+  await connection.open([log[internals].wire(topic)]);
+  const [end] = await endOffsets(log, topic);
+  const reader = createPartitionReader(connection, log[internals].wire(topic), 0);
+  const found: RawRecord[] = [];
+  for (let at = 0n; at < (end?.offset ?? 0n);) {
+    const fetched = await reader.fetch(at, { maxBytes: 1_000_000, maxWaitMs: 500 });
+    found.push(...fetched.records);
+    at = fetched.nextOffset;
+  }
+  connection.close();
+  return found;
+}
+
+const typesOf = async (topic: TopicName) =>
+  (await allOf(topic)).map(({ headers }) => headers.type?.toString() ?? '');
+
+const everything = async () => ({
+  events: await typesOf('scoring.events'),
+  commands: await typesOf('scoring.commands'),
+  deadLetters: await typesOf('scoring.dead-letters'),
+});
+
+async function positionOf(topic: TopicName): Promise<number> {
+  const lags = await listLag(log, 'scoring');
+  return Number(lags.find((lag) => lag.topic === topic)?.position ?? -1);
+}
+
+/** Written, and read by the processor as the group sees it. */
+async function taken(records: OutgoingRecord[]): Promise<void> {
+  const written = await writer.write(records);
+  const [first] = records;
+  if (!first) return;
+  const end = Math.max(...written.map(({ offset }) => Number(offset))) + 1;
+  await eventually('all is read', async () => (await positionOf(first.declaration.topic)) >= end);
+}
+
+describe('when Kafka has forgotten the group’s offsets', () => {
+  test('no command is decided twice, and nothing is added to any topic', async () => {
+    const stores = createStores();
+    await start(stores);
+    await taken(Array.from({ length: 30 }, () => createRuleset({ partition: 0 })));
+    await stopAll();
+    const before = await everything();
+    await forgetGroups();
+
+    await start(stores);
+    await eventually('the group is told again', async () => (await positionOf('scoring.commands')) > 0);
+    await stopAll();
+    expect(await everything()).toEqual(before);
+    expect([...rulesetsInStores(stores).values()]).toEqual(Array.from({ length: 30 }, () => 1));
+  }, 60_000);
+
+  test('what was decided last is found however many empty transactions came after it', async () => {
+    const stores = createStores();
+    await start(stores);
+    await taken([createRuleset({ partition: 0 })]);
+    await stopAll();
+    const producer = log[internals].kafka.producer({ transactionalId: `${log.config.namespace}.aborts` });
+    await producer.connect();
+    for (let at = 0; at < 300; at++) {
+      const transaction = await producer.transaction();
+      await transaction.send({
+        topic: log[internals].wire('scoring.events'),
+        messages: [{ partition: 0, value: 'never seen' }],
+      });
+      await transaction.abort();
+    }
+    await producer.disconnect();
+    const before = await everything();
+    await forgetGroups();
+
+    await start(stores);
+    await taken([leadDeleted()]);
+    await stopAll();
+    expect((await everything()).events.filter((type) => type === 'RulesetCreated')).toHaveLength(1);
+    expect(before.events.filter((type) => type === 'RulesetCreated')).toHaveLength(1);
+  }, 60_000);
+
+  test('no command to another partition is sent twice, and nothing is parked twice, where no event came of it', async () => {
+    /** Asks for an event elsewhere, and decides on nothing else. */
+    const forwarding = (partition: number): PartitionState => ({
+      ...rulesetState(createStores(), partition),
+      decide: (incoming: IncomingRecord[]) =>
+        Promise.resolve({
+          events: [],
+          commands: incoming
+            .filter((record) => isRecord(record, declarations.leadDeleted))
+            .map(() => ({ ...ingestEvents(), partition: 0 })),
+        }),
+    });
+    const options: Partial<ProcessorOptions> = {
+      open: (partition) => Promise.resolve(forwarding(partition)),
+      commandsTo: ['ingest.commands'],
+    };
+    await start(createStores(), options);
+    await taken([leadDeleted(), leadDeleted()]);
+    await putRaw(log, 'scoring.commands', [
+      { partition: 0, value: 'no record', headers: { type: 'Nonsense' } },
+    ]);
+    await eventually('it is parked', async () => (await typesOf('scoring.dead-letters')).length === 1);
+    await stopAll();
+    const before = { ...(await everything()), sent: await typesOf('ingest.commands') };
+    expect(before.sent).toHaveLength(2);
+    await forgetGroups();
+
+    await start(createStores(), options);
+    await eventually('the group is told again', async () => (await positionOf('ingest.events')) > 0);
+    await stopAll();
+    expect({ ...(await everything()), sent: await typesOf('ingest.commands') }).toEqual(before);
+  }, 60_000);
+
+  test('events of which nothing came are not decided again after an orderly stop', async () => {
+    let decided = 0;
+    const counting = (partition: number): PartitionState => ({
+      ...rulesetState(createStores(), partition),
+      decide: (incoming: IncomingRecord[]) => {
+        decided += incoming.length;
+        return Promise.resolve({ events: [] });
+      },
+    });
+    const open = (partition: number) => Promise.resolve(counting(partition));
+    await start(createStores(), { open });
+    await taken([leadDeleted(), leadDeleted(), leadDeleted()]);
+    await stopAll();
+    await forgetGroups();
+    await start(createStores(), { open });
+    await eventually('the group is told again', async () => (await positionOf('ingest.events')) > 0);
+    await stopAll();
+    expect(decided).toBe(3);
+    expect(await typesOf('scoring.events')).toEqual(['InputsRead']);
+  }, 60_000);
+});
+
+test('a group’s offsets that somebody has set back do not have anything decided again', async () => {
+  const stores = createStores();
+  await start(stores);
+  await taken(Array.from({ length: 5 }, () => createRuleset({ partition: 0 })));
+  await stopAll();
+  const before = await everything();
+  const admin = log[internals].kafka.admin();
+  await admin.connect();
+  await admin.setOffsets({
+    groupId: `${log.config.namespace}.scoring`,
+    topic: log[internals].wire('scoring.commands'),
+    partitions: [{ partition: 0, offset: '0' }],
+  });
+  await admin.disconnect();
+
+  await start(stores);
+  await eventually('the group is told again', async () => (await positionOf('scoring.commands')) >= 5);
+  await stopAll();
+  expect(await everything()).toEqual(before);
+}, 60_000);
+
+test('what says how far inputs are read is seen by nobody who reads the topic for what happened', async () => {
+  await start(createStores());
+  await writer.write([outgoing(declarations.setRulesActive, nothingToChange())]);
+  await eventually('it is said', async () => (await typesOf('scoring.events')).includes('InputsRead'));
+  const seen: string[] = [];
+  for await (const { type } of tail(log, 'scoring.events', { from: 'beginning', follow: false }))
+    seen.push(type);
+  expect(seen).toEqual([]);
+
+  const handled: string[] = [];
+  const reading: PartitionState = {
+    ...rulesetState(createStores(), 0),
+    decide: (incoming) => {
+      handled.push(...incoming.map(({ type }) => type));
+      return Promise.resolve({ events: [] });
+    },
+  };
+  const processor = await startProcessor(log, createStores(), {
+    name: 'notification',
+    inputs: ['scoring.events'],
+    output: 'notification.events',
+    open: () => Promise.resolve(reading),
+  });
+  running.push(processor);
+  const [end] = await endOffsets(log, 'scoring.events');
+  await eventually('it has read all', async () => {
+    const [lag] = await listLag(log, 'notification');
+    return lag !== undefined && lag.position >= (end?.offset ?? 0n);
+  });
+  expect(handled).toEqual([]);
+  const letters: unknown[] = [];
+  for await (const letter of listDeadLetters(log, 'notification')) letters.push(letter);
+  expect(letters).toEqual([]);
+  await stopAll();
+  // And it says nothing of having read it, or two that read each other would never come to rest.
+  expect(await typesOf('notification.events')).toEqual([]);
+}, 60_000);
+
+function nothingToChange() {
+  const { payload, key } = createRuleset({ partition: 0 });
+  const { ou_id, requested_at } = payload as declarations.CreateRuleset;
+  return { key, partition: 0, payload: { ou_id, rule_ids: [], requested_at } };
+}
