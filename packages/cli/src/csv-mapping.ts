@@ -126,7 +126,7 @@ function keyOf(mapping: CsvMapping, column: string): string {
       .trim()
       .toLowerCase()
       .replace(/[^\p{L}\p{N}]+/gu, '_')
-      .replace(/^_+|_+$/g, '') || column
+      .replace(/^_+|(?<!_)_+$/g, '') || column
   );
 }
 

@@ -36,7 +36,7 @@ export interface WireRequest {
 export type Send = (request: WireRequest) => Promise<unknown>;
 
 export function sender(options: ClientOptions): Send {
-  const base = options.baseUrl.replace(/\/+$/, '');
+  const base = options.baseUrl.replace(/(?<!\/)\/+$/, '');
   if (!URL.canParse(base))
     throw new Error(`baseUrl "${options.baseUrl}" must be a URL such as http://localhost:8080`);
   const schedule = options.retries ?? defaultSchedule;

@@ -2,45 +2,78 @@
 import { z } from 'zod';
 import { largestScore, smallestScore } from './domain/score-range.js';
 
+/**
+ * The one way to declare a text that has a form: its length is looked at first, and a text that is too long or too short
+ * meets no pattern and no check that follows. A test walks all declarations and refuses others.
+ * @param trimmed take it without the white space around it
+ */
+export const text = (maximum: number, { minimum = 0, trimmed = false } = {}) => {
+  const any = trimmed ? z.string().trim() : z.string();
+  const bounded = any.max(maximum, {
+    error: `must be at most ${counted(maximum, 'character')}`,
+    abort: true,
+  });
+  if (minimum === 0) return bounded;
+  const error = minimum === 1 ? 'must not be empty' : `must be at least ${counted(minimum, 'character')}`;
+  return bounded.min(minimum, { error, abort: true });
+};
+
+/** `1 character`, `2 characters`. */
+function counted(count: number, noun: string): string {
+  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A whole number; whatever is wrong with it, the range is said. */
+export const wholeNumber = (minimum: number, maximum: number) =>
+  z
+    .int(`must be a whole number from ${String(minimum)} to ${String(maximum)}`)
+    .min(minimum)
+    .max(maximum);
+
 export const id = z.uuid().describe('UUID').meta({ example: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' });
 
 /** ISO 8601 UTC with milliseconds, as everything that the system writes carries it. */
-export const time = z
-  .string()
-  .max(40)
+export const time = text(40)
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be ISO 8601 UTC with milliseconds')
   .meta({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' });
 
-/** A moment in a query: any ISO 8601 date-time with an offset or Z; a plain date is midnight UTC. */
-export const timeParameter = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], {
-    error: 'must be an ISO 8601 time such as 2026-01-31T09:30:00Z',
-  })
-  .transform((value) => new Date(value).toISOString());
+const momentRule = 'must be an ISO 8601 time such as 2026-01-31T09:30:00Z';
+const dateTime = text(40)
+  .regex(z.regexes.datetime({ offset: true }), momentRule)
+  .meta({ format: 'date-time' });
+const utc = (value: string) => new Date(value).toISOString();
 
-// Control characters are forbidden: nobody types them into a name, and they break logs. One pattern says all of it
-// (something visible, nothing forbidden), so that the published documents refuse what the system refuses.
-// What counts as visible is spelled out where the engines that read the pattern disagree about \s.
+/** A moment in a body: any ISO 8601 date-time with an offset or Z; it is kept as UTC with milliseconds. */
+export const moment = dateTime.transform(utc);
+
+/** A moment in a query: as in a body, or a plain date, which is midnight UTC. */
+export const timeParameter = z
+  .union([dateTime, text(10).regex(z.regexes.date).meta({ format: 'date' })], { error: momentRule })
+  .transform(utc);
+
+// Control characters are forbidden: nobody types them into a name, and they break logs. What counts as visible is spelled
+// out where the engines that read the published pattern disagree about \s.
 // eslint-disable-next-line no-control-regex
-const printable = /^[^\u0000-\u001f\u007f]*[^\s\u0000-\u001f\u007f\u0085\ufeff][^\u0000-\u001f\u007f]*$/;
+const control = /[\u0000-\u001f\u007f]/;
+const visible = /[^\s\u0085\ufeff]/;
+/** Both in one, for the published documents: they refuse what the system refuses. Nothing here runs it: it backtracks. */
+const printable =
+  '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f\\u0085\\ufeff][^\\u0000-\\u001f\\u007f]*$';
 
 /** Text of a person's making: trimmed, no control characters, well-formed Unicode, bounded. */
 export const name = (maximum = 100) =>
-  z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .max(maximum, `must be at most ${String(maximum)} characters`)
-    .regex(printable, 'must not hold control characters')
-    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode');
+  text(maximum, { minimum: 1, trimmed: true })
+    .refine((value) => visible.test(value), { error: 'must not be empty', abort: true })
+    .refine((value) => !control.test(value), 'must not hold control characters')
+    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode')
+    .meta({ pattern: printable });
 
-export const score = z.int().min(smallestScore).max(largestScore);
+export const score = wholeNumber(smallestScore, largestScore);
 
-export const weight = z
-  .int('must be a whole number')
-  .min(-10_000)
-  .max(10_000)
-  .refine((value) => value !== 0, 'must not be 0: a rule that gives no points does nothing');
+export const weight = wholeNumber(-10_000, 10_000).refine(
+  (value) => value !== 0,
+  'must not be 0: a rule that gives no points does nothing',
+);
 
 const number = /^-?\d{1,20}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?$/;
 
@@ -49,7 +82,10 @@ export const numberParameter = (minimum: number, maximum: number) =>
   z
     .preprocess(
       (text) => (typeof text === 'string' && number.test(text) ? Number(text) : text),
-      z.number('must be a number').min(minimum).max(maximum),
+      z
+        .number(`must be a number from ${String(minimum)} to ${String(maximum)}`)
+        .min(minimum)
+        .max(maximum),
     )
     .meta({ type: 'number', minimum, maximum });
 
@@ -58,7 +94,7 @@ export const integerParameter = (minimum: number, maximum: number) =>
   z
     .preprocess(
       (text) => (typeof text === 'string' && number.test(text) ? Number(text) : text),
-      z.int('must be a whole number').min(minimum).max(maximum),
+      wholeNumber(minimum, maximum),
     )
     .meta({ type: 'integer', minimum, maximum });
 
@@ -70,9 +106,7 @@ export const pageParameters = {
 // A cursor holds the sort value: a lead's name of 512 characters takes up to 2,200 in base64url.
 const maximumCursor = 3_000;
 
-export const cursorParameter = z
-  .string()
-  .max(maximumCursor)
+export const cursorParameter = text(maximumCursor)
   .regex(/^[A-Za-z0-9_-]+$/, 'must be a next_cursor of an earlier answer')
   .optional()
   .describe('The next_cursor of the page before; in place of page.')
@@ -95,10 +129,7 @@ export const problem = z
     title: z.string().max(200),
     status: z.int().min(400).max(599),
     detail: z.string().max(4_000),
-    code: z
-      .string()
-      .regex(/^[a-z][a-z0-9_]*$/)
-      .max(64),
+    code: text(64).regex(/^[a-z][a-z0-9_]*$/),
     errors: z
       .array(z.strictObject({ path: z.string().max(1_000), message: z.string().max(1_000) }))
       .max(100)

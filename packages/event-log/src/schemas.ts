@@ -60,7 +60,7 @@ export function createSchemaStore(options: {
   declarations?: readonly RecordDeclaration[];
 }): SchemaStore {
   const { namespace } = options;
-  const url = options.url.replace(/\/+$/, '');
+  const url = options.url.replace(/(?<!\/)\/+$/, '');
   const declarations = options.declarations ?? declaredRecords();
   // Formats are stated for readers of the schema; the patterns beside them are what is checked.
   // Lengths count as they do everywhere else in JavaScript, which is also what the declarations mean: ajv's own way, by

@@ -28,7 +28,7 @@ function isIsatap({ parts }: ipaddr.IPv6): boolean {
 export function canonicalHost(host: string): string {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
   if (ipaddr.IPv6.isValid(bare)) return ipaddr.IPv6.parse(bare).toString();
-  return bare.toLowerCase().replace(/\.+$/, '');
+  return bare.toLowerCase().replace(/(?<!\.)\.+$/, '');
 }
 
 const localSuffixes = [

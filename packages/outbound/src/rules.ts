@@ -34,7 +34,7 @@ export function createRules({ allowedPrivateTargets, allowedPorts }: RulesOption
           'The address holds a user name or a password: give it without.',
         );
       // The last dot of a name says that it is complete; certificates and virtual hosts do not know it.
-      if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '');
+      if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/(?<!\.)\.+$/, '');
       const host = canonicalHost(url.hostname);
       const port = portOf(url);
       if (isPrivateTarget(allowedPrivateTargets, host, port)) return url;

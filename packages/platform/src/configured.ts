@@ -29,7 +29,7 @@ export function readConfiguredEndpoints(environment: NodeJS.ProcessEnv): Partial
     if (!/^https?:\/\//.test(registry) || !URL.canParse(registry)) {
       throw new Error(`SCHEMA_REGISTRY_URL must be an http or https address, not "${registry}"`);
     }
-    endpoints.schemaRegistryUrl = registry.replace(/\/+$/, '');
+    endpoints.schemaRegistryUrl = registry.replace(/(?<!\/)\/+$/, '');
   }
   const mongodb = environment[serverVariables.mongodb]?.trim() ?? '';
   if (mongodb !== '') {

@@ -33,7 +33,7 @@ const whole = (minimum: number, maximum: number) =>
 export const setting = {
   httpUrl,
   /** An address that paths are put behind: without a slash at its end. */
-  baseUrl: httpUrl.transform((url) => url.replace(/\/+$/, '')),
+  baseUrl: httpUrl.transform((url) => url.replace(/(?<!\/)\/+$/, '')),
   /** A whole number written in digits. */
   whole,
   /** A list of host:port, separated by commas. */

@@ -1,10 +1,9 @@
 // Who a lead is: alias kinds, how an alias is normalised, and the ids that are computed from names.
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { text } from '../common.js';
 
-export const aliasKind = z
-  .string()
-  .max(32)
+export const aliasKind = text(32)
   .regex(/^[a-z0-9_]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and _, such as email')
   .describe(
     'email, phone (E.164), external_id, cookie, social, user_id, anonymous_id, or any other [a-z0-9_]{1,32}.',

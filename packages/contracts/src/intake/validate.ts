@@ -79,8 +79,10 @@ const metadataColumn = 'metadata.';
  */
 export function eventsOfCsvRows(rows: readonly (readonly string[])[]): SentEvent[] | UnreadableBatch {
   const columns = rows[0]?.map((column) => column.trim()) ?? [];
-  const errors = columns.flatMap((column, index): MetadataProblem[] => {
-    if (columns.indexOf(column) !== index) return [{ path: clipped(column), message: 'is a column twice' }];
+  const met = new Set<string>();
+  const errors = columns.flatMap((column): MetadataProblem[] => {
+    if (met.has(column)) return [{ path: clipped(column), message: 'is a column twice' }];
+    met.add(column);
     if (
       csvFields.includes(column) ||
       (column.length > metadataColumn.length && column.startsWith(metadataColumn))

@@ -1,6 +1,6 @@
 // Commands and events of an OU's notification channels and triggers.
 import { z } from 'zod';
-import { id, name, score, time } from '../common.js';
+import { id, name, score, text, time } from '../common.js';
 import { happened, requested } from '../domain/actor.js';
 import { attributeFilter } from '../domain/filters.js';
 import { triggerKind } from '../domain/webhook.js';
@@ -12,10 +12,7 @@ const lastFour = z.string().max(4);
 
 /** A secret as the log and the database have it: readable only with the setting SEALING_SECRET. */
 export const sealedSecret = z.strictObject({
-  sealed: z
-    .string()
-    .max(8_000)
-    .regex(/^[A-Za-z0-9_-]+$/),
+  sealed: text(8_000).regex(/^[A-Za-z0-9_-]+$/),
   last_four: lastFour,
 });
 export type SealedSecret = z.infer<typeof sealedSecret>;

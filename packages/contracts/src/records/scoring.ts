@@ -1,6 +1,6 @@
 // Commands and events of the scoring service: the OU's rules, and the decisions that give leads their points.
 import { z } from 'zod';
-import { id, name, score, time, weight } from '../common.js';
+import { id, name, score, text, time, weight } from '../common.js';
 import { happened, requested } from '../domain/actor.js';
 import { attributeFilter } from '../domain/filters.js';
 import { alias } from '../domain/identity.js';
@@ -163,9 +163,7 @@ export const levelFields = {
   name: name(100).describe('One level has it, whatever the case.'),
   min_score: score.nullable().describe('The lowest score that the level takes; null: open.'),
   max_score: score.nullable().describe('The highest score that the level takes; null: open.'),
-  color: z
-    .string()
-    .max(7)
+  color: text(7)
     .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #e8590c')
     .describe('A mark beside the name; no text is written in it.'),
 };

@@ -1,6 +1,6 @@
 // Organizational units and credentials; the gateway owns them.
 import { z } from 'zod';
-import { id, name, page, pageParameters, time } from '../common.js';
+import { id, moment, name, page, pageParameters, time } from '../common.js';
 import { rateLimit, role, scope } from '../records/gateway.js';
 import { admin, defineRoute, viewer } from './route.js';
 
@@ -109,11 +109,7 @@ export const createToken = defineRoute({
   body: z
     .strictObject({
       name: name(100),
-      expires_at: z.iso
-        .datetime({ offset: true, error: 'must be an ISO 8601 time such as 2027-01-31T09:30:00Z' })
-        .max(40)
-        .transform((value) => new Date(value).toISOString())
-        .optional(),
+      expires_at: moment.optional(),
       ou_ids: ouIds,
       role: role.default('editor'),
       rate_limit: rateLimit.optional(),

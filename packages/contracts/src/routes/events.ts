@@ -1,14 +1,12 @@
 // Reading events, event types and their properties.
 import { z } from 'zod';
-import { cursorParameter, id, name, page, pageParameters, time, timeParameter } from '../common.js';
+import { cursorParameter, id, name, page, pageParameters, text, time, timeParameter } from '../common.js';
 import { alias } from '../domain/identity.js';
 import { metadataObject } from '../domain/metadata.js';
 import { positionForm } from '../domain/position.js';
 import { defineRoute, viewer } from './route.js';
 
-export const minPosition = z
-  .string()
-  .max(2_000)
+export const minPosition = text(2_000)
   .regex(positionForm, "must be the position of a 202's body")
   .optional()
   .describe('The position of a 202: waits (at most 10 s, else 503) until everything up to it is visible.')

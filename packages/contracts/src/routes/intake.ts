@@ -1,6 +1,6 @@
 // Events in: POST /ingest and /import.
 import { z } from 'zod';
-import { id, name } from '../common.js';
+import { id, name, text } from '../common.js';
 import { aliasConditions, aliasKind, normaliseAlias, type Alias } from '../domain/identity.js';
 import { checkMetadata, metadataLimits, metadataObject } from '../domain/metadata.js';
 import { sentTimeRule, utcTime } from '../intake/sent-time.js';
@@ -23,17 +23,12 @@ const sentAlias = z.string().min(1).max(512).meta({ example: 'ada@example.com' }
 
 const eventFields = {
   event_type: name(100).meta({ example: 'Page View' }),
-  timestamp: z
-    .string()
-    .max(40)
+  timestamp: text(40)
     .refine((value) => utcTime(value) !== null, sentTimeRule)
     .optional()
     .describe('ISO 8601 with Z or an offset; default now; at most 24 hours in the future.')
     .meta({ format: 'date-time', example: '2026-01-31T09:30:00Z' }),
-  event_id: z
-    .string()
-    .min(1)
-    .max(128)
+  event_id: text(128, { minimum: 1 })
     .refine((value) => value.isWellFormed(), 'must be well-formed Unicode')
     .optional()
     .describe('Your own id: the same id for the same alias counts once, for ever.')

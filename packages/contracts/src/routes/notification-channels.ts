@@ -1,6 +1,6 @@
 // Notification channels: where the OU's notifications go.
 import { z } from 'zod';
-import { id, name, time, timeParameter } from '../common.js';
+import { id, name, text, time, timeParameter } from '../common.js';
 import { actor } from '../domain/actor.js';
 import { pausedReason } from '../records/notification-deliveries.js';
 import { redelivered } from './deliveries.js';
@@ -13,40 +13,28 @@ const parameters = z.strictObject({ id });
 export const maximumChannels = 200;
 
 /** What stands for a secret where it is shown: the last four characters, behind an ellipsis. */
-const shownSecret = z
-  .string()
-  .max(5)
+const shownSecret = text(5)
   .regex(/^….{0,4}$/)
   .describe('The last four characters; the whole is never shown.')
   .meta({ example: '…abcd' });
 
-const url = z
-  .string()
-  .trim()
-  .max(2_048)
-  .regex(
-    // eslint-disable-next-line no-control-regex
-    /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\u0000-\u001f\u007f]+$/,
-    'must be an address that starts with https:// or http://',
-  );
+const url = text(2_048, { trimmed: true }).regex(
+  // eslint-disable-next-line no-control-regex
+  /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\u0000-\u001f\u007f]+$/,
+  'must be an address that starts with https:// or http://',
+);
 const shown = '…[\\x21-\\x7e]{0,4}';
 const mailbox =
   "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:[.][A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?){0,20}";
 
 const slackForm = z.strictObject({
-  channel_id: z
-    .string()
-    .trim()
-    .max(80)
+  channel_id: text(80, { trimmed: true })
     .regex(/^[A-Za-z0-9#_.-]+$/, 'must be the id of a Slack channel, such as C0123456789')
     .meta({ example: 'C0123456789' }),
   channel_name: name(100).describe('Display name.').meta({ example: '#sales' }),
 });
 const teamsForm = z.strictObject({
-  webhook_url: z
-    .string()
-    .trim()
-    .max(2_048)
+  webhook_url: text(2_048, { trimmed: true })
     .regex(
       new RegExp(`^(?:[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000-\\u001f\\u007f]+|${shown})$`),
       'must be an address that starts with https:// or http://, or the shortened form of the one that the channel has',
@@ -57,10 +45,7 @@ const teamsForm = z.strictObject({
 });
 const webhookForm = z.strictObject({
   url: url.describe('Gets POST requests.').meta({ example: 'https://example.com/hooks/lead-scoring' }),
-  auth_header: z
-    .string()
-    .trim()
-    .max(2_000)
+  auth_header: text(2_000, { trimmed: true })
     .regex(
       new RegExp(`^(?:[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?|${shown})$`),
       'must be the value of an Authorization header in plain ASCII, or the shortened form of the one that the channel has',
@@ -71,10 +56,7 @@ const webhookForm = z.strictObject({
     ),
 });
 const emailForm = z.strictObject({
-  recipients: z
-    .string()
-    .trim()
-    .max(4_000)
+  recipients: text(4_000, { trimmed: true })
     .regex(
       new RegExp(`^${mailbox}(?: *, *${mailbox}){0,49}$`),
       'must be one to fifty e-mail addresses, separated by commas',
@@ -115,7 +97,6 @@ const channelFields = {
     .optional()
     .describe('The last failure, until an attempt succeeds.'),
 };
-const text = (maximum: number) => z.string().max(maximum);
 const signingSecret = z
   .string()
   .max(100)

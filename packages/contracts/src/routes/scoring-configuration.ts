@@ -1,6 +1,6 @@
 // Rulesets and rules, and the levels that scores are in.
 import { z } from 'zod';
-import { id, name, page, pageParameters, time } from '../common.js';
+import { id, moment, name, page, pageParameters, time } from '../common.js';
 import { actor } from '../domain/actor.js';
 import { attributeFilter } from '../domain/filters.js';
 import { levelFields, maximumLevels, ruleFields, scoreType } from '../records/scoring.js';
@@ -44,13 +44,7 @@ export const rule = z
   .meta({ id: 'Rule' });
 export type Rule = z.infer<typeof rule>;
 
-const moment = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-01-31T09:30:00Z' })
-  .max(40)
-  .transform((value) => new Date(value).toISOString())
-  .optional();
-
-const ruleForm = { ...ruleFields, starts_at: moment, ends_at: moment };
+const ruleForm = { ...ruleFields, starts_at: moment.optional(), ends_at: moment.optional() };
 
 export const createRuleset = defineRoute({
   name: 'createRuleset',

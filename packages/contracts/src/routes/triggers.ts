@@ -1,6 +1,16 @@
 // Triggers: what makes a notification. Milestones watch a score, sequences events, surges the points of a window.
 import { z } from 'zod';
-import { cursorParameter, id, name, page, pageParameters, score, time, timeParameter } from '../common.js';
+import {
+  cursorParameter,
+  id,
+  name,
+  page,
+  pageParameters,
+  score,
+  time,
+  timeParameter,
+  wholeNumber,
+} from '../common.js';
 import { actor } from '../domain/actor.js';
 import { attributeFilter } from '../domain/filters.js';
 import {
@@ -31,17 +41,12 @@ const formFields = {
   active: z.boolean().default(true).meta({ default: true }),
 };
 const eventType = name(100).meta({ example: 'Page View' });
-const window = z
-  .int('must be a whole number')
-  .min(1)
-  .max(90 * day)
+const window = wholeNumber(1, 90 * day)
   .describe('Seconds, at most 90 days.')
   .meta({ example: 3_600 });
-const cooldown = z
-  .int('must be a whole number')
-  .min(0)
-  .max(366 * day)
-  .describe('Seconds after a firing in which the trigger does not fire for the same lead again.');
+const cooldown = wholeNumber(0, 366 * day).describe(
+  'Seconds after a firing in which the trigger does not fire for the same lead again.',
+);
 
 const isAbove = (one: number | undefined, other: number | undefined) =>
   one !== undefined && other !== undefined && one > other;
@@ -162,7 +167,7 @@ const surgeForm = z
       .describe('null: events of all types.')
       .meta({ default: null }),
     score_type: scoreType.default('engagement').meta({ default: 'engagement' }),
-    threshold: score.min(1, 'must be at least 1').describe('Points gained.').meta({ example: 30 }),
+    threshold: wholeNumber(1, 2_147_483_647).describe('Points gained.').meta({ example: 30 }),
     window_seconds: window.describe('Seconds of event time in which they are gained.'),
     cooldown_seconds: cooldown.optional().describe(`${cooldown.description ?? ''} Default: the window.`),
   })

@@ -26,7 +26,10 @@ export function destinationOf(
       return {
         type,
         config: {
-          recipients: recipients.split(/ *, */).join(', '),
+          recipients: recipients
+            .split(',')
+            .map((address) => address.trim())
+            .join(', '),
           ...(subject_prefix !== undefined && { subject_prefix }),
         },
       };

@@ -118,11 +118,11 @@ function wordsOf(element: HTMLElement): string[] {
 
 const hidden = /<!--|<!\[cdata\[|<(script|style|svg|template)(?=[\s/>])/gi;
 const endings = {
-  comment: /-->/g,
-  script: /<\/script[^>]*>/gi,
-  style: /<\/style[^>]*>/gi,
-  svg: /<\/svg[^>]*>/gi,
-  template: /<\/template[^>]*>/gi,
+  comment: /--(?=>)/g,
+  script: /<\/script/gi,
+  style: /<\/style/gi,
+  svg: /<\/svg/gi,
+  template: /<\/template/gi,
 };
 
 /** The page without its comments, scripts and styles, whose text may look like markup. What never ends ends the page. */
@@ -137,8 +137,11 @@ function withoutHidden(html: string): string {
     if (name !== undefined || start[0] === '<!--') {
       const ending = endings[name ?? 'comment'];
       ending.lastIndex = from;
-      if (!ending.test(html)) return kept.join('');
-      from = ending.lastIndex;
+      // What ends it, and the bracket after that, are looked for one after the other: a pattern for both would look for
+      // the bracket again from each ending of a page that has none.
+      const closed = ending.test(html) ? html.indexOf('>', ending.lastIndex) : -1;
+      if (closed === -1) return kept.join('');
+      from = closed + 1;
     }
     hidden.lastIndex = from;
   }

@@ -1,0 +1,104 @@
+// What a request holds costs time in proportion to its length: lengths are refused before patterns run, in every
+// declared text of every route, command and event.
+import { describe, expect, test } from '@jest/globals';
+import { checkSync } from 'recheck';
+import type { z } from 'zod';
+import { recordDeclarations } from '../records/index.js';
+import { schemasWithin, valuesHolding } from '../testing/schema-walk.js';
+import { processorTimeOf, worstTexts } from '../testing/worst-texts.js';
+import { routes } from './index.js';
+import type { RouteDeclaration } from './route.js';
+
+const declared: readonly RouteDeclaration[] = Object.values(routes);
+const parts = declared.flatMap((route) =>
+  (['parameters', 'query', 'body'] as const).flatMap((part) => {
+    const schema = route[part];
+    return schema ? [{ name: `${route.name} ${part}`, schema }] : [];
+  }),
+);
+const answers = declared.flatMap((route) =>
+  Object.entries(route.responses).flatMap(([status, { schema }]) =>
+    schema ? [{ name: `${route.name} ${status}`, schema }] : [],
+  ),
+);
+const records = recordDeclarations.map(({ type, schema }) => ({ name: type, schema }));
+
+/** A pattern that is anchored at both ends and repeats nothing without a bound looks at no more than it can match. */
+const looksAtLittle = (pattern: RegExp) =>
+  pattern.source.startsWith('^') &&
+  pattern.source.endsWith('$') &&
+  !/[^\\][*+]|\{\d+,\}/.test(pattern.source);
+
+/** What is checked of a text, in order. */
+function checksOf(schema: z.core.$ZodType): z.core.$ZodCheckDef[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type !== 'string') return [];
+  const own = 'check' in def ? [def as unknown as z.core.$ZodCheckDef] : [];
+  return [...own, ...(def.checks ?? []).map((check) => check._zod.def)];
+}
+
+/** The patterns and checks of a text that would run on one of any length. */
+function unboundedChecksOf(schema: z.core.$ZodType): string[] {
+  const found: string[] = [];
+  for (const check of checksOf(schema)) {
+    if (check.check === 'max_length' && check.abort === true) break;
+    if (check.check === 'custom') found.push('a check of its own');
+    if (check.check !== 'string_format') continue;
+    const { pattern, format } = check as z.core.$ZodCheckStringFormatDef;
+    if (!pattern || !looksAtLittle(pattern)) found.push(pattern ? String(pattern) : format);
+  }
+  return found;
+}
+
+test.each([...parts, ...answers, ...records])(
+  '$name: no pattern runs before the length is known',
+  ({ schema }) => {
+    const found = schemasWithin(schema).flatMap(([at, inner]) =>
+      unboundedChecksOf(inner).map(
+        (check) => `${at} runs ${check} first: declare it with text() of common.ts`,
+      ),
+    );
+    expect(found).toEqual([]);
+  },
+);
+
+test('every declared pattern takes linear time', () => {
+  const patterns = new Set(
+    [...parts, ...answers, ...records]
+      .flatMap(({ schema }) => schemasWithin(schema))
+      .flatMap(([, inner]) => checksOf(inner))
+      .flatMap((check) => {
+        const { pattern } = check as Partial<z.core.$ZodCheckStringFormatDef>;
+        return pattern ? [String(pattern)] : [];
+      }),
+  );
+  expect(patterns.size).toBeGreaterThan(10);
+  for (const pattern of patterns) {
+    const end = pattern.lastIndexOf('/');
+    const { status } = checkSync(pattern.slice(1, end), pattern.slice(end + 1), { timeout: 20_000 });
+    expect([pattern, status]).toEqual([pattern, 'safe']);
+  }
+});
+
+/** The longest text that the schema takes anywhere. */
+function longestIn(schema: z.core.$ZodType): number {
+  const lengths = schemasWithin(schema).map(
+    ([, inner]) =>
+      Number((inner as z.ZodType)._zod.bag.maximum ?? 0) * ((inner as z.ZodType).type === 'string' ? 1 : 0),
+  );
+  return Math.max(100, ...lengths);
+}
+
+describe.each(parts)('$name', ({ schema }) => {
+  test.each([
+    { length: 10 * longestIn(schema), title: 'ten times its limit' },
+    { length: 100_000, title: '100 KB' },
+  ])('is refused or taken in linear time, every text in it at $title', ({ length }) => {
+    const longestMs = 20 + length / 5_000;
+    for (const [kind, worst] of Object.entries(worstTexts(length)))
+      for (const [at, value] of valuesHolding(schema, worst)) {
+        const took = processorTimeOf(() => schema.safeParse(value), longestMs);
+        if (took > longestMs) throw new Error(`${at} with ${kind}: ${String(took)} ms`);
+      }
+  });
+});

@@ -1,0 +1,109 @@
+// Walks zod schemas: every schema within one, and values that hold a given text at each place where a text may be.
+import { z } from 'zod';
+import { createSchemaCollector } from '../documents/json-schemas.js';
+import { sampleOf } from '../documents/sample.js';
+
+/** The schemas of which a schema directly consists, with where they are in it. */
+function partsOf(schema: z.core.$ZodType): [string, z.core.$ZodType][] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object':
+      return Object.entries(def.shape);
+    case 'array':
+      return [['[]', def.element]];
+    case 'tuple':
+      return def.items.map((item, index) => [`[${String(index)}]`, item]);
+    case 'union':
+      return def.options.map((option, index) => [`<${String(index)}>`, option]);
+    case 'record':
+      return [
+        ['<key>', def.keyType],
+        ['<value>', def.valueType],
+      ];
+    case 'pipe':
+      return [
+        ['', def.in],
+        ['', def.out],
+      ];
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'readonly':
+    case 'nonoptional':
+    case 'catch':
+      return [['', def.innerType]];
+    case 'intersection':
+      return [
+        ['', def.left],
+        ['', def.right],
+      ];
+    case 'lazy':
+      throw new Error('a schema that holds itself: walk it with a bound');
+    default:
+      return [];
+  }
+}
+
+/** Every schema within a schema, itself among them, with its path. */
+export function schemasWithin(schema: z.core.$ZodType, at = ''): [string, z.core.$ZodType][] {
+  return [
+    [at, schema],
+    ...partsOf(schema).flatMap(([part, inner]) =>
+      schemasWithin(inner, part === '' ? at : `${at}${at === '' ? '' : '.'}${part}`),
+    ),
+  ];
+}
+
+/** A value that the schema takes, or the nearest that its examples give. */
+export function sampleOfSchema(schema: z.core.$ZodType): unknown {
+  const collector = createSchemaCollector('#/components/schemas/');
+  return sampleOf(collector.schemaOf(schema as z.ZodType, 'input'), collector.components);
+}
+
+/** Values of a schema's form that hold the text in place of one of their parts, each part once, and as an unknown field. */
+export function valuesHolding(schema: z.core.$ZodType, text: string): [string, unknown][] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object': {
+      const whole = sampleOfSchema(schema) as Record<string, unknown>;
+      const inner = Object.entries(def.shape).flatMap(([key, part]) =>
+        valuesHolding(part, text).map(([at, value]): [string, unknown] => [
+          `.${key}${at}`,
+          { ...whole, [key]: value },
+        ]),
+      );
+      return [...inner, ['.<unknown field>', { ...whole, [text]: 1 }]];
+    }
+    case 'array':
+      return valuesHolding(def.element, text).map(([at, value]) => [`[]${at}`, [value]]);
+    case 'tuple':
+      return def.items.flatMap((item, index) =>
+        valuesHolding(item, text).map(([at, value]): [string, unknown] => [
+          `[${String(index)}]${at}`,
+          def.items.map((other, place) => (place === index ? value : sampleOfSchema(other))),
+        ]),
+      );
+    case 'union':
+      return def.options.flatMap((option) => valuesHolding(option, text));
+    case 'pipe':
+      return (def.in as z.core.$ZodTypes)._zod.def.type === 'transform'
+        ? valuesHolding(def.out, text)
+        : valuesHolding(def.in, text);
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'readonly':
+    case 'nonoptional':
+    case 'catch':
+      return valuesHolding(def.innerType, text);
+    case 'custom':
+      return [
+        ['', text],
+        ['.<key>', { [text]: text }],
+      ];
+    default:
+      return [['', text]];
+  }
+}
