@@ -1,8 +1,9 @@
 // What a request holds costs time in proportion to its length: lengths are refused before patterns run, in every
 // declared text of every route, command and event.
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { checkSync } from 'recheck';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { recordDeclarations } from '../records/index.js';
 import { schemasWithin, valuesHolding } from '../testing/schema-walk.js';
 import { processorTimeOf, worstTexts } from '../testing/worst-texts.js';
@@ -88,6 +89,34 @@ function longestIn(schema: z.core.$ZodType): number {
   );
   return Math.max(100, ...lengths);
 }
+
+test('a list of recipients is taken by the system exactly where the published pattern takes it', () => {
+  const { config } = routes.createChannel.body.options[3].shape;
+  const { recipients } = config.shape;
+  const { pattern } = z.toJSONSchema(recipients);
+  const unit = fc.constantFrom(
+    'a',
+    'b1',
+    '@',
+    '@',
+    '.',
+    '-',
+    ',',
+    ' , ',
+    '!',
+    'é',
+    '\t',
+    'x'.repeat(63),
+    'a@b',
+  );
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 12 }), (list) => {
+      const taken = recipients.safeParse(list).success;
+      expect([list, taken]).toEqual([list, new RegExp(pattern ?? '').test(list.trim())]);
+    }),
+    { numRuns: 2_000 },
+  );
+});
 
 describe.each(parts)('$name', ({ schema }) => {
   test.each([
