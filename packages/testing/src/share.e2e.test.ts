@@ -82,13 +82,14 @@ describe('a link', () => {
       lead_name,
       score,
       top_drivers: (top_drivers as Record<string, unknown>[]).map(
-        ({ rule_id, event_type, count, weight, total, filter_label }) => ({
+        ({ rule_id, event_type, count, weight, total, filter_label, label }) => ({
           rule_id,
           event_type,
           count,
           weight,
           total,
           ...(filter_label !== undefined && { filter_label }),
+          ...(label !== undefined && { label }),
         }),
       ),
       snapshot,

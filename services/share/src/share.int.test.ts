@@ -201,6 +201,7 @@ describe('what a link shows', () => {
           weight: 15,
           total: 45,
           filter_label: 'path contains "/pricing"',
+          label: 'label of pricing',
         },
         {
           rule_id: idOf('careers'),
@@ -209,6 +210,7 @@ describe('what a link shows', () => {
           weight: -20,
           total: -20,
           filter_label: 'path contains "/careers"',
+          label: 'label of careers',
         },
       ],
       snapshot: [
@@ -218,8 +220,11 @@ describe('what a link shows', () => {
       decay_applied: 0,
       range_hours: 720,
     });
-    for (const path of [publicPath('shown'), `${publicPath('shown')}/csv`, `/share/${tokenOf('shown')}`])
-      expect((await rig.get(path)).text).not.toMatch(/Secret Company|ada@example\.com|label of/);
+    for (const path of [publicPath('shown'), `${publicPath('shown')}/csv`, `/share/${tokenOf('shown')}`]) {
+      const shown = (await rig.get(path)).text;
+      expect(shown).not.toMatch(/Secret Company|ada@example\.com/);
+      expect(shown).toContain('label of pricing');
+    }
     expect(text).not.toContain(idOf('ada'));
   });
 
