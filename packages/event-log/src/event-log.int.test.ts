@@ -441,9 +441,9 @@ describe('a projector', () => {
         const state = projection(tables, partition);
         return Promise.resolve({
           ...state,
-          reset: () => {
+          reset: (touch) => {
             resets += 1;
-            return state.reset();
+            return state.reset(touch);
           },
         });
       },

@@ -3,6 +3,7 @@ export type { Component } from './component.js';
 export * from './dead-letters.js';
 export * from './errors.js';
 export type { EventLogConfig, EventLogEnvironment } from './config.js';
+export type { Touch } from './liveness.js';
 export { createEventLog, createEventLogComponent, type EventLog } from './event-log.js';
 export * from './operations.js';
 export {

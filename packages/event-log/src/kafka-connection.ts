@@ -254,6 +254,16 @@ export function protocolErrorType(error: unknown): string | undefined {
   return undefined;
 }
 
+/** Whether a broker was silent: the connection was there, and what it was asked was not answered in time. */
+export function isSilence(error: unknown): boolean {
+  for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth++) {
+    const name = 'name' in at ? at.name : undefined;
+    if (name === 'KafkaJSRequestTimeoutError' || name === 'KafkaJSLockTimeout') return true;
+    at = 'cause' in at ? at.cause : undefined;
+  }
+  return false;
+}
+
 /** Whether the connection failed or the answer did not come: what was asked may or may not have been done. */
 export function isConnectionError(error: unknown): boolean {
   for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth++) {

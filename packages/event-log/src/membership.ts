@@ -6,14 +6,17 @@ import type { TopicName } from '@lead-scoring/contracts';
 import { createAssigner } from './assigner.js';
 import { asError, EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
+import { isSilence } from './kafka-connection.js';
+import type { Touch } from './liveness.js';
 import { pause, within } from './timing.js';
 
 export interface Membership {
   /**
    * Resolves once the group has confirmed this member after `since` (milliseconds since 1970): whoever has been away
    * must not take a partition back by fencing before it knows that the partition is still its own.
+   * @param touch called while waiting, whenever the group, or a broker that is away, says anything
    */
-  confirmedSince(since: number, signal: AbortSignal): Promise<void>;
+  confirmedSince(since: number, signal: AbortSignal, touch: Touch): Promise<void>;
   joined(): boolean;
   /** Writes down in the group where this member is, for operators: nothing is read on from there. */
   note(positions: readonly NotedPosition[]): Promise<void>;
@@ -45,6 +48,8 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
   let confirmedAt = 0;
   let member = false;
   let stopped = false;
+  /** When the group, or a broker that is away, said anything last. */
+  let heardAt = 0;
   const waiting = new Set<() => void>();
 
   const consumer: Consumer = kafka.consumer({
@@ -65,7 +70,7 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
   });
 
   function confirmed(): void {
-    confirmedAt = Date.now();
+    confirmedAt = heardAt = Date.now();
     for (const wake of waiting) wake();
     waiting.clear();
   }
@@ -82,6 +87,7 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
   consumer.on('consumer.crash', ({ payload }) => {
     const wasMember = member;
     member = false;
+    if (!isSilence(payload.error)) heardAt = Date.now();
     if (stopped) return;
     if (payload.restart) {
       // Said once for each absence, not at every try.
@@ -120,8 +126,10 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
         })),
       );
     },
-    async confirmedSince(since, signal) {
-      while (confirmedAt < since && !signal.aborted) {
+    async confirmedSince(since, signal, touch) {
+      for (let heard = heardAt; confirmedAt < since && !signal.aborted;) {
+        if (heardAt > heard) touch();
+        heard = heardAt;
         await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), pause(1_000, signal)]);
       }
     },

@@ -3,7 +3,8 @@
 import type { TopicName } from '@lead-scoring/contracts';
 import { asError, isRetriable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import { isConnectionError, isSilence, protocolErrorType } from './kafka-connection.js';
+import { quietUntilUnreadyMs, watchLiveness, type Touch } from './liveness.js';
 import type { Membership } from './membership.js';
 import type { ProcessingMetrics } from './metrics.js';
 import {
@@ -61,9 +62,11 @@ export interface PartitionLoopOptions {
    * next. 0: each is handled at once.
    */
   eventsEveryMs: number;
-  /** Opens a session. `touch` is to be called now and then while that takes long. */
-  open(signal: AbortSignal, touch: () => void): Promise<Session>;
+  /** Opens a session. `touch` is to be called now and then while that, or anything the session does, takes long. */
+  open(signal: AbortSignal, touch: Touch): Promise<Session>;
   isRetriable(error: unknown): boolean;
+  /** Whether an error of the session says that a server was silent, besides the brokers' silence. */
+  isSilence(error: unknown): boolean;
   onFatal(error: Error): void;
 }
 
@@ -78,9 +81,15 @@ interface Waiting {
   readOn(): Promise<void>;
 }
 
+/** `stalled`: nothing has moved for 10 s; after 42 s the process is given up. */
+export interface PartitionStatus {
+  state: 'opening' | 'running' | 'waiting' | 'stalled';
+  error?: string;
+}
+
 export interface PartitionLoop {
   readonly partition: number;
-  state(): { state: 'opening' | 'running' | 'waiting'; error?: string };
+  state(): PartitionStatus;
   /** Stops after the batch in hand. */
   stop(): Promise<void>;
 }
@@ -101,8 +110,6 @@ const longestCycleMs = 150;
  */
 const longestIdleMs = 3_000;
 const longestPauseMs = 5_000;
-/** A partition on which nothing moves for this long, although it should, is given up with its process. */
-const stallMs = 60_000;
 const failuresUntilFatal = 10;
 /** A confirmation by the group that is younger than this is taken as current. */
 const confirmationMs = 8_000;
@@ -122,19 +129,20 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
   const stopped = () => stopping.signal.aborted;
   let state: 'opening' | 'running' | 'waiting' = 'opening';
   let lastError: string | undefined;
-  let lastProgress = Date.now();
-  const touch = () => {
-    lastProgress = Date.now();
-  };
-
-  const watchdog = setInterval(() => {
-    if (state === 'waiting') touch();
-    if (Date.now() - lastProgress < stallMs) return;
-    clearInterval(watchdog);
+  const liveness = watchLiveness((quietMs) => {
+    const why = lastError === undefined ? '' : `; the last error: ${lastError}`;
     options.onFatal(
-      new Error(`nothing has moved on partition ${partition} for ${stallMs / 1_000} s while ${state}`),
+      new Error(
+        `nothing has moved on partition ${partition} for ${Math.round(quietMs / 1_000)} s while ${state}${why}`,
+      ),
     );
-  }, 5_000);
+  });
+  const { touch } = liveness;
+  /** Who waits for the turn that this partition has waits for what moves. */
+  const touchAll = () => {
+    touch();
+    options.turns.progressed();
+  };
 
   async function run(): Promise<void> {
     let failures = 0;
@@ -142,11 +150,11 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     let confirmedSince = 0;
     while (!stopped()) {
       try {
-        await options.membership().confirmedSince(confirmedSince, stopping.signal);
+        await options.membership().confirmedSince(confirmedSince, stopping.signal, touch);
         if (stopped()) return;
         state = 'opening';
+        const session = await options.open(stopping.signal, touchAll);
         touch();
-        const session = await options.open(stopping.signal, touch);
         state = 'running';
         lastError = undefined;
         try {
@@ -162,6 +170,9 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         }
       } catch (error) {
         if (stopped()) return;
+        // A server that is away says so at once and is waited for; one that takes what it is sent and never answers is not
+        // told from a connection that leads nowhere, which a new process may not have.
+        if (!isSilence(error) && !options.isSilence(error)) touch();
         if (error instanceof OpenAnew) continue;
         const type = protocolErrorType(error);
         const passing =
@@ -359,10 +370,13 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
 
   return {
     partition,
-    state: () => (lastError === undefined ? { state } : { state, error: lastError }),
+    state: () => ({
+      state: liveness.quietMs() < quietUntilUnreadyMs ? state : 'stalled',
+      ...(lastError !== undefined && { error: lastError }),
+    }),
     async stop() {
       stopping.abort();
-      clearInterval(watchdog);
+      liveness.stop();
       await running;
     },
   };

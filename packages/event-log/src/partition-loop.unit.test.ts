@@ -40,6 +40,7 @@ test('a loop that is stopped while its session is being opened ends, and closes 
       };
     },
     isRetriable: () => false,
+    isSilence: () => false,
     onFatal: (error) => void done.push(error.message),
   });
   await isOpening;

@@ -6,6 +6,7 @@ import { asFirstCome, deadLetterMessage } from './dead-letter-record.js';
 import { asError, BatchTooLarge, EventLogError, isRetriable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
+import type { Touch } from './liveness.js';
 import { joinGroup } from './membership.js';
 import { createProcessingMetrics, type ProcessingMetrics } from './metrics.js';
 import { encodeRecord, traceHeaders, type EncodedDeclared, type EncodedRecord } from './outgoing.js';
@@ -17,6 +18,7 @@ import {
   isOfEvents,
   startPartitionLoop,
   type Brought,
+  type PartitionStatus,
   type Session,
 } from './partition-loop.js';
 import { readUntil, type RawRecord } from './partition-reader.js';
@@ -53,7 +55,10 @@ export interface Reply {
   reply: declarations.CommandReplied;
 }
 
-/** A service's state of one partition. The processor is its only writer, and calls one method at a time, `store` aside. */
+/**
+ * A service's state of one partition. The processor is its only writer, and calls one method at a time, `store` aside. What
+ * does not move for 42 s is given up with its process.
+ */
 export interface PartitionState {
   checkpoint(): Promise<Checkpoint>;
   /**
@@ -78,8 +83,8 @@ export interface PartitionState {
    * take up work that an earlier owner left.
    */
   caughtUp?(): Promise<void>;
-  /** Drops this partition's documents and sets its checkpoint to offset 0. */
-  reset(): Promise<void>;
+  /** Drops this partition's documents, which may take minutes, and sets its checkpoint to offset 0. */
+  reset(touch: Touch): Promise<void>;
   close?(): Promise<void>;
 }
 
@@ -89,12 +94,15 @@ export interface ProcessorOptions {
   output: TopicName;
   /** Topics that its commands go to, besides its inputs. */
   commandsTo?: readonly TopicName[];
-  open(partition: number): Promise<PartitionState>;
+  /** `touch` is to be called now and then while anything that the state does takes long: it says that something moves. */
+  open(partition: number, touch: Touch): Promise<PartitionState>;
   logger: Logger;
   /** Called once when the processor can no longer work: the process should exit non-zero and be started anew. */
   onFatal(error: Error): void;
   /** Whether an error of the state passes by itself, besides those with `retriable: true`; such a batch is never parked. */
   isRetriable?(error: unknown): boolean;
+  /** Whether an error of the state says that its server was silent: a process that hears nothing for too long is given up. */
+  isSilence?(error: unknown): boolean;
   /** Records of one input decided together. Default 1,000. */
   maxRecordsPerBatch?: number;
   /**
@@ -119,7 +127,7 @@ export interface ProcessorOptions {
 /** What a running processor tells of itself, for readiness. */
 export interface ProcessorStatus {
   /** The partitions that this process works on, and the state of each. */
-  partitions(): { partition: number; state: 'opening' | 'running' | 'waiting'; error?: string }[];
+  partitions(): ({ partition: number } & PartitionStatus)[];
   /** True when the group has been joined and every owned partition is running. */
   ready(): boolean;
 }
@@ -171,6 +179,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           patienceMs: (topic) => options.patienceMs?.[topic] ?? 0,
           eventsEveryMs: 0,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
+          isSilence: (error) => options.isSilence?.(error) ?? false,
           onFatal,
           open: (signal, touch) =>
             openSession({
@@ -232,7 +241,7 @@ interface SessionContext {
   /** Where to read the inputs on after the last commit that was answered, beyond the session. */
   committed: Map<TopicName, bigint>;
   signal: AbortSignal;
-  touch: () => void;
+  touch: Touch;
 }
 
 /** Records of one input that are decided together. */
@@ -323,7 +332,7 @@ async function openSession(context: SessionContext): Promise<Session> {
           `${topic} ${partition} was decided up to ${position}, and ${output} says ${positions.get(topic)}`,
           { retriable: true },
         );
-    let opened = (state = await options.open(partition));
+    let opened = (state = await options.open(partition, touch));
     let foldedUpTo = 0n;
     let storedAt = performance.now();
     let isStored = true;
@@ -383,9 +392,9 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     async function startOver(): Promise<void> {
-      await opened.reset();
+      await opened.reset(touch);
       await opened.close?.();
-      opened = state = await options.open(partition);
+      opened = state = await options.open(partition, touch);
       const checkpoint = await opened.checkpoint();
       if (checkpoint.offset !== 0n) throw new Error('reset() must set the checkpoint to offset 0');
       return catchUp(checkpoint);
@@ -559,8 +568,10 @@ async function openSession(context: SessionContext): Promise<Session> {
         const { parked } = incoming;
         const { decision, events, commands } = await decide(batch, incoming);
         incoming = undefined;
+        touch();
         const letters = parked.map(({ letter }) => letter);
         const offsets = await commit(batch, { events, commands, parked: letters });
+        touch();
         for (const { topic } of parked) metrics.deadLetters(topic, 1);
         if (suspects.failures.size > 0)
           for (const segment of batch)
@@ -568,6 +579,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         if (decision.events.length > 0) {
           await fold(decision.events.map((event, at) => folded(event, events[at], offsets[at] ?? -1n)));
           foldedUpTo = (offsets[events.length - 1] ?? foldedUpTo - 1n) + 1n;
+          touch();
         }
         const replies =
           typeof decision.replies === 'function' ? await decision.replies() : (decision.replies ?? []);

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Component } from './component.js';
 import { internals, type EventLog } from './event-log.js';
 import { isOfLogAlone } from './input-positions.js';
+import type { Touch } from './liveness.js';
 import { joinGroup, type Membership } from './membership.js';
 import { createProcessingMetrics } from './metrics.js';
 import { createLoops, OpenAnew, startPartitionLoop, type Brought, type Session } from './partition-loop.js';
@@ -20,7 +21,7 @@ export interface ProjectionState {
   fold(records: FoldedRecord[]): Promise<void>;
   store(checkpoint: Checkpoint): Promise<void>;
   /** Drops this partition's documents and its checkpoint; the projector then reads from the beginning. */
-  reset(): Promise<void>;
+  reset(touch: Touch): Promise<void>;
   close?(): Promise<void>;
 }
 
@@ -30,10 +31,13 @@ export interface ProjectorOptions {
   inputs: readonly TopicName[];
   /** The service whose RebuildReadModel is obeyed: its read models are then dropped and folded anew together. */
   rebuildsWith?: ServiceName;
-  open(partition: number): Promise<ProjectionState>;
+  /** `touch` is to be called now and then while anything that the state does takes long: it says that something moves. */
+  open(partition: number, touch: Touch): Promise<ProjectionState>;
   logger: Logger;
   onFatal(error: Error): void;
   isRetriable?(error: unknown): boolean;
+  /** Whether an error of the state says that its server was silent: a process that hears nothing for too long is given up. */
+  isSilence?(error: unknown): boolean;
   maxRecordsPerBatch?: number;
   maxBytesPerBatch?: number;
   /**
@@ -77,17 +81,17 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           patienceMs: () => 0,
           eventsEveryMs: options.everyMs ?? 0,
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
+          isSilence: (error) => options.isSilence?.(error) ?? false,
           onFatal,
-          async open() {
-            const session = await openProjection(
-              log,
-              options,
+          async open(_, touch) {
+            const session = await openProjection(log, options, {
               partition,
-              resets.has(partition),
-              (positions) => {
+              afresh: resets.has(partition),
+              note: (positions) => {
                 notes.note(partition, positions);
               },
-            );
+              touch,
+            });
             resets.get(partition)?.();
             resets.delete(partition);
             return session;
@@ -175,19 +179,27 @@ function inputsOf({ inputs, rebuildsWith }: ProjectorOptions): readonly TopicNam
 async function openProjection(
   log: EventLog,
   options: ProjectorOptions,
-  partition: number,
-  afresh: boolean,
-  note: (positions: ReadonlyMap<TopicName, bigint>) => void,
+  {
+    partition,
+    afresh,
+    note,
+    touch,
+  }: {
+    partition: number;
+    afresh: boolean;
+    note: (positions: ReadonlyMap<TopicName, bigint>) => void;
+    touch: Touch;
+  },
 ): Promise<Session> {
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
   const inputs = inputsOf(options);
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
-  let state = await options.open(partition);
+  let state = await options.open(partition, touch);
   if (afresh) {
-    await state.reset();
+    await state.reset(touch);
     await state.close?.();
-    state = await options.open(partition);
+    state = await options.open(partition, touch);
   }
   const stored = await state.checkpoint();
   const positions = new Map<TopicName, bigint>();
@@ -237,6 +249,7 @@ async function openProjection(
         async () => {
           if (incoming.length > 0) await state.fold(incoming);
           await advance(topic, after);
+          touch();
         },
       );
     }
@@ -251,9 +264,9 @@ async function openProjection(
   /** Drops what is folded, remembers that the command is obeyed, and has everything read again. */
   async function startOver(commands: TopicName, nextOffset: bigint): Promise<never> {
     logger.info('the read model is dropped and folded anew');
-    await state.reset();
+    await state.reset(touch);
     await state.close?.();
-    state = await options.open(partition);
+    state = await options.open(partition, touch);
     await state.store({ offset: 0n, positions: { [commands]: nextOffset } });
     throw new OpenAnew('the read model is folded anew');
   }

@@ -294,8 +294,8 @@ export function forgetfulState(
       stored.rulesets = rulesets;
       stored.checkpoint = checkpoint;
     },
-    async reset() {
-      await state.reset();
+    async reset(touch) {
+      await state.reset(touch);
       stored.rulesets = new Map();
       stored.checkpoint = { offset: 0n, positions: {} };
       stored.resets++;

@@ -8,10 +8,12 @@
 export const batchesAtOnce = 2;
 
 export interface Turns {
+  /** Tells all who wait that somebody who has the turn gets on with it. */
+  progressed(): void;
   /**
    * Resolves when it is the caller's turn: first come first served, but that who is urgent goes before others who wait. Nobody
    * is overtaken twice.
-   * @param onProgress called while waiting, whenever somebody else has finished
+   * @param onProgress called while waiting, whenever somebody else has finished or gets on
    * @returns ends the turn; `waited` says whether there was a queue
    */
   take(onProgress: () => void, isUrgent?: boolean): Promise<{ end: () => void; waited: boolean }>;
@@ -34,9 +36,12 @@ function enqueue(queue: Waiting[], waiting: Waiting): void {
 export function createTurns(count: number): Turns {
   const queue: Waiting[] = [];
   let free = count;
+  const progressed = () => {
+    for (const { onProgress } of queue) onProgress();
+  };
   const end = () => {
     const next = queue.shift();
-    for (const { onProgress } of queue) onProgress();
+    progressed();
     if (next) next.begin();
     else free += 1;
   };
@@ -49,6 +54,7 @@ export function createTurns(count: number): Turns {
     };
   };
   return {
+    progressed,
     take(onProgress, isUrgent = false) {
       if (free > 0) {
         free -= 1;

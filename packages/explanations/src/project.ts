@@ -207,13 +207,13 @@ export function openExplanationPartition(
       await foldConfigurations(changes);
       await foldLeads(leadEvents);
     },
-    reset: async () => {
+    reset: async (touch) => {
       await beforeReset();
       await checkpoints.reset(projectorName, partition);
       // As of a lead that is removed: before its decisions.
-      await deletePartition(readModel, sharedLeads, partition);
-      await deletePartition(readModel, decisions, partition);
-      await deletePartition(readModel, configurations, partition);
+      await deletePartition(readModel, sharedLeads, partition, touch);
+      await deletePartition(readModel, decisions, partition, touch);
+      await deletePartition(readModel, configurations, partition, touch);
       cache.clear();
     },
   };

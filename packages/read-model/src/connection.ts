@@ -27,7 +27,7 @@ export interface ReadModel {
   /** Resolves when the server answers; rejects with a ReadModelError otherwise. For readiness. */
   ping(): Promise<void>;
   /**
-   * Runs work that may take minutes (deleting a partition, building an index) on a connection of its own, on which
+   * Runs work that may take minutes (building an index, dropping a database) on a connection of its own, on which
    * a silent server is waited for.
    */
   patiently<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;

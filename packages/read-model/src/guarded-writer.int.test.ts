@@ -6,7 +6,7 @@ import type { Binary, Collection } from 'mongodb';
 import { defineCollection } from './collection-declaration.js';
 import { ensureCollections } from './collections.js';
 import type { ReadModel } from './connection.js';
-import { createGuardedWriter, deletePartition, insertMissing } from './guarded-writer.js';
+import { createGuardedWriter, insertMissing } from './guarded-writer.js';
 import { throwawayReadModel } from './testing/throwaway.js';
 import { binaryToUuid, offsetToNumber, uuidToBinary } from './values.js';
 import { replaceEach, replaceSet, strategyFor } from './write-strategies.js';
@@ -183,15 +183,5 @@ describe('writing', () => {
     await expect(createGuardedWriter(readModel).write(collection, [refused])).rejects.not.toMatchObject({
       retriable: true,
     });
-  });
-
-  test('deleting a partition leaves the others', async () => {
-    await collection.deleteMany({});
-    await insertMissing(
-      collection,
-      ids.map((id, index) => lead(id, 1, index % 3)),
-    );
-    expect(await deletePartition(readModel, leads, 1)).toBe(4);
-    expect(new Set((await contents()).map(({ partition }) => partition))).toEqual(new Set([0, 2]));
   });
 });

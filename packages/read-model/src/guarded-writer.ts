@@ -1,7 +1,6 @@
 // Writing documents that remember how far they have been folded: applying anything twice, or late, changes nothing.
 import type { Collection, Document, Filter, OptionalUnlessRequiredId } from 'mongodb';
 import { inChunks } from './chunks.js';
-import type { CollectionDeclaration } from './collection-declaration.js';
 import type { ReadModel } from './connection.js';
 import { duplicatesOf, withClassifiedErrors } from './errors.js';
 import {
@@ -145,20 +144,4 @@ export async function deleteFound<Stored extends Document>(
     await deleteByIds(collection, found);
     if (found.length < insertChunk) return;
   }
-}
-
-/**
- * Deletes all documents that a partition owns: the second half of a reset; the checkpoint goes first. May take
- * minutes for millions of documents.
- * @returns how many there were
- */
-export async function deletePartition<Stored extends { partition: number }>(
-  readModel: Pick<ReadModel, 'patiently'>,
-  declaration: CollectionDeclaration<Stored>,
-  partition: number,
-): Promise<number> {
-  return readModel.patiently(async (db) => {
-    const result = await db.collection(declaration.name).deleteMany({ partition });
-    return result.deletedCount;
-  });
 }

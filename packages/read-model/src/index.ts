@@ -40,7 +40,6 @@ export {
   createGuardedWriter,
   deleteByIds,
   deleteFound,
-  deletePartition,
   insertMissing,
   type GuardedWriteOptions,
   type GuardedWriter,
@@ -60,6 +59,7 @@ export {
   writeUuid,
   type KeyRange,
 } from './ordered-keys.js';
+export { deletePartition } from './partition-deletion.js';
 export {
   afterCursor,
   containsText,
@@ -79,6 +79,7 @@ export {
   type Scalar,
   type SortOrder,
 } from './queries.js';
+export { isSilence } from './silence.js';
 export { createStateCache, type StateCache } from './state-cache.js';
 export {
   binaryToUuid,

@@ -95,6 +95,7 @@ export async function openGateway(
       inputs: ['gateway.commands'],
       output: 'gateway.events',
       open: (partition) => Promise.resolve(openIdentityPartition(readModel, partition, signature)),
+      // No `isSilence`: without the database events are taken as before, and a gateway that starts anew needs it.
       logger,
       isRetriable,
       onFatal,

@@ -1,6 +1,6 @@
 // The ingest service: its processor of ingest.commands, and the query port over what it has folded.
 import { createEventLogComponent, createProcessor } from '@lead-scoring/event-log';
-import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -33,6 +33,7 @@ runService({
         open: (partition) => openPartition(readModel, partition),
         // What a lead sent while the batch before was under way becomes one record: large batches cost least an event.
         maxBytesPerBatch: 8 * 1024 * 1024,
+        isSilence,
         logger,
         isRetriable,
         onFatal: (error) => {

@@ -391,17 +391,17 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
         offset,
         positions: { ...positions, 'ingest.events': eventsEnd },
       }),
-    reset: async () => {
+    reset: async (touch) => {
       await checkpoints.reset(processorName, partition);
       // One after the other: each may be a long deletion.
-      await deletePartition(readModel, eventRecords, partition);
-      await deletePartition(readModel, eventSeconds, partition);
-      await deletePartition(readModel, knownEvents, partition);
-      await deletePartition(readModel, eventTypes, partition);
-      await deletePartition(readModel, redirects, partition);
-      await deletePartition(readModel, claims, partition);
-      await deletePartition(readModel, deletions, partition);
-      await deletePartition(readModel, droppedRepeats, partition);
+      await deletePartition(readModel, eventRecords, partition, touch);
+      await deletePartition(readModel, eventSeconds, partition, touch);
+      await deletePartition(readModel, knownEvents, partition, touch);
+      await deletePartition(readModel, eventTypes, partition, touch);
+      await deletePartition(readModel, redirects, partition, touch);
+      await deletePartition(readModel, claims, partition, touch);
+      await deletePartition(readModel, deletions, partition, touch);
+      await deletePartition(readModel, droppedRepeats, partition, touch);
       eventsEnd = 0n;
       openTypes.clear();
       projection.clear();

@@ -2,7 +2,7 @@
 // notifications give, and the query port over what it has folded.
 import { createEventLogComponent, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
-import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -102,6 +102,7 @@ runService({
         output: 'notification.events',
         commandsTo: ['share.commands'],
         open: (partition) => Promise.resolve(openPartition(readModel, partition, partitionOptions)),
+        isSilence,
         logger,
         isRetriable,
         onFatal,

@@ -67,11 +67,11 @@ export function openPartition(
       await Promise.all([firing.write(awaited), delivery.written()]);
       await checkpoints.store(processorName, partition, checkpoint);
     },
-    reset: async () => {
+    reset: async (touch) => {
       await checkpoints.reset(processorName, partition);
-      await configuration.reset();
-      await firing.reset();
-      await delivery.reset();
+      await configuration.reset(touch);
+      await firing.reset(touch);
+      await delivery.reset(touch);
     },
     close: async () => {
       await firing.close();

@@ -1,6 +1,6 @@
 // The scoring service: its processor of events and of rule commands, and the query port over what it has folded.
 import { createEventLogComponent, createProcessor } from '@lead-scoring/event-log';
-import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -46,6 +46,7 @@ runService({
           Promise.resolve(
             openPartition(readModel, partition, { configurations, cachedLeads: configuration.CACHED_LEADS }),
           ),
+        isSilence,
         logger,
         isRetriable,
         onFatal: (error) => {

@@ -218,15 +218,15 @@ export function openPartition(
       await projection.write();
       await checkpoints.store(processorName, partition, checkpoint);
     },
-    reset: async () => {
+    reset: async (touch) => {
       await checkpoints.reset(processorName, partition);
       // What is published stays in force for the other partitions until the fold has come to it again.
-      await deletePartition(readModel, configurations, partition);
-      await deletePartition(readModel, configurationChanges, partition);
-      await deletePartition(readModel, leads, partition);
-      await deletePartition(readModel, leadAliases, partition);
-      await deletePartition(readModel, timeline, partition);
-      await deletePartition(readModel, histograms, partition);
+      await deletePartition(readModel, configurations, partition, touch);
+      await deletePartition(readModel, configurationChanges, partition, touch);
+      await deletePartition(readModel, leads, partition, touch);
+      await deletePartition(readModel, leadAliases, partition, touch);
+      await deletePartition(readModel, timeline, partition, touch);
+      await deletePartition(readModel, histograms, partition, touch);
       folded.clear();
       projection.clear();
     },

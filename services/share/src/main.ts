@@ -2,7 +2,7 @@
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
 import { createEventLogComponent, createProcessor, createProjector } from '@lead-scoring/event-log';
 import { createExplanationReader, openExplanationPartition } from '@lead-scoring/explanations';
-import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -59,6 +59,7 @@ runService({
                 beginRebuild(readModel, { name: projectorName, partition, topic: 'scoring.events' }, endOf),
             }),
           ),
+        isSilence,
         logger,
         isRetriable,
         onFatal,
@@ -74,6 +75,7 @@ runService({
         inputs: ['share.commands'],
         output: 'share.events',
         open: (partition) => Promise.resolve(openSharePartition(readModel, partition, { findLeads, endOf })),
+        isSilence,
         logger,
         isRetriable,
         onFatal,

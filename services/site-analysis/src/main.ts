@@ -3,7 +3,7 @@
 import { routes } from '@lead-scoring/contracts';
 import { createEventLogComponent, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
-import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -69,6 +69,7 @@ runService({
           Promise.resolve(
             openPartition(readModel, partition, { runner, refusalOf: sites.refusalOf, wantedForMs, now }),
           ),
+        isSilence,
         logger,
         isRetriable,
         onFatal: (error) => {

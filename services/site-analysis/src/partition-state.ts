@@ -113,11 +113,11 @@ export function openPartition(
       }
     },
     store: (checkpoint: Checkpoint) => checkpoints.store(processorName, partition, checkpoint),
-    reset: async () => {
+    reset: async (touch) => {
       await checkpoints.reset(processorName, partition);
-      await deletePartition(readModel, runningAnalyses, partition);
-      await deletePartition(readModel, analysisPlaces, partition);
-      await deletePartition(readModel, analyses, partition);
+      await deletePartition(readModel, runningAnalyses, partition, touch);
+      await deletePartition(readModel, analysisPlaces, partition, touch);
+      await deletePartition(readModel, analyses, partition, touch);
     },
   };
 }

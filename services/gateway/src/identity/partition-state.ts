@@ -148,12 +148,12 @@ export function openIdentityPartition(
       for (const id of changed.keys()) cache.put(id, stored.get(id) ?? nothing);
     },
 
-    reset: async () => {
+    reset: async (touch) => {
       await checkpoints.reset(processorName, partition);
-      await deletePartition(readModel, organisations, partition);
-      await deletePartition(readModel, orgUnits, partition);
-      await deletePartition(readModel, tokens, partition);
-      await deletePartition(readModel, serviceAccounts, partition);
+      await deletePartition(readModel, organisations, partition, touch);
+      await deletePartition(readModel, orgUnits, partition, touch);
+      await deletePartition(readModel, tokens, partition, touch);
+      await deletePartition(readModel, serviceAccounts, partition, touch);
       cache.clear();
     },
   };

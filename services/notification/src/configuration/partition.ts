@@ -9,6 +9,7 @@ import {
   type IncomingRecord,
   type OutgoingRecord,
   type Reply,
+  type Touch,
 } from '@lead-scoring/event-log';
 import {
   createGuardedWriter,
@@ -39,7 +40,7 @@ export interface ConfigurationPartition {
   /** Folds the events of configurations among these. */
   fold(events: readonly FoldedRecord[]): Promise<void>;
   /** Drops this partition's documents. What is published stays in force until the fold has come to it again. */
-  reset(): Promise<void>;
+  reset(touch: Touch): Promise<void>;
 }
 
 export function openConfiguration(
@@ -152,8 +153,8 @@ export function openConfiguration(
         throw error;
       }
     },
-    reset: async () => {
-      await deletePartition(readModel, configurations, partition);
+    reset: async (touch) => {
+      await deletePartition(readModel, configurations, partition, touch);
       folded.clear();
     },
   };

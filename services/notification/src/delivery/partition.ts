@@ -11,6 +11,7 @@ import {
   type OutgoingRecord,
   type RecordWriter,
   type Reply,
+  type Touch,
 } from '@lead-scoring/event-log';
 import { offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
@@ -65,7 +66,7 @@ export interface DeliveryPartition {
   /** Resolves when all that is folded as of this call is written. */
   written(): Promise<void>;
   caughtUp(): void;
-  reset(): Promise<void>;
+  reset(touch: Touch): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -367,10 +368,10 @@ export function openDelivery(
     caughtUp: () => {
       void announce();
     },
-    reset: async () => {
+    reset: async (touch) => {
       // What it has in hand is about to go; the state that is opened next takes up what comes back.
       await deliverer.stop();
-      await store.reset();
+      await store.reset(touch);
     },
     close: async () => {
       closing.abort();

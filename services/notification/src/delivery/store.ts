@@ -1,6 +1,7 @@
 // Notifications as stored: each under its id with what became of it, its attempts beside it, those that wait once more
 // by channel and time, and how each channel does.
 import type { JsonValue, records } from '@lead-scoring/contracts';
+import type { Touch } from '@lead-scoring/event-log';
 import {
   Binary,
   binaryToUuid,
@@ -143,7 +144,7 @@ export interface DeliveryStore {
     range: RequestedWithin & { after: { at: string; notification_id: string } | null; limit: number },
   ): Promise<Notification[]>;
   countRequestedWithin(range: RequestedWithin): Promise<number>;
-  reset(): Promise<void>;
+  reset(touch: Touch): Promise<void>;
 }
 
 /** A time within which a channel's notifications were requested; tests are left out. */
@@ -465,12 +466,12 @@ export function createDeliveryStore(
         await writing;
         return stored.countDocuments(requestedFilter(range));
       }),
-    reset: async () => {
+    reset: async (touch) => {
       await Promise.allSettled([writing]);
       known.clear();
       knownHealth.clear();
       for (const declaration of [pendingDeliveries, channelHealth, deliveryAttempts, deliveries])
-        await deletePartition<{ partition: number }>(readModel, declaration, partition);
+        await deletePartition<{ partition: number }>(readModel, declaration, partition, touch);
     },
   };
 }

@@ -13,6 +13,7 @@ import {
   createCheckpoints,
   createPositionWatch,
   isRetriable,
+  isSilence,
   type ReadModel,
 } from '@lead-scoring/read-model';
 
@@ -123,6 +124,7 @@ export function createExplanationsProjector(
     inputs: ['scoring.events'],
     rebuildsWith: 'notification',
     isRetriable,
+    isSilence,
     open: (partition) =>
       Promise.resolve(
         openExplanationPartition(readModel, partition, {

@@ -264,7 +264,7 @@ describe('any cut of the log into batches', () => {
       await service.scoring(log);
       const before = await service.documents();
       const asked = service.commands.length;
-      await service.firing().reset();
+      await service.firing().reset(() => undefined);
       expect(Object.values(await service.documents()).flat()).toEqual([]);
       await service.firing().fold(service.own);
       expect(await service.documents()).toEqual(before);

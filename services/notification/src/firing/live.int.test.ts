@@ -51,9 +51,9 @@ async function startFiring() {
               await firing.write(awaited);
               await checkpoints.store(name, partition, checkpoint);
             },
-            reset: async () => {
+            reset: async (touch) => {
               await checkpoints.reset(name, partition);
-              await firing.reset();
+              await firing.reset(touch);
             },
             close: () => firing.close(),
           });

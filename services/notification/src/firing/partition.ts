@@ -16,6 +16,7 @@ import {
   type FoldedRecord,
   type IncomingRecord,
   type OutgoingRecord,
+  type Touch,
 } from '@lead-scoring/event-log';
 import {
   createGuardedWriter,
@@ -90,7 +91,7 @@ export interface FiringPartition {
    */
   write(awaited: AbortSignal): Promise<void>;
   /** Drops what is stored of the partition. */
-  reset(): Promise<void>;
+  reset(touch: Touch): Promise<void>;
   /** Forgets what is in hand. */
   clear(): void;
   /** Ends what is being written. */
@@ -443,11 +444,11 @@ export function openFiring(
 
     write,
 
-    reset: async () => {
+    reset: async (touch) => {
       await beingTold;
-      await deletePartition(readModel, leadStates, partition);
-      await deletePartition(readModel, firedEvents, partition);
-      await deletePartition(readModel, suppressions, partition);
+      await deletePartition(readModel, leadStates, partition, touch);
+      await deletePartition(readModel, firedEvents, partition, touch);
+      await deletePartition(readModel, suppressions, partition, touch);
       unwritten.clear();
       cache.clear();
     },

@@ -89,9 +89,9 @@ export async function startDeliveryRig({
               await delivery.written();
               await checkpoints.store(processorName, partition, checkpoint);
             },
-            reset: async () => {
+            reset: async (touch) => {
               await checkpoints.reset(processorName, partition);
-              await delivery.reset();
+              await delivery.reset(touch);
             },
             close: () => delivery.close(),
           });

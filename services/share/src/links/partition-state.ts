@@ -124,10 +124,10 @@ export function openSharePartition(
       );
     },
 
-    reset: async () => {
+    reset: async (touch) => {
       await beginRebuild(readModel, { name: processorName, partition, topic: 'share.events' }, endOf);
       await checkpoints.reset(processorName, partition);
-      await deletePartition(readModel, shares, partition);
+      await deletePartition(readModel, shares, partition, touch);
     },
   };
 }

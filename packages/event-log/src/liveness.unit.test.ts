@@ -1,0 +1,167 @@
+// When a partition on which nothing moves is given up, and when it is not: on a clock of the test's own.
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { pino } from 'pino';
+import { internals, type EventLog } from './event-log.js';
+import { createProcessingMetrics } from './metrics.js';
+import { startPartitionLoop, type PartitionLoop, type Session } from './partition-loop.js';
+import { createTurns } from './turns.js';
+import type { Touch } from './liveness.js';
+
+const minute = 60_000;
+const metrics = createProcessingMetrics('ingest');
+const fatal: string[] = [];
+const loops: PartitionLoop[] = [];
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  fatal.length = 0;
+});
+afterEach(async () => {
+  for (const loop of loops.splice(0)) void loop.stop();
+  await jest.advanceTimersByTimeAsync(minute);
+  jest.useRealTimers();
+});
+
+/** A partition's loop whose sessions are opened like this. */
+function loopOf(
+  open: (touch: Touch) => Promise<Session>,
+  { turns = createTurns(1), isRetriable = true } = {},
+): PartitionLoop {
+  const loop = startPartitionLoop({
+    log: { [internals]: { logger: pino({ level: 'silent' }) } } as unknown as EventLog,
+    partition: 0,
+    inputs: [],
+    membership: () => ({
+      confirmedSince: () => Promise.resolve(),
+      joined: () => true,
+      note: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+    }),
+    metrics,
+    maxBytesPerBatch: 1_000,
+    isTogether: false,
+    patienceMs: () => 0,
+    turns,
+    partitionsInHand: () => 1,
+    eventsEveryMs: 0,
+    open: (_, touch) => open(touch),
+    isRetriable: () => isRetriable,
+    isSilence: (error) => error instanceof Error && error.message === 'the database is silent',
+    onFatal: (error) => void fatal.push(error.message),
+  });
+  loops.push(loop);
+  return loop;
+}
+
+const never = () => new Promise<never>(() => undefined);
+const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const session = (): Session => ({
+  positions: new Map(),
+  handle: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+});
+const named = (name: string) => Object.assign(new Error('something about a connection'), { name });
+
+describe('a partition', () => {
+  test('that takes five minutes to open, and says that it moves, is opened', async () => {
+    let opened = false;
+    loopOf(async (touch) => {
+      for (let second = 0; second < 300; second += 1) {
+        await after(1_000);
+        touch();
+      }
+      opened = true;
+      await never();
+      return session();
+    });
+    await jest.advanceTimersByTimeAsync(5 * minute + 1_000);
+    expect(opened).toBe(true);
+    expect(fatal).toEqual([]);
+  });
+
+  test('on which nothing moves is told to be stalled first, and given up so early that a process ends within 60 s', async () => {
+    const loop = loopOf(never);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(loop.state()).toEqual({ state: 'opening' });
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(loop.state()).toEqual({ state: 'stalled' });
+    expect(fatal).toEqual([]);
+    await jest.advanceTimersByTimeAsync(minute - 10_000 - 15_000);
+    expect(fatal).toEqual([
+      expect.stringMatching(/nothing has moved on partition 0 for 4\d s while opening/),
+    ]);
+  });
+
+  test('whose process was suspended for an hour is not given up for that', async () => {
+    loopOf(never);
+    await jest.advanceTimersByTimeAsync(5_000);
+    jest.setSystemTime(Date.now() + 60 * minute);
+    const now = performance.now.bind(performance);
+    const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + 60 * minute);
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(fatal).toEqual([]);
+    await jest.advanceTimersByTimeAsync(15_000);
+    expect(fatal).toHaveLength(1);
+    later.mockRestore();
+  });
+
+  test('that waits for its turn lives as long as whoever has the turn says that it moves', async () => {
+    const turns = createTurns(1);
+    await turns.take(() => undefined);
+    let told = 0;
+    void turns.take(() => void (told += 1));
+    loopOf(
+      async (touch) => {
+        await after(1_000);
+        touch();
+        return never();
+      },
+      { turns },
+    );
+    await jest.advanceTimersByTimeAsync(500);
+    expect(told).toBe(0);
+    await jest.advanceTimersByTimeAsync(minute);
+    expect(told).toBe(1);
+    expect(fatal).toHaveLength(1);
+  });
+});
+
+describe('a server', () => {
+  test.each([
+    ['the broker refuses connections', named('KafkaJSConnectionError')],
+    ['the broker has closed the connection', named('KafkaJSConnectionClosedError')],
+    ['the database refuses connections', Object.assign(new Error('ECONNREFUSED'), { retriable: true })],
+  ])('that is away for ten minutes is waited for: %s', async (_, failure) => {
+    const loop = loopOf(() => Promise.reject(failure));
+    await jest.advanceTimersByTimeAsync(10 * minute);
+    expect(fatal).toEqual([]);
+    expect(loop.state().state).toBe('waiting');
+  });
+
+  test.each([
+    ['the broker', named('KafkaJSRequestTimeoutError'), 30_000],
+    [
+      'the broker, told by whoever gave up',
+      new Error('given up', { cause: named('KafkaJSRequestTimeoutError') }),
+      10_000,
+    ],
+    ['the database', new Error('the database is silent'), 10_000],
+  ])('that takes what it is sent and says nothing ends the process: %s', async (_, failure, timeoutMs) => {
+    loopOf(async () => {
+      await after(timeoutMs);
+      throw failure;
+    });
+    await jest.advanceTimersByTimeAsync(minute - 10_000);
+    expect(fatal).toEqual([expect.stringMatching(/nothing has moved on partition 0/)]);
+    expect(fatal[0]).toContain(failure.message);
+  });
+});
+
+test.each([TypeError, RangeError, SyntaxError])(
+  'a %p in what a session does ends the process, and is not waited out',
+  async (Fault) => {
+    loopOf(() => Promise.reject(new Fault('undefined is not a function')), { isRetriable: false });
+    await jest.advanceTimersByTimeAsync(minute - 10_000);
+    expect(fatal).toEqual([expect.stringContaining('undefined is not a function')]);
+  },
+);
