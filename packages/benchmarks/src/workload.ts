@@ -1,6 +1,6 @@
 // The events that every contender gets, the rules that score them, and the scores that must come out. The same plan
 // gives the same events in every process, so the load generator sends them and the benchmark knows their sum.
-import type { AttributeFilter } from '@lead-scoring/contracts';
+import type { AttributeFilterForm } from '@lead-scoring/contracts';
 
 /** What to send. */
 export interface WorkloadPlan {
@@ -33,7 +33,7 @@ interface WorkloadRule {
     event_type: string;
     weight: number;
     label: string;
-    attribute_filters: AttributeFilter[];
+    attribute_filters: AttributeFilterForm[];
   };
   matches: (visit: Visit) => boolean;
 }

@@ -51,6 +51,42 @@ export const timeParameter = z
   .union([dateTime, text(10).regex(z.regexes.date).meta({ format: 'date' })], { error: momentRule })
   .transform(utc);
 
+const clockDifferenceMs = 60_000;
+
+/** A moment of which only the past is known. */
+export const pastTimeParameter = timeParameter.refine(
+  (value) => value <= new Date(Date.now() + clockDifferenceMs).toISOString(),
+  'must not be in the future',
+);
+
+/** Bounds by their names, and what the second must not be to the first. */
+const bounds = [
+  ['from', 'to', 'before'],
+  ['starts_at', 'ends_at', 'before'],
+  ['min_score', 'max_score', 'less than'],
+] as const;
+
+/** An object, closed, whose bounds are in order: nothing lies between bounds that are not. */
+export const inOrder = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> =>
+  bounds
+    .filter(([low, high]) => low in shape && high in shape)
+    .reduce(
+      (form, [low, high, word]) =>
+        form.refine((value: Record<string, unknown>) => !isBeyond(value[low], value[high]), {
+          path: [high],
+          error: `must not be ${word} ${low}: nothing lies between them`,
+        }),
+      z.strictObject(shape),
+    );
+
+/** Of two numbers, or two times in the form that is kept; an open bound is beyond nothing. */
+function isBeyond(low: unknown, high: unknown): boolean {
+  return (
+    (typeof low === 'number' && typeof high === 'number' && low > high) ||
+    (typeof low === 'string' && typeof high === 'string' && low > high)
+  );
+}
+
 // Control characters are forbidden: nobody types them into a name, and they break logs. What counts as visible is spelled
 // out where the engines that read the published pattern disagree about \s.
 // eslint-disable-next-line no-control-regex

@@ -4,6 +4,7 @@ export * from './domain/actor.js';
 export * from './domain/credential-secrets.js';
 export * from './domain/event-types.js';
 export * from './domain/explanation.js';
+export type { AttributeFilterForm } from './domain/filter-forms.js';
 export * from './domain/filters.js';
 export * from './domain/identity.js';
 export * from './domain/json.js';

@@ -1,6 +1,6 @@
 // Sample data: believable visits of a few hundred people to the website of a software company, made by a seeded
 // generator, so that every first start shows the same leads. Nothing in it is a real person.
-import type { AttributeFilter, JsonObject, routeDeclarations } from '@lead-scoring/contracts';
+import type { AttributeFilterForm, JsonObject, routeDeclarations } from '@lead-scoring/contracts';
 
 export interface SampleEvent {
   alias_kind: 'email';
@@ -15,7 +15,7 @@ export interface SampleRule {
   event_type: string;
   weight: number;
   label: string;
-  attribute_filters?: AttributeFilter[];
+  attribute_filters?: AttributeFilterForm[];
 }
 
 export interface SampleRuleset {

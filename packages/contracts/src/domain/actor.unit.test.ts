@@ -24,6 +24,7 @@ const consequences = [
   'AliasClaimed',
   'AliasLinked',
   'EventsRemembered',
+  'InputsRead',
   'RepeatsDropped',
   'LeadScored',
   'LeadRemoved',

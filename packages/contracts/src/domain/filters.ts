@@ -3,53 +3,69 @@ import { z } from 'zod';
 import { fragmentSearch } from './fragment-search.js';
 import type { JsonObject, JsonValue } from './json.js';
 
-const operand = z.union([z.string().max(1_000), z.number(), z.boolean()]);
-const field = z
+export const operand = z.union([z.string().max(1_000), z.number(), z.boolean()]);
+export const filterField = z
   .string()
   .min(1)
   .max(200)
   .describe('A key of the metadata; dots reach into nested objects.')
   .meta({ example: 'path' });
-const matchMissing = z
+export const matchMissing = z
   .boolean()
   .optional()
   .describe('Negative operators only: also true when the field is missing.');
 
 /** Operators that look for a fragment of a text, or for any fragment of a list. */
-const fragmentOperators = ['contains', 'not_contains', 'starts_with', 'ends_with'] as const;
+export const fragmentOperators = ['contains', 'not_contains', 'starts_with', 'ends_with'] as const;
 const single = ['equals', 'not_equals', ...fragmentOperators, 'gt', 'gte', 'lt', 'lte'] as const;
-const operators = [...single, 'in', 'not_in', 'between', 'exists', 'not_exists'] as const;
+export const filterOperators = [...single, 'in', 'not_in', 'between', 'exists', 'not_exists'] as const;
 
 /** The most fragments in one filter. */
 export const maximumFragments = 50;
-const fragments = z
+export const fragments = z
   .array(z.string().min(1, 'must not be empty: every text contains it').max(1_000))
   .min(1)
   .max(maximumFragments)
   .describe('Any of them.');
 
+/** What a filter must be, as a sentence for the sender. */
+export const filterRule = `must be {field, operator, value}: a list of values for in and not_in, two for between, none for exists and not_exists, else a text, number or boolean; ${fragmentOperators.join(', ')} also take a list of texts, any of them. Operators: ${filterOperators.join(', ')}`;
+
 /** `{field, operator, value}` with the operators of API.md; text compares case-insensitively. */
 export const attributeFilter = z
   .union(
     [
-      z.strictObject({ field, operator: z.enum(single), value: operand, match_missing: matchMissing }),
       z.strictObject({
-        field,
+        field: filterField,
+        operator: z.enum(single),
+        value: operand,
+        match_missing: matchMissing,
+      }),
+      z.strictObject({
+        field: filterField,
         operator: z.enum(fragmentOperators),
         value: fragments,
         match_missing: matchMissing,
       }),
       z.strictObject({
-        field,
+        field: filterField,
         operator: z.enum(['in', 'not_in']),
         value: z.array(operand).min(1).max(100),
         match_missing: matchMissing,
       }),
-      z.strictObject({ field, operator: z.literal('between'), value: z.tuple([operand, operand]) }),
-      z.strictObject({ field, operator: z.enum(['exists', 'not_exists']), value: z.null().optional() }),
+      z.strictObject({
+        field: filterField,
+        operator: z.literal('between'),
+        value: z.tuple([operand, operand]),
+      }),
+      z.strictObject({
+        field: filterField,
+        operator: z.enum(['exists', 'not_exists']),
+        value: z.null().optional(),
+      }),
     ],
     {
-      error: `must be {field, operator, value}: a list of values for in and not_in, two for between, none for exists and not_exists, else a text, number or boolean; ${fragmentOperators.join(', ')} also take a list of texts, any of them. Operators: ${operators.join(', ')}`,
+      error: filterRule,
     },
   )
   .meta({ id: 'AttributeFilter' });
@@ -284,6 +300,11 @@ function equalTo(operand: Operand): Comparison {
     const found = numeric(value);
     return found === null ? text(value) === lowered : found === number;
   };
+}
+
+/** Below, at or above 0 as one value is less than, equal to or more than another. */
+export function compareOperands(one: Operand, other: Operand): number {
+  return orderedBy(other)(one);
 }
 
 /** Below, at or above 0 as a value is less than, equal to or more than the operand. */

@@ -1,6 +1,16 @@
 // Reading events, event types and their properties.
 import { z } from 'zod';
-import { cursorParameter, id, name, page, pageParameters, text, time, timeParameter } from '../common.js';
+import {
+  cursorParameter,
+  id,
+  inOrder,
+  name,
+  page,
+  pageParameters,
+  text,
+  time,
+  timeParameter,
+} from '../common.js';
 import { alias } from '../domain/identity.js';
 import { metadataObject } from '../domain/metadata.js';
 import { positionForm } from '../domain/position.js';
@@ -43,7 +53,7 @@ export const listEvents = defineRoute({
   access: viewer,
   tag: 'Events',
   summary: 'Events, newest first',
-  query: z.strictObject({
+  query: inOrder({
     ...filters,
     lead_id: id.optional(),
     alias: z.string().min(1).max(512).optional().describe('Events that came under this alias, of any kind.'),
@@ -65,7 +75,7 @@ export const listLeadEvents = defineRoute({
   tag: 'Events',
   summary: "A lead's events, newest first",
   parameters: z.strictObject({ leadID: id }),
-  query: z.strictObject({
+  query: inOrder({
     ...filters,
     ...pageParameters,
     cursor: cursorParameter,
@@ -90,12 +100,9 @@ export const getEventStats = defineRoute({
   description:
     'Repeats are counted when they are decided: with the position of the 202 as min_position the count is of all events of the batch, but for those of an alias that was just being linked to another lead.',
   query: z.strictObject({
-    batch_id: z
-      .string()
-      .min(1)
-      .max(maximumBatchesAsked * 37)
+    batch_id: text(maximumBatchesAsked * 37, { minimum: 1 })
       .refine(
-        (text) => text.split(',').every((one) => id.safeParse(one).success),
+        (batches) => batches.split(',').every((one) => id.safeParse(one).success),
         'must be the batch_id of a 202, or several with commas between them',
       )
       .describe(`The batch_id of a 202; up to ${String(maximumBatchesAsked)}, with commas, are added up.`)

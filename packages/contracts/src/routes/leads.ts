@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   cursorParameter,
   id,
+  inOrder,
   integerParameter,
   name,
   numberParameter,
@@ -10,7 +11,7 @@ import {
   pageParameters,
   score,
   time,
-  timeParameter,
+  pastTimeParameter,
 } from '../common.js';
 import { alias } from '../domain/identity.js';
 import { adjustmentReason, levelFields } from '../records/scoring.js';
@@ -70,7 +71,7 @@ export const listLeads = defineRoute({
   access: viewer,
   tag: 'Leads',
   summary: 'Leads with their scores, highest first',
-  query: z.strictObject({
+  query: inOrder({
     min_score: bound.optional(),
     max_score: bound.optional(),
     level: name(100)
@@ -233,7 +234,7 @@ export const explainScore = defineRoute({
     range_hours: integerParameter(1, 876_000)
       .default(720)
       .describe('Event times that drivers and entries cover, back from `at`.'),
-    at: timeParameter
+    at: pastTimeParameter
       .optional()
       .describe('The explanation as of then, under the rules and levels of then. Default now.'),
     min_position: minPosition,

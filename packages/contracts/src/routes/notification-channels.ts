@@ -1,6 +1,6 @@
 // Notification channels: where the OU's notifications go.
 import { z } from 'zod';
-import { id, name, text, time, timeParameter } from '../common.js';
+import { id, name, pastTimeParameter, text, time } from '../common.js';
 import { actor } from '../domain/actor.js';
 import { pausedReason } from '../records/notification-deliveries.js';
 import { redelivered } from './deliveries.js';
@@ -286,7 +286,7 @@ export const redeliverNotifications = defineRoute({
   parameters,
   body: z
     .strictObject({
-      since: timeParameter
+      since: pastTimeParameter
         .describe('Notifications from this moment on.')
         .meta({ example: '2026-01-31T09:30:00Z' }),
       undelivered_only: z

@@ -1,7 +1,8 @@
 // Rulesets and rules, and the levels that scores are in.
 import { z } from 'zod';
-import { id, moment, name, page, pageParameters, time } from '../common.js';
+import { id, inOrder, moment, name, page, pageParameters, time } from '../common.js';
 import { actor } from '../domain/actor.js';
+import { attributeFilterForms } from '../domain/filter-forms.js';
 import { attributeFilter } from '../domain/filters.js';
 import { levelFields, maximumLevels, ruleFields, scoreType } from '../records/scoring.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -44,7 +45,12 @@ export const rule = z
   .meta({ id: 'Rule' });
 export type Rule = z.infer<typeof rule>;
 
-const ruleForm = { ...ruleFields, starts_at: moment.optional(), ends_at: moment.optional() };
+const ruleForm = {
+  ...ruleFields,
+  attribute_filters: attributeFilterForms.optional().describe('All must match.'),
+  starts_at: moment.optional(),
+  ends_at: moment.optional(),
+};
 
 export const createRuleset = defineRoute({
   name: 'createRuleset',
@@ -105,7 +111,7 @@ export const createRule = defineRoute({
   tag,
   summary: 'Create a rule in a ruleset',
   description: 'Counts for events that are processed from now on.',
-  body: z.strictObject({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }),
+  body: inOrder({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }),
   responses: { 201: { description: 'Created', schema: rule } },
   problems: [404],
 });
@@ -121,7 +127,7 @@ export const createEngagementRule = defineRoute({
   summary: 'Create an engagement rule',
   description:
     "Without ruleset_id the rule goes into the OU's default ruleset, which is made when first needed.",
-  body: z.strictObject({ ruleset_id: id.optional(), ...ruleForm }).meta({ id: 'EngagementRuleForm' }),
+  body: inOrder({ ruleset_id: id.optional(), ...ruleForm }).meta({ id: 'EngagementRuleForm' }),
   responses: { 201: { description: 'Created', schema: rule } },
   problems: [404],
 });
@@ -143,18 +149,12 @@ export const listRules = defineRoute({
 export const engagementLevel = z.strictObject({ id, ...levelFields }).meta({ id: 'EngagementLevel' });
 export type EngagementLevel = z.infer<typeof engagementLevel>;
 
-const levelForm = z
-  .strictObject({
-    id: id.optional().describe('Keeps the level that has it, or is that of the new one.'),
-    ...levelFields,
-    min_score: levelFields.min_score.default(null),
-    max_score: levelFields.max_score.default(null),
-  })
-  .refine(({ min_score, max_score }) => min_score === null || max_score === null || min_score <= max_score, {
-    path: ['max_score'],
-    error: 'must not be less than min_score: the level would take no score',
-  })
-  .meta({ id: 'EngagementLevelForm' });
+const levelForm = inOrder({
+  id: id.optional().describe('Keeps the level that has it, or is that of the new one.'),
+  ...levelFields,
+  min_score: levelFields.min_score.default(null),
+  max_score: levelFields.max_score.default(null),
+}).meta({ id: 'EngagementLevelForm' });
 
 const levelList = z.strictObject({ levels: z.array(engagementLevel).max(maximumLevels) });
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   cursorParameter,
   id,
+  inOrder,
   name,
   page,
   pageParameters,
@@ -13,6 +14,7 @@ import {
 } from '../common.js';
 import { actor } from '../domain/actor.js';
 import { attributeFilter } from '../domain/filters.js';
+import { attributeFilterForms } from '../domain/filter-forms.js';
 import {
   firingCause,
   firingFields,
@@ -106,7 +108,7 @@ const milestoneForm = z
   })
   .refine(({ score_threshold, level }) => (score_threshold === undefined) !== (level === undefined), {
     path: ['score_threshold'],
-    error: 'give either score_threshold or level',
+    error: 'must be given, or level in its place: one of the two and not both',
   })
   .meta({
     id: 'MilestoneTriggerForm',
@@ -128,7 +130,7 @@ const sequenceForm = z
       .array(
         z.strictObject({
           event_type: eventType,
-          attribute_filters: z.array(attributeFilter).max(20, 'must be at most 20 filters').optional(),
+          attribute_filters: attributeFilterForms.optional(),
         }),
       )
       .min(2, 'must be at least 2')
@@ -145,7 +147,7 @@ const sequenceForm = z
   })
   .refine(({ event_types, steps }) => (event_types === undefined) !== (steps === undefined), {
     path: ['steps'],
-    error: 'give either event_types or steps',
+    error: 'must be given, or event_types in its place: one of the two and not both',
   })
   .meta({
     id: 'SequenceForm',
@@ -256,12 +258,10 @@ const listQuery = z.strictObject({
   channel_id: id.optional().describe('Triggers that tell this channel.'),
 });
 
-const simulationForm = z
-  .strictObject({
-    from: timeParameter.optional().describe('Default: 30 days before `to`.').meta({ example: '2026-01-01' }),
-    to: timeParameter.optional().describe('Exclusive. Default: now.'),
-  })
-  .meta({ id: 'Simulation' });
+const simulationForm = inOrder({
+  from: timeParameter.optional().describe('Default: 30 days before `to`.').meta({ example: '2026-01-01' }),
+  to: timeParameter.optional().describe('Exclusive. Default: now.'),
+}).meta({ id: 'Simulation' });
 
 const eventOf = z.strictObject({ event_id: id, event_type: z.string().max(100), timestamp: time });
 const leadOf = z.strictObject({ id, name: z.string().max(512) });
@@ -332,7 +332,7 @@ const deleted = {
   problems: [404],
 } as const;
 
-const firedQuery = z.strictObject({
+const firedQuery = inOrder({
   trigger_id: id.optional(),
   lead_id: id.optional(),
   from: timeParameter.optional(),

@@ -1,0 +1,83 @@
+// Attribute filters as they are sent. Records and answers hold whatever was taken before; what is new must mean something:
+// only numbers and dates have an order that a person means, and a range has its lower end first.
+import { z } from 'zod';
+import { text } from '../common.js';
+import {
+  compareOperands,
+  filterField,
+  filterRule,
+  fragmentOperators,
+  fragments,
+  matchMissing,
+  operand,
+} from './filters.js';
+
+const orderRule =
+  'must be a number, or a date such as 2026-01-31 or 2026-01-31T09:30:00Z: other texts have no order';
+const number = '[+-]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
+const date =
+  '\\d{4}-\\d{2}(?:-\\d{2}(?:T\\d{2}:\\d{2}(?::\\d{2}(?:[.]\\d{1,9})?)?(?:Z|[+-]\\d{2}:\\d{2})?)?)?';
+const isDate = new RegExp(`^${date}$`);
+
+/** A value that others are more or less than. */
+const comparable = z.union(
+  [z.number(), text(60, { trimmed: true }).regex(new RegExp(`^(?:${number}|${date})$`), orderRule)],
+  {
+    error: orderRule,
+  },
+);
+
+const range = z
+  .tuple([comparable, comparable], { error: 'must be a list of two: the lowest value and the highest' })
+  .refine(([low, high]) => isDated(low) === isDated(high), 'must be two numbers or two dates')
+  .refine(
+    ([low, high]) => isDated(low) !== isDated(high) || compareOperands(low, high) <= 0,
+    'must have the lowest value first: nothing lies between them',
+  );
+
+function isDated(value: number | string): boolean {
+  return typeof value === 'string' && isDate.test(value);
+}
+
+const attributeFilterForm = z
+  .union(
+    [
+      z.strictObject({
+        field: filterField,
+        operator: z.enum(['equals', 'not_equals', ...fragmentOperators]),
+        value: operand,
+        match_missing: matchMissing,
+      }),
+      z.strictObject({
+        field: filterField,
+        operator: z.enum(fragmentOperators),
+        value: fragments,
+        match_missing: matchMissing,
+      }),
+      z.strictObject({
+        field: filterField,
+        operator: z.enum(['gt', 'gte', 'lt', 'lte']),
+        value: comparable,
+        match_missing: matchMissing,
+      }),
+      z.strictObject({
+        field: filterField,
+        operator: z.enum(['in', 'not_in']),
+        value: z.array(operand).min(1).max(100),
+        match_missing: matchMissing,
+      }),
+      z.strictObject({ field: filterField, operator: z.literal('between'), value: range }),
+      z.strictObject({
+        field: filterField,
+        operator: z.enum(['exists', 'not_exists']),
+        value: z.null().optional(),
+      }),
+    ],
+    { error: filterRule },
+  )
+  .meta({ id: 'AttributeFilterForm' });
+
+export type AttributeFilterForm = z.infer<typeof attributeFilterForm>;
+
+/** The filters of a rule or a step. */
+export const attributeFilterForms = z.array(attributeFilterForm).max(20, 'must be at most 20 filters');
