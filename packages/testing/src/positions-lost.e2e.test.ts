@@ -13,6 +13,7 @@ import { openSystemLog } from './system-log.js';
 let system: NotifiedSystem;
 let receiver: WebhookReceiver<FiredNotification>;
 const leads = Array.from({ length: 6 }, (_, n) => `lead-${String(n)}@example.com`);
+const noDocuments: StoredDocuments = new Map();
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver<FiredNotification>();
@@ -118,7 +119,7 @@ test('is started again, and every record and every document is what it was', asy
   expect(await scores()).toEqual(before.scores);
   expect(await everyTopic()).toEqual(before.topics);
   for (const [service, documents] of await everyDocument())
-    expect([service, differences(before.documents.get(service) ?? new Map(), documents)]).toEqual([
+    expect([service, differences(before.documents.get(service) ?? noDocuments, documents)]).toEqual([
       service,
       [],
     ]);
