@@ -37,7 +37,15 @@ export interface Session {
 }
 
 /** Thrown by a session that has learned something and wants to be opened anew at once. */
-export class OpenAnew extends Error {}
+export class OpenAnew extends Error {
+  /** @param wasLate it may have been taken for dead: the partition is taken back only once the group confirms it */
+  constructor(
+    message: string,
+    readonly wasLate = false,
+  ) {
+    super(message);
+  }
+}
 
 export interface PartitionLoopOptions {
   log: EventLog;
@@ -173,7 +181,10 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         // A server that is away says so at once and is waited for; one that takes what it is sent and never answers is not
         // told from a connection that leads nowhere, which a new process may not have.
         if (!isSilence(error) && !options.isSilence(error)) touch();
-        if (error instanceof OpenAnew) continue;
+        if (error instanceof OpenAnew) {
+          if (error.wasLate) confirmedSince = Date.now();
+          continue;
+        }
         const type = protocolErrorType(error);
         const passing =
           type !== undefined || isConnectionError(error) || isRetriable(error) || options.isRetriable(error);

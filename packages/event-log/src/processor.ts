@@ -23,9 +23,10 @@ import {
 } from './partition-loop.js';
 import { readUntil, type RawRecord } from './partition-reader.js';
 import { DecodedRecord } from './codec.js';
+import { createDecisionLimits, type DecisionLimits } from './decision-limits.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
 import { originOf, withinSpan } from './tracing.js';
-import { createTransactionalProducer, toBatches } from './transactional-producer.js';
+import { createTransactionalProducer, toBatches, transactionTimeoutMs } from './transactional-producer.js';
 import { batchesAtOnce, createTurns } from './turns.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
 
@@ -103,6 +104,11 @@ export interface ProcessorOptions {
   isRetriable?(error: unknown): boolean;
   /** Whether an error of the state says that its server was silent: a process that hears nothing for too long is given up. */
   isSilence?(error: unknown): boolean;
+  /**
+   * Milliseconds after which the brokers end a transaction. A decision that takes two thirds of it is given up and made anew on
+   * half of the records; on one record it is made before its transaction begins. Default 15,000.
+   */
+  transactionTimeoutMs?: number;
   /** Records of one input decided together. Default 1,000. */
   maxRecordsPerBatch?: number;
   /**
@@ -142,6 +148,8 @@ const commitOffsetsEveryMs = 5_000;
 const noteNothingEveryMs = 60_000;
 /** The fractional parts of its multiples lie evenly apart, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
+/** The part of a transaction's time that a decision may take; the rest is for what is written. */
+const decisionPart = 2 / 3;
 /** How often a record that makes the decision fail is tried, alone, before it is parked. */
 const attemptsUntilParked = 3;
 export const rebuildType = 'RebuildReadModel';
@@ -164,6 +172,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
         options.onFatal(error);
       };
       const loops = createLoops((partition) => {
+        const limits = createDecisionLimits();
         const suspects: Suspects = { apartBefore: new Map(), singlyBefore: new Map(), failures: new Map() };
         const committed = new Map<TopicName, bigint>();
         return startPartitionLoop({
@@ -190,6 +199,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
               metrics,
               replies: replies.value,
               suspects,
+              limits,
               committed,
               signal,
               touch,
@@ -238,6 +248,7 @@ interface SessionContext {
   metrics: ProcessingMetrics;
   replies: RecordWriter;
   suspects: Suspects;
+  limits: DecisionLimits;
   /** Where to read the inputs on after the last commit that was answered, beyond the session. */
   committed: Map<TopicName, bigint>;
   signal: AbortSignal;
@@ -295,12 +306,13 @@ function suspectId({ topic }: Segment, offset: bigint): string {
 }
 
 async function openSession(context: SessionContext): Promise<Session> {
-  const { log, options, partition, groupId, metrics, suspects, committed, signal, touch } = context;
+  const { log, options, partition, groupId, metrics, suspects, limits, committed, signal, touch } = context;
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
   const maxBytesPerBatch = options.maxBytesPerBatch ?? defaultBytesPerBatch;
   const storeEveryMs = options.storeEveryMs ?? 0;
+  const transactionMs = options.transactionTimeoutMs ?? transactionTimeoutMs;
   const commandsTopic: TopicName = `${options.name}.commands`;
   const deadLetterTopic: TopicName = `${options.name}.dead-letters`;
   // What each partition does now and then, those of a process do not all do at the same time.
@@ -315,6 +327,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     const producer = createTransactionalProducer(connection, {
       transactionalId: `${groupId}.${partition}`,
       groupId,
+      timeoutMs: transactionMs,
     });
     // In this order: only once nobody else can write does what is read below stay true.
     await producer.fence();
@@ -510,7 +523,7 @@ async function openSession(context: SessionContext): Promise<Session> {
           !alone &&
           !last.alone &&
           last.topic === topic &&
-          last.records.length < maxRecordsPerBatch
+          last.records.length < Math.min(maxRecordsPerBatch, limits.limitAt(input, raw.offset))
         ) {
           last.records.push(record);
           last.nextOffsets.push(raw.offset + 1n);
@@ -554,8 +567,12 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     async function decideBatch(batch: readonly Segment[]): Promise<void> {
+      const isLate = batch.some((segment) => limits.isSlowAlone(segment.input, nextOffsetOf(segment)));
+      // One that a batch before has left open would be ended while this is decided.
+      if (isLate) await commitOffsets(false);
       // Ahead, to overlap with loading and deciding. Where nothing is decided the next batch finds it open.
-      producer.begin({ partitions: ownOutput, offsets: isCommitDue() }).catch(() => undefined);
+      else producer.begin({ partitions: ownOutput, offsets: isCommitDue() }).catch(() => undefined);
+      const begunAt = performance.now();
       await codec.loadSchemas(batch.flatMap(({ records }) => records));
       // What was decoded is let go once it is decided: committing and folding take most of a batch's time, and a
       // collector that finds a whole batch alive copies all of it.
@@ -569,6 +586,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         const { decision, events, commands } = await decide(batch, incoming);
         incoming = undefined;
         touch();
+        if (!isLate) refuseIfLate(batch, performance.now() - begunAt);
         const letters = parked.map(({ letter }) => letter);
         const offsets = await commit(batch, { events, commands, parked: letters });
         touch();
@@ -586,6 +604,19 @@ async function openSession(context: SessionContext): Promise<Session> {
         reply(replies);
         await storeInTime();
       });
+    }
+
+    /** What was decided too late is thrown away, with the memory that it has changed. */
+    function refuseIfLate(batch: readonly Segment[], tookMs: number): void {
+      if (tookMs < transactionMs * decisionPart) return;
+      if (batch.length > 1)
+        for (const segment of batch) suspects.apartBefore.set(segment.input, nextOffsetOf(segment));
+      else
+        for (const segment of batch)
+          limits.tookTooLong(segment.input, nextOffsetOf(segment), segment.records.length);
+      const message = `deciding on ${recordsIn(batch)} records took ${Math.round(tookMs)} ms, of a transaction of ${transactionMs} ms`;
+      logger.warn({ topics: batch.map(({ topic }) => topic), records: recordsIn(batch) }, message);
+      throw new OpenAnew(message, true);
     }
 
     /** What can be decoded of a batch; the rest is parked, and so is what made deciding fail on every try. */

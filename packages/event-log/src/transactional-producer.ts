@@ -50,7 +50,7 @@ export interface TransactionalProducer {
   mark(place: { topic: string; partition: number }): Promise<(marker: TransactionMarker) => boolean>;
   /**
    * Opens the transaction for these, so that it overlaps with other work. One that is open stays so until the next commit():
-   * it holds up no reader as long as nothing is written, and the brokers end it after `transactionTimeoutMs`.
+   * it holds up no reader as long as nothing is written, and the brokers end it after its time-out.
    */
   begin(participants: Participants): Promise<void>;
   /** Appends and commits; answers the first offset of each batch. */
@@ -58,7 +58,7 @@ export interface TransactionalProducer {
 }
 
 /** Milliseconds after which the brokers end a transaction that its producer has left. */
-const transactionTimeoutMs = 15_000;
+export const transactionTimeoutMs = 15_000;
 /** Milliseconds within which each step of a transaction must succeed. */
 const stepTimeoutMs = 10_000;
 
@@ -73,7 +73,11 @@ const coordinatorMoved = new Set([
 
 export function createTransactionalProducer(
   connection: KafkaConnection,
-  { transactionalId, groupId }: { transactionalId: string; groupId: string },
+  {
+    transactionalId,
+    groupId,
+    timeoutMs = transactionTimeoutMs,
+  }: { transactionalId: string; groupId: string; timeoutMs?: number },
 ): TransactionalProducer {
   let identity: ProducerIdentity | undefined;
   /** Rejected once anything of it was. */
@@ -215,7 +219,7 @@ export function createTransactionalProducer(
       // Asking again is harmless here: each answer only makes earlier epochs invalid.
       const { producerId, producerEpoch } = await ask(
         transactionCoordinator,
-        (broker) => broker.initProducerId({ transactionalId, transactionTimeout: transactionTimeoutMs }),
+        (broker) => broker.initProducerId({ transactionalId, transactionTimeout: timeoutMs }),
         { again: isConnectionError },
       );
       identity = { producerId, producerEpoch, transactionalId, sequences: new Map() };

@@ -11,6 +11,7 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import {
+  BatchTooLarge,
   isRecord,
   outgoing,
   type Checkpoint,
@@ -66,13 +67,14 @@ export interface PartitionOptions {
   configurations: ConfigurationReader;
   /** Leads that a partition keeps in hand. */
   cachedLeads: number;
+  /**
+   * Matches decided in one batch; one with more is handed back to be decided in halves, so that very many matching rules cost
+   * time and not memory. Default 200,000.
+   */
+  maximumMatches?: number;
 }
 
-/**
- * Matches decided in one batch; a batch with more is handed back to be decided record by record, so that very many
- * matching rules cost time and not memory.
- */
-const maximumMatches = 200_000;
+const defaultMaximumMatches = 200_000;
 
 export function openPartition(
   readModel: ReadModel,
@@ -81,6 +83,7 @@ export function openPartition(
 ): PartitionState {
   const storedConfigurations = readModel.collection(configurations);
   const storedChanges = readModel.collection(configurationChanges);
+  const { maximumMatches = defaultMaximumMatches } = options;
   const checkpoints = createCheckpoints(readModel);
   const writer = createGuardedWriter(readModel);
   const projection = createLeadProjection(readModel, { partition, cachedLeads: options.cachedLeads });
@@ -141,6 +144,7 @@ export function openPartition(
       },
       maximumMatches,
     );
+    if (!decided) throw new BatchTooLarge(`more than ${String(maximumMatches)} rules match in one batch`);
     return { events: decided.map(leadEventRecord) };
   }
 

@@ -7,23 +7,28 @@ import { ruleMatches, type CompiledRules } from './rule-model.js';
 /** Matches in one record: some 350 KB. Events with more of them are decided in several records. */
 const maximumMatches = 2_000;
 
-/** Says that a batch is too much at once; each of its records alone is not. */
-export class BatchTooLarge extends Error {
-  override readonly name = 'BatchTooLarge';
-}
-
 /**
  * The decisions on what happened to leads, in order.
  * @param scoreBefore a lead's score before the batch; null for a lead that is not there
- * @param maximumMatches beyond it, a batch of several is refused
- * @throws BatchTooLarge
+ * @param maximumMatches beyond it, a batch of several is not decided: null
  */
 export function decideLeads(
   causes: readonly LeadCause[],
   scoreBefore: (ouId: string, leadId: string) => number | null,
   rulesOf: (ouId: string) => CompiledRules,
+): LeadEvent[];
+export function decideLeads(
+  causes: readonly LeadCause[],
+  scoreBefore: (ouId: string, leadId: string) => number | null,
+  rulesOf: (ouId: string) => CompiledRules,
+  maximumMatches: number,
+): LeadEvent[] | null;
+export function decideLeads(
+  causes: readonly LeadCause[],
+  scoreBefore: (ouId: string, leadId: string) => number | null,
+  rulesOf: (ouId: string) => CompiledRules,
   maximumMatches = Infinity,
-): LeadEvent[] {
+): LeadEvent[] | null {
   const scores = new Map<string, number | null>();
   const events: LeadEvent[] = [];
   let matches = 0;
@@ -42,8 +47,7 @@ export function decideLeads(
       for (const scored of decision.scored_events) matches += scored.matches.length;
       events.push({ type: 'LeadScored', payload: decision });
     }
-    if (matches > maximumMatches && causes.length > 1)
-      throw new BatchTooLarge(`more than ${String(maximumMatches)} rules match in one batch`);
+    if (matches > maximumMatches && causes.length > 1) return null;
   }
   return events;
 }
