@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import {
+  checkSchemaRegistry,
   listDeadLetters,
   listLag,
   listReplication,
@@ -9,7 +10,8 @@ import {
   type PartitionLag,
   type Replication,
 } from '@lead-scoring/event-log';
-import { exitCodes, failureOf } from './errors.js';
+import { checkDatabase } from '@lead-scoring/read-model';
+import { CommandFailed, exitCodes, failureOf } from './errors.js';
 import { withEventLog } from './log-commands.js';
 import { plain, table, type Output } from './output.js';
 import type { Settings } from './settings.js';
@@ -125,31 +127,30 @@ async function serviceFindings({ services }: Settings): Promise<Finding[]> {
 }
 
 async function serverFindings(settings: Settings): Promise<Finding[]> {
-  const [host = '', port = ''] = settings.kafkaBrokers?.[0]?.split(':') ?? [];
-  const mongodb = /^mongodb(?:\+srv)?:\/\/(?:[^@/]*@)?([^/?,]+)/.exec(settings.mongodbUri ?? '')?.[1] ?? '';
-  const [mongodbHost = '', mongodbPort = '27017'] = mongodb.split(':');
-  const remedy = 'it is started by `npm start`; see .run/logs';
-  const finding = (what: string, detail: string, isUp: boolean): Finding =>
-    isUp
-      ? { what, state: 'ok', detail }
-      : { what, state: 'failed', detail: `no answer at ${detail}`, remedy };
+  const { kafkaBrokers, schemaRegistryUrl, mongodbUri } = settings;
+  const [host = '', port = ''] = kafkaBrokers?.[0]?.split(':') ?? [];
+  const mongodb = /^mongodb(?:\+srv)?:\/\/(?:[^@/]*@)?([^/?]+)/.exec(mongodbUri ?? '')?.[1] ?? '';
+  const started = settings.startFile === null ? '' : ' (it is started by `npm start`; see .run/logs)';
+  const finding = async (what: string, detail: string, look: () => Promise<unknown>): Promise<Finding> => {
+    try {
+      await look();
+      return { what, state: 'ok', detail };
+    } catch (error) {
+      const why = plain(failureOf(error).message?.split('\n')[0] ?? '');
+      return { what, state: 'failed', detail: `no answer at ${detail}`, remedy: `${why}${started}` };
+    }
+  };
   return Promise.all([
-    ...(settings.kafkaBrokers
+    ...(kafkaBrokers ? [finding('Kafka', kafkaBrokers.join(','), () => reachable(host, Number(port)))] : []),
+    ...(schemaRegistryUrl !== undefined && kafkaBrokers
       ? [
-          reachable(host, Number(port)).then((up) =>
-            finding('Kafka', settings.kafkaBrokers?.join(',') ?? '', up),
+          finding('schema registry', schemaRegistryUrl, () =>
+            withEventLog(settings, (log) => checkSchemaRegistry(log)),
           ),
         ]
       : []),
-    ...(settings.schemaRegistryUrl !== undefined
-      ? [
-          answers(`${settings.schemaRegistryUrl}/subjects`).then((up) =>
-            finding('schema registry', settings.schemaRegistryUrl ?? '', up),
-          ),
-        ]
-      : []),
-    ...(mongodb !== '' && !settings.mongodbUri?.startsWith('mongodb+srv')
-      ? [reachable(mongodbHost, Number(mongodbPort)).then((up) => finding('MongoDB', mongodb, up))]
+    ...(mongodbUri !== undefined
+      ? [finding('MongoDB', mongodb, () => checkDatabase({ uri: mongodbUri, access: settings.access }))]
       : []),
   ]);
 }
@@ -243,30 +244,18 @@ async function readinessOf(url: string): Promise<{ ok: boolean; detail: string }
   }
 }
 
-async function answers(url: string): Promise<boolean> {
-  try {
-    return (await fetch(url, { signal: AbortSignal.timeout(patienceMs) })).status < 500;
-  } catch {
-    return false;
-  }
-}
-
-function reachable(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+/** @throws Error where nothing listens */
+function reachable(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
     const socket = connect({ host, port: port || 9_092, timeout: patienceMs });
-    const end = (isUp: boolean) => {
+    socket.once('connect', () => {
       socket.destroy();
-      resolve(isUp);
-    };
-    socket
-      .once('connect', () => {
-        end(true);
-      })
-      .once('error', () => {
-        end(false);
-      })
-      .once('timeout', () => {
-        end(false);
+      resolve();
+    });
+    for (const event of ['error', 'timeout'] as const)
+      socket.once(event, () => {
+        socket.destroy();
+        reject(new CommandFailed(`Nothing listens at ${host}:${port}.`, exitCodes.unavailable));
       });
   });
 }

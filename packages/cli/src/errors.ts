@@ -1,6 +1,7 @@
 // How the command line fails: with a sentence for a person and a code for a script.
 import { IngestFailed, RequestFailed, ServiceUnreachable } from '@lead-scoring/client';
 import { EventLogError } from '@lead-scoring/event-log';
+import { ReadModelError } from '@lead-scoring/read-model';
 import { CommanderError } from 'commander';
 
 /** As sysexits.h has them, so that scripts can tell what happened. */
@@ -57,6 +58,8 @@ export function failureOf(error: unknown): { message: string | null; exitCode: n
       message: `${capitalised(error.message)}.${error.retriable ? '\nIs Kafka running? `lead-scoring doctor` tells what is up.' : ''}`,
       exitCode: error.retriable ? exitCodes.unavailable : exitCodes.data,
     };
+  if (error instanceof ReadModelError)
+    return { message: `${capitalised(error.message)}.`, exitCode: exitCodes.unavailable };
   if (error instanceof Error && error.name.startsWith('KafkaJS'))
     return {
       message: `Kafka: ${error.message}.\nIs it running? \`lead-scoring doctor\` tells what is up.`,

@@ -36,6 +36,7 @@ export async function withEventLog<Result>(
       namespace: settings.namespace,
       clientId: 'lead-scoring-cli',
       partitions: settings.partitions,
+      access: settings.access,
     },
     { logger: pino({ level: 'silent' }) },
   );

@@ -1,7 +1,7 @@
 // What a command works on: flags first, then the environment, then what `npm start` wrote to .run/start.json.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
+import { readServerAccess, serviceNames, type ServerAccess, type ServiceName } from '@lead-scoring/contracts';
 import { z } from 'zod';
 import { CommandFailed, exitCodes } from './errors.js';
 
@@ -14,6 +14,7 @@ const startFile = z.object({
   mongodb_uri: z.string().optional(),
   namespace: z.string().optional(),
   partitions: z.int().optional(),
+  access: z.record(z.string(), z.string()).optional(),
   services: z.record(z.string(), z.object({ url: z.string(), pid: z.int() })).optional(),
 });
 
@@ -26,6 +27,8 @@ export interface Settings {
   kafkaBrokers: string[] | undefined;
   schemaRegistryUrl: string | undefined;
   mongodbUri: string | undefined;
+  /** How those three let us in. */
+  access: ServerAccess;
   namespace: string;
   partitions: number;
   /** Processes that `npm start` runs. */
@@ -57,6 +60,7 @@ export function settingsOf(flags: GlobalFlags, environment: NodeJS.ProcessEnv, d
       .map((broker) => broker.trim()),
     schemaRegistryUrl: environment.SCHEMA_REGISTRY_URL ?? start?.schema_registry_url,
     mongodbUri: environment.MONGODB_URI ?? start?.mongodb_uri,
+    access: accessOf({ ...start?.access, ...environment }),
     namespace: environment.NAMESPACE ?? start?.namespace ?? 'lead-scoring',
     partitions: Number(environment.PARTITIONS ?? start?.partitions ?? 6),
     services: Object.fromEntries(
@@ -81,6 +85,17 @@ function orgUnitOf(
 interface StartFile {
   file: string;
   content: z.infer<typeof startFile>;
+}
+
+/** @throws CommandFailed where settings are wrong or do not go together */
+function accessOf(environment: Readonly<Record<string, string | undefined>>): ServerAccess {
+  const { access, problems } = readServerAccess(environment);
+  if (problems.length > 0)
+    throw new CommandFailed(
+      problems.map(({ variable, message }) => `${variable} ${message}.`).join('\n'),
+      exitCodes.usage,
+    );
+  return access;
 }
 
 /** The file of this directory or the nearest one above, as a checkout's subdirectories belong to it. */

@@ -33,3 +33,4 @@ export * as routeDeclarations from './routes/declarations.js';
 export * from './rejections.js';
 export * from './routes/index.js';
 export * from './routes/route.js';
+export * from './settings/server-access.js';

@@ -1,4 +1,5 @@
 // How the event log is reached: what a process is configured with.
+import type { ServerAccess } from '@lead-scoring/contracts';
 
 /** How to reach the event log, and which system's part of it is ours. */
 export interface EventLogConfig {
@@ -11,12 +12,12 @@ export interface EventLogConfig {
   partitions: number;
   /** Copies of each record. Absent: as many as there are brokers, up to three. */
   replicationFactor?: number | undefined;
-  ssl?: boolean;
-  sasl?: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string };
+  /** How the brokers and the registry let us in. Absent: in plain text, without a name. */
+  access?: ServerAccess | undefined;
 }
 
 /** What a service's environment says of it: the part of its configuration that `createEventLogComponent` takes. */
-export interface EventLogEnvironment {
+export interface EventLogEnvironment extends ServerAccess {
   readonly KAFKA_BROKERS: string[];
   readonly SCHEMA_REGISTRY_URL: string;
   readonly NAMESPACE: string;

@@ -11,6 +11,7 @@ export type EventLogErrorCode =
   | 'incompatible_schema'
   | 'topic_mismatch'
   | 'too_few_brokers'
+  | 'invalid_settings'
   | 'not_prepared'
   | 'closed';
 

@@ -20,6 +20,7 @@ import type { Checkpoint } from './processor.js';
 import { createProjector, type ProjectionState } from './projector.js';
 import { isRecord, type OutgoingRecord } from './records.js';
 import { createRequester } from './requester.js';
+import { createRegistryClient } from './registry-client.js';
 import { createSchemaStore, subjectOf } from './schemas.js';
 import {
   createRuleset,
@@ -112,9 +113,12 @@ describe('preparation', () => {
     const base = { type: 'Probe', topic: 'scoring.events', key: 'ou_id', description: 'A probe.' } as const;
     const store = (schema: z.ZodType) =>
       createSchemaStore({
-        url: log.config.schemaRegistryUrl,
+        registry: createRegistryClient({
+          url: log.config.schemaRegistryUrl,
+          clientId: 'test',
+          access: {},
+        }),
         namespace: log.config.namespace,
-        clientId: 'test',
         declarations: [defineRecord({ ...base, schema })],
       });
     const subject = subjectOf(log.config.namespace, { ...base, schema: z.unknown() } as never);

@@ -8,6 +8,7 @@ import type { EventLogConfig, EventLogEnvironment } from './config.js';
 import { EventLogError } from './errors.js';
 import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka-connection.js';
 import { partitionOfKey } from './murmur2.js';
+import { createRegistryClient, type RegistryClient } from './registry-client.js';
 import { createSchemaStore, type SchemaStore } from './schemas.js';
 import { wireTopic } from './topic-names.js';
 import { ensureTopics } from './topics.js';
@@ -16,6 +17,7 @@ import { ensureTopics } from './topics.js';
 export interface EventLogInternals {
   readonly kafka: Kafka;
   readonly codec: Codec;
+  readonly registry: RegistryClient;
   readonly schemas: SchemaStore;
   readonly logger: Logger;
   readonly wire: (topic: TopicName) => string;
@@ -48,10 +50,14 @@ export function createEventLog(config: EventLogConfig, { logger }: { logger: Log
     );
   }
   const kafka = createKafka(config, logger);
-  const schemas = createSchemaStore({
+  const registry = createRegistryClient({
     url: config.schemaRegistryUrl,
-    namespace: config.namespace,
     clientId: config.clientId,
+    access: config.access ?? {},
+  });
+  const schemas = createSchemaStore({
+    registry,
+    namespace: config.namespace,
   });
   const connections = new Set<KafkaConnection>();
   return {
@@ -68,6 +74,7 @@ export function createEventLog(config: EventLogConfig, { logger }: { logger: Log
     [internals]: {
       kafka,
       codec: createCodec(schemas),
+      registry,
       schemas,
       logger,
       wire: (topic) => wireTopic(config.namespace, topic),
@@ -102,6 +109,7 @@ export function createEventLogComponent(
           clientId: service,
           partitions: configuration.PARTITIONS,
           replicationFactor: configuration.REPLICATION_FACTOR,
+          access: configuration,
         },
         { logger },
       );

@@ -7,6 +7,7 @@
 import { Kafka, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
 import './request-queue.js';
+import { kafkaSecurity } from './access.js';
 import { directBroker } from './direct-broker.js';
 import { EventLogError, isRetriable } from './errors.js';
 import type { EventLogConfig } from './config.js';
@@ -67,8 +68,7 @@ export function createKafka(config: EventLogConfig, logger: Logger): Kafka {
   return new Kafka({
     clientId: config.clientId,
     brokers: config.brokers,
-    ...(config.ssl === undefined ? {} : { ssl: config.ssl }),
-    ...(config.sasl === undefined ? {} : { sasl: config.sasl as never }),
+    ...kafkaSecurity(config.access ?? {}),
     connectionTimeout: 4_000,
     requestTimeout: 30_000,
     enforceRequestTimeout: true,

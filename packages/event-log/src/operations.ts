@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readersOf, recordsOf, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
 import { headerText, recordHeaders } from './codec.js';
+import { unavailable } from './access-errors.js';
 import { EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { isOfLogAlone } from './input-positions.js';
@@ -48,10 +49,19 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
     }
     return lags;
   } catch (error) {
-    throw new EventLogUnavailable(`the lag of ${service} cannot be read`, error);
+    throw unavailable(`the lag of ${service} cannot be read`, error, log.config.access);
   } finally {
     admin.disconnect().catch(() => undefined);
   }
+}
+
+/** Asks the schema registry for something small. @throws EventLogUnavailable that says what keeps us out of it */
+export async function checkSchemaRegistry(log: EventLog): Promise<void> {
+  const { status } = await log[internals].registry.ask('GET', '/subjects');
+  if (status !== 200)
+    throw new EventLogUnavailable(
+      `the schema registry answers ${status} to GET /subjects: is SCHEMA_REGISTRY_URL right?`,
+    );
 }
 
 /** How many copies the log's topics have, and how many they are to have. */
@@ -61,7 +71,7 @@ export async function listReplication(log: EventLog): Promise<Replication> {
     await admin.connect();
     return await readReplication(admin, log.config);
   } catch (error) {
-    throw new EventLogUnavailable('the number of copies cannot be read', error);
+    throw unavailable('the number of copies cannot be read', error, log.config.access);
   } finally {
     admin.disconnect().catch(() => undefined);
   }
@@ -84,7 +94,7 @@ export async function endOffsets(
       })),
     );
   } catch (error) {
-    throw new EventLogUnavailable(`the end of ${topic} cannot be read`, error);
+    throw unavailable(`the end of ${topic} cannot be read`, error, log.config.access);
   } finally {
     connection.close();
   }
@@ -163,7 +173,7 @@ export async function* tail(
   for (let partition = 0; partition < log.config.partitions; partition++) {
     void followPartition(partition)
       .catch((error: unknown) => {
-        failures.push(new EventLogUnavailable(`${topic} cannot be read`, error));
+        failures.push(unavailable(`${topic} cannot be read`, error, log.config.access));
       })
       .finally(() => {
         following--;

@@ -1,9 +1,9 @@
 // The JSON Schemas of all declared records: made from the declarations, registered, and kept compatible.
-import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { recordsOf, topics, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { z } from 'zod';
-import { asError, EventLogError, EventLogUnavailable, isRetriable } from './errors.js';
+import { EventLogError, EventLogUnavailable, isRetriable } from './errors.js';
+import type { RegistryClient } from './registry-client.js';
 import { pause } from './timing.js';
 
 /** A schema as records carry it: the registry's id in front of the JSON, and the check that goes with it. */
@@ -54,22 +54,19 @@ const foreignSchemasKept = 1_000;
 
 /** The schemas of one namespace. Nothing is usable before register(). */
 export function createSchemaStore(options: {
-  url: string;
+  registry: RegistryClient;
   namespace: string;
-  clientId: string;
   declarations?: readonly RecordDeclaration[];
 }): SchemaStore {
   const { namespace } = options;
-  const url = options.url.replace(/(?<!\/)\/+$/, '');
+  const { registry } = options;
+  const ask: RegistryClient['ask'] = (method, path, body) => registry.ask(method, path, body);
   const declarations = options.declarations ?? declaredRecords();
   // Formats are stated for readers of the schema; the patterns beside them are what is checked.
   // Lengths count as they do everywhere else in JavaScript, which is also what the declarations mean: ajv's own way, by
   // code points, walks every text.
   const ajv = new Ajv({ strict: false, validateFormats: false, unicode: false, logger: false });
-  const registry = new SchemaRegistry(
-    { host: url, clientId: options.clientId, retry: { retries: 3, maxRetryTimeInSecs: 1 } },
-    { [SchemaType.JSON]: { ajvInstance: ajv as never } },
-  );
+  const library = registry.library(ajv);
   const own = new Map<RecordDeclaration, RegisteredSchema>();
   const byTopicAndType = new Map(
     declarations.map((declaration) => [`${declaration.topic}/${declaration.type}`, declaration]),
@@ -80,24 +77,6 @@ export function createSchemaStore(options: {
   const ownIds = new Map<number, Set<RecordDeclaration>>();
   /** Schemas of other versions, with the subjects that they are registered under; null for an id that does not exist. */
   const foreign = new Map<number, { schema: RegisteredSchema; subjects: Set<string> } | null>();
-
-  async function ask(
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<{ status: number; body: unknown }> {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { 'content-type': 'application/vnd.schemaregistry.v1+json', accept: 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(10_000),
-    }).catch((error: unknown) => {
-      throw new EventLogUnavailable(`the schema registry does not answer: ${asError(error).message}`, error);
-    });
-    if (response.status >= 500)
-      throw new EventLogUnavailable(`the schema registry answered ${response.status} to ${method} ${path}`);
-    return { status: response.status, body: await response.json().catch(() => undefined) };
-  }
 
   /** Asks for BACKWARD. A registry may know no level of a subject that it does not have; then it refuses. */
   async function keepCompatible(name: string): Promise<boolean> {
@@ -225,7 +204,7 @@ export function createSchemaStore(options: {
         foreign.set(id, null);
         return;
       }
-      const schema = await registry.getSchema(id).catch((error: unknown) => {
+      const schema = await library.getSchema(id).catch((error: unknown) => {
         throw new EventLogUnavailable(`schema ${id} could not be read from the registry`, error);
       });
       if (!('validate' in schema)) {

@@ -2,6 +2,7 @@
 import { topics, type TopicDeclaration } from '@lead-scoring/contracts';
 import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
+import { unavailable } from './access-errors.js';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import type { EventLogConfig } from './config.js';
 import { protocolErrorType } from './kafka-connection.js';
@@ -36,7 +37,7 @@ export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger:
     await check(admin, config, logger);
   } catch (error) {
     if (error instanceof EventLogError) throw error;
-    throw new EventLogUnavailable('the topics could not be made or checked', error);
+    throw unavailable('the topics could not be made or checked', error, config.access);
   } finally {
     admin.disconnect().catch(() => undefined);
   }

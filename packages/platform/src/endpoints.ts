@@ -1,4 +1,5 @@
 // The three servers, and where they are reached.
+import type { GuardedAddresses } from './native/guarded-kafka.js';
 
 export type ServerName = 'kafka' | 'schemaRegistry' | 'mongodb';
 export type Provider = 'configured' | 'docker' | 'native';
@@ -49,6 +50,7 @@ export interface BrokerControl {
 export interface StartedServers {
   endpoints: Partial<PlatformEndpoints>;
   brokers: BrokerControl[];
+  guarded?: GuardedAddresses;
   processes: () => { name: string; pid: number }[];
   stop: () => Promise<void>;
 }

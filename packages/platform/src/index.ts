@@ -1,5 +1,6 @@
 // The servers underneath the system, and the supervisor that runs its own processes.
 export type { BrokerControl, PlatformEndpoints, Provider, ServerName } from './endpoints.js';
+export type { GuardedAddresses, GuardedListeners } from './native/guarded-kafka.js';
 export { startGuardian, type Guardian } from './guardian.js';
 export { startPlatform, type PlatformOptions, type RunningPlatform } from './platform.js';
 export { freePort } from './ports.js';

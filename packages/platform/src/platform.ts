@@ -12,6 +12,7 @@ import {
   type StartedServers,
 } from './endpoints.js';
 import { nativeObstacle } from './native/machine.js';
+import type { GuardedAddresses, GuardedListeners } from './native/guarded-kafka.js';
 import { startNative } from './native/native-platform.js';
 import { createProgress } from './progress.js';
 import { chooseProviders } from './provider-chain.js';
@@ -21,6 +22,8 @@ export interface PlatformOptions {
   dataDirectory?: string;
   /** Three: replication factor 3, two in-sync replicas needed. Default: 1. Says nothing to a configured Kafka. */
   brokers?: 1 | 3;
+  /** Gives a native broker listeners that demand a password or a certificate, beside the plain one. */
+  guardedKafka?: GuardedListeners;
   /** Read for KAFKA_BROKERS, SCHEMA_REGISTRY_URL and MONGODB_URI. Default: this process's. */
   environment?: NodeJS.ProcessEnv;
   /** Default: all three. */
@@ -35,6 +38,8 @@ export interface RunningPlatform {
   providers: Partial<Record<ServerName, Provider>>;
   /** Empty when Kafka is not native. */
   brokers: BrokerControl[];
+  /** Where the listeners are that `guardedKafka` asked for. */
+  guarded?: GuardedAddresses | undefined;
   /** The native servers' processes that run at this moment. One that is killed comes back under a new pid. */
   processes: () => { name: string; pid: number }[];
   /** Ends all that was started, and nothing else; calling it twice is fine. */
@@ -94,7 +99,16 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
     ] as const) {
       const served = servedBy(provider);
       if (served.length > 0) {
-        started.push(await start({ servers: served, brokers, environment, directory, progress }));
+        started.push(
+          await start({
+            servers: served,
+            brokers,
+            guardedKafka: options.guardedKafka,
+            environment,
+            directory,
+            progress,
+          }),
+        );
       }
     }
   } catch (error) {
@@ -107,6 +121,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
     endpoints,
     providers,
     brokers: started.flatMap((part) => part.brokers),
+    guarded: started.find((part) => part.guarded)?.guarded,
     processes: () => started.flatMap((part) => part.processes()),
     stop: () => (stopping ??= stopAll()),
   };

@@ -80,23 +80,6 @@ export async function verifySchemaRegistry(url: string): Promise<void> {
 }
 
 /**
- * Resolves when a web server answers at that address, also when it asks for credentials. For a configured
- * registry, whose security settings are the services' business.
- *
- * @throws Error when there is no answer, or one of a broken server
- */
-export async function verifyHttp(address: string): Promise<void> {
-  const url = new URL(address);
-  url.username = '';
-  url.password = '';
-  const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-  await response.arrayBuffer();
-  if (response.status >= 500) {
-    throw new Error(`${url.href} answered ${response.status}`);
-  }
-}
-
-/**
  * Resolves when MongoDB answers a ping.
  *
  * @throws Error when it does not within five seconds

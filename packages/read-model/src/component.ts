@@ -1,5 +1,5 @@
 // The read model of a service as a part of its process: connected, with its collections made, and closed at the end.
-import type { ServiceName } from '@lead-scoring/contracts';
+import type { ServerAccess, ServiceName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { ensureCollections, type DeclaredCollection } from './collections.js';
 import { connectReadModel, databaseName, type ReadModel } from './connection.js';
@@ -18,7 +18,7 @@ export interface ReadModelComponentOptions {
 
 /** Connects to the database of a service, as the common configuration names it. */
 export function createReadModelComponent(
-  configuration: { readonly MONGODB_URI: string; readonly NAMESPACE: string },
+  configuration: ServerAccess & { readonly MONGODB_URI: string; readonly NAMESPACE: string },
   { service, collections, logger, name = 'read model', timeoutMs }: ReadModelComponentOptions,
 ): { name: string; start(): Promise<{ value: ReadModel; stop: () => Promise<void> }> } {
   return {
@@ -28,6 +28,7 @@ export function createReadModelComponent(
         {
           uri: configuration.MONGODB_URI,
           database: databaseName(configuration.NAMESPACE, service),
+          access: configuration,
           ...(timeoutMs !== undefined && { timeoutMs }),
         },
         { logger },

@@ -1,8 +1,10 @@
 // The connection of one service to its own database.
 import type { Logger } from 'pino';
+import type { ServerAccess } from '@lead-scoring/contracts';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
 import type { CollectionDeclaration } from './collection-declaration.js';
-import { withClassifiedErrors } from './errors.js';
+import { databaseProblem } from './access-errors.js';
+import { ReadModelError, withClassifiedErrors } from './errors.js';
 
 export interface ReadModelConfiguration {
   uri: string;
@@ -15,6 +17,8 @@ export interface ReadModelConfiguration {
   timeoutMs?: number;
   /** Connections to one server. Guarded writes use two at a time per partition. */
   maximumConnections?: number;
+  /** Its MONGODB_ settings: how the server lets us in, beside user and password, which are in the URI. */
+  access?: ServerAccess | undefined;
 }
 
 /** Which engine answers on the wire. Strategies that differ in cost are chosen by it. */
@@ -60,6 +64,7 @@ export async function connectReadModel(
     promoteValues: true,
     useBigInt64: false,
     ignoreUndefined: true,
+    ...tlsOf(configuration.access ?? {}),
   };
   // The driver's own `timeoutMS` has no effect from 7.8 on: a silent server is noticed by its socket alone.
   const client = new MongoClient(configuration.uri, { ...options, socketTimeoutMS: timeoutMs });
@@ -91,11 +96,51 @@ export async function connectReadModel(
     };
   } catch (error) {
     await client.close();
-    throw error;
+    throw explained(error);
   }
 }
 
+/**
+ * Whether the server lets us in, for tools that look before they start something.
+ * @throws ReadModelError that says what keeps us out, and which setting to change
+ */
+export async function checkDatabase(
+  configuration: Pick<ReadModelConfiguration, 'uri' | 'access'>,
+): Promise<void> {
+  const client = new MongoClient(configuration.uri, {
+    serverSelectionTimeoutMS: selectionTimeoutMs,
+    ...tlsOf(configuration.access ?? {}),
+  });
+  try {
+    await withClassifiedErrors(async () => {
+      await client.connect();
+      await client.db('admin').command({ ping: 1 });
+    });
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The same error with what keeps us out of the server, and which setting to change, where that is known. */
+function explained(error: unknown): unknown {
+  const problem = databaseProblem(error);
+  if (problem === undefined || !(error instanceof ReadModelError)) return error;
+  return new ReadModelError(error.code, problem, error.retriable, { cause: error });
+}
+
 const selectionTimeoutMs = 3_000;
+
+function tlsOf(access: ServerAccess): MongoClientOptions {
+  const { MONGODB_CA_FILE: ca, MONGODB_CERTIFICATE_KEY_FILE: certificate } = access;
+  if (ca === undefined && certificate === undefined) return {};
+  return {
+    tls: true,
+    ...(ca !== undefined && { tlsCAFile: ca }),
+    ...(certificate !== undefined && { tlsCertificateKeyFile: certificate }),
+  };
+}
 
 function engineOf(buildInformation: Document): Engine {
   return 'ferretdb' in buildInformation ? 'ferretdb' : 'mongodb';

@@ -22,6 +22,7 @@ export {
 export { ensureCollections, type DeclaredCollection } from './collections.js';
 export { createReadModelComponent, type ReadModelComponentOptions } from './component.js';
 export {
+  checkDatabase,
   connectReadModel,
   databaseName,
   type Engine,

@@ -1,4 +1,5 @@
 // Configuration comes from the environment, is checked once at start-up, and is typed from then on.
+import { serverAccessProblems, serverAccessSettings } from '@lead-scoring/contracts';
 import { z } from 'zod';
 
 /** sysexits.h EX_CONFIG: a supervisor can tell that starting again is of no use. */
@@ -68,6 +69,7 @@ export const commonConfiguration = z.object({
   /** Written once the service listens: {"port", "pid"}. */
   READY_FILE: z.string().min(1).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  ...serverAccessSettings,
 });
 export type CommonConfiguration = z.infer<typeof commonConfiguration>;
 
@@ -94,13 +96,16 @@ export function parseConfiguration<Schema extends z.ZodType>(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new ConfigurationError(
-    parsed.error.issues.map((issue) => {
+  const apart = serverAccessProblems(given);
+  if (parsed.success && apart.length === 0) return parsed.data;
+  const issues = parsed.error?.issues ?? [];
+  throw new ConfigurationError([
+    ...issues.map((issue) => {
       const variable = issue.path.map(String)[0] ?? '(environment)';
       return { variable, message: variable in given ? issue.message : `is not set: ${issue.message}` };
     }),
-  );
+    ...apart,
+  ]);
 }
 
 /** As `parseConfiguration`, but prints what is wrong, one line a variable, and exits 78: for the first lines of main.ts. */

@@ -25,6 +25,10 @@ const secretFields = [
   'SMTP_URL',
   'BOOTSTRAP_TOKEN',
   'MONGODB_URI',
+  'KAFKA_SASL_PASSWORD',
+  'KAFKA_OAUTH_CLIENT_SECRET',
+  'SCHEMA_REGISTRY_PASSWORD',
+  'SCHEMA_REGISTRY_TOKEN',
 ];
 const join = (parent: string, field: string) =>
   field.startsWith('[') ? `${parent}${field}` : `${parent}.${field}`;

@@ -4,10 +4,15 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createClient } from '@lead-scoring/client';
-import { secretFrom, type ServiceName } from '@lead-scoring/contracts';
-import { createEventLog, listReplication, replicationSentence } from '@lead-scoring/event-log';
+import {
+  readServerAccess,
+  secretFrom,
+  serverAccessEnvironment,
+  type ServerAccess,
+  type ServiceName,
+} from '@lead-scoring/contracts';
 import { freePort, startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
-import { pino } from 'pino';
+import { checkAccess, copiesOfTheLog, type Servers } from './servers.js';
 import { sampleEvents, sampleLevels, sampleRulesets } from './sample-data.js';
 import { startSystem, type RunningSystem, type SystemSecrets } from './system.js';
 
@@ -25,6 +30,8 @@ export interface StartFile {
   mongodb_uri: string;
   namespace: string;
   partitions: number;
+  /** Settings that let programs into the three servers; absent where none are needed. */
+  access?: Record<string, string>;
   services: Record<string, { url: string; pid: number | null }>;
 }
 
@@ -56,11 +63,19 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     const run = process.env.LEAD_SCORING_RUN_DIRECTORY ?? join(root, '.run');
     await mkdir(run, { recursive: true });
     const port = await gatewayPort(process.env.LEAD_SCORING_PORT);
+    const access = accessOf(process.env);
     const secrets = await secretsIn(join(run, 'secrets.json'));
     const platform = await startPlatform({ dataDirectory: run, environment: process.env, onProgress: say });
     stopping.push(() => platform.stop());
-    say('Starting the services …');
     const namespace = process.env.NAMESPACE ?? 'lead-scoring';
+    const servers: Servers = {
+      endpoints: platform.endpoints,
+      namespace,
+      partitions: partitionsOf(process.env),
+      access,
+    };
+    await checkAccess(servers);
+    say('Starting the services …');
     let ouId: string | null = null;
     const announce = (system: RunningSystem) => {
       if (ouId !== null)
@@ -90,30 +105,11 @@ export async function main(root: string, flags: readonly string[]): Promise<void
       join(run, 'start.json'),
       startFileOf(system, platform.endpoints, secrets, ouId, namespace),
     );
-    say(await copiesOf(platform.endpoints, namespace));
+    say(await copiesOfTheLog(servers));
     greet(system.gatewayUrl, secrets.bootstrapToken, join(run, 'logs'));
   } catch (error) {
     process.stderr.write(`\n${messageOf(error)}\n`);
     await stop(1);
-  }
-}
-
-/** What a lost disk would cost. */
-async function copiesOf(endpoints: PlatformEndpoints, namespace: string): Promise<string> {
-  const log = createEventLog(
-    {
-      brokers: endpoints.kafkaBrokers,
-      schemaRegistryUrl: endpoints.schemaRegistryUrl,
-      namespace,
-      clientId: 'lead-scoring-start',
-      partitions: Number(process.env.PARTITIONS ?? 6),
-    },
-    { logger: pino({ level: 'silent' }) },
-  );
-  try {
-    return `${replicationSentence(await listReplication(log))} (docs/runbooks/replication.md).`;
-  } finally {
-    await log.close();
   }
 }
 
@@ -218,9 +214,24 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
     'RETRY_SCHEDULE_SECONDS',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
   ];
-  return Object.fromEntries(
-    names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
-  );
+  return {
+    ...Object.fromEntries(
+      names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+    ),
+    ...serverAccessEnvironment(environment),
+  };
+}
+
+function partitionsOf({ PARTITIONS }: NodeJS.ProcessEnv): number {
+  return Number(PARTITIONS ?? 6);
+}
+
+/** @throws Error where settings are wrong or do not go together */
+function accessOf(environment: NodeJS.ProcessEnv): ServerAccess {
+  const { access, problems } = readServerAccess(environment);
+  if (problems.length > 0)
+    throw new Error(problems.map(({ variable, message }) => `${variable} ${message}.`).join('\n'));
+  return access;
 }
 
 async function secretsIn(file: string): Promise<SystemSecrets> {
@@ -245,6 +256,7 @@ function startFileOf(
   ouId: string,
   namespace: string,
 ): StartFile {
+  const access = serverAccessEnvironment(process.env);
   return {
     api_url: system.gatewayUrl,
     app_url: process.env.APP_URL ?? system.gatewayUrl,
@@ -254,7 +266,8 @@ function startFileOf(
     schema_registry_url: endpoints.schemaRegistryUrl,
     mongodb_uri: endpoints.mongodbUri,
     namespace,
-    partitions: Number(process.env.PARTITIONS ?? 6),
+    partitions: partitionsOf(process.env),
+    ...(Object.keys(access).length > 0 && { access }),
     services: Object.fromEntries(
       system.services.map((service) => [
         service.name satisfies ServiceName,

@@ -7,6 +7,13 @@ import type { BrokerControl } from '../endpoints.js';
 import type { ProcessHandle } from '../processes.js';
 import { verifyBroker, verifyKafka, verifyListening } from '../readiness.js';
 import { waitUntil } from '../waiting.js';
+import {
+  guardedPorts,
+  guardListeners,
+  scramUsers,
+  type GuardedAddresses,
+  type GuardedListeners,
+} from './guarded-kafka.js';
 import type { NativeContext } from './native-server.js';
 
 const KAFKA_VERSION = '4.1.0';
@@ -21,10 +28,17 @@ export interface BrokerSettings {
   controllerPorts: readonly number[];
   /** Kafka's own data, made by `format`. */
   logDirectory: string;
+  guarded?: { listeners: GuardedListeners; saslPort: number; certificatePort: number };
 }
 
 /** The properties file of one broker. */
-export function brokerProperties({ id, port, controllerPorts, logDirectory }: BrokerSettings): string {
+export function brokerProperties({
+  id,
+  port,
+  controllerPorts,
+  logDirectory,
+  guarded,
+}: BrokerSettings): string {
   const brokers = controllerPorts.length;
   const controllerPort = controllerPorts[id - 1];
   if (controllerPort === undefined) {
@@ -69,6 +83,7 @@ export function brokerProperties({ id, port, controllerPorts, logDirectory }: Br
     'num.network.threads': 2,
     'num.io.threads': 4,
   };
+  if (guarded) guardListeners(properties, guarded);
   return Object.entries(properties)
     .map(([key, value]) => `${key}=${value}\n`)
     .join('');
@@ -150,6 +165,7 @@ function jvmOptions(brokers: number): string[] {
 
 export interface NativeKafka {
   brokers: BrokerControl[];
+  guarded?: GuardedAddresses | undefined;
   stop: () => Promise<void>;
 }
 
@@ -158,7 +174,11 @@ export interface NativeKafka {
  *
  * @throws Error when it cannot be installed or does not come up, or the kept data is of another cluster size
  */
-export async function startKafka(context: NativeContext, brokers: 1 | 3): Promise<NativeKafka> {
+export async function startKafka(
+  context: NativeContext,
+  brokers: 1 | 3,
+  guardedListeners?: GuardedListeners,
+): Promise<NativeKafka> {
   const { machine, directory, progress } = context;
   const [classPath, java] = await Promise.all([install(context), machine.java()]);
   const size = directory.fact('kafkaBrokers', () => String(brokers));
@@ -174,6 +194,11 @@ export async function startKafka(context: NativeContext, brokers: 1 | 3): Promis
   const controllerPorts = ids.map((id) => portOf(`kafka-${id}-controller`));
   const addresses = ids.map((id) => `127.0.0.1:${portOf(`kafka-${id}`)}`);
 
+  const guarded = guardedListeners && {
+    listeners: guardedListeners,
+    ...(await guardedPorts(directory)),
+  };
+
   const startBroker = async (id: number): Promise<ProcessHandle> => {
     const home = join(directory.path, 'kafka', `broker-${id}`);
     mkdirSync(home, { recursive: true });
@@ -183,7 +208,11 @@ export async function startKafka(context: NativeContext, brokers: 1 | 3): Promis
     const configure = (logDirectory: string): string => {
       const file = join(home, 'server.properties');
       const port = portOf(`kafka-${id}`);
-      writeFileSync(file, brokerProperties({ id, port, controllerPorts, logDirectory }));
+      writeFileSync(
+        file,
+        brokerProperties({ id, port, controllerPorts, logDirectory, ...(guarded && { guarded }) }),
+        { mode: 0o600 },
+      );
       return file;
     };
     if (!existsSync(data)) {
@@ -205,6 +234,7 @@ export async function startKafka(context: NativeContext, brokers: 1 | 3): Promis
           clusterId,
           '--config',
           configure(half),
+          ...scramUsers(guardedListeners),
         ],
         { guardian: context.guardian },
       );
@@ -254,6 +284,10 @@ export async function startKafka(context: NativeContext, brokers: 1 | 3): Promis
       });
       return {
         brokers: controls,
+        guarded: guarded && {
+          sasl: `127.0.0.1:${guarded.saslPort}`,
+          certificate: `127.0.0.1:${guarded.certificatePort}`,
+        },
         async stop() {
           // Nobody will read what a temporary cluster would still put in order.
           const signal = directory.temporary ? 'SIGKILL' : 'SIGTERM';

@@ -4,6 +4,7 @@ import type { BrokerControl, PlatformEndpoints, ServerName, StartedServers } fro
 import { startGuardian } from '../guardian.js';
 import type { Progress } from '../progress.js';
 import { openBuildCache } from './build-cache.js';
+import type { GuardedAddresses, GuardedListeners } from './guarded-kafka.js';
 import { startKafka } from './kafka.js';
 import { inspectMachine } from './machine.js';
 import { startMongodb } from './mongodb.js';
@@ -13,6 +14,7 @@ import { startSchemaRegistry } from './schema-registry.js';
 export interface NativeOptions {
   servers: readonly ServerName[];
   brokers: 1 | 3;
+  guardedKafka?: GuardedListeners | undefined;
   environment: NodeJS.ProcessEnv;
   directory: DataDirectory;
   progress: Progress;
@@ -43,10 +45,12 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
 
   const endpoints: Partial<PlatformEndpoints> = {};
   const controls: BrokerControl[] = [];
+  let guarded: GuardedAddresses | undefined;
   const stops: (() => Promise<void>)[] = [];
   const starts: Record<ServerName, () => Promise<void>> = {
     async kafka() {
-      const kafka = await startKafka(context, brokers);
+      const kafka = await startKafka(context, brokers, options.guardedKafka);
+      guarded = kafka.guarded;
       endpoints.kafkaBrokers = kafka.brokers.map(({ address }) => address);
       controls.push(...kafka.brokers);
       stops.push(kafka.stop);
@@ -74,5 +78,5 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
     await stop();
     throw failure.reason;
   }
-  return { endpoints, brokers: controls, processes: supervisor.processes, stop };
+  return { endpoints, brokers: controls, processes: supervisor.processes, stop, ...(guarded && { guarded }) };
 }

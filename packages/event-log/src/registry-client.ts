@@ -1,0 +1,95 @@
+// Requests to the schema registry, with what it asks for to let us in.
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import type { ServerAccess } from '@lead-scoring/contracts';
+import type { Ajv } from 'ajv';
+import { registryAccess } from './access.js';
+import { registryProblem } from './access-errors.js';
+import { EventLogUnavailable } from './errors.js';
+
+export interface RegistryAnswer {
+  status: number;
+  /** Undefined where the answer is not JSON. */
+  body: unknown;
+}
+
+export interface RegistryClient {
+  /** @throws EventLogUnavailable where the registry does not answer, does not let us in, or answers 5xx */
+  ask(method: string, path: string, body?: unknown): Promise<RegistryAnswer>;
+  /** The library's client of the same registry, for schemas that others registered. */
+  library(ajv: Ajv): SchemaRegistry;
+}
+
+const patienceMs = 10_000;
+
+export function createRegistryClient(options: {
+  url: string;
+  clientId: string;
+  access: ServerAccess;
+}): RegistryClient {
+  const url = options.url.replace(/(?<!\/)\/+$/, '');
+  const { headers: credentials, ca } = registryAccess(options.access);
+  const isTls = url.startsWith('https:');
+  const agent = isTls
+    ? new HttpsAgent({ keepAlive: true, ...(ca && { ca }) })
+    : new HttpAgent({ keepAlive: true });
+  const headers = {
+    'content-type': 'application/vnd.schemaregistry.v1+json',
+    accept: 'application/json',
+    ...credentials,
+  };
+
+  const send = (method: string, path: string, content: string | undefined) =>
+    new Promise<RegistryAnswer>((resolve, reject) => {
+      const req = (isTls ? httpsRequest : httpRequest)(
+        `${url}${path}`,
+        { method, agent, headers, signal: AbortSignal.timeout(patienceMs) },
+        (res) => {
+          answerOf(res).then(resolve, reject);
+        },
+      );
+      req.once('error', reject);
+      req.end(content);
+    });
+
+  return {
+    async ask(method, path, body) {
+      const content = body === undefined ? undefined : JSON.stringify(body);
+      const answer = await send(method, path, content).catch((error: unknown) => {
+        throw new EventLogUnavailable(registryProblem(error, options.access), error);
+      });
+      if (answer.status === 401 || answer.status === 403)
+        throw new EventLogUnavailable(registryProblem(answer.status, options.access));
+      if (answer.status >= 500)
+        throw new EventLogUnavailable(`the schema registry answered ${answer.status} to ${method} ${path}`);
+      return answer;
+    },
+    library: (ajv) =>
+      new SchemaRegistry(
+        {
+          host: url,
+          clientId: options.clientId,
+          retry: { retries: 3, maxRetryTimeInSecs: 1 },
+          agent,
+          middlewares: [
+            () => ({
+              prepareRequest: async (next) => (await next()).enhance({ headers: { ...credentials } }),
+            }),
+          ],
+        },
+        { [SchemaType.JSON]: { ajvInstance: ajv as never } },
+      ),
+  };
+}
+
+async function answerOf(res: IncomingMessage): Promise<RegistryAnswer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of res) chunks.push(chunk as Buffer);
+  const status = res.statusCode ?? 0;
+  try {
+    return { status, body: JSON.parse(Buffer.concat(chunks).toString()) as unknown };
+  } catch {
+    return { status, body: undefined };
+  }
+}

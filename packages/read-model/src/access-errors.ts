@@ -1,0 +1,40 @@
+// What keeps this process out of MongoDB, and which setting to change.
+
+const authenticationFailed = 18;
+const unauthorised = 13;
+
+/** Undefined where the error is of another kind. Never holds MONGODB_URI, which has the password in it. */
+export function databaseProblem(error: unknown): string | undefined {
+  const faults = faultsOf(error);
+  const text = faults.map(({ code, message }) => `${String(code)} ${message}`).join('\n');
+  if (faults.some(({ code }) => code === authenticationFailed) || /authentication failed/i.test(text))
+    return 'MongoDB refuses the user or the password: check those in MONGODB_URI, and its authSource';
+  if (
+    faults.some(({ code }) => code === unauthorised) ||
+    /requires authentication|not authorized/i.test(text)
+  )
+    return 'MongoDB demands a user, or this one may not use the database: MONGODB_URI should be mongodb://USER:PASSWORD@HOST, with a user that has readWrite on the databases that begin with NAMESPACE';
+  if (/self[- ]signed certificate|unable to (verify the first|get (local )?issuer) certificate/i.test(text))
+    return "MongoDB's certificate is not signed by an authority that is trusted here: set MONGODB_CA_FILE to the PEM file of the authority that signed it";
+  if (/does not match certificate/i.test(text))
+    return "MongoDB's certificate is for another name than the one in MONGODB_URI: use a name that is in the certificate";
+  if (/alert (certificate required|bad certificate|handshake failure)/i.test(text))
+    return 'MongoDB asks for a certificate of its clients: set MONGODB_CERTIFICATE_KEY_FILE to a PEM file with one that it trusts, and its key';
+  if (/wrong version number|packet length too long|socket disconnected before secure TLS/i.test(text))
+    return 'MongoDB does not speak TLS there: unset MONGODB_CA_FILE, and take tls=true out of MONGODB_URI';
+  if (/connection \S+ to \S+ closed|ECONNRESET/i.test(text))
+    return 'MongoDB closes the connection. Where this goes on, it speaks TLS: set MONGODB_CA_FILE, or tls=true in MONGODB_URI for a public authority';
+  return undefined;
+}
+
+/** The error, its causes, and what the driver says of each server. */
+function faultsOf(error: unknown, depth = 0): { code: unknown; message: string }[] {
+  if (typeof error !== 'object' || error === null || depth > 8) return [];
+  const { code, message, cause, reason } = error as Record<string, unknown>;
+  const servers = (reason as { servers?: Map<string, { error?: unknown }> } | undefined)?.servers;
+  return [
+    { code, message: typeof message === 'string' ? message : '' },
+    ...faultsOf(cause, depth + 1),
+    ...[...(servers?.values() ?? [])].flatMap((server) => faultsOf(server.error, depth + 1)),
+  ];
+}
