@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { unavailable } from './access-errors.js';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import type { EventLogConfig } from './config.js';
+import { checkGroupRetention } from './group-retention.js';
 import { protocolErrorType } from './kafka-connection.js';
 import { factorForNewTopics, neededInSync, readReplication, tellReplication } from './replication.js';
 import { pause } from './timing.js';
@@ -35,6 +36,10 @@ export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger:
     await admin.connect();
     await createMissing(admin, config);
     await check(admin, config, logger);
+    await checkGroupRetention(admin, logger).catch((error: unknown) => {
+      // Reading brokers' settings takes a right that a tenant of a shared cluster may not have.
+      logger.info({ err: error }, 'how long the brokers remember consumer groups cannot be read');
+    });
   } catch (error) {
     if (error instanceof EventLogError) throw error;
     throw unavailable('the topics could not be made or checked', error, config.access);

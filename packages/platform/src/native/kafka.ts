@@ -64,6 +64,8 @@ export function brokerProperties({
     'min.insync.replicas': inSync,
     // Retention is set for each topic; what has no setting is kept.
     'log.retention.ms': -1,
+    // As long as the log itself: a group that is empty is not forgotten before what it has read.
+    'offsets.retention.minutes': 2_147_483_647,
     // Few partitions: each costs files and time at the start, and one machine gains nothing from fifty.
     'offsets.topic.num.partitions': 6,
     'offsets.topic.replication.factor': brokers,

@@ -73,6 +73,7 @@ describe('a broker', () => {
     });
     expect(properties).toContain('listeners=PLAINTEXT://127.0.0.1:1001,CONTROLLER://127.0.0.1:2001\n');
     expect(properties).toContain('offsets.topic.replication.factor=1\n');
+    expect(properties).toContain('offsets.retention.minutes=2147483647\n');
     expect(properties).toContain('min.insync.replicas=1\n');
     expect(properties).toContain('transaction.state.log.min.isr=1\n');
   });
