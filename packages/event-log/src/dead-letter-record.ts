@@ -2,6 +2,7 @@
 import type { TopicName } from '@lead-scoring/contracts';
 import { headerText } from './codec.js';
 import type { EncodedRecord } from './outgoing.js';
+import type { IncomingRecord } from './records.js';
 import { recordBytes, type RawRecord, type RecordToWrite } from './record-batch.js';
 
 /** Headers that only dead letters and retried records have. */
@@ -56,4 +57,9 @@ export function asFirstCome(
   if (origin === undefined || !isTopic(origin) || offset === undefined || !/^\d{1,19}$/.test(offset))
     return { topic, record };
   return { topic: origin, record: { ...record, offset: BigInt(offset) } };
+}
+
+/** Whether a record was a dead letter, and was sent again. Its topic and offset are those at which it first came. */
+export function wasSentAgain({ headers }: IncomingRecord): boolean {
+  return headers[deadLetterHeaders.topic] !== undefined;
 }

@@ -1,5 +1,6 @@
 // The event log: everything that the system does with Kafka and the schema registry.
 export type { Component } from './component.js';
+export { wasSentAgain } from './dead-letter-record.js';
 export * from './dead-letters.js';
 export * from './errors.js';
 export type { EventLogConfig, EventLogEnvironment } from './config.js';

@@ -14,6 +14,7 @@ import {
   BatchTooLarge,
   isRecord,
   outgoing,
+  wasSentAgain,
   type Checkpoint,
   type Decision,
   type FoldedRecord,
@@ -45,9 +46,10 @@ import {
   type ConfigurationReader,
 } from './configuration/store.js';
 import { recordKey } from './keys.js';
-import { histograms, leadAliases, leads, timeline } from './leads/model.js';
+import { histograms, lateDecisionId, lateDecisions, leadAliases, leads, timeline } from './leads/model.js';
 import { createLeadProjection, leadName, type FoldedLeadEvent } from './leads/project.js';
 import { decideLeads } from './scores/decide.js';
+import { endAfter, undecided, type DecisionSource } from './scores/decided-sources.js';
 import type { LeadCause, LeadEvent } from './scores/events.js';
 import { compileRules, type CompiledRules } from './scores/rule-model.js';
 
@@ -60,6 +62,7 @@ export const scoringCollections = [
   leadAliases,
   timeline,
   histograms,
+  lateDecisions,
 ];
 
 export interface PartitionOptions {
@@ -84,12 +87,15 @@ export function openPartition(
   const storedConfigurations = readModel.collection(configurations);
   const storedChanges = readModel.collection(configurationChanges);
   const { maximumMatches = defaultMaximumMatches } = options;
+  const storedLateDecisions = readModel.collection(lateDecisions);
   const checkpoints = createCheckpoints(readModel);
   const writer = createGuardedWriter(readModel);
   const projection = createLeadProjection(readModel, { partition, cachedLeads: options.cachedLeads });
   /** Configurations of the OUs that this partition owns, as folded. */
   const folded = new Map<string, { configuration: ScoringConfiguration; offset: number }>();
   const compiled = new Map<string, CompiledRules>();
+  /** The next offset of ingest.events behind all that is decided on, as the checkpoint and the own events tell. */
+  let decidedUpTo = 0;
 
   async function loadFolded(ouIds: Iterable<string>): Promise<void> {
     const missing = [...new Set(ouIds)].filter((ouId) => !folded.has(ouId));
@@ -128,7 +134,10 @@ export function openPartition(
   }
 
   async function decideScores(incoming: readonly IncomingRecord[]): Promise<Decision> {
-    const causes = incoming.flatMap((record) => leadCause(record) ?? []);
+    // Those of a batch that are of this topic have all come from it, or have all been sent again.
+    const isSentAgain = incoming[0] !== undefined && wasSentAgain(incoming[0]);
+    const fresh = isSentAgain ? await notDecidedLate(incoming) : undecided(incoming, decidedUpTo);
+    const causes = fresh.flatMap((record) => leadCause(record, isSentAgain) ?? []);
     if (causes.length === 0) return { events: [] };
     const [rules, before] = await Promise.all([
       rulesOf(new Set(causes.map(({ payload }) => payload.ou_id))),
@@ -146,6 +155,30 @@ export function openPartition(
     );
     if (!decided) throw new BatchTooLarge(`more than ${String(maximumMatches)} rules match in one batch`);
     return { events: decided.map(leadEventRecord) };
+  }
+
+  /** Of records that were sent again, those that no decision is recorded for. */
+  async function notDecidedLate(incoming: readonly IncomingRecord[]): Promise<IncomingRecord[]> {
+    const idOf = ({ offset }: IncomingRecord) => lateDecisionId(partition, offsetToNumber(offset));
+    const known = new Set(
+      (await findByIds(storedLateDecisions, [...new Set(incoming.map(idOf))])).map(({ _id }) => _id),
+    );
+    return incoming.filter((record) => {
+      const id = idOf(record);
+      if (known.has(id)) return false;
+      known.add(id);
+      return true;
+    });
+  }
+
+  async function foldSources(sources: readonly DecisionSource[]): Promise<void> {
+    const late = sources.filter(({ sent_again }) => sent_again === true);
+    if (late.length > 0)
+      await insertMissing(
+        storedLateDecisions,
+        late.map(({ offset }) => ({ _id: lateDecisionId(partition, offset), partition })),
+      );
+    for (const source of sources) decidedUpTo = endAfter(decidedUpTo, source);
   }
 
   /** A rule change counts for events that are decided from then on: versions are looked at for every batch. */
@@ -193,7 +226,11 @@ export function openPartition(
   }
 
   return {
-    checkpoint: () => checkpoints.load(processorName, partition),
+    checkpoint: async () => {
+      const checkpoint = await checkpoints.load(processorName, partition);
+      decidedUpTo = offsetToNumber(checkpoint.positions['ingest.events'] ?? 0n);
+      return checkpoint;
+    },
     decide: (incoming: IncomingRecord[]): Promise<Decision> =>
       incoming[0]?.topic === 'scoring.commands' ? decideCommands(incoming) : decideScores(incoming),
     fold: async (events: FoldedRecord[]): Promise<void> => {
@@ -216,6 +253,7 @@ export function openPartition(
         folded.clear();
         throw error;
       }
+      await foldSources(leadEvents.flatMap(({ payload }) => payload.source ?? []));
       await projection.fold(leadEvents);
     },
     store: async (checkpoint: Checkpoint) => {
@@ -227,19 +265,23 @@ export function openPartition(
       // What is published stays in force for the other partitions until the fold has come to it again.
       await deletePartition(readModel, configurations, partition, touch);
       await deletePartition(readModel, configurationChanges, partition, touch);
+      await deletePartition(readModel, lateDecisions, partition, touch);
       await deletePartition(readModel, leads, partition, touch);
       await deletePartition(readModel, leadAliases, partition, touch);
       await deletePartition(readModel, timeline, partition, touch);
       await deletePartition(readModel, histograms, partition, touch);
       folded.clear();
       projection.clear();
+      decidedUpTo = 0;
     },
   };
 }
 
-function leadCause(record: IncomingRecord): LeadCause | null {
-  if (isRecord(record, records.eventsIngested)) return { type: 'EventsIngested', payload: record.payload };
-  if (isRecord(record, records.leadDeleted)) return { type: 'LeadDeleted', payload: record.payload };
+function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | null {
+  const source = { offset: offsetToNumber(record.offset), ...(isSentAgain && { sent_again: true as const }) };
+  if (isRecord(record, records.eventsIngested))
+    return { type: 'EventsIngested', payload: record.payload, source };
+  if (isRecord(record, records.leadDeleted)) return { type: 'LeadDeleted', payload: record.payload, source };
   return null;
 }
 

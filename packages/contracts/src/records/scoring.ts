@@ -227,6 +227,17 @@ const adjustment = z.strictObject({
 });
 export type ScoreAdjustment = z.infer<typeof adjustment>;
 
+const decisionSource = z
+  .strictObject({
+    offset: z.int().min(0),
+    sent_again: z
+      .literal(true)
+      .optional()
+      .describe('It was a dead letter, and sent again: it is decided later than what came after it.'),
+  })
+  .optional()
+  .describe('Where the record that this decides is on ingest.events, in the same partition number.');
+
 export const leadScored = defineRecord({
   type: 'LeadScored',
   topic: 'scoring.events',
@@ -259,6 +270,7 @@ export const leadScored = defineRecord({
       .max(10)
       .optional()
       .describe('Points that no rule gave: previous_score, the points of all matches and these make score.'),
+    source: decisionSource,
   }),
 });
 export type LeadScored = PayloadOf<typeof leadScored>;
@@ -275,6 +287,7 @@ export const leadRemoved = defineRecord({
     previous_score: score.describe('The score that it had.'),
     deletion_id: id,
     removed_at: time,
+    source: decisionSource,
   }),
 });
 export type LeadRemoved = PayloadOf<typeof leadRemoved>;

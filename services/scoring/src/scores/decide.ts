@@ -1,6 +1,7 @@
 // Decides what events give leads, and that a deleted lead has no score: pure. The decision is what is recorded; it is
 // never evaluated again.
 import { heldInRange, type records } from '@lead-scoring/contracts';
+import type { DecisionSource } from './decided-sources.js';
 import type { LeadCause, LeadEvent } from './events.js';
 import { ruleMatches, type CompiledRules } from './rule-model.js';
 
@@ -32,17 +33,18 @@ export function decideLeads(
   const scores = new Map<string, number | null>();
   const events: LeadEvent[] = [];
   let matches = 0;
-  for (const { type, payload } of causes) {
+  for (const { type, payload, source } of causes) {
     const { ou_id, lead_id } = payload;
     const name = `${ou_id}/${lead_id}`;
     const known = scores.get(name);
     const before = known === undefined ? scoreBefore(ou_id, lead_id) : known;
     if (type === 'LeadDeleted') {
-      if (before !== null) events.push({ type: 'LeadRemoved', payload: leadRemoved(payload, before) });
+      if (before !== null)
+        events.push({ type: 'LeadRemoved', payload: leadRemoved(payload, before, source) });
       scores.set(name, null);
       continue;
     }
-    for (const decision of decideScore(payload, before, rulesOf(ou_id))) {
+    for (const decision of decideScore(payload, before, rulesOf(ou_id), source)) {
       scores.set(name, decision.score);
       for (const scored of decision.scored_events) matches += scored.matches.length;
       events.push({ type: 'LeadScored', payload: decision });
@@ -55,8 +57,9 @@ export function decideLeads(
 function leadRemoved(
   { ou_id, lead_id, deletion_id, deleted_at }: records.LeadDeleted,
   previous_score: number,
+  source: DecisionSource | undefined,
 ): records.LeadRemoved {
-  return { ou_id, lead_id, previous_score, deletion_id, removed_at: deleted_at };
+  return { ou_id, lead_id, previous_score, deletion_id, removed_at: deleted_at, ...(source && { source }) };
 }
 
 /**
@@ -67,6 +70,7 @@ export function decideScore(
   ingested: records.EventsIngested,
   previousScore: number | null,
   rules: CompiledRules,
+  source?: DecisionSource,
 ): records.LeadScored[] {
   const decisions: records.LeadScored[] = [];
   let before = previousScore;
@@ -79,6 +83,7 @@ export function decideScore(
     decisions.push({
       ...leadScored(ingested, part, scored, before, score, rules.version),
       ...(held !== 0 && { adjustments: [heldBack(held)] }),
+      ...(source && { source }),
     });
     before = score;
     held = 0;

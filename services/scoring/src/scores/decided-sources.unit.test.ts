@@ -1,0 +1,140 @@
+// However often and in whatever pieces records of ingest.events are handed over, each is decided on once.
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { deleted, ingested, ouId } from '../testing/builders.js';
+import { viewRules } from '../testing/view-rules.js';
+import { decideLeads } from './decide.js';
+import { endAfter, undecided } from './decided-sources.js';
+import type { LeadCause, LeadEvent } from './events.js';
+
+interface Happened {
+  offset: bigint;
+  cause: LeadCause;
+}
+
+/** What a partition knows from its own events alone. */
+interface Known {
+  end: number;
+  scores: Map<string, number | null>;
+}
+
+const nothing = (): Known => ({ end: 0, scores: new Map() });
+
+function fold(known: Known, events: readonly LeadEvent[]): void {
+  for (const { type, payload } of events) {
+    known.end = endAfter(known.end, payload.source);
+    known.scores.set(payload.lead_id, type === 'LeadScored' ? payload.score : null);
+  }
+}
+
+function decide(known: Known, handed: readonly Happened[]): LeadEvent[] {
+  return decideLeads(
+    undecided(handed, known.end).map(({ offset, cause }) => ({
+      ...cause,
+      source: { offset: Number(offset) },
+    })),
+    (_, lead) => known.scores.get(lead) ?? null,
+    viewRules,
+  );
+}
+
+/** Offsets grow, with gaps for markers. */
+const log = fc
+  .array(
+    fc.record({
+      gap: fc.integer({ min: 1, max: 3 }),
+      lead: fc.constantFrom('ada', 'bob', 'cleo'),
+      isDeletion: fc.boolean(),
+      events: fc.integer({ min: 1, max: 3 }),
+    }),
+    { minLength: 1, maxLength: 30 },
+  )
+  .map((happened) => {
+    let offset = 0n;
+    return happened.map(({ gap, lead, isDeletion, events }): Happened => {
+      offset += BigInt(gap);
+      return {
+        offset,
+        cause: isDeletion
+          ? { type: 'LeadDeleted', payload: deleted(lead) }
+          : {
+              type: 'EventsIngested',
+              payload: ingested(
+                lead,
+                Array.from({ length: events }, () => ({})),
+              ),
+            },
+      };
+    });
+  });
+
+describe('records that are handed over', () => {
+  test('again from any earlier place, at any moment, give the same decisions as those that come once', () => {
+    const steps = fc.array(
+      fc.record({
+        take: fc.integer({ min: 1, max: 8 }),
+        back: fc.integer({ min: 0, max: 30 }),
+        replay: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 20 },
+    );
+    fc.assert(
+      fc.property(log, steps, (happened, ways) => {
+        const once = nothing();
+        const expected = decide(once, happened);
+
+        let known = nothing();
+        const recorded: LeadEvent[] = [];
+        let at = 0;
+        const hand = (from: number, to: number) => {
+          const events = decide(known, happened.slice(from, to));
+          recorded.push(...events);
+          fold(known, events);
+        };
+        for (const { take, back, replay } of ways) {
+          const from = Math.max(0, at - back);
+          at = Math.min(happened.length, at + take);
+          hand(from, at);
+          if (replay) {
+            // A new owner, or a rebuild: what is known comes from the events.
+            known = nothing();
+            fold(known, recorded);
+          }
+        }
+        hand(at, happened.length);
+        hand(0, happened.length);
+        expect(recorded).toEqual(expected);
+      }),
+    );
+  });
+
+  test('twice in one batch are decided on once', () => {
+    const record: Happened = {
+      offset: 7n,
+      cause: { type: 'EventsIngested', payload: ingested('ada', [{}]) },
+    };
+    expect(decide(nothing(), [record, record])).toHaveLength(1);
+  });
+});
+
+test('a decision says which record it decides, also one in several parts and one that removes a lead', () => {
+  const source = { offset: 42 };
+  const events = decideLeads(
+    [
+      { type: 'EventsIngested', payload: ingested('ada', [{}, {}]), source },
+      { type: 'LeadDeleted', payload: deleted('ada'), source: { offset: 43 } },
+    ],
+    () => null,
+    viewRules,
+  );
+  expect(events.map(({ payload }) => [payload.ou_id, payload.source])).toEqual([
+    [ouId, { offset: 42 }],
+    [ouId, { offset: 43 }],
+  ]);
+});
+
+test('a decision of before there was a source changes nothing of what is known', () => {
+  expect(endAfter(5, undefined)).toBe(5);
+  expect(endAfter(5, { offset: 3, sent_again: true })).toBe(5);
+  expect(endAfter(5, { offset: 5 })).toBe(6);
+});
