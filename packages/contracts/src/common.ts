@@ -32,6 +32,19 @@ export const wholeNumber = (minimum: number, maximum: number) =>
 
 export const id = z.uuid().describe('UUID').meta({ example: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' });
 
+/** A lead's id where a route takes one: routes are asked by this very schema which of their parameters name a lead. */
+export const leadId = z
+  .uuid({
+    error: ({ input }) =>
+      typeof input === 'string' && /[@:]/.test(input)
+        ? "is an address, not a lead's id; find the lead with GET /leads/search?q=…"
+        : undefined,
+  })
+  .describe(
+    "The lead's id. An id that no lead has, and whose alias was linked to another lead, names that lead.",
+  )
+  .meta({ example: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' });
+
 /** ISO 8601 UTC with milliseconds, as everything that the system writes carries it. */
 export const time = text(40)
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be ISO 8601 UTC with milliseconds')

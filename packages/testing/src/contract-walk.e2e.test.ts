@@ -1,6 +1,9 @@
 // What is declared is served, and what is served is declared.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@lead-scoring/platform/waiting';
 import {
+  leadIdOf,
+  leadParametersOf,
   problem,
   recordDeclarations,
   serviceNames,
@@ -82,6 +85,92 @@ describe('every declared route is served', () => {
     expect(Number(answer.headers.get('x-ratelimit-remaining'))).toBeGreaterThan(0);
     expect(Number(answer.headers.get('x-ratelimit-reset'))).toBeGreaterThan(Date.now() / 1_000 - 60);
   });
+});
+
+describe('an id whose alias was linked to another lead names that lead', () => {
+  const ofLead = routeNames.filter((name) => {
+    const { path, query } = leadParametersOf(routeNamed(name));
+    return path.length + query.length > 0;
+  });
+  let oldId: string;
+  let position: string;
+
+  beforeAll(async () => {
+    const cookie = `cookie of ${unit.mark}`;
+    oldId = leadIdOf(unit.ouId, 'cookie', cookie);
+    const answer = await system.request<{ position: string }>('/ingest', {
+      token: unit.adminToken,
+      body: {
+        aliases: [
+          { alias_kind: 'email', alias: unit.alias },
+          { alias_kind: 'cookie', alias: cookie },
+        ],
+        event_type: unit.eventType,
+      },
+    });
+    ({ position } = answer.body);
+    // The link is made by a command of its own, after the event that named both.
+    await eventually('the alias is linked', async () => {
+      const { status } = await system.request(`/events/${oldId}?min_position=${position}`, {
+        token: unit.adminToken,
+      });
+      return status === 200 ? true : undefined;
+    });
+  });
+
+  test('every route that takes a lead’s id says so', () => {
+    const named = routeNames.filter((name) => {
+      const { path, query } = routeNamed(name);
+      return /^\/(leads?|score|events)\/\{/.test(path) || 'lead_id' in (query?.shape ?? {});
+    });
+    expect(ofLead).toEqual(named);
+    expect(ofLead.length).toBeGreaterThanOrEqual(9);
+  });
+
+  test.each(ofLead.filter((name) => name !== 'deleteLead'))(
+    '%s: the old id answers as the lead’s own does',
+    async (name) => {
+      const { path, query } = leadParametersOf(routeNamed(name));
+      const ask = async (id: string) => {
+        const example = routeExamples[name](unit);
+        const withId = (names: readonly string[]) => Object.fromEntries(names.map((one) => [one, id]));
+        const { status, body } = await send(
+          system,
+          name,
+          {
+            ...example,
+            ...(path.length > 0 && { parameters: { ...example.parameters, ...withId(path) } }),
+            ...(query.length > 0 && { query: { ...example.query, ...withId(query) } }),
+          },
+          { token: unit.adminToken },
+        );
+        // What is made anew each time, or says when the answer was.
+        const { token, share_url, expires_at, at, ...rest } = body as Record<string, unknown>;
+        return { status, body: rest, made: [token, share_url, expires_at, at].map((one) => typeof one) };
+      };
+      const own = await ask(unit.leadId);
+      expect(own.status).toBeLessThan(300);
+      expect(await ask(oldId)).toEqual(own);
+    },
+  );
+
+  test.each(ofLead.filter((name) => leadParametersOf(routeNamed(name)).path.length > 0))(
+    '%s: an address in place of an id is told what it is',
+    async (name) => {
+      const example = routeExamples[name](unit);
+      const [parameter = ''] = leadParametersOf(routeNamed(name)).path;
+      const answer = await send(
+        system,
+        name,
+        { ...example, parameters: { ...example.parameters, [parameter]: unit.alias } },
+        { token: unit.adminToken },
+      );
+      expect(answer.status).toBe(400);
+      expect(JSON.stringify(answer.body)).toContain(
+        "is an address, not a lead's id; find the lead with GET /leads/search?q=…",
+      );
+    },
+  );
 });
 
 describe('who asked for a change is recorded with it for good', () => {

@@ -180,6 +180,7 @@ export async function openGateway(
     appUrl: configuration.APP_URL,
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
     identityChanged,
+    namedLead: (...parameters: Parameters<typeof forwarder.namedLead>) => forwarder.namedLead(...parameters),
     checkAnswers: process.env.NODE_ENV === 'test',
   };
   const intakeDependencies = {

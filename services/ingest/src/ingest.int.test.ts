@@ -307,7 +307,13 @@ describe('a deleted lead', () => {
     const leads = ['linked', 'cookie:old', 'cookie:new', 'cookie:far'].map((name) => leadOf(name));
     const totals = () =>
       Promise.all(leads.map((lead) => rig.get(`/events/${lead}`).then(({ body }) => body.total)));
-    expect(await totals()).toEqual([4, 1, 0, 0]);
+    expect(await totals()).toEqual([4, 1, undefined, undefined]);
+    const named = (name: string) =>
+      rig.get(`/internal/named-lead/${leadOf(name)}`).then(({ body }) => body.lead_id);
+    // One that has events of its own names itself, though later ones go elsewhere.
+    expect(await named('cookie:old')).toBe(leadOf('cookie:old'));
+    for (const linked of ['cookie:new', 'cookie:far']) expect(await named(linked)).toBe(leadOf('linked'));
+    expect(await named('never seen')).toBe(leadOf('never seen'));
     expect(await rig.request(deleteLead('cookie:far'))).toEqual({ outcome: 'done' });
     expect((await rig.get(`/events/${leadOf('linked')}`)).status).toBe(404);
     expect((await rig.get(`/events/${leadOf('cookie:new')}`)).status).toBe(404);

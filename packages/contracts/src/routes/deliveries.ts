@@ -1,6 +1,6 @@
 // Deliveries: what was sent to the OU's notification channels, every attempt of it, and sending it again.
 import { z } from 'zod';
-import { cursorParameter, id, page, pageParameters, time } from '../common.js';
+import { cursorParameter, id, leadId, page, pageParameters, time } from '../common.js';
 import { notificationPayload, triggerKind } from '../domain/webhook.js';
 import { failureReason } from '../records/notification-deliveries.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -80,7 +80,7 @@ export const listDeliveries = defineRoute({
   query: z.strictObject({
     channel_id: id.optional(),
     trigger_id: id.optional(),
-    lead_id: id.optional(),
+    lead_id: leadId.optional(),
     status: deliveryStatus.optional(),
     ...pageParameters,
     cursor: cursorParameter,

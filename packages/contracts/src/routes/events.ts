@@ -4,6 +4,7 @@ import {
   cursorParameter,
   id,
   inOrder,
+  leadId,
   name,
   page,
   pageParameters,
@@ -55,7 +56,7 @@ export const listEvents = defineRoute({
   summary: 'Events, newest first',
   query: inOrder({
     ...filters,
-    lead_id: id.optional(),
+    lead_id: leadId.optional(),
     alias: z.string().min(1).max(512).optional().describe('Events that came under this alias, of any kind.'),
     ...pageParameters,
     cursor: cursorParameter,
@@ -74,7 +75,7 @@ export const listLeadEvents = defineRoute({
   access: viewer,
   tag: 'Events',
   summary: "A lead's events, newest first",
-  parameters: z.strictObject({ leadID: id }),
+  parameters: z.strictObject({ leadID: leadId }),
   query: inOrder({
     ...filters,
     ...pageParameters,

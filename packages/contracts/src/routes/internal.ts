@@ -1,6 +1,28 @@
 // Routes between the gateway and the services: on the internal query port only, in no public document.
 import { z } from 'zod';
+import { id } from '../common.js';
 import { defineRoute, viewer } from './route.js';
+
+/** Ingest knows which leads' aliases were linked to others. */
+export const findNamedLead = defineRoute({
+  name: 'findNamedLead',
+  method: 'GET',
+  path: '/internal/named-lead/{leadID}',
+  owner: 'ingest',
+  kind: 'query',
+  access: viewer,
+  tag: 'Leads',
+  summary: 'The lead that an id names',
+  parameters: z.strictObject({ leadID: id }),
+  responses: {
+    200: {
+      description:
+        'The lead itself, or the one that its alias was linked to when it has no events of its own',
+      schema: z.strictObject({ lead_id: id }),
+    },
+  },
+  problems: [],
+});
 
 /** Ingest tells how far scoring must have come for a position to be visible there. */
 export const awaitVisible = defineRoute({

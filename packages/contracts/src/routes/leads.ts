@@ -5,6 +5,7 @@ import {
   id,
   inOrder,
   integerParameter,
+  leadId,
   name,
   numberParameter,
   page,
@@ -120,7 +121,7 @@ export const getScore = defineRoute({
   access: viewer,
   tag: 'Leads',
   summary: "A lead's score",
-  parameters: z.strictObject({ leadID: id }),
+  parameters: z.strictObject({ leadID: leadId }),
   query: z.strictObject({ min_position: minPosition }),
   responses: {
     200: {
@@ -229,7 +230,7 @@ export const explainScore = defineRoute({
   access: viewer,
   tag: 'Leads',
   summary: 'Why a lead has its score, now or at a past moment',
-  parameters: z.strictObject({ leadID: id }),
+  parameters: z.strictObject({ leadID: leadId }),
   query: z.strictObject({
     range_hours: integerParameter(1, 876_000)
       .default(720)
@@ -254,7 +255,7 @@ export const deleteLead = defineRoute({
   summary: 'Delete a lead',
   description:
     'The lead is deleted with its events, scores, aliases, share links and notifications, and so are leads whose aliases were linked to it. An id whose alias was linked to another lead names that lead. Events are gone when this is answered; scores, share links and notifications follow within moments, and what waits to be sent is not sent. A later event of any of the aliases starts a new lead with a score of 0; an event that had been counted is not counted again. Irreversible.',
-  parameters: z.strictObject({ id }),
+  parameters: z.strictObject({ id: leadId }),
   responses: { 204: { description: 'Deleted' } },
   problems: [404],
 });

@@ -1,5 +1,6 @@
 // How an HTTP route is declared: once, here. The gateway's router, validation, OpenAPI and the client come from it.
-import type { z } from 'zod';
+import { z } from 'zod';
+import { leadId } from '../common.js';
 import type { Role, Scope } from '../records/gateway.js';
 import type { ServiceName } from '../records/record.js';
 
@@ -102,4 +103,16 @@ export function isPage(route: Pick<RouteDeclaration, 'kind' | 'responses'>): boo
 /** Express form of the path: `/leads/:id`. */
 export function expressPath(route: RouteDeclaration): string {
   return route.path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** The parameters of the path and of the query in which the route takes a lead's id. */
+export function leadParametersOf({ parameters, query }: Pick<RouteDeclaration, 'parameters' | 'query'>): {
+  path: string[];
+  query: string[];
+} {
+  const namesIn = (schema: z.ZodObject | undefined) =>
+    Object.entries(schema?.shape ?? {}).flatMap(([name, field]) =>
+      (field instanceof z.ZodOptional ? field.unwrap() : field) === leadId ? [name] : [],
+    );
+  return { path: namesIn(parameters), query: namesIn(query) };
 }

@@ -1,6 +1,6 @@
 // Share links: who has one sees why a lead has its score, without a credential, for seven days.
 import { z } from 'zod';
-import { id, page, pageParameters, score, time } from '../common.js';
+import { id, leadId, page, pageParameters, score, time } from '../common.js';
 import { defineRoute, editor, viewer } from './route.js';
 import { scoreExplanation } from './leads.js';
 
@@ -46,7 +46,7 @@ export const createShare = defineRoute({
   summary: "Share the explanation of a lead's score behind a link",
   description:
     'The link needs no login and lasts seven days. What it shows is computed when it is read. The answer shows `token` this once.',
-  parameters: z.strictObject({ id }),
+  parameters: z.strictObject({ id: leadId }),
   responses: {
     201: {
       description: 'Created',
@@ -84,7 +84,7 @@ export const listShares = defineRoute({
   access: viewer,
   tag,
   summary: 'Share links of a lead, newest first',
-  parameters: z.strictObject({ id }),
+  parameters: z.strictObject({ id: leadId }),
   query: z.strictObject(pageParameters),
   responses: { 200: { description: 'Share links, without their tokens', schema: page(share) } },
   problems: [404],

@@ -4,6 +4,7 @@ import {
   cursorParameter,
   id,
   inOrder,
+  leadId,
   name,
   page,
   pageParameters,
@@ -334,7 +335,7 @@ const deleted = {
 
 const firedQuery = inOrder({
   trigger_id: id.optional(),
-  lead_id: id.optional(),
+  lead_id: leadId.optional(),
   from: timeParameter.optional(),
   to: timeParameter.optional().describe('Exclusive.'),
   ...pageParameters,

@@ -1,6 +1,7 @@
 // Routes of kind `command`: validated, written to the owner's topic, and answered with the owner's reply.
 import {
   isProblemCode,
+  leadParametersOf,
   problemTypeOf,
   records,
   type JsonObject,
@@ -25,6 +26,7 @@ import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce, type Answer } from '../idempotency/answers.js';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
 import type { CommandSignature } from '../identity/command-signature.js';
+import type { Forwarder } from '../reads/forward.js';
 import type { BuiltCommand, CommandInput } from './commands.js';
 
 export interface CommandDependencies {
@@ -41,6 +43,8 @@ export interface CommandDependencies {
   replyTimeoutMs: number;
   /** Called when the gateway's own state has changed. */
   identityChanged(): void;
+  /** The lead that an id names. */
+  namedLead: Forwarder['namedLead'];
   /** Also check results against their declared schema. */
   checkAnswers: boolean;
 }
@@ -55,6 +59,7 @@ export function createCommandHandler(
   const { requester, signature, tokenSecret, sealing, appUrl } = dependencies;
   const timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
   const [status, declared] = successOf(route);
+  const { path: leadParameters } = leadParametersOf(route);
   return async (req, ouId) => {
     const caller = callerOf(req);
     const key = idempotencyKeyOf(headerOf(req, 'idempotency-key'));
@@ -69,8 +74,8 @@ export function createCommandHandler(
       : new Uint8Array();
     const perform = async (): Promise<Answer> => {
       const rawBody = route.body ? parseJson(decodeUtf8(bytes)) : undefined;
+      const parameters = route.parameters ? parseOrProblem(route.parameters, req.params, 'parameters') : {};
       const input = {
-        parameters: route.parameters ? parseOrProblem(route.parameters, req.params, 'parameters') : {},
         body: route.body ? parseOrProblem(route.body, rawBody, 'body') : {},
         rawBody,
         commandId,
@@ -83,22 +88,32 @@ export function createCommandHandler(
         sealing,
         appUrl,
       };
-      const { record, shown } = build(input as unknown as CommandInput<never>);
-      const headers = {
-        ...record.headers,
-        id: commandId,
-        actor: caller.actor,
-        // Unique among the requests of this instance, also when a caller gives two of them one request id.
-        'correlation-id': `${requestIdOf(req)}:${commandId}`,
-        ...(ouId !== undefined && { ou: ouId }),
+      const send = async (of: Record<string, unknown>) => {
+        const { record, shown } = build({ ...input, parameters: of } as unknown as CommandInput<never>);
+        const headers = {
+          ...record.headers,
+          id: commandId,
+          actor: caller.actor,
+          // Unique among the requests of this instance, also when a caller gives two of them one request id.
+          'correlation-id': `${requestIdOf(req)}:${commandId}`,
+          ...(ouId !== undefined && { ou: ouId }),
+        };
+        const command =
+          record.declaration.topic === 'gateway.commands'
+            ? signature.sign({ ...record, headers })
+            : { ...record, headers };
+        const reply = await requester.request(command, { timeoutMs }).catch((error: unknown) => {
+          throw asLogProblem(error, commandId);
+        });
+        return { reply, shown };
       };
-      const command =
-        record.declaration.topic === 'gateway.commands'
-          ? signature.sign({ ...record, headers })
-          : { ...record, headers };
-      const reply = await requester.request(command, { timeoutMs }).catch((error: unknown) => {
-        throw asLogProblem(error, commandId);
-      });
+      let { reply, shown } = await send(parameters);
+      if (reply.outcome === 'rejected' && reply.code === 'lead_not_found' && ouId !== undefined) {
+        const named = await withNamedLeads(parameters, leadParameters, (leadId) =>
+          dependencies.namedLead(leadId, req, ouId),
+        );
+        if (named) ({ reply, shown } = await send(named));
+      }
       if (route.owner === 'gateway') dependencies.identityChanged();
       if (reply.outcome === 'rejected') throw refused(reply);
       if (!declared) return { status };
@@ -119,6 +134,22 @@ export function createCommandHandler(
       perform,
     });
   };
+}
+
+/** The parameters with the leads that their ids name; null where those are the same. */
+async function withNamedLeads(
+  parameters: Readonly<Record<string, unknown>>,
+  leadParameters: readonly string[],
+  find: (leadId: string) => Promise<string>,
+): Promise<Record<string, unknown> | null> {
+  const named: Record<string, unknown> = { ...parameters };
+  let isAnother = false;
+  for (const name of leadParameters) {
+    const leadId = String(parameters[name]).toLowerCase();
+    named[name] = await find(leadId);
+    isAnother ||= named[name] !== leadId;
+  }
+  return isAnother ? named : null;
 }
 
 function successOf(route: RouteDeclaration) {

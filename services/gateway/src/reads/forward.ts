@@ -2,6 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import {
   decodePosition,
+  leadParametersOf,
   routeDeclarations,
   type RouteDeclaration,
   type ServiceName,
@@ -33,6 +34,8 @@ export type Owner = Exclude<ServiceName, 'gateway'>;
 export interface Forwarder {
   /** @throws ProblemError 400 for a query that is not as declared, 503 when the owner is away, 504 when it is late */
   forward(route: RouteDeclaration, req: Request, res: Response, ouId: string | undefined): Promise<void>;
+  /** The lead that an id names: another one where no lead has the id, and its alias was linked to that one. */
+  namedLead(leadId: string, req: Request, ouId: string): Promise<string>;
 }
 
 export interface ForwarderOptions {
@@ -66,7 +69,17 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
       'site-analysis': poolOf(options.urls['site-analysis'], timeoutMs),
     };
     return Promise.resolve({
-      value: { forward: (...parameters) => forward(pools, options.internalSecret, ...parameters) },
+      value: {
+        forward: (...parameters) => forward(pools, options.internalSecret, ...parameters),
+        namedLead: async (leadId, req, ouId) => {
+          const authorization = await signInternal(claimsOf(req, ouId), options.internalSecret);
+          const headers = {
+            [internalAuthorizationHeader]: authorization,
+            'x-request-id': requestIdOf(req),
+          };
+          return namedLead(leadId, (owner, path) => request(pools[owner], { method: 'GET', path, headers }));
+        },
+      },
       stop: async () => {
         await Promise.all(Object.values(pools).map((pool) => pool.close()));
       },
@@ -125,15 +138,57 @@ async function forward(
     }
     if (question) extra['content-type'] = 'application/json';
     const method = route.method === 'POST' ? 'POST' : 'GET';
-    await passOn(
-      await ask(route.owner as Owner, req.url, extra, { method, ...(question && { body: question }) }),
-      res,
-    );
+    const askOwner = (path: string) =>
+      ask(route.owner as Owner, path, extra, { method, ...(question && { body: question }) });
+    const leads = leadParametersOf(route);
+    const path = await withNamedLeads(req.url, leads.query, query, ask);
+    const answer = await askOwner(path);
+    const elsewhere =
+      answer.statusCode === 404 && ouId !== undefined
+        ? await withNamedLeads(path, leads.path, req.params, ask)
+        : path;
+    if (elsewhere === path) {
+      await passOn(answer, res);
+      return;
+    }
+    await answer.body.dump();
+    await passOn(await askOwner(elsewhere), res);
   } catch (error) {
     // The caller has gone: nobody is there to be answered.
     if (gone.signal.aborted) return;
     throw error;
   }
+}
+
+type Ask = (owner: Owner, path: string) => Promise<Dispatcher.ResponseData>;
+
+/**
+ * The address with the leads that its ids name. Reads by a path ask only when there is no such lead, so that this costs
+ * nothing otherwise; a list that is narrowed to a lead asks first, since it has no such answer.
+ */
+async function withNamedLeads(
+  url: string,
+  parameters: readonly string[],
+  values: Readonly<Record<string, unknown>>,
+  ask: Ask,
+): Promise<string> {
+  let named = url;
+  for (const parameter of parameters) {
+    const id = values[parameter];
+    if (typeof id === 'string') named = named.replace(id, await namedLead(id.toLowerCase(), ask, id));
+  }
+  return named;
+}
+
+/** @param otherwise when it names itself */
+async function namedLead(leadId: string, ask: Ask, otherwise = leadId): Promise<string> {
+  const answer = await ask('ingest', `/internal/named-lead/${leadId}`);
+  if (answer.statusCode !== 200) {
+    await answer.body.dump();
+    return otherwise;
+  }
+  const { lead_id } = routeDeclarations.findNamedLead.responses[200].schema.parse(await answer.body.json());
+  return lead_id === leadId ? otherwise : lead_id;
 }
 
 /** Of the body of a question. */

@@ -5,8 +5,8 @@ import {
   normaliseAlias,
   routes,
   type Alias,
+  routeDeclarations,
   type records,
-  type routeDeclarations,
 } from '@lead-scoring/contracts';
 import {
   Binary,
@@ -56,10 +56,13 @@ export function eventQueries(readModel: ReadModel): BoundQuery[] {
     }),
     bindQuery(routes.listLeadEvents, async ({ params, query, context: { ouId } }) => {
       const page = await listLeads(readModel, ouId, [params.leadID], query);
-      if (page.total === 0 && !(await isKnownLead(readModel, ouId, params.leadID)))
+      if (page.total === 0 && !(await hasEvents(readModel, ouId, params.leadID)))
         throw new ProblemError(404, 'lead_not_found', 'No lead of this organizational unit has this id.');
       return page;
     }),
+    bindQuery(routeDeclarations.findNamedLead, async ({ params, context: { ouId } }) => ({
+      lead_id: await namedLead(readModel, ouId, params.leadID.toLowerCase()),
+    })),
   ];
 }
 
@@ -204,20 +207,30 @@ function placeFrom(cursor: string, ouId: string): Binary {
   return place;
 }
 
-/** Whether there is an event of the lead, or of the lead that it is redirected to. */
-async function isKnownLead(readModel: ReadModel, ouId: string, leadId: string): Promise<boolean> {
-  const leads = new Set([leadId]);
-  await followRedirects(readModel, leads);
+async function hasEvents(readModel: ReadModel, ouId: string, leadId: string): Promise<boolean> {
   const found = await withClassifiedErrors(() =>
-    Promise.all(
-      [...leads].map((lead) =>
-        readModel
-          .collection(eventRecords)
-          .findOne({ _id: recordIdsOf(lead), ou: uuidToBinary(ouId) }, { projection: { _id: 1 } }),
-      ),
-    ),
+    readModel
+      .collection(eventRecords)
+      .findOne({ _id: recordIdsOf(leadId), ou: uuidToBinary(ouId) }, { projection: { _id: 1 } }),
   );
-  return found.some((event) => event !== null);
+  return found !== null;
+}
+
+/** As far as an event is forwarded, which ends rings of redirects as well. */
+const maximumHops = 20;
+
+/** The lead itself when it has events of its own, as those before a link are; else the one that its alias was linked to. */
+async function namedLead(readModel: ReadModel, ouId: string, leadId: string): Promise<string> {
+  let named = leadId;
+  for (let hop = 0; hop < maximumHops; hop += 1) {
+    if (await hasEvents(readModel, ouId, named)) return named;
+    const found = await withClassifiedErrors(() =>
+      readModel.collection(redirects).findOne({ _id: uuidToBinary(named), ou: uuidToBinary(ouId) }),
+    );
+    if (!found || found.lead_id === named) break;
+    named = found.lead_id;
+  }
+  return leadId;
 }
 
 const wellKnownKinds = ['email', 'phone', 'external_id', 'cookie', 'social', 'user_id', 'anonymous_id'];
