@@ -1,6 +1,7 @@
 // The commands, their arguments and flags, and what runs them.
 import type { Readable } from 'node:stream';
 import { Command, Option } from 'commander';
+import { acls, type AclsFlags } from './acls-command.js';
 import { doctor } from './doctor-command.js';
 import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
 import { ingest, type IngestFlags } from './ingest-command.js';
@@ -47,7 +48,8 @@ type Flags = GlobalFlags &
   IngestFlags &
   LeadsFlags &
   ExplainFlags &
-  TailFlags & { timeout?: string; again?: boolean };
+  TailFlags &
+  AclsFlags & { timeout?: string; again?: boolean };
 
 function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
   const { environment, directory, stdin, output } = surroundings;
@@ -162,6 +164,17 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
         retryLetters(serviceNamed(service), ids, flags, settings, output),
       ),
     );
+
+  program
+    .command('acls')
+    .description(
+      'The rights that each service and an operator need in Kafka, for users named like the services; or, with --consumer, those of a downstream consumer.',
+    )
+    .option('--consumer <user>', 'a user that is to read the public topics, and nothing else')
+    .option('--group <prefix>', 'how the names of the consumer’s groups begin (default: the user)')
+    .option('--user-prefix <text>', 'put in front of the services’ names: their users')
+    .option('--create', 'give these rights, in place of printing commands for kafka-acls.sh')
+    .action(command((flags, settings) => acls(flags, settings, output)));
 
   program
     .command('doctor')

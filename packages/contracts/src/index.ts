@@ -26,6 +26,7 @@ export * from './documents/page.js';
 export * from './intake/sent-time.js';
 export * from './intake/validate.js';
 export * as records from './records/declarations.js';
+export * from './records/acls.js';
 export * from './records/index.js';
 export * from './records/record.js';
 export * from './records/topics.js';

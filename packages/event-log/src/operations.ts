@@ -1,6 +1,14 @@
 // What operators ask of the log: lag, tailing a topic, rebuilding a read model.
 import { randomUUID } from 'node:crypto';
-import { readersOf, recordsOf, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
+import {
+  type AclBinding,
+  readersOf,
+  recordsOf,
+  topics,
+  type ServiceName,
+  type TopicName,
+} from '@lead-scoring/contracts';
+import kafkajs from 'kafkajs';
 import { headerText, recordHeaders } from './codec.js';
 import { unavailable } from './access-errors.js';
 import { EventLogUnavailable } from './errors.js';
@@ -54,6 +62,46 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
     admin.disconnect().catch(() => undefined);
   }
 }
+
+/** Gives rights, those that there are among them. The log's own user must be allowed to. */
+export async function createAcls(log: EventLog, bindings: readonly AclBinding[]): Promise<void> {
+  const admin = log[internals].kafka.admin();
+  try {
+    await admin.connect();
+    await admin.createAcls({
+      acl: bindings.map(({ principal, resource, name, pattern, operation }) => ({
+        resourceType: aclResources[resource],
+        resourceName: name,
+        resourcePatternType:
+          pattern === 'prefixed'
+            ? kafkajs.ResourcePatternTypes.PREFIXED
+            : kafkajs.ResourcePatternTypes.LITERAL,
+        principal,
+        host: '*',
+        operation: aclOperations[operation],
+        permissionType: kafkajs.AclPermissionTypes.ALLOW,
+      })),
+    });
+  } catch (error) {
+    throw unavailable('the rights cannot be given', error, log.config.access);
+  } finally {
+    admin.disconnect().catch(() => undefined);
+  }
+}
+
+const aclResources = {
+  topic: kafkajs.AclResourceTypes.TOPIC,
+  group: kafkajs.AclResourceTypes.GROUP,
+  'transactional-id': kafkajs.AclResourceTypes.TRANSACTIONAL_ID,
+} as const;
+
+const aclOperations = {
+  Read: kafkajs.AclOperationTypes.READ,
+  Write: kafkajs.AclOperationTypes.WRITE,
+  Create: kafkajs.AclOperationTypes.CREATE,
+  Describe: kafkajs.AclOperationTypes.DESCRIBE,
+  DescribeConfigs: kafkajs.AclOperationTypes.DESCRIBE_CONFIGS,
+} as const;
 
 /** Asks the schema registry for something small. @throws EventLogUnavailable that says what keeps us out of it */
 export async function checkSchemaRegistry(log: EventLog): Promise<void> {

@@ -37,6 +37,8 @@ export interface SystemOptions {
   instances?: Partial<Record<ServiceName, number>>;
   /** Further environment of every service. */
   environment?: Record<string, string>;
+  /** Of one service, before that of all. */
+  environmentOf?: (name: ServiceName) => Record<string, string>;
   /** Called after each start of a service's process, the first included. */
   onChange?: (system: RunningSystem) => void;
   onProgress?: (message: string) => void;
@@ -182,6 +184,7 @@ function environmentOf(
       APP_URL: urlOf('gateway'),
     }),
     ...options.environment,
+    ...options.environmentOf?.(name),
   };
 }
 

@@ -7,8 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readServerAccess } from '@lead-scoring/contracts';
-import { checkSchemaRegistry, createEventLog, endOffsets, listReplication } from '@lead-scoring/event-log';
+import { publicTopics, readServerAccess, serviceNames, topics } from '@lead-scoring/contracts';
+import {
+  checkSchemaRegistry,
+  createEventLog,
+  endOffsets,
+  listReplication,
+  tail,
+} from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { checkDatabase } from '@lead-scoring/read-model';
 import { pino } from 'pino';
@@ -29,7 +35,8 @@ const namespace = `test-${randomBytes(5).toString('hex')}`;
 
 let servers: GuardedServers;
 beforeAll(async () => {
-  servers = await startGuardedServers({ system: kafkaPassword });
+  const users = ['system', 'crm', ...[...serviceNames, 'operator'].map((name) => `svc-${name}`)];
+  servers = await startGuardedServers(Object.fromEntries(users.map((user) => [user, kafkaPassword])));
 }, 180_000);
 afterAll(async () => {
   await removeNamespace(servers.plain, namespace);
@@ -71,17 +78,20 @@ const registryBearer = (): Environment => ({
 });
 
 /** A log that is let in as the environment says. */
-function logWith(environment: Environment, listener: 'sasl' | 'certificate' = 'sasl') {
+function logWith(
+  environment: Environment,
+  listener: 'sasl' | 'certificate' = 'sasl',
+  of: { namespace: string; partitions: number } = { namespace, partitions: 1 },
+) {
   const { access, problems } = readServerAccess(environment);
   expect(problems).toEqual([]);
   return createEventLog(
     {
       brokers: [servers.kafka[listener]],
       schemaRegistryUrl: servers.registryUrl,
-      namespace,
       clientId: 'test',
-      partitions: 1,
       access,
+      ...of,
     },
     { logger: pino({ level: 'silent' }) },
   );
@@ -246,7 +256,8 @@ describe('what is missing or wrong is said, with the setting to change', () => {
   });
 });
 
-describe('the system', () => {
+describe('the system, each service with the rights that `lead-scoring acls` says', () => {
+  const own = `test-${randomBytes(5).toString('hex')}`;
   let system: TestSystem;
   const environment = (): Environment => ({
     ...byPassword('scram-sha-512'),
@@ -258,7 +269,22 @@ describe('the system', () => {
   });
 
   beforeAll(async () => {
-    system = await startTestSystem({ endpoints: servers.plain, environment: environment() });
+    for (const whose of [
+      ['--user-prefix', 'svc-'],
+      ['--consumer', 'crm'],
+    ])
+      expect(
+        await node(['packages/cli/dist/main.js', 'acls', '--create', ...whose], {
+          ...environment(),
+          NAMESPACE: own,
+        }),
+      ).toMatchObject({ code: 0 });
+    system = await startTestSystem({
+      endpoints: servers.plain,
+      namespace: own,
+      environment: environment(),
+      environmentOf: (name) => ({ KAFKA_SASL_USERNAME: `svc-${name}` }),
+    });
   }, 120_000);
   afterAll(() => system.stop(), 60_000);
 
@@ -273,10 +299,38 @@ describe('the system', () => {
     });
   }, 60_000);
 
+  test('a consumer with the public ACLs reads the public topics and nothing else', async () => {
+    const log = logWith({ ...byPassword('plain'), ...registryBasic(), KAFKA_SASL_USERNAME: 'crm' }, 'sasl', {
+      namespace: own,
+      partitions: 6,
+    });
+    const read = new Map<string, number | string>();
+    for (const { name } of topics) {
+      let count = 0;
+      try {
+        for await (const record of tail(log, name, { from: 'beginning', follow: false }))
+          count += record.error === undefined ? 1 : 0;
+        read.set(`${own}.${name}`, count);
+      } catch (error) {
+        read.set(`${own}.${name}`, /TOPIC_AUTHORIZATION_FAILED/.exec(String(error))?.[0] ?? String(error));
+      }
+    }
+    const allowed = publicTopics(own);
+    for (const [topic, answer] of read)
+      expect([topic, answer]).toEqual([
+        topic,
+        allowed.includes(topic) ? expect.any(Number) : 'TOPIC_AUTHORIZATION_FAILED',
+      ]);
+    expect(read.get(`${own}.ingest.events`)).toBeGreaterThan(0);
+    expect(read.get(`${own}.scoring.events`)).toBeGreaterThan(0);
+    await log.close();
+  }, 60_000);
+
   test('the command line is let in as well, and doctor says what keeps it out', async () => {
     const common = { NAMESPACE: system.namespace, LEAD_SCORING_URL: system.url };
     const inside = await node(['packages/cli/dist/main.js', 'doctor', '--json'], {
       ...environment(),
+      KAFKA_SASL_USERNAME: 'svc-operator',
       ...common,
     });
     const { findings } = JSON.parse(inside.output) as { findings: { what: string; state: string }[] };

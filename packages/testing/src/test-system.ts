@@ -55,6 +55,9 @@ export interface TestSystemOptions {
   endpoints?: PlatformEndpoints;
   instances?: Partial<Record<ServiceName, number>>;
   environment?: Record<string, string>;
+  environmentOf?: (name: ServiceName) => Record<string, string>;
+  /** Default: one of its own. */
+  namespace?: string;
 }
 
 /** The checkout that holds this file. */
@@ -63,7 +66,7 @@ export const checkout = join(import.meta.dirname, '../../..');
 /** Starts a system of its own; `stop` ends its processes and removes its topics, databases and logs. */
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   const endpoints = options.endpoints ?? endpointsFromEnvironment();
-  const namespace = `test-${randomBytes(5).toString('hex')}`;
+  const namespace = options.namespace ?? `test-${randomBytes(5).toString('hex')}`;
   const logDirectory = await mkdtemp(join(tmpdir(), 'lead-scoring-test-'));
   const token = secretFrom('lsp_', randomBytes(32));
   const site = await startExampleSite(sitemapSite(['/pricing', '/about', '/blog']));
@@ -81,6 +84,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     },
     organisation: { name: 'Test Organisation', unit: 'Main' },
     ...(options.instances && { instances: options.instances }),
+    ...(options.environmentOf && { environmentOf: options.environmentOf }),
     environment: {
       RATE_LIMIT_PER_MINUTE: '1000000',
       RATE_LIMIT_BURST: '1000000',
