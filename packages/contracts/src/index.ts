@@ -11,6 +11,7 @@ export * from './domain/json.js';
 export * from './domain/lead-fields.js';
 export * from './domain/levels.js';
 export * from './domain/metadata.js';
+export * from './domain/nearest-name.js';
 export * from './domain/notification-ids.js';
 export * from './domain/position.js';
 export * from './domain/score-range.js';

@@ -79,4 +79,4 @@ export { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './
 export { createSealing, type Sealing } from './sealing.js';
 export { loggedPath } from './secret-paths.js';
 export { runService, type ProcessControl, type ServiceOptions, type ServiceScope } from './run-service.js';
-export { fieldErrorsOf, parseOrProblem, type Part } from './validation.js';
+export { parseOrProblem, type Part } from './validation.js';

@@ -56,7 +56,7 @@ describe('validation', () => {
     });
     expect(problemsOf(oneOrMany, { name: 'a' })).toEqual({ 'body.weight': 'is required' });
     expect(problemsOf(filter, { operator: 'in', value: [] })).toEqual({
-      'body.value': 'must hold at least 1 elements',
+      'body.value': 'must hold at least 1 element',
     });
     expect(Object.keys(problemsOf(filter, { operator: 'like', value: 'x' }))).toEqual(['body.operator']);
     expect(problemsOf(z.strictObject({ filter }), {})).toEqual({ 'body.filter': 'is required' });

@@ -14,18 +14,15 @@ import {
 
 const orderRule =
   'must be a number, or a date such as 2026-01-31 or 2026-01-31T09:30:00Z: other texts have no order';
-const number = '[+-]?(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?';
-const date =
-  '\\d{4}-\\d{2}(?:-\\d{2}(?:T\\d{2}:\\d{2}(?::\\d{2}(?:[.]\\d{1,9})?)?(?:Z|[+-]\\d{2}:\\d{2})?)?)?';
-const isDate = new RegExp(`^${date}$`);
+const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const date = /^\d{4}-\d{2}(?:-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?)?$/;
+
+const comparableText = text(60, { trimmed: true })
+  .refine((value) => number.test(value) || date.test(value), orderRule)
+  .meta({ pattern: `${number.source}|${date.source}` });
 
 /** A value that others are more or less than. */
-const comparable = z.union(
-  [z.number(), text(60, { trimmed: true }).regex(new RegExp(`^(?:${number}|${date})$`), orderRule)],
-  {
-    error: orderRule,
-  },
-);
+const comparable = z.union([z.number(), comparableText], { error: orderRule });
 
 const range = z
   .tuple([comparable, comparable], { error: 'must be a list of two: the lowest value and the highest' })
@@ -36,7 +33,7 @@ const range = z
   );
 
 function isDated(value: number | string): boolean {
-  return typeof value === 'string' && isDate.test(value);
+  return typeof value === 'string' && date.test(value);
 }
 
 const attributeFilterForm = z

@@ -2,6 +2,7 @@
 // This is the hot path of the system, so it is written out by hand; a test holds it against the zod schema.
 import { randomUUID } from 'node:crypto';
 import { eventName, leadName, nameBasedIds, normaliseAlias, type Alias } from '../domain/identity.js';
+import { nearestName } from '../domain/nearest-name.js';
 import { checkMetadata, type MetadataProblem } from '../domain/metadata.js';
 import type { JsonObject } from '../domain/json.js';
 import type { ChunkEvent } from '../records/ingest.js';
@@ -169,6 +170,7 @@ function check(event: unknown, latest: string, errors: MetadataProblem[]): Check
     errors.push({ path: '', message: 'must be an object' });
     return null;
   }
+  let unknown: string[] | undefined;
   let kind: unknown;
   let alias: unknown;
   let aliases: unknown;
@@ -201,11 +203,8 @@ function check(event: unknown, latest: string, errors: MetadataProblem[]): Check
         metadata = value;
         break;
       default:
-        if (errors.length < maximumErrors)
-          errors.push({
-            path: clipped(key),
-            message: 'is not a known field; put what is your own into metadata',
-          });
+        unknown ??= [];
+        if (unknown.length < maximumErrors) unknown.push(key);
     }
   }
   const named: Alias[] = [];
@@ -248,7 +247,26 @@ function check(event: unknown, latest: string, errors: MetadataProblem[]): Check
     if (problem) errors.push({ path: clipped(problem.path), message: problem.message });
     else result.metadata = metadata as JsonObject;
   }
+  // Last: without what is missing nothing works, and what is not known may be what was meant by it.
+  if (unknown) tellUnknown(unknown, event, errors);
   return result;
+}
+
+const eventFields = ['alias_kind', 'alias', 'aliases', 'event_type', 'timestamp', 'event_id', 'metadata'];
+
+function tellUnknown(
+  keys: readonly string[],
+  event: Record<string, unknown>,
+  errors: MetadataProblem[],
+): void {
+  const missing = eventFields.filter((field) => !Object.hasOwn(event, field));
+  for (const key of keys) {
+    const meant = nearestName(key, missing);
+    errors.push({
+      path: clipped(key),
+      message: `is not a known field; ${meant === undefined ? '' : `did you mean ${meant}? `}put what is your own into metadata`,
+    });
+  }
 }
 
 function checkAliases(aliases: unknown, named: Alias[], errors: MetadataProblem[]): void {

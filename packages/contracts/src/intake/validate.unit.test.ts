@@ -295,7 +295,7 @@ describe('what is wrong is said where it is wrong', () => {
     [
       'several things',
       { alias_kind: 'E', alias: 'y', event_type: ' ', timestamp: 1, event_id: '', metadata: [], other: 1 },
-      ['other', 'alias_kind', 'event_type', 'timestamp', 'event_id', 'metadata'],
+      ['alias_kind', 'event_type', 'timestamp', 'event_id', 'metadata', 'other'],
     ],
     ['deep in the metadata', { ...visit, metadata: { a: [{ b: 2 ** 60 }] } }, ['metadata.a.0.b']],
     ['no object', 'x', ['']],
@@ -312,11 +312,26 @@ describe('what is wrong is said where it is wrong', () => {
     expect(Math.max(...errors.map(({ path }) => path.length))).toBeLessThanOrEqual(200);
   });
 
+  test('what is missing comes before what is not known, which is asked about where something near it is', () => {
+    expect(errorsOf({ kind: 'email', Alias: 'ada@example.com', event_type: 'x', colour: 1 })).toEqual([
+      { path: 'alias_kind', message: 'is missing' },
+      {
+        path: 'kind',
+        message: 'is not a known field; did you mean alias_kind? put what is your own into metadata',
+      },
+      {
+        path: 'Alias',
+        message: 'is not a known field; did you mean alias? put what is your own into metadata',
+      },
+      { path: 'colour', message: 'is not a known field; put what is your own into metadata' },
+    ]);
+  });
+
   test('keys that a prototype has are unknown fields like any other', () => {
     const event = JSON.parse(
       '{"__proto__":{"alias":"x"},"constructor":1,"alias_kind":"x","event_type":"y"}',
     ) as unknown;
-    expect(errorsOf(event)?.map(({ path }) => path)).toEqual(['__proto__', 'constructor', 'alias']);
+    expect(errorsOf(event)?.map(({ path }) => path)).toEqual(['alias', '__proto__', 'constructor']);
   });
 
   test('valid events of a batch are listed beside the rejected ones, each with its index', () => {

@@ -1,6 +1,6 @@
 // Commands and events of the gateway: organisations, organizational units, and the credentials that may use them.
 import { z } from 'zod';
-import { id, name, time } from '../common.js';
+import { id, name, time, wholeNumber } from '../common.js';
 import { happened, requested } from '../domain/actor.js';
 import { defineRecord } from './record.js';
 
@@ -17,8 +17,8 @@ export type Scope = z.infer<typeof scope>;
 /** A bucket that holds `burst` requests and refills at `per_minute`. */
 export const rateLimit = z
   .strictObject({
-    per_minute: z.int().min(1).max(1_000_000),
-    burst: z.int().min(1).max(1_000_000),
+    per_minute: wholeNumber(1, 1_000_000),
+    burst: wholeNumber(1, 1_000_000),
   })
   .describe('Default: 100 a minute, 200 at once.');
 

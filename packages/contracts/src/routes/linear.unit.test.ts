@@ -83,11 +83,10 @@ test('every declared pattern takes linear time', () => {
 
 /** The longest text that the schema takes anywhere. */
 function longestIn(schema: z.core.$ZodType): number {
-  const lengths = schemasWithin(schema).map(
-    ([, inner]) =>
-      Number((inner as z.ZodType)._zod.bag.maximum ?? 0) * ((inner as z.ZodType).type === 'string' ? 1 : 0),
-  );
-  return Math.max(100, ...lengths);
+  const limits = schemasWithin(schema)
+    .flatMap(([, inner]) => checksOf(inner))
+    .map((check) => (check.check === 'max_length' ? (check as z.core.$ZodCheckMaxLengthDef).maximum : 0));
+  return Math.max(100, ...limits);
 }
 
 test('a list of recipients is taken by the system exactly where the published pattern takes it', () => {

@@ -119,3 +119,19 @@ describe('a filter', () => {
     expect(messagesOf(operator, value)).toBe('null');
   });
 });
+
+test('a number that is sent is told its range, whichever bound it misses', () => {
+  const wrong = sent.flatMap(({ at, inner }) => {
+    const { minValue: minimum, maxValue: maximum } = inner as z.ZodNumber;
+    if ((inner as z.ZodType).type !== 'number' || minimum === null || maximum === null) return [];
+    if (!Number.isFinite(minimum) || !Number.isFinite(maximum)) return [];
+    return [minimum - 1, maximum + 1, 0.123, 1e20, 'x'].flatMap((value) => {
+      const messages =
+        (inner as z.ZodType).safeParse(value).error?.issues.map(({ message }) => message) ?? [];
+      return messages
+        .filter((message) => !message.includes(`from ${String(minimum)} to ${String(maximum)}`))
+        .map((message) => `${at}: ${message}`);
+    });
+  });
+  expect(wrong).toEqual([]);
+});

@@ -61,8 +61,8 @@ export function sampleOfSchema(schema: z.core.$ZodType): unknown {
   return sampleOf(collector.schemaOf(schema as z.ZodType, 'input'), collector.components);
 }
 
-/** Values of a schema's form that hold the text in place of one of their parts, each part once, and as an unknown field. */
-export function valuesHolding(schema: z.core.$ZodType, text: string): [string, unknown][] {
+/** Values of a schema's form that hold another in place of one of their parts, each part once, and as an unknown field. */
+export function valuesHolding(schema: z.core.$ZodType, text: unknown): [string, unknown][] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case 'object': {
@@ -73,7 +73,7 @@ export function valuesHolding(schema: z.core.$ZodType, text: string): [string, u
           { ...whole, [key]: value },
         ]),
       );
-      return [...inner, ['.<unknown field>', { ...whole, [text]: 1 }]];
+      return [...inner, ['.<unknown field>', { ...whole, [String(text)]: 1 }]];
     }
     case 'array':
       return valuesHolding(def.element, text).map(([at, value]) => [`[]${at}`, [value]]);
@@ -101,7 +101,7 @@ export function valuesHolding(schema: z.core.$ZodType, text: string): [string, u
     case 'custom':
       return [
         ['', text],
-        ['.<key>', { [text]: text }],
+        ['.<key>', { [String(text)]: text }],
       ];
     default:
       return [['', text]];
