@@ -1,20 +1,38 @@
 // Turns rows of any CSV into events, as a mapping says: which column names the lead, what happened, and what is context.
-import { eventTypeKey, type JsonObject, type JsonValue } from '@lead-scoring/contracts';
+import { eventTypeKey, leadFieldNames, type JsonObject, type JsonValue } from '@lead-scoring/contracts';
 import type { EventToSend } from '@lead-scoring/client';
 import { z } from 'zod';
+import { fieldMeantBy, metadataKeyOf } from './column-names.js';
 
 const source = z.union([z.strictObject({ column: z.string() }), z.strictObject({ fixed: z.string() })], {
   error: 'must be {"column": "…"} or {"fixed": "…"}',
 });
 
+const timeSource = z.union(
+  [
+    z.strictObject({
+      column: z.string(),
+      when_empty: z
+        .enum(['refuse', 'now'])
+        .default('refuse')
+        .describe('What a row without a time gives: nothing, or events of the time of sending.'),
+    }),
+    z.strictObject({ fixed: z.string() }),
+  ],
+  { error: 'must be {"column": "…"}, {"column": "…", "when_empty": "now"} or {"fixed": "…"}' },
+);
+
+/** The most events that a row gives, unless a mapping says another number. */
+export const maximumRepeats = 10_000;
+
 const eventMapping = z.strictObject({
   event_type: source.describe('Rows where it is empty give no event.'),
-  timestamp: source.optional().describe('ISO 8601; default: when it is received.'),
+  timestamp: timeSource.optional().describe('ISO 8601; default: when it is received.'),
   event_id: source
     .optional()
     .describe('The same id for the same alias counts once, so the file can be sent again.'),
   repeat: z
-    .strictObject({ column: z.string(), maximum: z.int().min(1).max(100_000).default(10_000) })
+    .strictObject({ column: z.string(), maximum: z.int().min(1).max(100_000).default(maximumRepeats) })
     .optional()
     .describe('The number in this column is how many events the row gives; their ids are numbered.'),
   metadata: z.boolean().default(true).describe('Whether these events carry the metadata columns.'),
@@ -30,10 +48,16 @@ export const csvMapping = z.strictObject({
       keys: z.enum(['snake_case', 'as_is']).default('snake_case'),
       rename: z.record(z.string(), z.string()).default({}),
       ignore_values: z.array(z.string()).default([]).describe('Cells that mean "nothing", such as "n/a".'),
+      text: z
+        .union([z.literal('all'), z.array(z.string())])
+        .default([])
+        .describe('Columns whose numbers stay text, such as telephone numbers.'),
     })
     .prefault({}),
 });
 export type CsvMapping = z.output<typeof csvMapping>;
+/** As a person writes it: what has a default may be left out. */
+export type CsvMappingFile = z.input<typeof csvMapping>;
 type Source = z.infer<typeof source>;
 
 export interface MappedRow {
@@ -50,65 +74,134 @@ export function mapperOf(
   mapping: CsvMapping,
   columns: readonly string[],
 ): ((row: readonly string[]) => MappedRow) | { problem: string } {
+  const { text } = mapping.metadata;
+  const wanted = metadataColumns(mapping, columns);
+  const unknown = [...namedColumns(mapping), ...wanted, ...(text === 'all' ? [] : text)].find(
+    (column) => !columns.includes(column),
+  );
+  if (unknown !== undefined)
+    return {
+      problem: `the mapping names the column "${unknown}", which the file has not. It has: ${columns.join(', ')}`,
+    };
+  const keys = wanted.map((column) => [column, keyOf(mapping, column)] as const);
+  const collision = collisionIn(keys);
+  if (collision !== null) return { problem: collision };
+
   const places = new Map(columns.map((column, index) => [column, index]));
-  const named = [
-    mapping.alias.column,
-    ...mapping.events.flatMap((event) =>
+  const ignored = new Set(['', ...mapping.metadata.ignore_values]);
+  const isText = (column: string, key: string) =>
+    text === 'all' || text.includes(column) || textFields.has(key);
+  return (row) => {
+    const cell = (column: string) => (row[places.get(column) ?? -1] ?? '').trim();
+    const alias = cell(mapping.alias.column);
+    if (alias === '') return { events: [], problem: `${mapping.alias.column} is empty` };
+    const metadata: JsonObject = Object.fromEntries(
+      keys.flatMap(([column, key]) => {
+        const value = cell(column);
+        if (ignored.has(value)) return [];
+        return [[key, isText(column, key) ? value : valueOf(value)]];
+      }),
+    );
+    const events: EventToSend[] = [];
+    for (const rule of mapping.events) {
+      const eventType = read(cell, rule.event_type);
+      if (ignored.has(eventType)) continue;
+      const given = eventsOfRule(rule, eventType, cell);
+      if ('problem' in given) return { events: [], problem: given.problem };
+      for (const event of given)
+        events.push({
+          alias_kind: mapping.alias.kind,
+          alias,
+          event_type: eventType,
+          ...event,
+          ...(rule.metadata && Object.keys(metadata).length > 0 && { metadata }),
+        });
+    }
+    return { events };
+  };
+}
+
+type Cell = (column: string) => string;
+type EventMapping = CsvMapping['events'][number];
+
+/** Times and ids of the events that a row gives by one entry of `events`. */
+function eventsOfRule(
+  rule: EventMapping,
+  eventType: string,
+  cell: Cell,
+): { timestamp?: string; event_id?: string }[] | { problem: string } {
+  const count = rule.repeat ? countIn(cell(rule.repeat.column), rule.repeat.maximum) : 1;
+  if (count === null)
+    return {
+      problem: `${rule.repeat?.column ?? ''} must be a whole number from 0 to ${rule.repeat?.maximum ?? 0}`,
+    };
+  const timestamp = read(cell, rule.timestamp);
+  if (timestamp === '' && refusesEmpty(rule.timestamp))
+    return { problem: `${rule.timestamp.column} is empty: ${emptyTimeRemedy}` };
+  const eventId = read(cell, rule.event_id);
+  return Array.from({ length: count }, (_, at) => ({
+    ...(timestamp !== '' && { timestamp }),
+    ...idOf(eventId, eventType, rule.repeat ? at + 1 : null),
+  }));
+}
+
+function refusesEmpty(
+  timestamp: EventMapping['timestamp'],
+): timestamp is Extract<EventMapping['timestamp'], { column: string }> {
+  return timestamp !== undefined && 'column' in timestamp && timestamp.when_empty === 'refuse';
+}
+
+function read(cell: Cell, from: Source | EventMapping['timestamp']): string {
+  if (from === undefined) return '';
+  return 'fixed' in from ? from.fixed : cell(from.column);
+}
+
+/** Columns that say who, what and when. */
+function namedColumns({ alias, events }: CsvMapping): string[] {
+  return [
+    alias.column,
+    ...events.flatMap((event) =>
       [event.event_type, event.timestamp, event.event_id, event.repeat].flatMap((one) =>
         one && 'column' in one ? [one.column] : [],
       ),
     ),
   ];
-  const wanted =
-    mapping.metadata.columns === 'others'
-      ? columns.filter((column) => !named.includes(column))
-      : mapping.metadata.columns;
-  const unknown = [...named, ...wanted].find((column) => !places.has(column));
-  if (unknown !== undefined)
-    return {
-      problem: `the mapping names the column "${unknown}", which the file has not. It has: ${columns.join(', ')}`,
-    };
+}
 
-  const cell = (row: readonly string[], column: string) => (row[places.get(column) ?? -1] ?? '').trim();
-  const read = (row: readonly string[], from: Source | undefined) =>
-    from === undefined ? '' : 'fixed' in from ? from.fixed : cell(row, from.column);
-  const keys = wanted.map((column) => [column, keyOf(mapping, column)] as const);
-  const ignored = new Set(['', ...mapping.metadata.ignore_values]);
+function metadataColumns(mapping: CsvMapping, columns: readonly string[]): readonly string[] {
+  if (mapping.metadata.columns !== 'others') return mapping.metadata.columns;
+  const named = namedColumns(mapping);
+  return columns.filter((column) => !named.includes(column));
+}
 
-  return (row) => {
-    const alias = cell(row, mapping.alias.column);
-    if (alias === '') return { events: [], problem: `${mapping.alias.column} is empty` };
-    const metadata: JsonObject = Object.fromEntries(
-      keys.flatMap(([column, key]) => {
-        const value = cell(row, column);
-        return ignored.has(value) ? [] : [[key, valueOf(value)]];
-      }),
-    );
-    const events: EventToSend[] = [];
-    for (const rule of mapping.events) {
-      const eventType = read(row, rule.event_type);
-      if (ignored.has(eventType)) continue;
-      const count = rule.repeat ? countIn(cell(row, rule.repeat.column), rule.repeat.maximum) : 1;
-      if (count === null)
-        return {
-          events: [],
-          problem: `${rule.repeat?.column ?? ''} must be a whole number from 0 to ${rule.repeat?.maximum ?? 0}`,
-        };
-      const timestamp = read(row, rule.timestamp);
-      const eventId = read(row, rule.event_id);
-      for (let number = 1; number <= count; number += 1) {
-        events.push({
-          alias_kind: mapping.alias.kind,
-          alias,
-          event_type: eventType,
-          ...(timestamp !== '' && { timestamp }),
-          ...idOf(eventId, eventType, rule.repeat ? number : null),
-          ...(rule.metadata && Object.keys(metadata).length > 0 && { metadata }),
-        });
-      }
-    }
-    return { events };
-  };
+/** Columns that seem to hold a field of the lead and become a key that is none: a sentence for each. */
+export function ignoredNames(mapping: CsvMapping, columns: readonly string[]): string[] {
+  return metadataColumns(mapping, columns).flatMap((column) => {
+    const field = fieldMeantBy(column);
+    if (field === null || mapping.metadata.rename[column] !== undefined) return [];
+    return [
+      `The column "${column}" becomes the metadata key ${keyOf(mapping, column)}, which is no field of the lead. To make it the lead's ${field.replace('_', ' ')}, put "rename": {${JSON.stringify(column)}: "${field}"} into the metadata of the mapping.`,
+    ];
+  });
+}
+
+/** What a person may do about an empty time. */
+export const emptyTimeRemedy =
+  'put a time in, or let it be the time of sending with "when_empty": "now" in the mapping or --empty-timestamp now';
+
+/** Fields of the lead are text: a telephone number or a company's name may look like a number. */
+const textFields = new Set<string>([...leadFieldNames, 'first_name', 'last_name']);
+
+/** Of two columns with one key only one could be kept. */
+function collisionIn(keys: readonly (readonly [column: string, key: string])[]): string | null {
+  const columns = new Map<string, string>();
+  for (const [column, key] of keys) {
+    const other = columns.get(key);
+    if (other !== undefined)
+      return `the columns "${other}" and "${column}" would both be the metadata key ${key}; give one of them another key with metadata.rename, or leave one out with metadata.columns`;
+    columns.set(key, column);
+  }
+  return null;
 }
 
 /** Repeated events always have an id: without a number of its own, one could not be told from the next. */
@@ -120,14 +213,7 @@ function idOf(eventId: string, eventType: string, number: number | null): { even
 function keyOf(mapping: CsvMapping, column: string): string {
   const renamed = mapping.metadata.rename[column];
   if (renamed !== undefined) return renamed;
-  if (mapping.metadata.keys === 'as_is') return column;
-  return (
-    column
-      .trim()
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}]+/gu, '_')
-      .replace(/^_+|(?<!_)_+$/g, '') || column
-  );
+  return mapping.metadata.keys === 'as_is' ? column : metadataKeyOf(column);
 }
 
 /** Plain decimal numbers become numbers, where that loses nothing: not `007`, and not more digits than a double holds. */

@@ -72,6 +72,25 @@ describe('metadata', () => {
   });
 });
 
+test('fields of the lead are text, also where they look like numbers', () => {
+  const { events } = mapped(
+    { alias: { kind: 'x', column: 'id' }, events: [{ event_type: { fixed: 'E' } }] },
+    ['1', '4915112345678', '1848', '7'],
+    ['id', 'Phone', 'company', 'amount'],
+  );
+  expect(events[0]?.metadata).toEqual({ phone: '4915112345678', company: '1848', amount: 7 });
+});
+
+test('two columns that would be one key are refused: one of them would vanish', () => {
+  const mapping = { alias: { kind: 'x', column: 'id' }, events: [{ event_type: { fixed: 'E' } }] };
+  const names = ['id', 'Job Title', 'job-title'];
+  expect(mapperOf(csvMapping.parse(mapping), names)).toEqual({
+    problem: expect.stringMatching(
+      /"Job Title" and "job-title" would both be the metadata key job_title/,
+    ) as unknown,
+  });
+});
+
 test('a column that the file has not is named, with those that it has', () => {
   const mapper = mapperOf(csvMapping.parse({ ...visits, alias: { kind: 'x', column: 'Email' } }), columns);
   expect(mapper).toEqual({ problem: expect.stringMatching(/"Email".*Prospect ID/) as unknown });

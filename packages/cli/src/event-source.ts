@@ -6,7 +6,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { EventToSend } from '@lead-scoring/client';
 import { eventsOfCsvRows, eventsOfJson } from '@lead-scoring/contracts';
 import { parse } from 'csv-parse';
-import { mapperOf, type CsvMapping } from './csv-mapping.js';
+import { emptyTimeRemedy, ignoredNames, mapperOf, type CsvMapping } from './csv-mapping.js';
 import { CommandFailed, exitCodes } from './errors.js';
 
 export type EventFormat = 'json' | 'ndjson' | 'csv';
@@ -20,6 +20,17 @@ export interface EventSource {
   bytesRead: () => number;
   /** Rows of the input that could not be turned into events. */
   problems: { line: number; message: string }[];
+  /** What a person should know of how the columns are read, once the header was read. */
+  notices: string[];
+  /** The line of the event with this index, once it was read; null where the format has no lines. */
+  lineOf: (index: number) => number | null;
+}
+
+/** How a CSV is read. */
+export interface CsvOptions {
+  mapping?: CsvMapping;
+  /** Without a mapping: a row whose timestamp is empty gives an event of the time of sending, in place of none. */
+  allowsEmptyTimestamp?: boolean;
 }
 
 /**
@@ -28,7 +39,7 @@ export interface EventSource {
  */
 export async function openEvents(
   file: string,
-  options: { format?: EventFormat; mapping?: CsvMapping; stdin: Readable },
+  options: CsvOptions & { format?: EventFormat; stdin: Readable },
 ): Promise<EventSource> {
   const bytes = file === '-' ? 0 : (await stat(file)).size;
   const input = file === '-' ? options.stdin : createReadStream(file);
@@ -39,16 +50,20 @@ export async function openEvents(
   input.pipe(text);
   const format = options.format ?? formatOf(file) ?? (await guessed(text));
   const problems: EventSource['problems'] = [];
+  const notices: string[] = [];
+  const lines: number[] = [];
   return {
     format,
     bytes,
     bytesRead: () => bytesRead,
     problems,
+    notices,
+    lineOf: (index) => lines[index] ?? null,
     events:
       format === 'csv'
-        ? csvEvents(text, options.mapping, problems)
+        ? csvEvents(text, options, { problems, notices, lines })
         : format === 'ndjson'
-          ? ndjsonEvents(text)
+          ? ndjsonEvents(text, lines)
           : jsonEvents(text),
   };
 }
@@ -98,51 +113,85 @@ async function* jsonEvents(input: Readable): AsyncGenerator<EventToSend> {
   }
 }
 
-async function* ndjsonEvents(input: Readable): AsyncGenerator<EventToSend> {
+async function* ndjsonEvents(input: Readable, lines: number[]): AsyncGenerator<EventToSend> {
   let number = 0;
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     number += 1;
-    if (line.trim() !== '') yield parsed(line, `Line ${number}`) as EventToSend;
+    if (line.trim() === '') continue;
+    lines.push(number);
+    yield parsed(line, `Line ${number}`) as EventToSend;
   }
 }
 
 async function* csvEvents(
   input: Readable,
-  mapping: CsvMapping | undefined,
-  problems: EventSource['problems'],
+  { mapping, allowsEmptyTimestamp = false }: CsvOptions,
+  { problems, notices, lines }: Pick<EventSource, 'problems' | 'notices'> & { lines: number[] },
 ): AsyncGenerator<EventToSend> {
-  const parser = input.pipe(
-    parse({ bom: true, relax_column_count: true, skip_empty_lines: true, info: true }),
-  );
-  input.on('error', (error: Error) => parser.destroy(error));
   let toEvents: ((row: readonly string[]) => { events: EventToSend[]; problem?: string }) | null = null;
   try {
-    for await (const { record, info } of parser as AsyncIterable<{
-      record: string[];
-      info: { lines: number };
-    }>) {
+    for await (const { record, info } of csvRows(input)) {
       if (!toEvents) {
         const columns = record.map((column) => column.trim());
-        const mapper = mapping ? mapperOf(mapping, columns) : plainRows(columns);
+        const mapper = mapping ? mapperOf(mapping, columns) : plainRows(columns, allowsEmptyTimestamp);
         if ('problem' in mapper)
           throw new CommandFailed(`The file cannot be read as events: ${mapper.problem}.`, exitCodes.data);
         toEvents = mapper;
+        if (mapping) notices.push(...ignoredNames(mapping, columns));
         continue;
       }
       const { events, problem } = toEvents(record);
       if (problem !== undefined) problems.push({ line: info.lines, message: problem });
-      yield* events;
+      for (const event of events) {
+        lines.push(info.lines);
+        yield event;
+      }
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_'))
-      throw new CommandFailed(`The file is not CSV: ${error.message}.`, exitCodes.data, { cause: error });
-    throw error;
+    throw asNotCsv(error);
   }
+}
+
+function csvRows(input: Readable): AsyncIterable<{ record: string[]; info: { lines: number } }> {
+  const parser = input.pipe(
+    parse({ bom: true, relax_column_count: true, skip_empty_lines: true, info: true }),
+  );
+  input.on('error', (error: Error) => parser.destroy(error));
+  return parser as AsyncIterable<{ record: string[]; info: { lines: number } }>;
+}
+
+/**
+ * The header of a CSV and its first rows.
+ * @throws CommandFailed when it is not CSV
+ */
+export async function firstRowsOf(
+  file: string,
+  { stdin, maximum }: { stdin: Readable; maximum: number },
+): Promise<{ columns: string[]; rows: string[][] }> {
+  const input = file === '-' ? stdin : createReadStream(file);
+  const rows: string[][] = [];
+  try {
+    for await (const { record } of csvRows(input)) {
+      rows.push(record);
+      if (rows.length > maximum) break;
+    }
+  } catch (error) {
+    throw asNotCsv(error);
+  }
+  const [columns = [], ...others] = rows;
+  return { columns: columns.map((column) => column.trim()), rows: others };
+}
+
+function asNotCsv(error: unknown): unknown {
+  if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_'))
+    return new CommandFailed(`The file is not CSV: ${error.message}.`, exitCodes.data, { cause: error });
+  return error;
 }
 
 /** Without a mapping the columns must be those that POST /import takes. */
 function plainRows(
   columns: string[],
+  allowsEmptyTimestamp: boolean,
 ): ((row: readonly string[]) => { events: EventToSend[]; problem?: string }) | { problem: string } {
   const problemOf = (rows: (readonly string[])[]) => {
     const read = eventsOfCsvRows(rows);
@@ -152,10 +201,13 @@ function plainRows(
   if (!Array.isArray(header)) {
     const [first] = header.errors;
     return {
-      problem: `the column "${first?.path ?? ''}" ${first?.message ?? ''}; say with --mapping what the columns mean`,
+      problem: `the column "${first?.path ?? ''}" ${first?.message ?? ''}; say with --mapping what the columns mean (--init-mapping proposes one)`,
     };
   }
+  const time = columns.indexOf('timestamp');
   return (row) => {
+    if (time >= 0 && !allowsEmptyTimestamp && (row[time] ?? '').trim() === '')
+      return { events: [], problem: `timestamp is empty: ${emptyTimeRemedy}` };
     const event = problemOf([columns, row]);
     if (event && 'sent' in event) return { events: [event.sent as EventToSend] };
     return { events: [], problem: event && 'unreadable' in event ? event.unreadable : 'cannot be read' };

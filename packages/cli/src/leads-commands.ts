@@ -1,9 +1,10 @@
 // `lead-scoring leads`, `explain` and `delete`: scores, the reasons for them, and the end of a lead.
-import { createClient, type CallAnswer, type Client } from '@lead-scoring/client';
+import { createClient, type Client } from '@lead-scoring/client';
 import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
 import { CommandFailed, exitCodes } from './errors.js';
+import { explanation, shortTime } from './explanation.js';
 import { wholeNumber } from './ingest-command.js';
-import { plain, table, type Output } from './output.js';
+import { table, type Output } from './output.js';
 import type { Settings } from './settings.js';
 
 export interface LeadsFlags {
@@ -100,41 +101,6 @@ export async function deleteLead(lead: string, settings: Settings, output: Outpu
   return exitCodes.done;
 }
 
-function explanation(answer: CallAnswer<'explainScore'>): string {
-  const lines = [
-    `${plain(answer.lead_name)} has ${answer.score} points${answer.level ? `, level ${plain(answer.level.name)}` : ''} (${shortTime(answer.at)}).`,
-    '',
-  ];
-  if (answer.top_drivers.length === 0)
-    lines.push(`No rule gave points in the last ${answer.range_hours} hours.`);
-  else
-    lines.push(
-      table(answer.top_drivers, [
-        { title: 'POINTS', value: (driver) => driver.total, align: 'right' },
-        { title: 'HOW', value: (driver) => `${driver.count} × ${driver.weight}`, align: 'right' },
-        { title: 'EVENT', value: (driver) => driver.event_type, maximum: 40 },
-        {
-          title: 'WHY',
-          value: (driver) => [driver.label, driver.filter_label].filter(Boolean).join(': '),
-          maximum: 80,
-        },
-      ]),
-    );
-  if (answer.decay_applied !== 0) lines.push('', `Decay: ${answer.decay_applied} points.`);
-  if (answer.entries.length > 0)
-    lines.push(
-      '',
-      `Newest of ${answer.entries_total} point entries in the last ${answer.range_hours} hours:`,
-      table(answer.entries.slice(0, 10), [
-        { title: 'TIME', value: (entry) => shortTime(entry.timestamp) },
-        { title: 'POINTS', value: (entry) => entry.points, align: 'right' },
-        { title: 'EVENT', value: (entry) => entry.event_type, maximum: 40 },
-        { title: 'RULE', value: (entry) => `${entry.rule_id} v${entry.rule_version}` },
-      ]),
-    );
-  return `${lines.join('\n')}\n`;
-}
-
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** A lead's id; or its alias, `kind:alias` or an e-mail address, from which the id is computed. */
@@ -171,8 +137,4 @@ function numberOf(flag: string, text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && Number.isFinite(value)) return value;
   throw new CommandFailed(`${flag} must be a number, not "${text}".`, exitCodes.usage);
-}
-
-function shortTime(time: string): string {
-  return time.replace('T', ' ').replace(/:\d{2}\.\d{3}Z$/, '');
 }

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
+import { csvMapping } from './csv-mapping.js';
 import { exitCodes, run } from './index.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'lead-scoring-cli-'));
@@ -26,7 +27,7 @@ interface Seen {
 let server: Server;
 let url: string;
 let seen: Seen[];
-let answer: (request: Seen) => { status?: number; body: unknown };
+let answer: (request: Seen) => { status?: number; body: unknown; headers?: Record<string, string> };
 
 beforeEach(async () => {
   seen = [];
@@ -43,8 +44,8 @@ beforeEach(async () => {
         body: text === '' ? null : (JSON.parse(text) as unknown),
       };
       seen.push(request);
-      const { status = 200, body } = answer(request);
-      res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      const { status = 200, body, headers } = answer(request);
+      res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -80,10 +81,11 @@ function file(name: string, content: string): string {
   return path;
 }
 
-const taking = ({ body }: Seen) => ({
-  status: 202,
-  body: { accepted: (body as unknown[]).length, batch_id: leadId, position: '0-1' },
-});
+const taking = ({ url: path, body }: Seen) =>
+  path.startsWith('/event-stats')
+    ? { body: { repeats: 0 } }
+    : { status: 202, body: { accepted: (body as unknown[]).length, batch_id: leadId, position: '0-1' } };
+const sentEvents = () => seen.filter(({ method }) => method === 'POST').map(({ body }) => body);
 const visit = { alias_kind: 'email', alias: 'ada@example.com', event_type: 'Page View' };
 const problem = (status: number, code: string) => ({
   status,
@@ -107,7 +109,7 @@ describe('ingest', () => {
     const result = await command(['ingest', file(name, content)]);
     expect([result.exitCode, result.noted]).toEqual([exitCodes.done, '']);
     expect(result.written).toContain('2 events accepted');
-    expect(seen.map(({ body }) => body)).toEqual([[visit, visit]]);
+    expect(sentEvents()).toEqual([[visit, visit]]);
     expect(seen[0]).toMatchObject({
       url: '/ingest?partial=true',
       headers: { authorization: 'Bearer lsp_x', 'x-ou-id': ouId },
@@ -167,6 +169,202 @@ describe('ingest', () => {
     ]);
     expect(result.exitCode).toBe(exitCodes.incomplete);
     expect(result.noted).toContain('event 2: alias must be an e-mail address');
+  });
+
+  const refusing =
+    (...refused: number[]) =>
+    (request: Seen) =>
+      request.method === 'GET'
+        ? { body: { repeats: 0 } }
+        : {
+            status: 202,
+            body: {
+              accepted: 1,
+              rejected: refused.map((index) => ({ index, errors: [{ path: 'alias', message: 'is wrong' }] })),
+              batch_id: leadId,
+              position: '0-1',
+            },
+          };
+
+  test('names the line of the file that an event which was not taken is in', async () => {
+    answer = refusing(1, 2);
+    const lines = `${JSON.stringify(visit)}\n\n${JSON.stringify(visit)}\n${JSON.stringify(visit)}\n`;
+    expect((await command(['ingest', file('bad.ndjson', lines)])).noted).toMatch(
+      /line 3: alias is wrong\nline 4: alias is wrong/,
+    );
+    const csv = 'E-mail,Times\nada@example.com,2\n"b\nc",1\n,1\n';
+    const words = ['--alias-column', 'E-mail', '--event-type', 'Visit', '--repeat-column', 'Times'];
+    const { noted } = await command(['ingest', file('bad.csv', csv), ...words]);
+    // The second event of line 2; the row that ends in line 4; and what could not even be sent.
+    expect(noted).toMatch(/line 5: E-mail is empty\nline 2: alias is wrong\nline 4: alias is wrong/);
+  });
+
+  test('names the line in which the batch begins that was refused as a whole', async () => {
+    answer = () => problem(413, 'body_too_large');
+    const result = await command(['ingest', file('whole.ndjson', `\n${JSON.stringify(visit)}\n`)]);
+    expect([result.exitCode, result.noted]).toEqual([
+      exitCodes.data,
+      expect.stringContaining('line 2 of the file'),
+    ]);
+  });
+
+  describe('repeats', () => {
+    const batch = (number: number) => `2222222${String(number)}-2222-4222-8222-222222222222`;
+
+    test('are counted apart from new events, once all is decided, for many batches at a time', async () => {
+      let sent = 0;
+      answer = ({ method, body }) => {
+        if (method === 'GET') return { body: { repeats: 30 } };
+        sent += 1;
+        const accepted = (body as unknown[]).length;
+        return { status: 202, body: { accepted, batch_id: batch(sent % 10), position: `0-${String(sent)}` } };
+      };
+      const events = file('many.json', JSON.stringify(Array.from({ length: 60 }, () => visit)));
+      const result = await command(['ingest', events, '--batch', '1', '--concurrency', '1']);
+      expect(result.written).toMatch(/^60 events accepted in .*: 0 new, 60 repeats\n$/);
+      const asked = seen
+        .filter(({ method }) => method === 'GET')
+        .map(({ url: path }) => new URL(path, url).searchParams);
+      expect(asked.map((query) => query.get('batch_id')?.split(',').length)).toEqual([50, 10]);
+      expect(asked.map((query) => query.get('min_position'))).toEqual(['0-60', '0-60']);
+    });
+
+    test('are all events of a batch that was sent before under the same key', async () => {
+      answer = (request) => ({ ...taking(request), headers: { 'idempotent-replayed': 'true' } });
+      const result = await command(['ingest', file('again.json', JSON.stringify([visit])), '--run', 'march']);
+      expect(result.written).toContain('0 new, 1 repeats');
+      expect(seen.filter(({ method }) => method === 'GET')).toEqual([]);
+    });
+
+    test('that cannot be told are no failure: the events are in', async () => {
+      answer = (request) => (request.method === 'GET' ? problem(403, 'role_not_allowed') : taking(request));
+      const result = await command(['ingest', file('blind.json', JSON.stringify([visit]))]);
+      expect([result.exitCode, result.written]).toEqual([
+        exitCodes.done,
+        expect.stringContaining('1 events accepted'),
+      ]);
+      expect(result.noted).toContain('How many of them are repeats cannot be told now: It is not so.');
+    });
+
+    test('stand in the JSON as well', async () => {
+      answer = (request) => (request.method === 'GET' ? { body: { repeats: 1 } } : taking(request));
+      const { written } = await command(['--json', 'ingest', file('j.json', JSON.stringify([visit, visit]))]);
+      expect(JSON.parse(written)).toMatchObject({ accepted: 2, new: 1, repeats: 1 });
+    });
+  });
+
+  describe('an empty cell where the time should be', () => {
+    const csv = 'E-mail,When\nada@example.com,\n';
+    const words = [
+      '--alias-column',
+      'E-mail',
+      '--event-type',
+      'Visit',
+      '--timestamp-column',
+      'When',
+      '--dry-run',
+    ];
+
+    test('is an error that says what to do', async () => {
+      const result = await command(['ingest', file('when.csv', csv), ...words]);
+      expect([result.exitCode, result.written]).toEqual([exitCodes.incomplete, '']);
+      expect(result.noted).toMatch(/line 2: When is empty: .*--empty-timestamp now/);
+    });
+
+    test('is the time of sending where that is asked for', async () => {
+      const result = await command(['ingest', file('when.csv', csv), ...words, '--empty-timestamp', 'now']);
+      expect(JSON.parse(result.written)).toEqual({
+        alias_kind: 'email',
+        alias: 'ada@example.com',
+        event_type: 'Visit',
+      });
+    });
+
+    test('likewise in a CSV with the columns of /import', async () => {
+      const plain = file(
+        'plain-when.csv',
+        'alias_kind,alias,event_type,timestamp\nemail,a@example.com,Visit,\n',
+      );
+      const refused = await command(['ingest', plain, '--dry-run']);
+      expect([refused.exitCode, refused.noted]).toEqual([
+        1,
+        expect.stringContaining('line 2: timestamp is empty'),
+      ]);
+      const taken = await command(['ingest', plain, '--dry-run', '--empty-timestamp', 'now']);
+      expect(JSON.parse(taken.written)).toMatchObject({ alias: 'a@example.com' });
+    });
+  });
+
+  test('says of a column that its name makes it no field of the lead, and how to make it one', async () => {
+    answer = taking;
+    const csv = file('names.csv', 'E-mail,Full Name,Company\nada@example.com,Ada Lovelace,Acme\n');
+    const words = ['--alias-column', 'E-mail', '--event-type', 'Visit'];
+    const { noted } = await command(['ingest', csv, ...words]);
+    expect(noted).toContain('"Full Name" becomes the metadata key full_name, which is no field of the lead');
+    expect(noted).toContain('"rename": {"Full Name": "name"}');
+    expect(noted).not.toContain('"Company"');
+  });
+
+  test('keeps columns as text where that is asked for', async () => {
+    const csv = file('text.csv', 'E-mail,Code,Amount\nada@example.com,12,3\n');
+    const words = ['--alias-column', 'E-mail', '--event-type', 'Visit', '--dry-run'];
+    const metadata = async (...more: string[]) =>
+      (JSON.parse((await command(['ingest', csv, ...words, ...more])).written) as { metadata: unknown })
+        .metadata;
+    expect(await metadata('--text-columns', 'Code')).toEqual({ code: '12', amount: 3 });
+    expect(await metadata('--text-columns', 'all')).toEqual({ code: '12', amount: '3' });
+  });
+
+  describe('--init-mapping', () => {
+    const csv =
+      'Prospect ID,TotalVisits,Last Activity,Full Name,Source\n' +
+      'p-1,2,Email Opened,Ada,Select\np-2,0,Page Visited,Bob,Ads\np-3,1,Email Opened,Eve,Ads\n';
+
+    test('writes a mapping that the same file can be sent with', async () => {
+      const path = file('init.csv', csv);
+      const to = join(directory, 'proposed.mapping.json');
+      const proposed = await command(['ingest', path, '--init-mapping', to]);
+      expect([proposed.exitCode, proposed.written]).toEqual([exitCodes.done, '']);
+      expect(proposed.noted).toContain('3 rows give 6 events');
+      answer = taking;
+      const sent = await command(['ingest', path, '--mapping', to]);
+      expect([sent.exitCode, sent.noted]).toEqual([exitCodes.done, '']);
+      expect(sentEvents()).toMatchObject([
+        [
+          { alias: 'p-1', event_type: 'Email Opened', event_id: 'Email Opened', metadata: { name: 'Ada' } },
+          { alias: 'p-1', event_type: 'Page View', event_id: 'page_view-1' },
+          { alias: 'p-1', event_type: 'Page View', event_id: 'page_view-2' },
+          { alias: 'p-2', event_type: 'Page Visited', metadata: { name: 'Bob', source: 'Ads' } },
+          { alias: 'p-3', event_type: 'Email Opened' },
+          { alias: 'p-3', event_type: 'Page View' },
+        ],
+      ]);
+      const again = await command(['ingest', path, '--init-mapping', to]);
+      expect([again.exitCode, again.noted]).toEqual([
+        exitCodes.usage,
+        expect.stringContaining('is there already'),
+      ]);
+    });
+
+    test('without a file for it writes it to standard output, and sends nothing', async () => {
+      const { written } = await command(['ingest', file('init.csv', csv), '--init-mapping']);
+      expect(JSON.parse(written)).toMatchObject({ alias: { kind: 'external_id', column: 'Prospect ID' } });
+      expect(seen).toEqual([]);
+    });
+
+    test('of a file in which nothing names the leads says so', async () => {
+      const result = await command(['ingest', file('no-lead.csv', 'a,b\n1,2\n1,2\n'), '--init-mapping']);
+      expect([result.exitCode, result.noted]).toEqual([
+        exitCodes.data,
+        expect.stringContaining('no column names the leads'),
+      ]);
+    });
+  });
+
+  test('--help shows a mapping that is one', async () => {
+    const { written } = await command(['ingest', '--help']);
+    const example = written.slice(written.indexOf('\n  {\n'), written.indexOf('\n  }\n') + 5);
+    expect(csvMapping.safeParse(JSON.parse(example)).error).toBeUndefined();
   });
 
   test.each<[string, string, string, number, string]>([

@@ -14,6 +14,7 @@ import {
   tail,
   type TailFlags,
 } from './log-commands.js';
+import { mappingHelp } from './mapping-flags.js';
 import type { Output } from './output.js';
 import { settingsOf, type GlobalFlags, type Settings } from './settings.js';
 
@@ -93,18 +94,30 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .option('--alias-kind <kind>', 'CSV: what kind of name that is (default email)')
     .option('--event-type <name>', 'CSV: the type of all events')
     .option('--event-type-column <name>', 'CSV: the column with the event type')
-    .option('--timestamp-column <name>', 'CSV: the column with the time, ISO 8601')
+    .option('--timestamp-column <name>', 'CSV: the column with the time, ISO 8601 with Z or an offset')
+    .addOption(
+      new Option(
+        '--empty-timestamp <what>',
+        'CSV: what a row with an empty time gives: nothing (refuse, the default), or events of the time of sending (now)',
+      ).choices(['refuse', 'now']),
+    )
     .option('--event-id-column <name>', 'CSV: the column with an id; the same id counts once')
     .option('--repeat-column <name>', 'CSV: the column that says how many events a row gives')
     .option(
       '--metadata-columns <names>',
       'CSV: the columns that become metadata, with commas; default: all others',
     )
+    .option('--text-columns <names>', 'CSV: columns whose numbers stay text, with commas, or all')
+    .option(
+      '--init-mapping [new-file]',
+      'CSV: propose a mapping from the header and the values, and send nothing; to standard output or a new file',
+    )
     .option('--history', 'send to POST /import: events of any age, no trigger fires')
     .option('--batch <events>', 'events a request, at most 5000 (default 1000)')
     .option('--concurrency <requests>', 'requests at a time (default 2)')
     .option('--run <name>', 'a name for this run: within 24 hours the same name and file count once')
     .option('--dry-run', 'write the events as NDJSON in place of sending them')
+    .addHelpText('after', mappingHelp)
     .action(command((flags, settings, [file = '']) => ingest(file, flags, settings, output, stdin)));
 
   program

@@ -58,9 +58,10 @@ async function read(req: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+const batchId = '7f4d3a52-7a0e-4c0b-9d8f-0b6f8a527a0e';
 const accepted = (count: number) => ({
   accepted: count,
-  batch_id: '7f4d3a52-7a0e-4c0b-9d8f-0b6f8a527a0e',
+  batch_id: batchId,
   position: '0-5',
 });
 
@@ -74,7 +75,7 @@ test('a batch that meets 503 and 429 is sent again under the same Idempotency-Ke
   const result = await client.ingest([
     { alias_kind: 'email', alias: 'a@example.com', event_type: 'Page View' },
   ]);
-  expect(result).toEqual({ accepted: 1, rejected: [], position: '0-5' });
+  expect(result).toEqual({ accepted: 1, rejected: [], batches: [batchId], replayed: 0, position: '0-5' });
   expect(requests).toHaveLength(3);
   expect(new Set(requests.map(({ key }) => key)).size).toBe(1);
   expect(requests[0]?.authorization).toBe('Bearer lsp_x');
@@ -175,6 +176,22 @@ test('the reason of a refusal says what is wrong where', async () => {
     query: { limit: 101 },
   });
   await expect(call).rejects.toThrow('query.limit must be at most 100');
+});
+
+const replayed = { status: 202, body: accepted(1), headers: { 'idempotent-replayed': 'true' } };
+
+test('a batch that an earlier run has sent under the same key is told apart', async () => {
+  const { baseUrl } = await serve(() => replayed);
+  const result = await createClient({ baseUrl, token: 'lsp_x', retries }).ingest(visits(1));
+  expect(result).toMatchObject({ accepted: 1, replayed: 1, batches: [] });
+});
+
+test('a batch of this run that was only tried again is not', async () => {
+  const { baseUrl } = await serve((nth) =>
+    nth === 1 ? { status: 503, body: problem, headers: { 'retry-after': '0' } } : replayed,
+  );
+  const result = await createClient({ baseUrl, token: 'lsp_x', retries }).ingest(visits(1));
+  expect(result).toMatchObject({ accepted: 1, replayed: 0, batches: [batchId] });
 });
 
 test('an answer that is not of this API is an error, not a result', async () => {

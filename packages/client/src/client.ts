@@ -42,7 +42,7 @@ async function call<Name extends RouteName>(
     query?: Record<string, string | number | undefined>;
     body?: unknown;
   };
-  const body = await send({
+  const { body } = await send({
     method: route.method,
     path: pathOf(route.path, given.parameters ?? {}) + queryOf(given.query ?? {}),
     headers: {

@@ -43,6 +43,10 @@ export interface IngestResult {
   accepted: number;
   /** With `partial`: events that were not taken, by their index in what was given. */
   rejected: RejectedEvent[];
+  /** Batches of which something was taken, for GET /event-stats: their repeats are decided after they were accepted. */
+  batches: string[];
+  /** Events, among those accepted, of batches that had been sent before under the same Idempotency-Key. */
+  replayed: number;
   /** For `min_position`: a read with it sees all these events. Absent when nothing was sent. */
   position?: string;
 }
@@ -66,7 +70,7 @@ export async function sendEvents(
   if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > routeDeclarations.intakeLimits.events)
     throw new Error(`batchSize must be a whole number from 1 to ${routeDeclarations.intakeLimits.events}`);
   const keyOf = options.idempotencyKey ?? (() => randomUUID());
-  const result: IngestResult = { accepted: 0, rejected: [] };
+  const result: IngestResult = { accepted: 0, rejected: [], batches: [], replayed: 0 };
   let acknowledged = 0;
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
@@ -112,7 +116,9 @@ export async function sendEvents(
 }
 
 interface Accepted {
+  batch_id: string;
   accepted: number;
+  isReplayed: boolean;
   rejected?: RejectedEvent[];
   /** Absent when nothing was taken. */
   position?: string;
@@ -130,7 +136,7 @@ async function sendBatch(
   const search = new URLSearchParams();
   if (options.partial === true) search.set('partial', 'true');
   const query = search.size === 0 ? '' : `?${search.toString()}`;
-  const answer = await send({
+  const { body, isReplayed } = await send({
     method: 'POST',
     path: `${options.history === true ? '/import' : '/ingest'}${query}`,
     headers: {
@@ -142,7 +148,7 @@ async function sendBatch(
     signal,
     ...(options.onRetry && { onRetry: options.onRetry }),
   });
-  return answer as Accepted;
+  return { ...(body as Omit<Accepted, 'isReplayed'>), isReplayed };
 }
 
 function add(result: IngestResult, batch: Batch, answer: Accepted): void {
@@ -151,6 +157,8 @@ function add(result: IngestResult, batch: Batch, answer: Accepted): void {
     result.rejected.push({ index: batch.firstIndex + index, errors });
   // A batch of which nothing was taken is nowhere in the log.
   if (answer.position === undefined) return;
+  if (answer.isReplayed) result.replayed += answer.accepted;
+  else result.batches.push(answer.batch_id);
   const position = decodePosition(answer.position);
   const known = result.position === undefined ? null : decodePosition(result.position);
   result.position = position && known ? encodePosition(laterPosition(known, position)) : answer.position;

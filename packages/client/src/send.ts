@@ -32,8 +32,15 @@ export interface WireRequest {
   onRetry?: (why: RequestFailed | ServiceUnreachable, waitMs: number) => void;
 }
 
-/** Sends a request, again where that can help, and resolves with the body of the 2xx answer. */
-export type Send = (request: WireRequest) => Promise<unknown>;
+/** A 2xx answer. */
+export interface WireAnswer {
+  body: unknown;
+  /** The first answer to this Idempotency-Key, given again: the request has had no effect this time. */
+  isReplayed: boolean;
+}
+
+/** Sends a request, again where that can help, and resolves with the 2xx answer. */
+export type Send = (request: WireRequest) => Promise<WireAnswer>;
 
 export function sender(options: ClientOptions): Send {
   const base = options.baseUrl.replace(/(?<!\/)\/+$/, '');
@@ -50,7 +57,8 @@ export function sender(options: ClientOptions): Send {
   return async (request) => {
     for (let tried = 1; ; tried += 1) {
       const outcome = await attempt(fetchOf, base, headers, request, timeoutMs);
-      if (!('failure' in outcome)) return outcome.body;
+      // What an earlier try of this request was answered is no earlier request.
+      if (!('failure' in outcome)) return { ...outcome, isReplayed: outcome.isReplayed && tried === 1 };
       const { failure, retriable, retryAfter } = outcome;
       if (!retriable || tried >= schedule.attempts) throw failure;
       const waitMs = delayAfter(tried, schedule, retryAfter, Math.random());
@@ -67,8 +75,7 @@ function authorization({ token, clientId, clientSecret }: ClientOptions): Record
 }
 
 type Outcome =
-  | { body: unknown }
-  | { failure: RequestFailed | ServiceUnreachable; retriable: boolean; retryAfter: string | null };
+  WireAnswer | { failure: RequestFailed | ServiceUnreachable; retriable: boolean; retryAfter: string | null };
 
 async function attempt(
   fetchOf: typeof fetch,
@@ -97,7 +104,8 @@ async function attempt(
   }
   const isJson = response.status !== 204 && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
   const body = isJson ? parsed(text) : text === '' ? undefined : text;
-  if (response.ok && body !== notJson) return { body };
+  if (response.ok && body !== notJson)
+    return { body, isReplayed: response.headers.get('idempotent-replayed') === 'true' };
   const problem = isProblem(body) ? body : null;
   return {
     failure: new RequestFailed(

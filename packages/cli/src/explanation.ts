@@ -1,0 +1,85 @@
+// Why a lead has its score, as a table whose points add up to the score.
+import type { CallAnswer } from '@lead-scoring/client';
+import { plain, table } from './output.js';
+
+type Explanation = CallAnswer<'explainScore'>;
+
+const shownEntries = 10;
+
+export function explanation(answer: Explanation): string {
+  const { score, level, range_hours, entries, entries_total } = answer;
+  const lines = [
+    `${plain(answer.lead_name)} has ${score} points${level ? `, level ${plain(level.name)}` : ''} (${shortTime(answer.at)}).`,
+    '',
+    table(partsOf(answer), [
+      { title: 'POINTS', value: ({ points }) => points, align: 'right' },
+      { title: 'HOW', value: ({ how }) => how, align: 'right' },
+      { title: 'EVENT', value: ({ event }) => event, maximum: 40 },
+      { title: 'WHY', value: ({ why }) => why, maximum: 80 },
+    ]),
+  ];
+  if (entries.length > 0)
+    lines.push(
+      '',
+      `${entries_total > shownEntries ? `Newest ${shownEntries} of ` : ''}${entries_total} point entries in the last ${range_hours} hours:`,
+      table(entries.slice(0, shownEntries), [
+        { title: 'TIME', value: (entry) => shortTime(entry.timestamp) },
+        { title: 'POINTS', value: (entry) => entry.points, align: 'right' },
+        { title: 'EVENT', value: (entry) => entry.event_type, maximum: 40 },
+        { title: 'RULE', value: (entry) => ruleOf(entry, answer) },
+      ]),
+    );
+  return `${lines.join('\n')}\n`;
+}
+
+interface Part {
+  points: number;
+  how: string;
+  event: string;
+  why: string;
+}
+
+/** What the score is made of: what rules gave within the range, what else moved it, what is from before, and the sum. */
+function partsOf(answer: Explanation): Part[] {
+  const drivers = answer.top_drivers.map((driver): Part => ({
+    points: driver.total,
+    how: `${driver.count} × ${driver.weight}`,
+    event: driver.event_type,
+    why: [driver.label, driver.filter_label].filter(Boolean).join(': '),
+  }));
+  const others = (answer.adjustments ?? []).map(({ points, count, reason }): Part => ({
+    points,
+    how: `${count} ×`,
+    event: '',
+    why: reason.replaceAll('_', ' '),
+  }));
+  if (answer.decay_applied !== 0)
+    others.push({ points: answer.decay_applied, how: '', event: '', why: 'decay' });
+  const listed = [...drivers, ...others];
+  const earlier = answer.score - listed.reduce((sum, { points }) => sum + points, 0);
+  const range = `the last ${answer.range_hours} hours`;
+  if (earlier !== 0)
+    listed.push({
+      points: earlier,
+      how: '',
+      event: '',
+      why: `from events before ${range}; --hours shows more`,
+    });
+  if (drivers.length === 0)
+    listed.unshift({ points: 0, how: '', event: '', why: `no rule gave points in ${range}` });
+  return [...listed, { points: answer.score, how: '', event: '', why: 'the score' }];
+}
+
+/** What the rule was called: its label, else its filter in words, else its id. */
+function ruleOf(
+  { rule_id, rule_version }: Explanation['entries'][number],
+  { top_drivers }: Explanation,
+): string {
+  const drivers = top_drivers.filter((driver) => driver.rule_id === rule_id);
+  const driver = drivers.find((one) => one.rule_version === rule_version) ?? drivers[0];
+  return `${driver?.label ?? driver?.filter_label ?? rule_id}, version ${rule_version}`;
+}
+
+export function shortTime(time: string): string {
+  return time.replace('T', ' ').replace(/:\d{2}\.\d{3}Z$/, '');
+}

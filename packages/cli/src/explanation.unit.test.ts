@@ -1,0 +1,113 @@
+// The table of an explanation: its points add up to the score in its headline.
+import { expect, test } from '@jest/globals';
+import type { CallAnswer } from '@lead-scoring/client';
+import fc from 'fast-check';
+import { explanation } from './explanation.js';
+
+type Explanation = CallAnswer<'explainScore'>;
+
+const at = '2026-01-31T09:30:00.000Z';
+const [pricing, blog, unknown] = ['1', '2', '3'].map(
+  (digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`,
+) as [string, string, string];
+const driver = (rule_id: string, weight: number, count = 1): Explanation['top_drivers'][number] => ({
+  rule_id,
+  event_type: 'Page View',
+  count,
+  weight,
+  total: count * weight,
+  rule_version: 1,
+});
+const entry = (rule_id: string, rule_version = 1): Explanation['entries'][number] => ({
+  event_id: pricing,
+  event_type: 'Page View',
+  timestamp: at,
+  scored_at: at,
+  rule_id,
+  rule_version,
+  points: 10,
+  configuration_version: 1,
+});
+const answer = (more: Partial<Explanation>): Explanation => ({
+  lead_id: pricing,
+  lead_name: 'Ada',
+  score: 20,
+  level: null,
+  top_drivers: [],
+  snapshot: [],
+  decay_applied: 0,
+  range_hours: 24,
+  at,
+  unattributed: 0,
+  entries: [],
+  entries_total: 0,
+  ...more,
+});
+
+/** The points of each row; the last is the sum. */
+function points(text: string): number[] {
+  const [table = ''] = text.split('\n\n').slice(1);
+  return table
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => Number(/^\s*(-?\d+)/.exec(line)?.[1]));
+}
+
+test('points from before the range are a row of their own, with how to see more', () => {
+  const text = explanation(answer({ score: 45, top_drivers: [driver(pricing, 10, 2)], decay_applied: -5 }));
+  expect(points(text)).toEqual([20, -5, 30, 45]);
+  expect(text).toMatch(/30 +from events before the last 24 hours; --hours shows more/);
+});
+
+test('a score that is all from before the range says so', () => {
+  const text = explanation(answer({ score: 45 }));
+  expect(points(text)).toEqual([0, 45, 45]);
+  expect(text).toContain('no rule gave points in the last 24 hours');
+});
+
+test('the points add up to the score, whatever it is made of', () => {
+  const weight = fc.integer({ min: -1_000, max: 1_000 });
+  fc.assert(
+    fc.property(
+      fc.integer(),
+      fc.array(weight),
+      weight,
+      fc.integer({ max: 0, min: -500 }),
+      (score, weights, held, decay_applied) => {
+        const adjustments = [
+          { reason: 'held_at_largest_score' as const, count: 1, points: held, last_at: at },
+        ];
+        const top_drivers = weights.map((one) => driver(pricing, one));
+        const rows = points(explanation(answer({ score, top_drivers, adjustments, decay_applied })));
+        const sum = rows.pop();
+        expect(sum).toBe(score);
+        expect(rows.reduce((total, row) => total + row, 0)).toBe(score);
+      },
+    ),
+  );
+});
+
+test('an entry is told by the label of its rule, else by its filter, else by its id', () => {
+  const text = explanation(
+    answer({
+      top_drivers: [
+        { ...driver(pricing, 10), label: 'Pricing', rule_version: 2 },
+        { ...driver(pricing, 5), label: 'Prices' },
+        { ...driver(blog, 2), filter_label: 'path contains "/blog"' },
+      ],
+      entries: [entry(pricing, 2), entry(pricing), entry(blog), entry(unknown)],
+      entries_total: 4,
+    }),
+  );
+  const rules = text
+    .split('\n')
+    .filter((line) => line.includes(', version'))
+    .map((line) => line.replace(/^.*Page View +/, ''));
+  expect(rules).toEqual([
+    'Pricing, version 2',
+    'Prices, version 1',
+    'path contains "/blog", version 1',
+    `${unknown}, version 1`,
+  ]);
+});

@@ -1,0 +1,96 @@
+// What is said of a file that was sent: how many of its events were new, which were not taken, and why.
+import { RequestFailed, ServiceUnreachable, type Client, type IngestResult } from '@lead-scoring/client';
+import { routeDeclarations } from '@lead-scoring/contracts';
+import { exitCodes } from './errors.js';
+import type { EventSource } from './event-source.js';
+import { duration, plain, type Output } from './output.js';
+
+/** Lines that are shown of what was not taken. */
+const shown = 20;
+
+/**
+ * How many of the accepted events had come before: asked once all are decided.
+ * @returns null and the reason when it cannot be told: the events are taken all the same
+ */
+export async function countRepeats(
+  client: Client,
+  { batches, replayed, accepted, position }: IngestResult,
+): Promise<{ count: number } | { count: null; why: string }> {
+  let count = 0;
+  try {
+    for (
+      let at = 0;
+      at < batches.length && position !== undefined;
+      at += routeDeclarations.maximumBatchesAsked
+    ) {
+      const asked = batches.slice(at, at + routeDeclarations.maximumBatchesAsked).join(',');
+      const { repeats } = await client.call('getEventStats', {
+        query: { batch_id: asked, min_position: position },
+      });
+      count += repeats;
+    }
+  } catch (error) {
+    if (error instanceof RequestFailed || error instanceof ServiceUnreachable)
+      return { count: null, why: error.message };
+    throw error;
+  }
+  // A batch whose key is older than a day is decided again, and its repeats are added to those of its first time.
+  return { count: Math.min(accepted, count + replayed) };
+}
+
+interface Sent {
+  result: IngestResult;
+  repeats: Awaited<ReturnType<typeof countRepeats>>;
+  source: EventSource;
+  retries: number;
+  seconds: number;
+}
+
+/** @returns the exit code */
+export function report(
+  { result, repeats, source, retries, seconds }: Sent,
+  output: Output,
+  asJson: boolean,
+): number {
+  const refused = result.rejected.length + source.problems.length;
+  const exitCode = refused > 0 ? exitCodes.incomplete : exitCodes.done;
+  if (asJson) {
+    const { accepted, position } = result;
+    const rejected = result.rejected.map((one) => {
+      const line = source.lineOf(one.index);
+      return line === null ? one : { line, ...one };
+    });
+    const counted = repeats.count === null ? {} : { new: accepted - repeats.count, repeats: repeats.count };
+    const unreadable = source.problems;
+    output.write(
+      `${JSON.stringify({ accepted, ...counted, rejected, position, unreadable, notices: source.notices, retries, seconds })}\n`,
+    );
+    return exitCode;
+  }
+  const rate = Math.round(result.accepted / Math.max(seconds, 0.001));
+  const counted =
+    repeats.count === null
+      ? ''
+      : `: ${inWords(result.accepted - repeats.count)} new, ${inWords(repeats.count)} repeats`;
+  output.write(
+    `${inWords(result.accepted)} events accepted in ${duration(seconds)} (${inWords(rate)}/s)${counted}\n`,
+  );
+  if (repeats.count === null)
+    output.note(`How many of them are repeats cannot be told now: ${plain(repeats.why)}\n`);
+  if (retries > 0) output.note(`${retries} requests had to be sent again.\n`);
+  for (const notice of source.notices) output.note(`${plain(notice)}\n`);
+  for (const { line, message } of source.problems.slice(0, shown))
+    output.note(`line ${line}: ${plain(message)}\n`);
+  for (const { index, errors } of result.rejected.slice(0, shown)) {
+    const line = source.lineOf(index);
+    const reasons = errors.map(({ path, message }) => `${plain(path)} ${plain(message)}`).join('; ');
+    output.note(`${line === null ? `event ${index + 1}` : `line ${line}`}: ${reasons}\n`);
+  }
+  if (refused > 0)
+    output.note(`${refused} not taken${refused > shown ? '; the first are above, --json lists all' : ''}.\n`);
+  return exitCode;
+}
+
+function inWords(count: number): string {
+  return count.toLocaleString('en');
+}

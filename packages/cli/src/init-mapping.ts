@@ -1,0 +1,56 @@
+// `lead-scoring ingest FILE --init-mapping`: proposes a mapping for a CSV.
+import { writeFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { csvMapping, mapperOf } from './csv-mapping.js';
+import { CommandFailed, exitCodes } from './errors.js';
+import { firstRowsOf } from './event-source.js';
+import { proposeMapping } from './mapping-proposal.js';
+import { plain, type Output } from './output.js';
+
+/** Rows that are looked at. */
+const maximumRows = 5_000;
+
+/**
+ * @param to the file that the mapping is written to; null: to standard output
+ * @returns the exit code
+ */
+export async function initMapping(
+  file: string,
+  to: string | null,
+  output: Output,
+  stdin: Readable,
+): Promise<number> {
+  const { columns, rows } = await firstRowsOf(file, { stdin, maximum: maximumRows });
+  const proposal = proposeMapping(columns, rows);
+  if ('problem' in proposal)
+    throw new CommandFailed(
+      `No mapping can be proposed: ${plain(proposal.problem)}. \`lead-scoring ingest --help\` shows what one looks like.`,
+      exitCodes.data,
+    );
+  const text = `${JSON.stringify(proposal.mapping, null, 2)}\n`;
+  if (to === null) output.write(text);
+  else await writeNew(to, text);
+  for (const note of proposal.notes) output.note(`${plain(note)}\n`);
+  const toEvents = mapperOf(csvMapping.parse(proposal.mapping), columns);
+  if ('problem' in toEvents) output.note(`To be mended before it can be used: ${plain(toEvents.problem)}.\n`);
+  else {
+    const events = rows.reduce((sum, row) => sum + toEvents(row).events.length, 0);
+    output.note(
+      `${rows.length === maximumRows ? 'The first ' : ''}${rows.length.toLocaleString('en')} rows give ${events.toLocaleString('en')} events; --dry-run shows them.\n`,
+    );
+  }
+  return exitCodes.done;
+}
+
+/** A mapping that somebody has corrected is not written over. */
+async function writeNew(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: 'wx' });
+  } catch (error) {
+    if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST')
+      throw new CommandFailed(`${file} is there already: name another file, or delete it.`, exitCodes.usage, {
+        cause: error,
+      });
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+// Proposed mappings: what a header and its values say of who, what and when.
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { csvMapping, mapperOf } from './csv-mapping.js';
+import { proposeMapping } from './mapping-proposal.js';
+
+function proposed(columns: string[], ...rows: string[][]) {
+  const proposal = proposeMapping(columns, rows);
+  if ('problem' in proposal) throw new Error(proposal.problem);
+  return proposal;
+}
+
+describe('the lead is named by', () => {
+  test('e-mail addresses, whatever their column is called', () => {
+    const { mapping } = proposed(['Id', 'Reach'], ['1', 'ada@example.com'], ['2', 'bob@example.com']);
+    expect(mapping.alias).toEqual({ kind: 'email', column: 'Reach' });
+  });
+
+  test('an id of its own in each row, and not a count that happens to differ', () => {
+    const { mapping } = proposed(['Visits', 'Prospect ID'], ['1', 'p1'], ['2', 'p2']);
+    expect(mapping.alias).toEqual({ kind: 'external_id', column: 'Prospect ID' });
+  });
+
+  test('a lead’s id that comes in several rows', () => {
+    const { mapping } = proposed(['lead_id', 'row id'], ['a', '1'], ['a', '2']);
+    expect(mapping.alias).toEqual({ kind: 'external_id', column: 'lead_id' });
+  });
+
+  test('telephone numbers in full', () => {
+    const { mapping } = proposed(['Call', 'n'], ['+4915112345678', '1'], ['+4915112345679', '1']);
+    expect(mapping.alias).toEqual({ kind: 'phone', column: 'Call' });
+  });
+
+  test('nothing, where nothing does', () => {
+    expect(proposeMapping(['a'], [['x'], ['x']])).toEqual({
+      problem: expect.stringContaining('no column names the leads') as unknown,
+    });
+    expect(proposeMapping([], [])).toHaveProperty('problem');
+  });
+});
+
+test('events have the type, the time and the id that columns hold', () => {
+  const { mapping, notes } = proposed(
+    ['email', 'Event', 'Created at', 'Message ID', 'Page'],
+    ['a@example.com', 'Visit', '2026-01-01T00:00:00Z', 'm1', '/'],
+    ['a@example.com', 'Call', '', 'm2', ''],
+  );
+  expect(mapping.events).toEqual([
+    {
+      event_type: { column: 'Event' },
+      timestamp: { column: 'Created at' },
+      event_id: { column: 'Message ID' },
+    },
+  ]);
+  expect(notes.join(' ')).toContain('"when_empty": "now"');
+});
+
+test('a time without an offset is none: the API would refuse it', () => {
+  const { mapping } = proposed(
+    ['email', 'Date'],
+    ['a@example.com', '2026-01-01 10:00'],
+    ['b@example.com', ''],
+  );
+  expect(mapping.events[0]).toEqual({ event_type: { fixed: 'Imported' }, event_id: { fixed: 'imported' } });
+});
+
+test('a file with several rows a lead and no ids says that it would count again', () => {
+  const { notes } = proposed(['email'], ['a@example.com'], ['a@example.com']);
+  expect(notes.join(' ')).toContain('would count again');
+});
+
+test.each([
+  ['TotalVisits', 'Page View'],
+  ['Number of page views', 'Page View'],
+  ['Email opens', 'Email Open'],
+  ['clicks', 'Email Click'],
+  ['Downloads', 'Download'],
+])('the column %s gives so many events %s', (column, type) => {
+  const { mapping } = proposed(['email', column], ['a@example.com', '3'], ['b@example.com', '0']);
+  expect(mapping.events[1]).toEqual({ event_type: { fixed: type }, repeat: { column } });
+});
+
+test.each(['Page Views Per Visit', 'Score', 'Visits'])(
+  'the column %s of other values gives none',
+  (column) => {
+    const { mapping } = proposed(['email', column], ['a@example.com', '2.5']);
+    expect(mapping.events).toHaveLength(1);
+  },
+);
+
+test('columns that seem to be fields of the lead become them, codes stay text, and empty words are ignored', () => {
+  const { mapping } = proposed(
+    ['email', 'Full Name', 'Company Name', 'Company', 'Zip', 'Amount', 'Source'],
+    ['a@example.com', 'Ada', 'Acme', 'Globex', '10115', '7', 'Select'],
+  );
+  expect(mapping.metadata).toEqual({
+    columns: 'others',
+    rename: { 'Full Name': 'name' },
+    text: ['Zip'],
+    ignore_values: ['Select'],
+  });
+});
+
+test('whatever the file holds, what is proposed is a mapping for it', () => {
+  const cell = fc.constantFrom(
+    '',
+    '1',
+    '2.5',
+    'ada@example.com',
+    'Select',
+    '2026-01-01T00:00:00Z',
+    '+4915112345678',
+    'é',
+  );
+  const name = fc.constantFrom(
+    'email',
+    'Event',
+    'When',
+    'Visits',
+    'Full Name',
+    'Lead ID',
+    'Zip',
+    'a',
+    'A',
+    '',
+  );
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(name, { minLength: 1 }),
+      fc.array(fc.array(cell), { maxLength: 6 }),
+      (columns, rows) => {
+        const proposal = proposeMapping(columns, rows);
+        if ('problem' in proposal) return;
+        const mapper = mapperOf(csvMapping.parse(proposal.mapping), columns);
+        // Two columns may say the same: a person has to choose, and is told.
+        if ('problem' in mapper) expect(mapper.problem).toContain('would both be');
+        else for (const row of rows) mapper(row);
+      },
+    ),
+  );
+});
