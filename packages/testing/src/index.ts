@@ -9,3 +9,4 @@ export {
   type TestSystem,
   type TestSystemOptions,
 } from './test-system.js';
+export { isFullSize } from './full-size.js';

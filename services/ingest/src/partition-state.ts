@@ -43,20 +43,19 @@ import { EventTypeFold, type EventTypeShare } from './event-types/fold.js';
 import { eventTypeDocumentId, eventTypes, toDocument, toShare } from './event-types/model.js';
 import { addForeign, decideIntake, possibleDeletions, possibleRepeats } from './intake/decide.js';
 import type { IntakeCommand, IntakeEvent } from './intake/events.js';
-import { evolveAliases } from './intake/evolve.js';
+import { openKnownAliases, type KnownAliasLimits } from './intake/known-aliases.js';
 import {
   claimId,
   claimIdsOf,
   claims,
   deletionDocument,
   deletions,
-  readClaimId,
   redirectDocument,
   redirects,
   type ClaimDocument,
   type RedirectDocument,
 } from './intake/model.js';
-import { addClaim, emptyAliasState, eventKey, type HeldLead } from './intake/state.js';
+import { eventKey, type HeldLead, type LookedUpAliases } from './intake/state.js';
 import { droppedRepeats, repeatsDocument } from './repeats/model.js';
 
 export const processorName = 'ingest';
@@ -85,7 +84,12 @@ interface OpenType {
   isNew: boolean;
 }
 
-export async function openPartition(readModel: ReadModel, partition: number): Promise<PartitionState> {
+/** @param aliasLimits how many redirects and claims are in hand, where not as usual */
+export async function openPartition(
+  readModel: ReadModel,
+  partition: number,
+  aliasLimits?: KnownAliasLimits,
+): Promise<PartitionState> {
   const storedRecords = readModel.collection(eventRecords);
   const storedKnown = readModel.collection(knownEvents);
   const storedTypes = readModel.collection(eventTypes);
@@ -96,20 +100,11 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
   const checkpoints = createCheckpoints(readModel);
   const memory = createProjectionMemory();
   const projection = createEventProjection(readModel, partition, memory);
-  const aliases = emptyAliasState();
+  const aliases = await openKnownAliases(readModel, partition, aliasLimits);
   const openTypes = new Map<string, OpenType>();
 
   /** The next offset after the last event: what a reader of ingest.events must have reached to have seen all. */
   let eventsEnd = (await checkpoints.load(processorName, partition)).positions['ingest.events'] ?? 0n;
-
-  await withClassifiedErrors(async () => {
-    for await (const { _id, lead_id, alias_kind, alias } of storedRedirects.find({ partition }))
-      aliases.redirects.set(binaryToUuid(_id), { lead_id, alias: { alias_kind, alias } });
-    for await (const { _id } of storedClaims.find({ partition })) {
-      const { lead_id, alias_lead_id } = readClaimId(_id);
-      addClaim(aliases.claims, lead_id, alias_lead_id);
-    }
-  });
 
   async function storedAmong(candidates: readonly { lead_id: string; id: string }[]): Promise<Set<string>> {
     const found = await findStoredIds(
@@ -124,7 +119,10 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     );
   }
 
-  async function heldOf(leadIds: readonly string[]): Promise<Map<string, HeldLead>> {
+  async function heldOf(
+    leadIds: readonly string[],
+    { claims: claimed }: LookedUpAliases,
+  ): Promise<Map<string, HeldLead>> {
     const held = new Map<string, HeldLead>();
     if (leadIds.length === 0) return held;
     await withClassifiedErrors(async () => {
@@ -137,7 +135,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
         );
         const foreign = new Map<string, string[]>();
         // Without a claim, nothing was ever redirected here.
-        if (aliases.claims.has(leadId))
+        if (claimed.has(leadId))
           for await (const document of storedRecords.find({ _id: recordIdsOf(leadId) }))
             addForeign(foreign, payloadOf(document));
         held.set(leadId, {
@@ -178,11 +176,12 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       const passing = ingested.filter((one) => one.payload.lead_id === payload.lead_id);
       await projection.removeFromTime(passing, offset);
       await deleteEvents(payload.lead_id, offset);
+      const claimed = await aliases.claimsOf(payload.lead_id);
       await withClassifiedErrors(async () => {
         await storedClaims.deleteMany({ _id: claimIdsOf(payload.lead_id) });
         await storedRedirects.deleteMany({ _id: uuidToBinary(payload.lead_id), offset: { $lt: offset } });
       });
-      evolveAliases(aliases, { type: 'LeadDeleted', payload });
+      aliases.deleted(payload.lead_id, claimed);
     }
     await writer.write(
       storedDeletions,
@@ -340,10 +339,14 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
     if (known.length > 0) await insertMissing(storedKnown, known);
     if (claimed.length > 0) await insertMissing(storedClaims, claimed);
     if (linked.length > 0) await writer.write(storedRedirects, linked);
-    for (const record of folded) {
-      const event = aliasEvent(record);
-      if (event) evolveAliases(aliases, event);
-    }
+    for (const record of folded)
+      if (isRecord(record, records.aliasClaimed))
+        aliases.claimed(record.payload.lead_id, record.payload.alias_lead_id);
+      else if (isRecord(record, records.aliasLinked))
+        aliases.redirected(record.payload.alias_lead_id, {
+          lead_id: record.payload.lead_id,
+          alias: record.payload.alias,
+        });
   }
 
   return {
@@ -357,11 +360,12 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
         commands.push(command);
         if (command.type === 'DeleteLead') asked.set(command, record);
       }
-      const [repeated, held] = await Promise.all([
+      const [repeated, known] = await Promise.all([
         storedAmong(possibleRepeats(commands)),
-        heldOf(possibleDeletions(commands)),
+        aliases.lookUp(commands),
       ]);
-      const decision = decideIntake(commands, aliases, repeated, held);
+      const held = await heldOf(possibleDeletions(commands), known);
+      const decision = decideIntake(commands, known, repeated, held);
       return {
         events: decision.events.map(eventRecord),
         commands: decision.commands.map(({ lead_id, command, answers }) =>
@@ -405,8 +409,7 @@ export async function openPartition(readModel: ReadModel, partition: number): Pr
       eventsEnd = 0n;
       openTypes.clear();
       projection.clear();
-      aliases.redirects.clear();
-      aliases.claims.clear();
+      aliases.clear();
     },
   };
 }
@@ -467,13 +470,6 @@ function intakeCommand(record: IncomingRecord): IntakeCommand | null {
   if (isRecord(record, records.deleteLead)) return { type: 'DeleteLead', payload: record.payload };
   if (isRecord(record, records.unlinkAlias)) return { type: 'UnlinkAlias', payload: record.payload };
   if (isRecord(record, records.rememberEvents)) return { type: 'RememberEvents', payload: record.payload };
-  return null;
-}
-
-/** Events that change what is known of aliases, besides deletions. */
-function aliasEvent(record: FoldedRecord): IntakeEvent | null {
-  if (isRecord(record, records.aliasClaimed)) return { type: 'AliasClaimed', payload: record.payload };
-  if (isRecord(record, records.aliasLinked)) return { type: 'AliasLinked', payload: record.payload };
   return null;
 }
 

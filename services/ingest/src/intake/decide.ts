@@ -11,7 +11,14 @@ import {
   type records,
 } from '@lead-scoring/contracts';
 import type { IntakeCommand, IntakeDecision, IntakeEvent } from './events.js';
-import { addClaim, eventKey, type AliasState, type HeldLead, type Redirect } from './state.js';
+import {
+  addClaim,
+  eventKey,
+  type AliasState,
+  type HeldLead,
+  type LookedUpAliases,
+  type Redirect,
+} from './state.js';
 
 /** Events that may be told from a repeat only by looking at what is stored. */
 export function possibleRepeats(commands: readonly IntakeCommand[]): { lead_id: string; id: string }[] {
@@ -34,14 +41,49 @@ export function possibleDeletions(commands: readonly IntakeCommand[]): string[] 
   return [...found];
 }
 
+/** Leads of which it must be known whether they are redirected. */
+export function possibleRedirects(commands: readonly IntakeCommand[]): string[] {
+  const found = new Set<string>();
+  for (const { type, payload } of commands) {
+    if (type === 'IngestEvents') for (const { lead_id } of payload.events) found.add(lead_id);
+    else if (type === 'DeleteLead') found.add(payload.lead_id);
+    else if (type === 'LinkAlias' || type === 'UnlinkAlias') found.add(payload.alias_lead_id);
+  }
+  return [...found];
+}
+
+/** Claims of which it must be known whether they were made, besides those of leads that may be deleted. */
+export function possibleClaims(
+  commands: readonly IntakeCommand[],
+): { lead_id: string; alias_lead_id: string }[] {
+  const found = new Map<string, { lead_id: string; alias_lead_id: string }>();
+  const add = (lead_id: string, alias_lead_id: string) => {
+    found.set(`${lead_id}${alias_lead_id}`, { lead_id, alias_lead_id });
+  };
+  for (const { type, payload } of commands) {
+    if (type !== 'IngestEvents' && type !== 'DeleteLead') continue;
+    for (const { lead_id, forwarded_by } of type === 'IngestEvents' ? payload.events : [payload]) {
+      const from = forwarded_by?.at(-1);
+      if (from !== undefined) add(lead_id, from);
+    }
+    if (type === 'DeleteLead') continue;
+    for (const { lead_id, aliases } of payload.events)
+      for (let index = 1; index < aliases.length; index += 1) {
+        const alias = aliases[index];
+        if (alias) add(lead_id, leadIdOf(payload.ou_id, alias.alias_kind, alias.alias));
+      }
+  }
+  return [...found.values()];
+}
+
 /**
- * @param state redirects and claims as of before the batch; it is not changed
+ * @param state what is known of `possibleRedirects`, `possibleClaims` and the claims of `possibleDeletions`
  * @param stored `eventKey`s of those `possibleRepeats` that are stored
  * @param held by lead, what is held of `possibleDeletions`
  */
 export function decideIntake(
   commands: readonly IntakeCommand[],
-  state: Readonly<AliasState>,
+  state: LookedUpAliases,
   stored: ReadonlySet<string>,
   held: ReadonlyMap<string, HeldLead> = new Map(),
 ): IntakeDecision {
@@ -132,7 +174,7 @@ class IntakeBatch {
   private readonly dropped = new Map<string, records.RepeatsDropped>();
 
   constructor(
-    private readonly state: Readonly<AliasState>,
+    private readonly state: LookedUpAliases,
     private readonly stored: ReadonlySet<string>,
     private readonly held: ReadonlyMap<string, HeldLead>,
   ) {}

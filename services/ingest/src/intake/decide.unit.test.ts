@@ -13,7 +13,8 @@ import {
 } from '../testing/builders.js';
 import { decideIntake, destinationOf, possibleDeletions, possibleRepeats } from './decide.js';
 import type { IntakeCommand, IntakeDecision } from './events.js';
-import { addClaim, emptyAliasState, eventKey, type AliasState, type HeldLead } from './state.js';
+import { addClaim, eventKey, type AliasState, type HeldLead } from './state.js';
+import { emptyAliasState } from '../testing/evolve.js';
 
 const state = (redirects: [from: string, to: string][] = [], claims: [string, string][] = []): AliasState => {
   const known = emptyAliasState();

@@ -4,8 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ingest, leadOf, ouId } from '../testing/builders.js';
 import { Model } from '../testing/model.js';
-import { evolveAliases } from './evolve.js';
-import { emptyAliasState } from './state.js';
+import { emptyAliasState, evolveAliases } from '../testing/evolve.js';
 
 const names = ['a', 'b', 'c', 'd', 'cookie:1', 'cookie:2'];
 const partitionCount = 3;

@@ -7,7 +7,14 @@ export interface Redirect {
   alias: Alias;
 }
 
-/** Small beside the events, so a partition holds all of it in memory. */
+/** What is to be known of a batch's leads; of others nothing is said. */
+export interface LookedUpAliases {
+  redirects: { get(leadId: string): Redirect | undefined };
+  /** Of a lead that may be deleted all of its claims, of another one those that the batch may make or must know. */
+  claims: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** All redirects and claims of a partition. */
 export interface AliasState {
   /** By the lead that is redirected. A redirect is made once, and changes only by being taken back or by a deletion. */
   redirects: Map<string, Redirect>;
@@ -23,10 +30,6 @@ export interface HeldLead {
   deletion_id: string | null;
   /** Its stored events that may come again under an alias which names another lead by itself: by that lead. */
   foreign: ReadonlyMap<string, readonly string[]>;
-}
-
-export function emptyAliasState(): AliasState {
-  return { redirects: new Map(), claims: new Map() };
 }
 
 export function addClaim(claims: AliasState['claims'], leadId: string, aliasLeadId: string): void {

@@ -1,9 +1,16 @@
 // A small model of the running system: partitions with queues, each decided by its own state.
 import { nameBasedId } from '@lead-scoring/contracts';
-import { addForeign, decideIntake, possibleDeletions, possibleRepeats } from '../intake/decide.js';
+import {
+  addForeign,
+  decideIntake,
+  possibleClaims,
+  possibleDeletions,
+  possibleRedirects,
+  possibleRepeats,
+} from '../intake/decide.js';
 import type { IntakeCommand, IntakeEvent } from '../intake/events.js';
-import { evolveAliases } from '../intake/evolve.js';
-import { emptyAliasState, eventKey, type AliasState, type HeldLead } from '../intake/state.js';
+import { addClaim, eventKey, type AliasState, type HeldLead, type LookedUpAliases } from '../intake/state.js';
+import { emptyAliasState, evolveAliases } from './evolve.js';
 import { deleteLead, ingest, leadOf, ouId, type SentEvent } from './builders.js';
 
 export interface Partition {
@@ -78,7 +85,7 @@ export class Model {
       .map(({ lead_id, id }) => eventKey(lead_id, id))
       .filter((key) => this.stored.has(key));
     const held = new Map(possibleDeletions(commands).map((leadId) => [leadId, this.heldOf(leadId)]));
-    const decision = decideIntake(commands, partition.state, new Set(repeats), held);
+    const decision = decideIntake(commands, lookedUp(partition.state, commands), new Set(repeats), held);
     for (const { to, reply } of decision.replies) {
       if (to.type !== 'DeleteLead') throw new Error('only deletions are answered');
       const { deletion_id } = to.payload;
@@ -120,4 +127,20 @@ export class Model {
       ),
     );
   }
+}
+
+/** What a partition looks up of its state, and nothing else: the laws hold with that alone. */
+export function lookedUp(state: AliasState, commands: readonly IntakeCommand[]): LookedUpAliases {
+  const redirects = new Map(
+    possibleRedirects(commands).flatMap((id) => {
+      const redirect = state.redirects.get(id);
+      return redirect ? [[id, redirect] as const] : [];
+    }),
+  );
+  const claims: AliasState['claims'] = new Map();
+  for (const { lead_id, alias_lead_id } of possibleClaims(commands))
+    if (state.claims.get(lead_id)?.has(alias_lead_id)) addClaim(claims, lead_id, alias_lead_id);
+  for (const leadId of possibleDeletions(commands))
+    for (const aliasLeadId of state.claims.get(leadId) ?? []) addClaim(claims, leadId, aliasLeadId);
+  return { redirects, claims };
 }

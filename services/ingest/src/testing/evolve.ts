@@ -1,8 +1,12 @@
-// Folds alias events into a partition's state. Applying one again changes nothing.
-import type { IntakeEvent } from './events.js';
-import { addClaim, type AliasState } from './state.js';
+// Folds alias events into a state that holds all of them: what the service's own, which looks most of them up, must do as well.
+import type { IntakeEvent } from '../intake/events.js';
+import { addClaim, type AliasState } from '../intake/state.js';
 
-/** Changes the state in place: it is the partition's own and may hold very many aliases. */
+export function emptyAliasState(): AliasState {
+  return { redirects: new Map(), claims: new Map() };
+}
+
+/** Changes the state in place. Applying an event again changes nothing. */
 export function evolveAliases(state: AliasState, event: IntakeEvent): void {
   switch (event.type) {
     case 'EventsIngested':
