@@ -46,6 +46,7 @@ export const problemTypes = {
   role_not_allowed: { status: 403, title: "The credential's role does not allow this" },
   scope_not_allowed: { status: 403, title: "The credential's scopes do not allow this" },
   org_unit_not_allowed: { status: 403, title: 'The credential may not use this organizational unit' },
+  rate_limit_not_allowed: { status: 403, title: 'The credential may not give a rate limit beyond its own' },
   rate_limited: { status: 429, title: 'Too many requests' },
   too_many_in_flight: { status: 429, title: 'Too many requests at the same time' },
   // What is not there

@@ -206,6 +206,8 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
     'APP_URL',
     'RATE_LIMIT_PER_MINUTE',
     'RATE_LIMIT_BURST',
+    'ORGANISATION_RATE_LIMIT_PER_MINUTE',
+    'ORGANISATION_RATE_LIMIT_BURST',
     'ALLOW_PRIVATE_TARGETS',
     'SITE_ANALYSIS_CONTACT',
     'SLACK_BOT_TOKEN',

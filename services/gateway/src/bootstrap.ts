@@ -1,6 +1,7 @@
 // Makes the first organisation, so that a new system can be used: the same every time, so it may be asked at each start.
 import { nameBasedId, records, secretHashOf } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord, type Requester } from '@lead-scoring/event-log';
+import type { RateLimit } from './identity/commands.js';
 import type { CommandSignature } from './identity/command-signature.js';
 import { defineComponent, type Component, type Logger } from '@lead-scoring/service';
 
@@ -8,6 +9,8 @@ export interface BootstrapOptions {
   organisation: string;
   unit: string;
   token: string;
+  /** Of the token; left out: the standard one. */
+  rateLimit?: RateLimit;
 }
 
 /** The namespace of organisations' ids; any fixed UUID. */
@@ -29,6 +32,7 @@ export function bootstrapCommand(options: BootstrapOptions, requestedAt: string)
       token_id,
       token_hash: hash,
       token_last_four: options.token.slice(-4),
+      ...(options.rateLimit && { token_rate_limit: options.rateLimit }),
       requested_at: requestedAt,
       actor: { kind: 'system', id: 'bootstrap' },
     },

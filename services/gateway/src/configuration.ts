@@ -2,6 +2,8 @@
 import { isWellFormedSecret } from '@lead-scoring/contracts';
 import { commonConfiguration, leastUploadRate, setting } from '@lead-scoring/service';
 import { z } from 'zod';
+import type { RateLimit } from './identity/commands.js';
+import type { BucketLimits } from './rate-limit/token-bucket.js';
 
 const { whole, httpUrl, baseUrl, secret } = setting;
 const label = z.string().trim().min(1).max(100);
@@ -33,6 +35,9 @@ export const gatewayConfiguration = commonConfiguration
     /** Of credentials that have no limit of their own, and of client addresses (SPEC.md, Limits). */
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000).default(100),
     RATE_LIMIT_BURST: whole(1, 1_000_000).default(200),
+    /** Of all credentials of an organisation together; default ten times a credential's. */
+    ORGANISATION_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
+    ORGANISATION_RATE_LIMIT_BURST: whole(1, 10_000_000).optional(),
     /** Bytes of bodies of events that are being taken at one time; beyond a sender's share of them, 503. */
     INTAKE_MAXIMUM_BYTES: whole(40_000_000, 10_000_000_000).default(128_000_000),
     /** Bytes that an upload of events must bring in each ten seconds; a slower one is ended with 408. */
@@ -53,3 +58,30 @@ export const gatewayConfiguration = commonConfiguration
     { path: ['BOOTSTRAP_TOKEN'], error: 'must be set together with BOOTSTRAP_ORGANISATION' },
   );
 export type GatewayConfiguration = z.output<typeof gatewayConfiguration>;
+
+type RateLimits = Pick<
+  GatewayConfiguration,
+  | 'RATE_LIMIT_PER_MINUTE'
+  | 'RATE_LIMIT_BURST'
+  | 'ORGANISATION_RATE_LIMIT_PER_MINUTE'
+  | 'ORGANISATION_RATE_LIMIT_BURST'
+>;
+
+/** What all credentials of an organisation may send together. */
+export function organisationLimitsOf(limits: RateLimits): BucketLimits {
+  return {
+    perMinute: limits.ORGANISATION_RATE_LIMIT_PER_MINUTE ?? limits.RATE_LIMIT_PER_MINUTE * 10,
+    burst: limits.ORGANISATION_RATE_LIMIT_BURST ?? limits.RATE_LIMIT_BURST * 10,
+  };
+}
+
+const greatestOfCredential = 1_000_000;
+
+/** The operator's first token may send, and so give to others, as much as its organisation. */
+export function bootstrapRateLimitOf(limits: RateLimits): RateLimit {
+  const { perMinute, burst } = organisationLimitsOf(limits);
+  return {
+    per_minute: Math.min(greatestOfCredential, perMinute),
+    burst: Math.min(greatestOfCredential, burst),
+  };
+}

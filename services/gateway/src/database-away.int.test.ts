@@ -16,6 +16,9 @@ beforeAll(async () => {
       MONGODB_URI: `mongodb://127.0.0.1:${String(proxy.port)}/?directConnection=true`,
       RATE_LIMIT_PER_MINUTE: '1',
       RATE_LIMIT_BURST: '20',
+      // The first token has its organisation's limit.
+      ORGANISATION_RATE_LIMIT_PER_MINUTE: '1',
+      ORGANISATION_RATE_LIMIT_BURST: '20',
     },
   });
 }, 60_000);

@@ -33,7 +33,7 @@ import { createApplication } from './application.js';
 import { createBootstrap } from './bootstrap.js';
 import { commandBuilders } from './commands/commands.js';
 import { createCommandHandler } from './commands/handler.js';
-import type { GatewayConfiguration } from './configuration.js';
+import { bootstrapRateLimitOf, organisationLimitsOf, type GatewayConfiguration } from './configuration.js';
 import { createAuthenticator } from './credentials/authenticate.js';
 import { createCredentialDirectory } from './credentials/directory.js';
 import { createLastUseRecorder, lastUses } from './credentials/last-use.js';
@@ -46,7 +46,7 @@ import { openIdentityPartition } from './identity/partition-state.js';
 import { createCommandSignature } from './identity/command-signature.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
 import { createIntakeHandler } from './intake/handler.js';
-import { addressKey, createLimiter } from './rate-limit/limiter.js';
+import { addressKey, createLimiter, takeFromAll, type Limited } from './rate-limit/limiter.js';
 import { limitRequestsInFlight } from './rate-limit/requests-in-flight.js';
 import { buckets, createSharedBuckets } from './rate-limit/shared-buckets.js';
 import { createForwarder } from './reads/forward.js';
@@ -127,7 +127,7 @@ export async function openGateway(
       ? { done: () => true }
       : await scope.start(
           createBootstrap(
-            { organisation, unit, token },
+            { organisation, unit, token, rateLimit: bootstrapRateLimitOf(configuration) },
             { requester, signature, logger, changed: identityChanged },
           ),
         );
@@ -161,13 +161,25 @@ export async function openGateway(
     burst: configuration.RATE_LIMIT_BURST,
   };
   const shared = createSharedBuckets(requestReadModel, gate, logger);
-  const limitAddress = createLimiter(shared, (req) => ({ key: addressKey(req), limits: standard }));
+  const organisationLimits = organisationLimitsOf(configuration);
+  const ofAddress = (req: Request): Limited[] => [
+    { policy: 'address', key: addressKey(req), limits: standard },
+  ];
+  const limitAddress = createLimiter(shared, ofAddress);
   const limitCaller = createLimiter(shared, (req: Request) => {
-    const { credentialId, rateLimit } = callerOf(req);
-    return {
-      key: `credential:${credentialId}`,
-      limits: rateLimit ? { perMinute: rateLimit.per_minute, burst: rateLimit.burst } : standard,
-    };
+    const { credentialId, organisationId, rateLimit } = callerOf(req);
+    return [
+      {
+        policy: 'credential',
+        key: `credential:${credentialId}`,
+        limits: rateLimit ? { perMinute: rateLimit.per_minute, burst: rateLimit.burst } : standard,
+      },
+      {
+        policy: 'organisation',
+        key: `organisation:${organisationId}`,
+        limits: organisationLimits,
+      },
+    ];
   });
 
   const commandDependencies = {
@@ -176,6 +188,10 @@ export async function openGateway(
     readModel: requestReadModel,
     gate,
     tokenSecret: configuration.TOKEN_SECRET,
+    standardRateLimit: {
+      per_minute: configuration.RATE_LIMIT_PER_MINUTE,
+      burst: configuration.RATE_LIMIT_BURST,
+    },
     sealing: createSealing(configuration.SEALING_SECRET),
     appUrl: configuration.APP_URL,
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
@@ -229,6 +245,7 @@ export async function openGateway(
     limitCaller,
     limitInFlight,
     limitAddress,
+    chargeAddress: (req, res) => takeFromAll(shared, ofAddress(req), res),
     handlerOf,
   });
   const application = createApplication({

@@ -24,6 +24,8 @@ export interface RouterDependencies {
   limitInFlight: RequestHandler;
   /** Limits by client address. */
   limitAddress: RequestHandler;
+  /** As limitAddress, for what may turn out not to count. @returns puts it back @throws ProblemError 429 */
+  chargeAddress: (req: Request, res: Response) => Promise<() => void>;
   /** @returns undefined when nothing serves the route */
   handlerOf(route: RouteDeclaration): RouteHandler | undefined;
 }
@@ -53,7 +55,7 @@ export function createRouter(
 function stepsOf(
   route: RouteDeclaration,
   handler: RouteHandler,
-  { authenticator, lastUses, limitCaller, limitInFlight, limitAddress }: RouterDependencies,
+  { authenticator, lastUses, limitCaller, limitInFlight, limitAddress, chargeAddress }: RouterDependencies,
 ): RequestHandler[] {
   const { access } = route;
   if (!access.credential) {
@@ -64,10 +66,15 @@ function stepsOf(
     return route.kind === 'query' ? [keptPrivate(route), limitAddress, serve] : [limitAddress, serve];
   }
   const authenticate: RequestHandler = async (req: GatewayRequest, res, next) => {
+    const charge = { made: false };
     try {
-      req.caller = await authenticator.authenticate(headerOf(req, 'authorization'));
+      req.caller = await authenticator.authenticate(headerOf(req, 'authorization'), () => {
+        charge.made = true;
+        return chargeAddress(req, res);
+      });
     } catch (error) {
-      // Guesses are counted too, against the address that they come from.
+      if (charge.made) throw error;
+      // What could not be a credential is counted too, against the address that it comes from.
       limitAddress(req, res, (limited?: unknown) => {
         next(limited ?? error);
       });

@@ -19,6 +19,7 @@ const dependencies = (without?: string): RouterDependencies => ({
   limitAddress: (_req, _res, next) => {
     next();
   },
+  chargeAddress: () => Promise.resolve(() => undefined),
   handlerOf: ({ name }) => (name === without ? undefined : () => Promise.resolve(undefined)),
 });
 

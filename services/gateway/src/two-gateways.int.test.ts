@@ -19,6 +19,18 @@ const newToken = async (body: object) => {
   return made.body;
 };
 
+/** The buckets that RateLimit-Policy and RateLimit tell, by name. */
+function rateLimitOf(headers: Headers): Partial<Record<string, Record<string, number>>> {
+  const found: Record<string, Record<string, number>> = {};
+  for (const name of ['ratelimit-policy', 'ratelimit'])
+    for (const item of (headers.get(name) ?? '').split(', ')) {
+      const policy = /^"(\w+)"/.exec(item)?.[1] ?? '';
+      const bucket = (found[policy] ??= {});
+      for (const [, key = '', value] of item.matchAll(/;(\w+)=(\d+)/g)) bucket[key] = Number(value);
+    }
+  return found;
+}
+
 describe('the rate limit', () => {
   test('is one bucket for both: exactly the burst is granted, the rest is 429 and told when to come again', async () => {
     // So slow a refill that none comes in while the test runs.
@@ -32,6 +44,10 @@ describe('the rate limit', () => {
     expect(remaining.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, n) => n));
     for (const { status, headers, body } of replies) {
       expect(headers.get('x-ratelimit-limit')).toBe('40');
+      const parts = rateLimitOf(headers);
+      expect(parts.credential).toMatchObject({ q: 40, w: 2_400 });
+      expect(parts.credential?.r).toBe(Number(headers.get('x-ratelimit-remaining')));
+      expect(parts.credential?.t).toBeLessThanOrEqual(2_400);
       const reset = Number(headers.get('x-ratelimit-reset')) - Date.now() / 1_000;
       expect(reset).toBeGreaterThan(0);
       expect(reset).toBeLessThan(40 * 60 + 5);
@@ -66,6 +82,44 @@ describe('the rate limit', () => {
     expect(reply.headers.get('x-ratelimit-remaining')).toBe('8');
   });
 });
+
+test('an organisation’s limit is exact over both gateways and all of its credentials', async () => {
+  const organisation = await startRig({
+    gateways: 2,
+    environment: { ORGANISATION_RATE_LIMIT_PER_MINUTE: '1', ORGANISATION_RATE_LIMIT_BURST: '60' },
+  });
+  try {
+    const tokens: (string | undefined)[] = [];
+    for (const name of ['One', 'Two', 'Three'])
+      tokens.push(
+        (
+          await organisation.call<{ token: string }>('POST', '/settings/tokens', {
+            body: { name, role: 'viewer', rate_limit: { per_minute: 1, burst: 30 } },
+          })
+        ).body.token,
+      );
+    const replies = await Promise.all(
+      Array.from({ length: 120 }, (_, n) =>
+        organisation.call('GET', '/leads', { token: tokens[n % 3] ?? '', gateway: n % 2 }),
+      ),
+    );
+    const granted = replies.filter(({ status }) => status === 200);
+    // Three calls made the tokens; each token may send 30, so that only the organisation's bucket ends at 57.
+    expect(granted).toHaveLength(57);
+    for (const { status, headers, body } of replies) {
+      if (status === 200) {
+        expect(rateLimitOf(headers).organisation).toMatchObject({ q: 60, w: 3_600 });
+        continue;
+      }
+      expect(body).toMatchObject({ status: 429, code: 'rate_limited' });
+      expect(headers.get('x-ratelimit-remaining')).toBe('0');
+    }
+    const shared = replies.find(({ headers }) => rateLimitOf(headers).organisation?.r === 0);
+    expect(shared?.headers.get('x-ratelimit-limit')).toBe('60');
+  } finally {
+    await organisation.stop();
+  }
+}, 90_000);
 
 test('a token that one gateway has ended is refused by the other within five seconds', async () => {
   const { id, token } = await newToken({});

@@ -90,7 +90,7 @@ const description = `Send what leads do as events; read their scores and the rea
 - **Organizational units**: a call works in the credential's active OU (POST /org-units/active), or in the one that \`X-OU-Id\` names.
 - **Errors** are RFC 9457 problems. \`code\` is for programs and does not change; \`detail\` says what to change. They come as \`application/json\`, or as \`application/problem+json\` when Accept names it.
 - **Repeating a write** is safe with an \`Idempotency-Key\`: the same key and body within 24 hours get the first answer again.
-- **Rate limit**: a bucket of 200 requests that refills at 100 a minute, per credential. Retry 429 and 5xx with exponential backoff, and heed \`Retry-After\`.
+- **Rate limit**: a bucket of 200 requests that refills at 100 a minute, per credential; and one of ten times that which all credentials of an organisation share. \`X-RateLimit-Limit\` is what the full bucket holds; \`RateLimit-Policy\` tells both buckets and how fast they refill. Retry 429 and 5xx with exponential backoff, and heed \`Retry-After\`.
 - **Bodies** may be gzip (\`Content-Encoding: gzip\`) and hold up to ${String(intakeLimits.bytes / 1_000_000)} MB when unpacked.`;
 
 const headers: Record<string, JsonSchema> = {
@@ -99,11 +99,27 @@ const headers: Record<string, JsonSchema> = {
     required: true,
     schema: { type: 'string', minLength: 1, maxLength: 128 },
   },
-  'X-RateLimit-Limit': { description: 'Requests a minute.', schema: { type: 'integer', minimum: 1 } },
-  'X-RateLimit-Remaining': { description: 'Requests left at once.', schema: { type: 'integer', minimum: 0 } },
-  'X-RateLimit-Reset': {
-    description: 'Epoch seconds at which the bucket is full again.',
+  'X-RateLimit-Limit': {
+    description:
+      'Requests that the full bucket holds: of the buckets that the call counts in (credential and organisation, or client address), the one that holds fewest now.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'X-RateLimit-Remaining': {
+    description: 'Requests that this bucket still holds; at most X-RateLimit-Limit.',
     schema: { type: 'integer', minimum: 0 },
+  },
+  'X-RateLimit-Reset': {
+    description: 'Epoch seconds at which this bucket is full again.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'RateLimit-Policy': {
+    description:
+      'All buckets that the call counts in (draft-ietf-httpapi-ratelimit-headers): `q` requests in the full bucket, which an empty one has again after `w` seconds, so that q / w a second are refilled.',
+    schema: { type: 'string', example: '"credential";q=200;w=120, "organisation";q=2000;w=120' },
+  },
+  RateLimit: {
+    description: 'Of each of these buckets: `r` requests that it still holds, `t` seconds until it is full.',
+    schema: { type: 'string', example: '"credential";r=199;t=1, "organisation";r=1999;t=1' },
   },
   'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 0 } },
   'WWW-Authenticate': { description: 'How to authenticate.', required: true, schema: { type: 'string' } },
@@ -322,13 +338,16 @@ function bodyOf(
   };
 }
 
+const rateLimitHeaders = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+];
+
 function responseOf(response: RouteResponse, collector: SchemaCollector): OpenApiResponse {
-  const shown = headerReferences([
-    'X-Request-Id',
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
-  ]);
+  const shown = headerReferences(['X-Request-Id', ...rateLimitHeaders]);
   if (!response.schema && response.contentType === undefined)
     return { description: response.description, headers: shown };
   const schema = response.schema ? collector.schemaOf(response.schema, 'output') : { type: 'string' };
@@ -356,9 +375,7 @@ function problemResponse(status: number, schema: JsonSchema): OpenApiResponse {
     headers: headerReferences([
       'X-Request-Id',
       ...(status === 401 ? ['WWW-Authenticate'] : []),
-      ...(status === 429
-        ? ['Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
-        : []),
+      ...(status === 429 ? ['Retry-After', ...rateLimitHeaders] : []),
       ...(status === 503 ? ['Retry-After'] : []),
     ]),
     content: { 'application/json': { schema, example }, 'application/problem+json': { schema, example } },

@@ -20,7 +20,7 @@ export const rateLimit = z
     per_minute: wholeNumber(1, 1_000_000),
     burst: wholeNumber(1, 1_000_000),
   })
-  .describe('Default: 100 a minute, 200 at once.');
+  .describe('Default: 100 a minute, 200 at once. At most what the creator of the credential has.');
 
 export const secretHash = z
   .string()
@@ -29,6 +29,9 @@ export const secretHash = z
 export const lastFour = z.string().length(4);
 
 const organisation = { organisation_id: id };
+
+/** The limit of credentials that have none of their own, as the gateway that wrote the command has it. */
+const standardRateLimit = { standard_rate_limit: rateLimit.optional() };
 
 /** Who ends or rotates a credential, working in which OU: what is not within the reach of both is not found. */
 const management = { ou_id: id, requested_by: id, ...requested };
@@ -46,6 +49,7 @@ export const bootstrapOrganisation = defineRecord({
     token_id: id,
     token_hash: secretHash,
     token_last_four: lastFour,
+    token_rate_limit: rateLimit.optional(),
     ...requested,
   }),
 });
@@ -88,7 +92,7 @@ export const createToken = defineRecord({
   topic: 'gateway.commands',
   key: 'organisation_id',
   description: 'Create a personal access token.',
-  schema: z.strictObject({ ...organisation, ...tokenFields, ...requested }),
+  schema: z.strictObject({ ...organisation, ...tokenFields, ...standardRateLimit, ...requested }),
 });
 
 export const revokeToken = defineRecord({
@@ -115,7 +119,7 @@ export const createServiceAccount = defineRecord({
   topic: 'gateway.commands',
   key: 'organisation_id',
   description: 'Create a service account.',
-  schema: z.strictObject({ ...organisation, ...serviceAccountFields, ...requested }),
+  schema: z.strictObject({ ...organisation, ...serviceAccountFields, ...standardRateLimit, ...requested }),
 });
 
 export const rotateServiceAccountSecret = defineRecord({

@@ -15,6 +15,7 @@ import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Sealing } from '@lead-scoring/service';
 import type { z } from 'zod';
 import { deriveSecret, deriveShareToken } from '../credentials/derived-secrets.js';
+import type { RateLimit } from '../identity/commands.js';
 import { problem } from '../problem.js';
 import { destinationOf } from './channels.js';
 import { milestoneOf, sequenceOf, surgeOf } from './triggers.js';
@@ -41,6 +42,8 @@ interface CommandContext {
   /** ISO 8601 UTC with milliseconds. */
   requestedAt: string;
   tokenSecret: string;
+  /** Of credentials that have no limit of their own. */
+  standardRateLimit: RateLimit;
   sealing: Sealing;
   /** Where browsers open share links. */
   appUrl: string;
@@ -247,6 +250,7 @@ export const commandBuilders: CommandBuilders = {
       ou_ids: distinct(ou_ids ?? [ouOf(input)]),
       expires_at: expires_at ?? null,
       rate_limit: rate_limit ?? null,
+      standard_rate_limit: input.standardRateLimit,
       created_by: input.credentialId,
     });
     return { ...built, shown: { token: secret } };
@@ -271,6 +275,7 @@ export const commandBuilders: CommandBuilders = {
       scopes: [...new Set(scopes)],
       ou_ids: distinct(ou_ids ?? [ouOf(input)]),
       rate_limit: rate_limit ?? null,
+      standard_rate_limit: input.standardRateLimit,
       created_by: input.credentialId,
     });
     return { ...built, shown: { client_secret: secret } };

@@ -24,6 +24,7 @@ import type { DatabaseGate } from '../database-gate.js';
 import { asLogProblem } from '../edge/log-problem.js';
 import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce, type Answer } from '../idempotency/answers.js';
+import type { RateLimit } from '../identity/commands.js';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
 import type { CommandSignature } from '../identity/command-signature.js';
 import type { Forwarder } from '../reads/forward.js';
@@ -36,6 +37,8 @@ export interface CommandDependencies {
   readModel: ReadModel;
   gate: DatabaseGate;
   tokenSecret: string;
+  /** Of credentials that have no limit of their own. */
+  standardRateLimit: RateLimit;
   sealing: Sealing;
   /** Where browsers open share links. */
   appUrl: string;
@@ -56,7 +59,7 @@ export function createCommandHandler(
   build: (input: CommandInput<never>) => BuiltCommand,
   dependencies: CommandDependencies,
 ): (req: Request, ouId: string | undefined) => Promise<Answer> {
-  const { requester, signature, tokenSecret, sealing, appUrl } = dependencies;
+  const { requester, signature, tokenSecret, standardRateLimit, sealing, appUrl } = dependencies;
   const timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
   const [status, declared] = successOf(route);
   const { path: leadParameters } = leadParametersOf(route);
@@ -85,6 +88,7 @@ export function createCommandHandler(
         ouId,
         requestedAt: new Date().toISOString(),
         tokenSecret,
+        standardRateLimit,
         sealing,
         appUrl,
       };

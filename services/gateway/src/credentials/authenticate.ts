@@ -28,18 +28,25 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** @throws ProblemError 401, or 503 when the database is away and the credential is not known */
-  authenticate(authorization: string | undefined): Promise<Caller>;
+  /**
+   * @param charge called before a credential that this instance has not seen to be good is looked up, so that guesses
+   *   are limited before they cost a read; puts the charge back when the credential is good
+   * @throws ProblemError 401, what `charge` throws, or 503 when the database is away and the credential is not known
+   */
+  authenticate(authorization: string | undefined, charge: () => Promise<() => void>): Promise<Caller>;
   /** @throws ProblemError 403, 404 or 400 as `chooseOrgUnit` says */
   orgUnit(caller: Caller, header: string | undefined, inPath: string | undefined): Promise<string>;
 }
+
+type Charge = () => Promise<() => void>;
 
 export function createAuthenticator(
   directory: CredentialDirectory,
   clock: () => number = Date.now,
 ): Authenticator {
-  const withToken = async (secret: string): Promise<Caller> => {
+  const withToken = async (secret: string, charge: Charge): Promise<Caller> => {
     const hash = secretHashOf(secret);
+    const giveBack = directory.hasToken(hash) ? null : await charge();
     const token = await directory.token(hash);
     if (!token || !sameHash(hash, token.token_hash)) throw invalid();
     if (token.expires_at !== null && Date.parse(token.expires_at) <= clock())
@@ -47,19 +54,22 @@ export function createAuthenticator(
         'credential_expired',
         `The token expired at ${token.expires_at}. Create another one.`,
       );
+    giveBack?.();
     return callerOf(token, () => directory.token(hash, true));
   };
-  const withServiceAccount = async (clientId: string, secret: string): Promise<Caller> => {
+  const withServiceAccount = async (clientId: string, secret: string, charge: Charge): Promise<Caller> => {
     const hash = secretHashOf(secret);
+    const giveBack = directory.hasServiceAccount(clientId) ? null : await charge();
     const account = await directory.serviceAccount(clientId);
     const current = sameHash(hash, account?.secret_hash ?? noHash);
     const previous = sameHash(hash, account?.previous_secret?.secret_hash ?? noHash);
     const inGrace = account?.previous_secret && clock() < Date.parse(account.previous_secret.valid_until);
     if (!account || !(current || (previous && inGrace))) throw invalid();
+    giveBack?.();
     return callerOf(account, () => directory.serviceAccount(clientId, true));
   };
   return {
-    authenticate: (authorization) =>
+    authenticate: (authorization, charge) =>
       orUnavailable(async () => {
         if (authorization === undefined || authorization === '')
           throw unauthorized(
@@ -69,8 +79,8 @@ export function createAuthenticator(
         const presented = presentedCredential(authorization);
         if (presented.kind === 'none') throw unauthorized('credential_invalid', presented.advice);
         return presented.kind === 'token'
-          ? withToken(presented.secret)
-          : withServiceAccount(presented.clientId, presented.secret);
+          ? withToken(presented.secret, charge)
+          : withServiceAccount(presented.clientId, presented.secret, charge);
       }),
     orgUnit: (caller, header, inPath) =>
       orUnavailable(() => {

@@ -190,12 +190,15 @@ describe('authentication', () => {
   const directory: CredentialDirectory = {
     token: (hash) => Promise.resolve(hash === token.token_hash ? token : null),
     serviceAccount: (id) => Promise.resolve(id === account.id ? account : null),
+    hasToken: () => false,
+    hasServiceAccount: () => false,
     orgUnitIds: () => Promise.resolve(new Set()),
     forget: () => undefined,
   };
+  const uncharged = () => Promise.resolve(() => undefined);
   const codeAt = (time: string, header: string | undefined) =>
     createAuthenticator(directory, () => Date.parse(time))
-      .authenticate(header)
+      .authenticate(header, uncharged)
       .then(
         () => 'in',
         (error: unknown) => (error instanceof ProblemError ? error.code : error),
@@ -221,10 +224,42 @@ describe('authentication', () => {
   test('a wrong checksum is refused without a look-up', async () => {
     const asked = jest.fn((hash: string) => directory.token(hash));
     const authenticator = createAuthenticator({ ...directory, token: asked });
-    await expect(authenticator.authenticate(`Bearer lsp_${'a'.repeat(36)}`)).rejects.toMatchObject({
-      status: 401,
-    });
+    await expect(authenticator.authenticate(`Bearer lsp_${'a'.repeat(36)}`, uncharged)).rejects.toMatchObject(
+      {
+        status: 401,
+      },
+    );
     expect(asked).not.toHaveBeenCalled();
+  });
+
+  test('a credential that was not seen is charged before it is looked up; a good one gets the charge back', async () => {
+    const steps: string[] = [];
+    const charge = () => {
+      steps.push('charged');
+      return Promise.resolve(() => steps.push('given back'));
+    };
+    const looked: CredentialDirectory = {
+      ...directory,
+      token: (hash) => {
+        steps.push('looked up');
+        return directory.token(hash);
+      },
+    };
+    const authenticate = (n: number, known: boolean) =>
+      createAuthenticator({ ...looked, hasToken: () => known }, () => 0)
+        .authenticate(`Bearer ${secret('lsp_', n)}`, charge)
+        .catch(() => steps.push('refused'));
+    await authenticate(1, false);
+    expect(steps.splice(0)).toEqual(['charged', 'looked up', 'given back']);
+    await authenticate(2, false);
+    expect(steps.splice(0)).toEqual(['charged', 'looked up', 'refused']);
+    await authenticate(1, true);
+    expect(steps.splice(0)).toEqual(['looked up']);
+    const limited = () => Promise.reject(new Error('limited'));
+    await createAuthenticator(looked)
+      .authenticate(`Bearer ${secret('lsp_', 3)}`, limited)
+      .catch(() => steps.push('refused'));
+    expect(steps).toEqual(['refused']);
   });
 });
 

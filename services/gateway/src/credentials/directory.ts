@@ -12,6 +12,9 @@ export interface CredentialDirectory {
   /** A token that has not been ended, by the hash of its secret. */
   token(hash: string, fresh?: boolean): Promise<KnownToken | null>;
   serviceAccount(clientId: string, fresh?: boolean): Promise<KnownServiceAccount | null>;
+  /** Whether the token was found when it was last looked for: known here without a read. */
+  hasToken(hash: string): boolean;
+  hasServiceAccount(clientId: string): boolean;
   /** Ids of all OUs of an organisation. */
   orgUnitIds(organisationId: string, fresh?: boolean): Promise<ReadonlySet<string>>;
   /** What was read before is not used again: this process has just changed something. */
@@ -58,6 +61,8 @@ export function createCredentialDirectory(readModel: ReadModel, gate: DatabaseGa
   return {
     token: (hash, fresh) => tokenCache.get(hash, fresh),
     serviceAccount: (clientId, fresh) => accountCache.get(clientId, fresh),
+    hasToken: (hash) => tokenCache.has(hash),
+    hasServiceAccount: (clientId) => accountCache.has(clientId),
     orgUnitIds: async (organisationId, fresh) => (await unitCache.get(organisationId, fresh)) ?? new Set(),
     forget: () => {
       tokenCache.clear();

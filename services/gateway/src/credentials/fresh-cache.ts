@@ -23,6 +23,8 @@ export interface FreshCache<Value> {
    * @throws what `load` throws when nothing is known
    */
   get(key: string, fresh?: boolean): Promise<Value | null>;
+  /** Whether there was a value when this key was last read, also before everything was forgotten. */
+  has(key: string): boolean;
   /** Forgets everything: what is asked from now on is read anew. */
   clear(): void;
 }
@@ -45,11 +47,14 @@ export function createFreshCache<Value extends object>(options: FreshCacheOption
   // Apart, so that guessing keys cannot push out those that are in use.
   const absent = new LRUCache<string, Entry<Value>>({ max: maximumEntries });
   const reading = new Map<string, Reading<Value>>();
+  const seen = new LRUCache<string, true>({ max: maximumEntries });
   let clearedAt = -Infinity;
 
   const read = async (key: string, readAt: number): Promise<Value | null> => {
     try {
       const value = await load(key);
+      if (value === null) seen.delete(key);
+      else seen.set(key, true);
       if (readAt >= clearedAt) {
         (value === null ? present : absent).delete(key);
         (value === null ? absent : present).set(key, { value, readAt });
@@ -88,6 +93,7 @@ export function createFreshCache<Value extends object>(options: FreshCacheOption
       );
       return flight.next;
     },
+    has: (key) => seen.has(key),
     clear: () => {
       clearedAt = now();
       present.clear();

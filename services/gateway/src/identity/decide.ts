@@ -7,6 +7,7 @@ import type {
   CreateServiceAccount,
   CreateToken,
   IdentityCommand,
+  RateLimit,
   RevokeServiceAccount,
   RevokeToken,
   RotateServiceAccountSecret,
@@ -105,7 +106,7 @@ function bootstrap({ id, payload }: BootstrapOrganisation, state: OrganisationSt
         role: 'admin',
         ou_ids: null,
         expires_at: null,
-        rate_limit: null,
+        rate_limit: payload.token_rate_limit ?? null,
         created_by: token_id,
         at,
       },
@@ -163,7 +164,7 @@ function setActiveOrgUnit({ id, payload }: SetActiveOrgUnit, state: Organisation
 }
 
 function createToken({ id, payload }: CreateToken, state: OrganisationState): IdentityDecision {
-  const { requested_at, ...fields } = payload;
+  const { requested_at, standard_rate_limit, ...fields } = payload;
   const known = state.credentials.get(fields.token_id);
   if (known)
     return known.kind === 'token' && known.token_hash === fields.token_hash
@@ -171,6 +172,8 @@ function createToken({ id, payload }: CreateToken, state: OrganisationState): Id
       : secretNotReproducible();
   const refusal = refuseCredential(state, fields, scopesOfRole[fields.role]);
   if (refusal) return refusal;
+  const granted = grantedRateLimit(state, fields, standard_rate_limit);
+  if ('outcome' in granted) return granted;
   if (fields.expires_at !== null && fields.expires_at <= requested_at)
     return rejected('invalid_request', 'expires_at must be in the future.');
   if (live(state, 'token') >= identityLimits.tokens)
@@ -180,7 +183,7 @@ function createToken({ id, payload }: CreateToken, state: OrganisationState): Id
     );
   return done(
     state,
-    { type: 'TokenCreated', payload: { ...fields, at: requested_at }, command_id: id },
+    { type: 'TokenCreated', payload: { ...fields, ...granted, at: requested_at }, command_id: id },
     (after) => {
       const token = after.credentials.get(fields.token_id);
       return token?.kind === 'token' ? tokenView(token, null) : undefined;
@@ -192,7 +195,7 @@ function createServiceAccount(
   { id, payload }: CreateServiceAccount,
   state: OrganisationState,
 ): IdentityDecision {
-  const { requested_at, ...fields } = payload;
+  const { requested_at, standard_rate_limit, ...fields } = payload;
   const known = state.credentials.get(fields.client_id);
   if (known)
     // A repeat of the creation after a rotation cannot show a valid secret any more.
@@ -201,6 +204,8 @@ function createServiceAccount(
       : secretNotReproducible();
   const refusal = refuseCredential(state, fields, fields.scopes);
   if (refusal) return refusal;
+  const granted = grantedRateLimit(state, fields, standard_rate_limit);
+  if ('outcome' in granted) return granted;
   if (live(state, 'service_account') >= identityLimits.serviceAccounts)
     return rejected(
       'limit_reached',
@@ -208,7 +213,7 @@ function createServiceAccount(
     );
   return done(
     state,
-    { type: 'ServiceAccountCreated', payload: { ...fields, at: requested_at }, command_id: id },
+    { type: 'ServiceAccountCreated', payload: { ...fields, ...granted, at: requested_at }, command_id: id },
     (after) => accountView(after, fields.client_id),
   );
 }
@@ -341,6 +346,38 @@ function refuseCredential(
       `The new credential could ${beyond.join(' and ')}, which this credential may not. Ask for less.`,
     );
   return null;
+}
+
+/**
+ * The new credential's own limit: never more than its creator has. A creator with less than the standard limit cannot
+ * give that by leaving the limit out: the new credential then has its creator's.
+ */
+function grantedRateLimit(
+  state: OrganisationState,
+  fields: { created_by: string; rate_limit: RateLimit | null },
+  standard: RateLimit | undefined,
+): { rate_limit: RateLimit | null } | Rejection {
+  const own = state.credentials.get(fields.created_by)?.rate_limit ?? standard;
+  const wanted = fields.rate_limit ?? standard;
+  // Commands that were written before the standard limit was in them.
+  if (own === undefined || wanted === undefined) return { rate_limit: fields.rate_limit };
+  if (wanted.per_minute <= own.per_minute && wanted.burst <= own.burst)
+    return { rate_limit: fields.rate_limit };
+  if (fields.rate_limit === null)
+    return {
+      rate_limit: {
+        per_minute: Math.min(wanted.per_minute, own.per_minute),
+        burst: Math.min(wanted.burst, own.burst),
+      },
+    };
+  return rejected(
+    'rate_limit_not_allowed',
+    `The new credential could send ${inWords(wanted)}; this one may send ${inWords(own)}, and none gives more than it has. Ask for less.`,
+  );
+}
+
+function inWords({ per_minute, burst }: RateLimit): string {
+  return `${String(per_minute)} requests a minute and ${String(burst)} at once`;
 }
 
 function noSuchUnit(ouId: string): Rejection {

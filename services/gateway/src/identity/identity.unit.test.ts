@@ -149,6 +149,36 @@ describe('credentials', () => {
     expect(codeOf(decide(command, given))).toEqual(expected);
   });
 
+  test('no credential gives another one a higher limit than its own, also not by leaving the limit out', () => {
+    const standard = { per_minute: 100, burst: 200 };
+    const limit = fc.option(
+      fc.record({ per_minute: fc.integer({ min: 1, max: 300 }), burst: fc.integer({ min: 1, max: 500 }) }),
+    );
+    fc.assert(
+      fc.property(limit, limit, fc.boolean(), (own, wanted, account) => {
+        const creator = createToken('creator', { role: 'admin', rate_limit: own });
+        const fields = { created_by: idOf('creator'), rate_limit: wanted, standard_rate_limit: standard };
+        const before = after(bootstrap({ token_rate_limit: { per_minute: 1_000, burst: 2_000 } }), creator);
+        const decision = decide(
+          account ? createServiceAccount('made', fields) : createToken('made', fields),
+          before,
+        );
+        const has = own ?? standard;
+        const asks = wanted ?? standard;
+        const within = asks.per_minute <= has.per_minute && asks.burst <= has.burst;
+        if (decision.outcome === 'rejected') {
+          expect([decision.code, within, wanted !== null]).toEqual(['rate_limit_not_allowed', false, true]);
+          return;
+        }
+        const made =
+          decision.events.reduce(evolve, before).credentials.get(idOf('made'))?.rate_limit ?? standard;
+        expect(made.per_minute).toBeLessThanOrEqual(has.per_minute);
+        expect(made.burst).toBeLessThanOrEqual(has.burst);
+        if (within) expect(made).toEqual(asks);
+      }),
+    );
+  });
+
   test('a repeat of the creation does not bring back what has ended, and shows the same', () => {
     const created = decide(createToken('editor'), after(bootstrap()));
     const ended = after(bootstrap(), createToken('editor'), revokeToken('editor'));

@@ -1,67 +1,119 @@
-// The limit on requests, as express-rate-limit middleware over the shared buckets: per credential, and per client
-// address for whatever needs no credential or has shown none that is valid.
-import type { Request, RequestHandler } from 'express';
-import { ipKeyGenerator, rateLimit, type RateLimitInfo, type Store } from 'express-rate-limit';
+// The limits on requests over the shared buckets: per credential and organisation, and per client address for whatever
+// needs no credential or has shown none that is valid.
+import type { ProblemError } from '@lead-scoring/service';
+import type { Request, RequestHandler, Response } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
 import { problem } from '../problem.js';
 import type { Buckets } from './shared-buckets.js';
-import type { BucketLimits } from './token-bucket.js';
+import type { BucketLimits, Taken } from './token-bucket.js';
 
 export interface Limited {
+  /** The name of the limit, as the answer's headers have it. */
+  policy: 'credential' | 'organisation' | 'address';
   /** Whose bucket. */
   key: string;
   limits: BucketLimits;
 }
 
-/**
- * Answers 429 when the bucket is empty, and tells limit, remaining requests and the time when the bucket is full
- * again (epoch seconds) on every answer.
- */
-export function createLimiter(buckets: Buckets, limitedOf: (req: Request) => Limited): RequestHandler {
-  const store: Store = {
-    increment: async (text) => {
-      const { key, limits } = readLimited(text);
-      const taken = await buckets.take(key, limits);
-      return {
-        totalHits: taken.granted ? limits.burst - taken.remaining : limits.burst + 1,
-        resetTime: new Date(Date.now() + taken.fullInMs),
-      };
-    },
-    // What is taken stays taken, whatever the answer was.
-    decrement: () => undefined,
-    resetKey: () => undefined,
+type TakenOf = Limited & { taken: Taken };
+
+/** Answers 429 when one of the buckets is empty, and tells the limits on every answer. */
+export function createLimiter(
+  buckets: Buckets,
+  limitedOf: (req: Request) => readonly Limited[],
+): RequestHandler {
+  return async (req, res, next) => {
+    await takeFromAll(buckets, limitedOf(req), res);
+    next();
   };
-  return rateLimit({
-    windowMs: 60_000,
-    validate: false,
-    store,
-    keyGenerator: (req) => writeLimited(limitedOf(req)),
-    limit: (req) => limitedOf(req).limits.burst,
-    legacyHeaders: true,
-    standardHeaders: false,
-    handler: (req: Request & { rateLimit?: RateLimitInfo }, _res, next) => {
-      const { perMinute, burst } = limitedOf(req).limits;
-      const fullInMs = (req.rateLimit?.resetTime?.getTime() ?? Date.now()) - Date.now();
-      // The reset is when the whole bucket has filled; one part of it is enough.
-      const retryAfter = Math.max(1, Math.ceil((fullInMs - ((burst - 1) * 60_000) / perMinute) / 1_000));
-      next(
-        problem(
-          'rate_limited',
-          `More than ${String(perMinute)} requests a minute and ${String(burst)} at once. Wait ${String(retryAfter)} s.`,
-          { headers: { 'Retry-After': String(retryAfter) } },
-        ),
-      );
-    },
-  });
 }
 
-// The library hands its store one text, so the limits travel in it.
-function writeLimited({ key, limits }: Limited): string {
-  return `${String(limits.perMinute)} ${String(limits.burst)} ${key}`;
+/**
+ * Takes a request out of each bucket, or out of none when one of them is empty. Tells the limits in the answer's headers.
+ * @returns puts them all back
+ * @throws ProblemError 429
+ */
+export async function takeFromAll(
+  buckets: Buckets,
+  limited: readonly Limited[],
+  res: Response,
+): Promise<() => void> {
+  const all = await takenOf(buckets, limited);
+  tell(res, all);
+  const giveBack = () => {
+    for (const { key, limits, taken } of all) if (taken.granted) buckets.giveBack(key, limits);
+  };
+  const refused = all.filter(({ taken }) => !taken.granted).sort(byRetry)[0];
+  if (!refused) return giveBack;
+  giveBack();
+  throw rateLimited(refused);
 }
 
-function readLimited(text: string): Limited {
-  const [perMinute, burst, ...key] = text.split(' ');
-  return { key: key.join(' '), limits: { perMinute: Number(perMinute), burst: Number(burst) } };
+/**
+ * One bucket after the other, until one is empty: else a caller that has used up its own limit would keep taking from
+ * the one that it shares. Together, which saves a way to the database, while all were last seen at least half full.
+ */
+async function takenOf(buckets: Buckets, limited: readonly Limited[]): Promise<TakenOf[]> {
+  const takeOne = async (one: Limited) => ({ ...one, taken: await buckets.take(one.key, one.limits) });
+  if (limited.every(({ key, limits }) => buckets.isHalfFull(key, limits)))
+    return Promise.all(limited.map(takeOne));
+  const all: TakenOf[] = [];
+  for (const one of limited) {
+    const taken = await takeOne(one);
+    all.push(taken);
+    if (!taken.taken.granted) break;
+  }
+  return all;
+}
+
+function byRetry(a: TakenOf, b: TakenOf): number {
+  return b.taken.retryInMs - a.taken.retryInMs;
+}
+
+/**
+ * `X-RateLimit-…` of the bucket that holds fewest, and all of them as draft-ietf-httpapi-ratelimit-headers has it: a
+ * bucket of q requests that is full again after w seconds refills q / w a second.
+ */
+function tell(res: Response, all: readonly TakenOf[]): void {
+  const tightest = [...all].sort((a, b) => a.taken.remaining - b.taken.remaining)[0];
+  if (!tightest) return;
+  const { limits, taken } = tightest;
+  res.setHeader('X-RateLimit-Limit', String(limits.burst));
+  res.setHeader('X-RateLimit-Remaining', String(taken.remaining));
+  res.setHeader('X-RateLimit-Reset', String(Math.ceil((Date.now() + taken.fullInMs) / 1_000)));
+  res.setHeader(
+    'RateLimit-Policy',
+    all.map((one) => `"${one.policy}";q=${String(one.limits.burst)};w=${windowOf(one.limits)}`).join(', '),
+  );
+  res.setHeader(
+    'RateLimit',
+    all
+      .map((one) => {
+        const inSeconds = Math.ceil(one.taken.fullInMs / 1_000);
+        return `"${one.policy}";r=${String(one.taken.remaining)};t=${String(inSeconds)}`;
+      })
+      .join(', '),
+  );
+}
+
+/** Seconds in which an empty bucket fills. */
+function windowOf({ perMinute, burst }: BucketLimits): string {
+  return String(Math.max(1, Math.round((burst * 60) / perMinute)));
+}
+
+const whose = {
+  credential: 'This credential',
+  organisation: 'All credentials of this organisation together',
+  address: 'This client address',
+} as const;
+
+function rateLimited({ policy, limits, taken }: TakenOf): ProblemError {
+  const retryAfter = Math.max(1, Math.ceil(taken.retryInMs / 1_000));
+  return problem(
+    'rate_limited',
+    `${whose[policy]} may send ${String(limits.burst)} requests at once and ${String(limits.perMinute)} a minute. Wait ${String(retryAfter)} s.`,
+    { headers: { 'Retry-After': String(retryAfter) } },
+  );
 }
 
 /** The key of a client address; of IPv6 the network that one client commands. */

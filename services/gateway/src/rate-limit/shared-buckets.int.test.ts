@@ -1,10 +1,17 @@
 // The database does the same arithmetic as the pure function.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { connectReadModel, type ReadModel } from '@lead-scoring/read-model';
-import { createLogger } from '@lead-scoring/service';
+import { secretFrom, secretHashOf } from '@lead-scoring/contracts';
+import { connectReadModel, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
+import { createLogger, type ProblemError } from '@lead-scoring/service';
+import type { Response } from 'express';
 import fc from 'fast-check';
-import { createDatabaseGate } from '../database-gate.js';
+import { createAuthenticator } from '../credentials/authenticate.js';
+import { createCredentialDirectory } from '../credentials/directory.js';
+import { createDatabaseGate, type DatabaseGate } from '../database-gate.js';
+import { tokens } from '../identity/documents.js';
+import { idOf } from '../testing/builders.js';
+import { takeFromAll, type Limited } from './limiter.js';
 import { buckets, createSharedBuckets, takePipeline } from './shared-buckets.js';
 import { take, type Bucket } from './token-bucket.js';
 
@@ -31,23 +38,27 @@ test('for any limits, times and clock jumps', async () => {
         perMinute: fc.integer({ min: 1, max: 1_000_000 }),
         burst: fc.integer({ min: 1, max: 1_000_000 }),
       }),
-      fc.array(fc.tuple(fc.integer({ min: -5_000, max: 100_000 }), fc.integer({ min: 1, max: 500 })), {
-        minLength: 1,
-        maxLength: 8,
-      }),
+      fc.array(
+        fc.tuple(
+          fc.integer({ min: -5_000, max: 100_000 }),
+          fc.integer({ min: 0, max: 500 }),
+          fc.integer({ min: 0, max: 50 }),
+        ),
+        { minLength: 1, maxLength: 8 },
+      ),
       async (limits, moves) => {
         const _id = `bucket ${String((run += 1))}`;
         let now = 1_800_000_000_000;
         let bucket: Bucket | null = null;
-        for (const [step, n] of moves) {
+        for (const [step, n, returned] of moves) {
           now += step;
           const stored = await readModel
             .collection(buckets)
-            .findOneAndUpdate({ _id }, takePipeline(limits, n, new Date(now)), {
+            .findOneAndUpdate({ _id }, takePipeline(limits, n, new Date(now), returned), {
               upsert: true,
               returnDocument: 'after',
             });
-          const taken = take(bucket, limits, now, n);
+          const taken = take(bucket, limits, now, n, returned);
           bucket = taken.bucket;
           expect(stored).toMatchObject({ ...taken.bucket, granted: taken.granted });
         }
@@ -71,4 +82,52 @@ test('two instances that make the same bucket at once grant together what it hol
     }),
   );
   expect(granted).toEqual(Array(300).fill(8));
+}, 60_000);
+
+test('10,000 well-formed guesses cost no read once their address is limited; who was good before is let in', async () => {
+  const limits = { perMinute: 1, burst: 50 };
+  const open = createDatabaseGate();
+  let reads = 0;
+  const gate: DatabaseGate = {
+    run: (operation) => {
+      reads += 1;
+      return open.run(operation);
+    },
+  };
+  const good = secretFrom('lsp_', randomBytes(32));
+  await readModel.collection(tokens).insertOne({
+    _id: secretHashOf(good),
+    organisation_id: uuidToBinary(idOf('organisation')),
+    value: {
+      kind: 'token',
+      id: idOf('good'),
+      token_hash: secretHashOf(good),
+      role: 'viewer',
+      expires_at: null,
+      revoked: null,
+    },
+    partition: 0,
+    offset: 0,
+  } as never);
+  const shared = createSharedBuckets(readModel, gate, logger);
+  const authenticator = createAuthenticator(createCredentialDirectory(readModel, gate));
+  const address: Limited = { policy: 'address', key: 'address:192.0.2.1', limits };
+  const res = { setHeader: () => undefined } as unknown as Response;
+  const attempt = (secret: string) =>
+    authenticator
+      .authenticate(`Bearer ${secret}`, () => takeFromAll(shared, [address], res))
+      .then(
+        () => 200,
+        (error: unknown) => (error as ProblemError).status,
+      );
+  expect(await attempt(good)).toBe(200);
+  const guesses = Array.from({ length: 10_000 }, () => secretFrom('lsp_', randomBytes(32)));
+  const first = await Promise.all(guesses.slice(0, 1_000).map(attempt));
+  expect(first.filter((status) => status === 401)).toHaveLength(limits.burst);
+  expect(first.filter((status) => status === 429)).toHaveLength(950);
+  reads = 0;
+  const rest = await Promise.all(guesses.slice(1_000).map(attempt));
+  expect(new Set(rest)).toEqual(new Set([429]));
+  expect(reads).toBe(0);
+  expect(await attempt(good)).toBe(200);
 }, 60_000);

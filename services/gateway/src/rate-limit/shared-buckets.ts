@@ -26,11 +26,17 @@ export const buckets = defineCollection<BucketDocument>({ name: 'rate_limit_buck
 export interface Buckets {
   /** Takes one request out of the bucket of this key. Never rejects. */
   take(key: string, limits: BucketLimits): Promise<Taken>;
+  /** Puts a request back that was taken and is not to count. */
+  giveBack(key: string, limits: BucketLimits): void;
+  /** Whether the bucket was at least half full when this instance last took from it. */
+  isHalfFull(key: string, limits: BucketLimits): boolean;
 }
 
 interface Lane {
   limits: BucketLimits;
   waiting: ((taken: Taken) => void)[];
+  /** Requests to be put back with the next update. */
+  returned: number;
   busy: boolean;
 }
 
@@ -48,9 +54,9 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
     max: 20_000,
   });
 
-  const takeShared = async (key: string, limits: BucketLimits, n: number) => {
+  const takeShared = async (key: string, limits: BucketLimits, n: number, returned: number) => {
     const update = () =>
-      collection.findOneAndUpdate({ _id: key }, takePipeline(limits, n, '$$NOW'), {
+      collection.findOneAndUpdate({ _id: key }, takePipeline(limits, n, '$$NOW', returned), {
         upsert: true,
         returnDocument: 'after',
       });
@@ -67,20 +73,25 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
     return { bucket: after, granted: after.granted };
   };
 
-  const takeOwn = (key: string, limits: BucketLimits, n: number) => {
-    const taken = take(own.get(key) ?? null, limits, performance.now(), n);
+  const takeOwn = (key: string, limits: BucketLimits, n: number, returned: number) => {
+    const taken = take(own.get(key) ?? null, limits, performance.now(), n, returned);
     own.set(key, taken.bucket);
     return taken;
   };
 
-  const takeAll = async (key: string, limits: BucketLimits, n: number): Promise<Taken[]> => {
+  const takeAll = async (
+    key: string,
+    limits: BucketLimits,
+    n: number,
+    returned: number,
+  ): Promise<Taken[]> => {
     const asked = performance.now();
     let taken: { bucket: Bucket; granted: number };
     try {
-      taken = await takeShared(key, limits, n);
+      taken = await takeShared(key, limits, n, returned);
     } catch (error) {
       if (!isRetriable(error)) logger.error({ err: error }, 'the shared rate limit does not work');
-      taken = takeOwn(key, limits, n);
+      taken = takeOwn(key, limits, n, returned);
     }
     const shares = shareOut(taken.bucket, limits, taken.granted, n);
     const last = shares.at(-1);
@@ -97,9 +108,11 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
 
   const run = async (key: string, lane: Lane): Promise<void> => {
     lane.busy = true;
-    while (lane.waiting.length > 0) {
+    while (lane.waiting.length > 0 || lane.returned > 0) {
       const waiting = lane.waiting.splice(0);
-      const shares = await takeAll(key, lane.limits, waiting.length);
+      const { returned } = lane;
+      lane.returned = 0;
+      const shares = await takeAll(key, lane.limits, waiting.length, returned);
       waiting.forEach((resolve, index) => {
         const share = shares[index];
         if (share) resolve(share);
@@ -108,31 +121,46 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
     lanes.delete(key);
   };
 
+  const laneOf = (key: string, limits: BucketLimits): Lane => {
+    const lane = lanes.get(key) ?? { limits, waiting: [], returned: 0, busy: false };
+    lanes.set(key, lane);
+    lane.limits = limits;
+    return lane;
+  };
+  const knownEmpty = (key: string, limits: BucketLimits) => {
+    const empty = emptyUntil.get(key);
+    return empty && performance.now() < empty.until && empty.perMinute === limits.perMinute ? empty : null;
+  };
+
   return {
+    isHalfFull: (key, limits) => (own.get(key)?.level ?? 0) >= (limits.burst * partsOfRequest) / 2,
     take: (key, limits) => {
-      const empty = emptyUntil.get(key);
+      const empty = knownEmpty(key, limits);
       const now = performance.now();
-      if (empty && now < empty.until && empty.perMinute === limits.perMinute)
+      if (empty)
         return Promise.resolve({
           granted: false,
           remaining: 0,
           fullInMs: Math.ceil(empty.fullAt - now),
-          retryInMs: Math.ceil(empty.until - now),
+          retryInMs: Math.max(1, Math.ceil(empty.until - now)),
         });
-      let lane = lanes.get(key);
-      if (!lane) lanes.set(key, (lane = { limits, waiting: [], busy: false }));
-      lane.limits = limits;
-      const found = lane;
+      const lane = laneOf(key, limits);
       return new Promise((resolve) => {
-        found.waiting.push(resolve);
-        if (!found.busy) void run(key, found);
+        lane.waiting.push(resolve);
+        if (!lane.busy) void run(key, lane);
       });
+    },
+    giveBack: (key, limits) => {
+      emptyUntil.delete(key);
+      const lane = laneOf(key, limits);
+      lane.returned += 1;
+      if (!lane.busy) void run(key, lane);
     },
   };
 }
 
 /** The update that does what `take` does, in the database. @param now an expression, or milliseconds for a test */
-export function takePipeline(limits: BucketLimits, n: number, now: '$$NOW' | Date): Document[] {
+export function takePipeline(limits: BucketLimits, n: number, now: '$$NOW' | Date, returned = 0): Document[] {
   const capacity = limits.burst * partsOfRequest;
   const elapsed = { $max: [0, { $subtract: ['$$now', { $ifNull: ['$at', '$$now'] }] }] };
   return [
@@ -146,7 +174,13 @@ export function takePipeline(limits: BucketLimits, n: number, now: '$$NOW' | Dat
                 level: {
                   $min: [
                     capacity,
-                    { $add: [{ $ifNull: ['$level', capacity] }, { $multiply: [elapsed, limits.perMinute] }] },
+                    {
+                      $add: [
+                        { $ifNull: ['$level', capacity] },
+                        { $multiply: [elapsed, limits.perMinute] },
+                        returned * partsOfRequest,
+                      ],
+                    },
                   ],
                 },
               },

@@ -17,16 +17,22 @@ export interface Bucket {
 /** Parts that make up one request: as many as a minute has milliseconds. */
 export const partsOfRequest = 60_000;
 
-/** Takes up to n requests out of the bucket. A bucket that is not there yet is full. */
+/**
+ * Takes up to n requests out of the bucket. A bucket that is not there yet is full.
+ * @param returned requests that were taken before and are put back first
+ */
 export function take(
   bucket: Bucket | null,
   limits: BucketLimits,
   now: number,
   n: number,
+  returned = 0,
 ): { bucket: Bucket; granted: number } {
   const capacity = limits.burst * partsOfRequest;
   const elapsed = bucket ? Math.max(0, now - bucket.at) : 0;
-  const level = bucket ? Math.min(capacity, bucket.level + elapsed * limits.perMinute) : capacity;
+  const level = bucket
+    ? Math.min(capacity, bucket.level + elapsed * limits.perMinute + returned * partsOfRequest)
+    : capacity;
   const granted = Math.min(n, Math.floor(level / partsOfRequest));
   return {
     bucket: { level: level - granted * partsOfRequest, at: bucket ? Math.max(bucket.at, now) : now },

@@ -1,7 +1,7 @@
 // The bucket's arithmetic against a reference that keeps its level in exact fractions.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { shareOut, take, type Bucket, type BucketLimits } from './token-bucket.js';
+import { partsOfRequest, shareOut, take, type Bucket, type BucketLimits } from './token-bucket.js';
 
 const standard: BucketLimits = { perMinute: 100, burst: 200 };
 
@@ -64,6 +64,28 @@ describe('the bucket', () => {
         }
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  test('what is given back can be taken again, and never makes more than a full bucket', () => {
+    fc.assert(
+      fc.property(limits, steps, fc.integer({ min: 0, max: 400 }), (limit, moves, returned) => {
+        let now = 1_000_000;
+        let bucket: Bucket | null = null;
+        for (const { step, n } of moves) {
+          now += step;
+          const taken = take(bucket, limit, now, n);
+          const undone = take(taken.bucket, limit, now, 0, taken.granted + returned);
+          const most = Math.min(
+            limit.burst * partsOfRequest,
+            taken.bucket.level + (taken.granted + returned) * partsOfRequest,
+          );
+          expect(undone.bucket.level).toBe(most);
+          expect(take(undone.bucket, limit, now, n).granted).toBeGreaterThanOrEqual(taken.granted);
+          bucket = taken.bucket;
+        }
+      }),
+      { numRuns: 300 },
     );
   });
 
