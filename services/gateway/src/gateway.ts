@@ -37,6 +37,7 @@ import { bootstrapRateLimitOf, organisationLimitsOf, type GatewayConfiguration }
 import { createAuthenticator } from './credentials/authenticate.js';
 import { createCredentialDirectory } from './credentials/directory.js';
 import { createLastUseRecorder, lastUses } from './credentials/last-use.js';
+import { createRevocations } from './credentials/revocations.js';
 import { callerOf } from './edge/request.js';
 import { createDatabaseGate } from './database-gate.js';
 import { ensureExpiry } from './expiry.js';
@@ -117,7 +118,8 @@ export async function openGateway(
     }),
   );
   const gate = createDatabaseGate();
-  const directory = createCredentialDirectory(requestReadModel, gate);
+  const revocations = await scope.start(createRevocations(log, logger));
+  const directory = createCredentialDirectory(requestReadModel, gate, revocations);
   const identityChanged = () => {
     directory.forget();
   };

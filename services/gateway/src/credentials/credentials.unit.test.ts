@@ -149,6 +149,20 @@ describe('what is looked up with every request', () => {
     expect(await cache.get('a')).toEqual({ n: 2 });
   });
 
+  test('what was forgotten is read anew, and serves where the database is away', async () => {
+    let answer: () => Promise<{ n: number }> = () => Promise.resolve({ n: 1 });
+    const { cache, clock } = cached(() => answer());
+    await cache.get('a');
+    clock.now = 1;
+    cache.clear();
+    answer = () => Promise.reject(away);
+    expect(await cache.get('a')).toEqual({ n: 1 });
+    await expect(cache.get('b')).rejects.toBe(away);
+    answer = () => Promise.resolve({ n: 2 });
+    expect(await cache.get('a')).toEqual({ n: 2 });
+    expect([cache.has('a'), cache.has('b')]).toEqual([true, false]);
+  });
+
   test('while the database is away what is known serves for five minutes, what is not known is an error', async () => {
     let answer: () => Promise<{ n: number }> = () => Promise.resolve({ n: 1 });
     const { cache, clock } = cached(() => answer());

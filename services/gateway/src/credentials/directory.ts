@@ -4,6 +4,7 @@ import type { DatabaseGate } from '../database-gate.js';
 import { orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
 import type { ServiceAccount, Token } from '../identity/state.js';
 import { createFreshCache } from './fresh-cache.js';
+import type { Revocations } from './revocations.js';
 
 export type KnownToken = Token & { organisation_id: string };
 export type KnownServiceAccount = ServiceAccount & { organisation_id: string };
@@ -21,13 +22,22 @@ export interface CredentialDirectory {
   forget(): void;
 }
 
-/** A revocation takes effect everywhere within this time (PROMISES.md: 5 s). */
+/** What changed in the database counts everywhere within this time; what ended on the log at once. */
 const maximumAgeMs = 3_000;
 /** Requests of known credentials are served so long while the database is away. */
 const staleMs = 5 * 60_000;
 
-/** @param readModel with a short timeout: requests wait for it */
-export function createCredentialDirectory(readModel: ReadModel, gate: DatabaseGate): CredentialDirectory {
+/**
+ * @param readModel with a short timeout: requests wait for it
+ * @param revocations what the log says, whatever the database said last
+ */
+export function createCredentialDirectory(
+  readModel: ReadModel,
+  gate: DatabaseGate,
+  revocations: Revocations,
+): CredentialDirectory {
+  const unlessEnded = <Credential extends { id: string }>(found: Credential | null): Credential | null =>
+    found && revocations.has(found.id) ? null : found;
   const common = { maximumAgeMs, staleMs };
   const tokenCache = createFreshCache<KnownToken>({
     ...common,
@@ -59,8 +69,8 @@ export function createCredentialDirectory(readModel: ReadModel, gate: DatabaseGa
       }),
   });
   return {
-    token: (hash, fresh) => tokenCache.get(hash, fresh),
-    serviceAccount: (clientId, fresh) => accountCache.get(clientId, fresh),
+    token: async (hash, fresh) => unlessEnded(await tokenCache.get(hash, fresh)),
+    serviceAccount: async (clientId, fresh) => unlessEnded(await accountCache.get(clientId, fresh)),
     hasToken: (hash) => tokenCache.has(hash),
     hasServiceAccount: (clientId) => accountCache.has(clientId),
     orgUnitIds: async (organisationId, fresh) => (await unitCache.get(organisationId, fresh)) ?? new Set(),

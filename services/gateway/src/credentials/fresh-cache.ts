@@ -23,9 +23,9 @@ export interface FreshCache<Value> {
    * @throws what `load` throws when nothing is known
    */
   get(key: string, fresh?: boolean): Promise<Value | null>;
-  /** Whether there was a value when this key was last read, also before everything was forgotten. */
+  /** Whether there was a value when this key was last read. */
   has(key: string): boolean;
-  /** Forgets everything: what is asked from now on is read anew. */
+  /** What is asked from now on is read anew; what was known serves only where that fails. */
   clear(): void;
 }
 
@@ -47,14 +47,11 @@ export function createFreshCache<Value extends object>(options: FreshCacheOption
   // Apart, so that guessing keys cannot push out those that are in use.
   const absent = new LRUCache<string, Entry<Value>>({ max: maximumEntries });
   const reading = new Map<string, Reading<Value>>();
-  const seen = new LRUCache<string, true>({ max: maximumEntries });
   let clearedAt = -Infinity;
 
   const read = async (key: string, readAt: number): Promise<Value | null> => {
     try {
       const value = await load(key);
-      if (value === null) seen.delete(key);
-      else seen.set(key, true);
       if (readAt >= clearedAt) {
         (value === null ? present : absent).delete(key);
         (value === null ? absent : present).set(key, { value, readAt });
@@ -82,7 +79,8 @@ export function createFreshCache<Value extends object>(options: FreshCacheOption
   return {
     get: async (key, fresh = false) => {
       const entry = present.get(key) ?? absent.get(key);
-      if (entry && !fresh && now() - entry.readAt <= maximumAgeMs) return entry.value;
+      if (entry && !fresh && entry.readAt >= clearedAt && now() - entry.readAt <= maximumAgeMs)
+        return entry.value;
       const flight = reading.get(key);
       if (!flight) return begin(key);
       if (!fresh && flight.readAt >= clearedAt) return flight.current;
@@ -93,11 +91,9 @@ export function createFreshCache<Value extends object>(options: FreshCacheOption
       );
       return flight.next;
     },
-    has: (key) => seen.has(key),
+    has: (key) => present.has(key),
     clear: () => {
       clearedAt = now();
-      present.clear();
-      absent.clear();
     },
   };
 }

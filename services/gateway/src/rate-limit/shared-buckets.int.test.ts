@@ -110,7 +110,7 @@ test('10,000 well-formed guesses cost no read once their address is limited; who
     offset: 0,
   } as never);
   const shared = createSharedBuckets(readModel, gate, logger);
-  const authenticator = createAuthenticator(createCredentialDirectory(readModel, gate));
+  const authenticator = createAuthenticator(createCredentialDirectory(readModel, gate, { has: () => false }));
   const address: Limited = { policy: 'address', key: 'address:192.0.2.1', limits };
   const res = { setHeader: () => undefined } as unknown as Response;
   const attempt = (secret: string) =>
