@@ -6,12 +6,16 @@ import {
   withLeadFields,
   type Contribution,
   type Contributions,
+  type LeadFields,
   type records,
 } from '@lead-scoring/contracts';
 import { foldLead, isStored } from './fold.js';
-import type { SharedLead } from './state.js';
+import { toldFields, type SharedLead } from './state.js';
 
-export interface LeadAccount extends Pick<SharedLead, 'id' | 'ou_id' | 'given_name' | 'first_alias'> {
+export interface LeadAccount extends Pick<
+  SharedLead,
+  'id' | 'ou_id' | 'given_name' | 'given' | 'first_alias'
+> {
   /** Offset of the first decision that is in it. */
   readonly first_offset: number;
   /** Offset of the last decision in it that isStored: the score is as of there. */
@@ -28,12 +32,13 @@ export function foldAccount(
   decision: records.LeadScored,
   offset: number,
 ): LeadAccount {
-  const { given_name, first_alias, first_offset } = foldLead(account, decision, offset);
+  const { given_name, given, first_alias, first_offset } = foldLead(account, decision, offset, toldFields);
   const { lead_id: id, ou_id, score, configuration_version } = decision;
   return {
     id,
     ou_id,
     given_name,
+    given,
     first_alias,
     first_offset,
     offset: account && !isStored(decision, account, offset) ? account.offset : offset,
@@ -51,6 +56,7 @@ export function joinAccounts(before: LeadAccount | null, after: LeadAccount): Le
   return {
     ...after,
     given_name: laterName(before.given_name, after.given_name),
+    given: laterFields(before.given, after.given),
     first_alias: before.first_alias ?? after.first_alias,
     first_offset: before.first_offset,
     contributions,
@@ -66,6 +72,16 @@ function withMatches(
   for (const { event_type, matches } of events)
     for (const match of matches) contributeMatch(contributions, event_type, match);
   return contributions;
+}
+
+function laterFields(before: LeadFields, after: LeadFields): LeadFields {
+  return withLeadFields(
+    before,
+    toldFields.flatMap((field) => {
+      const given = after[field];
+      return given ? [{ field, ...given }] : [];
+    }),
+  );
 }
 
 function laterName(

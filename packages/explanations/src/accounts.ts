@@ -59,7 +59,7 @@ function upTo({ up_to }: AccountRequest): number {
 
 /** @param to offset of the last decision that counts */
 async function accountOf(readModel: ReadModel, lead: SharedLead, to: number): Promise<LeadAccount> {
-  const { id, ou_id, given_name, first_alias, first_offset } = lead;
+  const { id, ou_id, given_name, given, first_alias, first_offset } = lead;
   const newest = await withClassifiedErrors(() =>
     readModel
       .collection(decisions)
@@ -83,6 +83,7 @@ async function accountOf(readModel: ReadModel, lead: SharedLead, to: number): Pr
     id,
     ou_id,
     given_name,
+    given,
     first_alias,
     first_offset,
   };

@@ -6,11 +6,12 @@ import { foldAccount, joinAccounts, type LeadAccount } from './account-model.js'
 import { at, idOf, leadScored, ouId } from './testing/builders.js';
 import { foldLead, isStored } from './fold.js';
 import { scoreHistory } from './history-model.js';
+import { toLead, toLeadDocument } from './model.js';
 import { nameOf, type SharedLead } from './state.js';
 
 const fold = (decisions: readonly records.LeadScored[], from: SharedLead | null = null, offset = 0) =>
   decisions.reduce<SharedLead | null>(
-    (lead, decision, index) => foldLead(lead, decision, offset + index),
+    (lead, decision, index) => foldLead(lead, decision, offset + index, []),
     from,
   );
 
@@ -38,8 +39,31 @@ describe('the lead', () => {
     const lead = fold([leadScored('ada', { rule: 'view', points: 1 }, named('Ada', at))]);
     expect(JSON.stringify(lead)).not.toContain('Company');
     expect(Object.keys(lead ?? {}).sort()).toEqual(
-      ['first_alias', 'first_offset', 'given_name', 'id', 'offset', 'ou_id'].sort(),
+      ['first_alias', 'first_offset', 'given', 'given_name', 'id', 'offset', 'ou_id'].sort(),
     );
+  });
+
+  test('what whoever folds wants to tell of is kept as well, the latest by event time', () => {
+    const one = (company: string, title: string, time: string) =>
+      leadScored(
+        'ada',
+        { rule: 'view', points: 1 },
+        {
+          fields: [
+            { field: 'company', value: company, at: time },
+            { field: 'title', value: title, at: time },
+          ],
+        },
+      );
+    const lead = [
+      one('Engines', 'Analyst', '2026-01-02T00:00:00.000Z'),
+      one('Looms', 'Weaver', '2026-01-01T00:00:00.000Z'),
+    ].reduce<SharedLead | null>(
+      (known, decision, index) => foldLead(known, decision, index, ['company']),
+      null,
+    );
+    expect(lead?.given).toEqual({ company: { value: 'Engines', at: '2026-01-02T00:00:00.000Z' } });
+    expect(lead && toLead(toLeadDocument(lead, 0), { ou_id: lead.ou_id, lead_id: lead.id })).toEqual(lead);
   });
 
   test('stays as it is, whatever its score, until its name changes', () => {
@@ -97,12 +121,13 @@ describe('the account of a lead', () => {
     times: fc.nat(3),
     aside: fc.constantFrom(0, 0, 0, -4),
     name: fc.option(fc.constantFrom('Ada', 'Augusta')),
+    company: fc.option(fc.constantFrom('Engines', 'Looms')),
     day: fc.integer({ min: 1, max: 9 }),
     version: fc.integer({ min: 1, max: 3 }),
   });
   const logOf = (all: readonly (typeof decision extends fc.Arbitrary<infer One> ? One : never)[]) => {
     let previous = 0;
-    return all.map(({ rule, points, times, aside, name, day, version }) => {
+    return all.map(({ rule, points, times, aside, name, company, day, version }) => {
       const score = previous + points * times + aside;
       const one = leadScored(
         'ada',
@@ -111,7 +136,17 @@ describe('the account of a lead', () => {
           score,
           event_count: Math.max(1, times),
           configuration_version: version,
-          ...(name !== null && named(name, `2026-01-0${String(day)}T00:00:00.000Z`)),
+          fields: Object.entries({ name, company }).flatMap(([field, value]) =>
+            value === null
+              ? []
+              : [
+                  {
+                    field: field as 'name' | 'company',
+                    value,
+                    at: `2026-01-0${String(day)}T00:00:00.000Z`,
+                  },
+                ],
+          ),
         },
       );
       previous = score;
@@ -173,7 +208,7 @@ test('the decisions that are stored tell every score that a lead has had, and si
         const given = { rule: 'view', points: 5, times, previous: score };
         score += 5 * times + aside;
         const decision = leadScored('ada', given, { score });
-        lead = foldLead(lead, decision, offset);
+        lead = foldLead(lead, decision, offset, []);
         if (isStored(decision, lead, offset)) told = decision.score;
         else expect(decision.scored_events).toEqual([]);
         expect(told).toBe(score);

@@ -24,7 +24,7 @@ export {
 } from './model.js';
 export { openExplanationPartition, type ExplanationPartitionOptions } from './project.js';
 export type { FoundLead, ReadExplanation } from './read.js';
-export { nameOf } from './state.js';
+export { nameOf, toldFields } from './state.js';
 export { createExplanationReader, type ExplanationReader } from './reader.js';
 
 /** All that the projection stores: to be made in the database of the service that explains. */

@@ -3,6 +3,7 @@ import {
   packConfiguration,
   unpackConfiguration,
   type ExplainedDecision,
+  type LeadFields,
   type records,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
@@ -27,6 +28,8 @@ import type { SharedLead } from './state.js';
 export interface SharedLeadDocument extends GuardedDocument {
   _id: Binary;
   given_name: { value: string; at: string } | null;
+  /** Absent without any, and in what was stored before there were any. */
+  given?: LeadFields;
   first_alias: string | null;
   first_offset: number;
 }
@@ -85,10 +88,11 @@ export function offsetOf({ _id }: Pick<DecisionDocument, '_id'>): number {
 }
 
 export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadDocument {
-  const { given_name, first_alias, first_offset, offset } = lead;
+  const { given_name, given, first_alias, first_offset, offset } = lead;
   return {
     _id: leadKey(lead.ou_id, lead.id),
     given_name,
+    ...(Object.keys(given).length > 0 && { given }),
     first_alias,
     first_offset,
     offset,
@@ -98,10 +102,10 @@ export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadD
 
 /** The ids are those that the document's key is made of, as the caller has them. */
 export function toLead(
-  { given_name, first_alias, first_offset, offset }: SharedLeadDocument,
+  { given_name, given = {}, first_alias, first_offset, offset }: SharedLeadDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
 ): SharedLead {
-  return { id: lead_id, ou_id, given_name, first_alias, first_offset, offset };
+  return { id: lead_id, ou_id, given_name, given, first_alias, first_offset, offset };
 }
 
 /** @param json the decision's own text */

@@ -5,6 +5,7 @@ import {
   evolveConfiguration,
   records,
   type ConfigurationEvent,
+  type LeadFieldName,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord, type ProjectionState } from '@lead-scoring/event-log';
@@ -62,12 +63,14 @@ export interface ExplanationPartitionOptions {
   beforeReset: () => Promise<void>;
   /** Leads that a partition keeps in hand. */
   cachedLeads: number;
+  /** Fields of leads that are kept beside the name. Default: none. */
+  keptFields?: readonly LeadFieldName[];
 }
 
 export function openExplanationPartition(
   readModel: ReadModel,
   partition: number,
-  { projectorName, beforeReset, cachedLeads }: ExplanationPartitionOptions,
+  { projectorName, beforeReset, cachedLeads, keptFields = [] }: ExplanationPartitionOptions,
 ): ProjectionState {
   const storedLeads = readModel.collection(sharedLeads);
   const storedDecisions = readModel.collection(decisions);
@@ -106,7 +109,7 @@ export function openExplanationPartition(
         if (!lead || lead.offset < offset) changed.set(name, null);
         continue;
       }
-      const folded = foldLead(lead, event.payload, offset);
+      const folded = foldLead(lead, event.payload, offset, keptFields);
       if (folded !== lead) changed.set(name, folded);
       if (isStored(event.payload, folded, offset)) kept.push(event);
     }

@@ -126,7 +126,10 @@ describe('a lead that becomes hot', () => {
     const alias = 'hot@example.com';
     const position = await system.happen(
       alias,
-      { event_type: 'Pricing View', metadata: { name: 'Ada Hot' } },
+      {
+        event_type: 'Pricing View',
+        metadata: { name: 'Ada Hot', company: 'Engines', title: 'Analyst', owner: 'Charles' },
+      },
       { event_type: 'Page View' },
       { event_type: 'Page View' },
       { event_type: 'Form Submit' },
@@ -156,7 +159,14 @@ describe('a lead that becomes hot', () => {
       expect(Buffer.byteLength(JSON.stringify(one))).toBeLessThan(20_000);
       expect(one.data).toMatchObject({
         unit_id: system.ouId,
-        lead: { id: system.leadOf(alias), name: 'Ada Hot', aliases: [{ alias_kind: 'email', alias }] },
+        lead: {
+          id: system.leadOf(alias),
+          name: 'Ada Hot',
+          company: 'Engines',
+          title: 'Analyst',
+          owner: 'Charles',
+          aliases: [{ alias_kind: 'email', alias }],
+        },
       });
     }
     // Scores are known when they change; a sequence fires on its event alone.
@@ -385,8 +395,9 @@ describe('one trigger with a channel of each type', () => {
     }));
   }, 30_000);
 
-  test('tells each once, and a hostile name arrives as plain text', async () => {
-    await system.happen(alias, { event_type: 'Demo Requested', metadata: { name: hostileName } });
+  test('tells each once who the lead is, and a hostile name arrives as plain text', async () => {
+    const given = { company: 'Analytical Engines', title: 'Analyst', owner: 'Charles Babbage' };
+    await system.happen(alias, { event_type: 'Demo Requested', metadata: { name: hostileName, ...given } });
     const { milestones } = await system.settled(alias);
     const here = milestones.filter(({ trigger }) => trigger.id === triggerId);
     expect(here).toHaveLength(1);
@@ -425,6 +436,11 @@ describe('one trigger with a channel of each type', () => {
     expect(letter?.message.bcc).toBeUndefined();
     expect(letter?.message.text).toMatch(/25[\s\S]*Demo Requested/);
     expect(letter?.message.text).toContain(link);
+    for (const shown of Object.values(given)) {
+      expect(inSlack).toContain(shown);
+      expect(card).toContain(shown);
+      expect(letter?.message.text).toContain(shown);
+    }
     expect(letter?.message.html).not.toMatch(/<b>Bob|href="https:\/\/evil/);
   }, 120_000);
 

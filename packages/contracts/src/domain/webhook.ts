@@ -31,11 +31,16 @@ export const notificationDriver = z
   .meta({ id: 'NotificationDriver' });
 export type NotificationDriver = z.infer<typeof notificationDriver>;
 
+const given = z.string().max(200).optional();
+
 /** The lead as it is named in notifications and firings. */
 export const notifiedLead = z
   .strictObject({
     id,
     name: z.string().max(512),
+    company: given.describe('Absent where no event gave it, as title and owner are.'),
+    title: given,
+    owner: given,
     aliases: z.array(alias).max(10).describe('The first ten.'),
   })
   .meta({ id: 'NotifiedLead' });

@@ -31,6 +31,7 @@ export function noticeOf(payload: NotificationPayload): Notice {
     title: titleOf(payload),
     facts: [
       { label: 'Lead', value: nameOf(lead) },
+      ...givenFacts(lead),
       { label: 'Score', value: `${points(score)} (before: ${points(previous_score)})` },
       ...(data.level === null ? [] : [{ label: 'Level', value: oneLine(data.level, 100) }]),
       { label: 'Trigger', value: oneLine(trigger.name, nameLength) },
@@ -45,6 +46,18 @@ export function noticeOf(payload: NotificationPayload): Notice {
       ),
     link: linkOf(data.share_url),
   };
+}
+
+function givenFacts({ title, company, owner }: FiredPayload['data']['lead']): Notice['facts'] {
+  const given: [label: string, value: string | undefined][] = [
+    ['Title', title],
+    ['Company', company],
+    ['Owner', owner],
+  ];
+  return given.flatMap(([label, value]) => {
+    const shown = value === undefined ? '' : oneLine(value, nameLength);
+    return shown === '' ? [] : [{ label, value: shown }];
+  });
 }
 
 function titleOf({ type, data }: FiredPayload): string {

@@ -6,6 +6,7 @@ import {
   createExplanationReader,
   openExplanationPartition,
   readConfigurations,
+  toldFields,
   type AccountRequest,
   type LeadAccount,
 } from '@lead-scoring/explanations';
@@ -132,6 +133,7 @@ export function createExplanationsProjector(
           // Whoever explains waits until what it explains is folded: nothing more is to be said of a rebuild.
           beforeReset: () => Promise.resolve(),
           cachedLeads,
+          keptFields: toldFields,
         }),
       ),
     maxRecordsPerBatch: 2_000,

@@ -297,6 +297,7 @@ describe('a deletion', () => {
         id: leadId,
         ou_id: ouId,
         given_name: { value: name, at: second(0) },
+        given: {},
         first_alias: null,
         first_offset: 0,
         offset: 0,

@@ -7,14 +7,18 @@ import {
   type Alias,
   type FiredPayload,
   type NotificationDriver,
+  type NotifiedLead,
   type records,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import type { ShareLink } from '../share-links.js';
 import type { FiredDraft, FiredEvent, Source } from './events.js';
 
+/** Fields of a lead that are told where events gave them. */
+export type ToldFields = Pick<NotifiedLead, 'company' | 'title' | 'owner'>;
+
 /** What is said of the lead, beside what made the trigger fire. */
-export interface Description {
+export interface Description extends ToldFields {
   name: string;
   aliases: readonly Alias[];
   /** As far as it is known when a sequence fires; scores themselves make the other kinds fire. */
@@ -31,13 +35,16 @@ const maximumDrivers = 10;
 
 export function describeFiring(
   draft: FiredDraft,
-  { name, aliases, score, top_drivers, levels }: Description,
+  { name, company, title, owner, aliases, score, top_drivers, levels }: Description,
 ): FiredEvent {
   const toldScore = draft.type === 'SequenceFired' ? score : draft.payload.score;
   const told = {
     lead: {
       id: draft.payload.lead_id,
       name: name.slice(0, 512).toWellFormed(),
+      ...(company !== undefined && { company }),
+      ...(title !== undefined && { title }),
+      ...(owner !== undefined && { owner }),
       aliases: aliases.slice(0, maximumAliases),
     },
     level: levelOf(levels, toldScore)?.name ?? null,

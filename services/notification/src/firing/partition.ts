@@ -5,6 +5,7 @@ import {
   records,
   withLeadFields,
   type Alias,
+  type LeadFields,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import { leadKey, nameOf as shownName, type LeadAccount } from '@lead-scoring/explanations';
@@ -52,7 +53,13 @@ import { evolveLead } from './evolve.js';
 import type { Explanations } from './explanations.js';
 import { isExplained } from './forget-model.js';
 import { deleteFirings, deleteSuppressions, forgettingsOf } from './forgetting.js';
-import { describeFiring, requestsOf, shareOf, type Description } from './notification-model.js';
+import {
+  describeFiring,
+  requestsOf,
+  shareOf,
+  type Description,
+  type ToldFields,
+} from './notification-model.js';
 import { initialLeadState, type LeadState } from './state.js';
 import {
   firedEvents,
@@ -495,7 +502,7 @@ function describe(
   const { aliases, source } = because;
   if (!account || !configuration)
     return {
-      name: nameIn(because),
+      ...knownIn(because),
       aliases,
       score: 0,
       top_drivers: [],
@@ -504,6 +511,7 @@ function describe(
     };
   return {
     name: shownName(account),
+    ...valuesOf(account.given),
     aliases,
     score: account.score,
     top_drivers: driversOf(account.contributions, configuration).map(driver),
@@ -517,8 +525,17 @@ function describe(
 }
 
 /** Of a lead that is not folded yet. */
-function nameIn({ fields, aliases, lead_id }: Concerned): string {
-  return withLeadFields({}, fields ?? []).name?.value ?? aliases[0]?.alias ?? lead_id;
+function knownIn({ fields, aliases, lead_id }: Concerned): Pick<Description, 'name'> & ToldFields {
+  const given = withLeadFields({}, fields ?? []);
+  return { name: given.name?.value ?? aliases[0]?.alias ?? lead_id, ...valuesOf(given) };
+}
+
+function valuesOf({ company, title, owner }: LeadFields): ToldFields {
+  return {
+    ...(company && { company: company.value }),
+    ...(title && { title: title.value }),
+    ...(owner && { owner: owner.value }),
+  };
 }
 
 const maximumLabel = 200;

@@ -32,7 +32,14 @@ const anyName = fc.oneof(
 
 function hostile(name: string): FiredPayload {
   return firedPayload({
-    lead: { id: idOf('lead'), name, aliases: [] },
+    lead: {
+      id: idOf('lead'),
+      name,
+      company: name.slice(0, 200),
+      title: name.slice(0, 200),
+      owner: name.slice(0, 200),
+      aliases: [],
+    },
     trigger: { id: idOf('trigger'), name: name.slice(0, 100), kind: 'milestone' },
     top_drivers: Array.from({ length: 10 }, () => ({
       rule_id: idOf('rule'),
@@ -83,9 +90,21 @@ describe('a message says who, how much and why', () => {
     const notice = noticeOf({ ...firedPayload(), type } as FiredPayload);
     expect(notice.title).toBe(title);
     expect(notice.facts).toContainEqual({ label: 'Score', value: '87 (before: 62)' });
+    for (const { label } of notice.facts) expect(['Title', 'Company', 'Owner']).not.toContain(label);
     expect(notice.reasons).toEqual([
       'Demo Requested: +25 (1×)',
       'Page View (path contains /pricing): +30 (3×)',
+    ]);
+  });
+
+  test('and who the lead is, as far as that is known', () => {
+    const { lead } = firedPayload().data;
+    const known = { ...lead, company: 'Analytical Engines', title: 'Analyst', owner: '\u202e' };
+    expect(noticeOf(firedPayload({ lead: known })).facts.slice(0, 4)).toEqual([
+      { label: 'Lead', value: 'Ada Lovelace' },
+      { label: 'Title', value: 'Analyst' },
+      { label: 'Company', value: 'Analytical Engines' },
+      expect.objectContaining({ label: 'Score' }),
     ]);
   });
 
