@@ -70,14 +70,15 @@ function partsOf(answer: Explanation): Part[] {
   return [...listed, { points: answer.score, how: '', event: '', why: 'the score' }];
 }
 
-/** What the rule was called: its label, else its filter in words, else its id. */
+/** What the rule was called: its label, else its filter in words, else what it scores; its id where nothing is known of it. */
 function ruleOf(
   { rule_id, rule_version }: Explanation['entries'][number],
   { top_drivers }: Explanation,
 ): string {
   const drivers = top_drivers.filter((driver) => driver.rule_id === rule_id);
   const driver = drivers.find((one) => one.rule_version === rule_version) ?? drivers[0];
-  return `${driver?.label ?? driver?.filter_label ?? rule_id}, version ${rule_version}`;
+  const name = driver ? (driver.label ?? driver.filter_label ?? `every ${driver.event_type}`) : rule_id;
+  return `${name}, version ${rule_version}`;
 }
 
 export function shortTime(time: string): string {

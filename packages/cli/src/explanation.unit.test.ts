@@ -7,9 +7,9 @@ import { explanation } from './explanation.js';
 type Explanation = CallAnswer<'explainScore'>;
 
 const at = '2026-01-31T09:30:00.000Z';
-const [pricing, blog, unknown] = ['1', '2', '3'].map(
+const [pricing, blog, plain, unknown] = ['1', '2', '3', '4'].map(
   (digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`,
-) as [string, string, string];
+) as [string, string, string, string];
 const driver = (rule_id: string, weight: number, count = 1): Explanation['top_drivers'][number] => ({
   rule_id,
   event_type: 'Page View',
@@ -88,16 +88,17 @@ test('the points add up to the score, whatever it is made of', () => {
   );
 });
 
-test('an entry is told by the label of its rule, else by its filter, else by its id', () => {
+test('an entry is told by the label of its rule, else by its filter, else by what it scores', () => {
   const text = explanation(
     answer({
       top_drivers: [
         { ...driver(pricing, 10), label: 'Pricing', rule_version: 2 },
         { ...driver(pricing, 5), label: 'Prices' },
         { ...driver(blog, 2), filter_label: 'path contains "/blog"' },
+        driver(plain, 1),
       ],
-      entries: [entry(pricing, 2), entry(pricing), entry(blog), entry(unknown)],
-      entries_total: 4,
+      entries: [entry(pricing, 2), entry(pricing), entry(blog), entry(plain), entry(unknown)],
+      entries_total: 5,
     }),
   );
   const rules = text
@@ -108,6 +109,7 @@ test('an entry is told by the label of its rule, else by its filter, else by its
     'Pricing, version 2',
     'Prices, version 1',
     'path contains "/blog", version 1',
+    'every Page View, version 1',
     `${unknown}, version 1`,
   ]);
 });

@@ -201,7 +201,7 @@ function notesOf(chosen: {
     ),
     time
       ? `The time of an event is in "${time.name}"${time.isFilled ? '' : '; rows where it is empty are not taken, unless "when_empty": "now" stands beside its column'}.`
-      : 'No column holds ISO 8601 times with Z or an offset: the time of an event is that of sending. Scores of the last days count it in.',
+      : 'No column holds ISO 8601 times with Z or an offset: the time of an event is that of sending.',
     ...(isRepeatable
       ? []
       : [

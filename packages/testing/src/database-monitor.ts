@@ -1,0 +1,117 @@
+// A proxy in front of the database that reads every command which services send: what reached the database is known,
+// whatever driver or service sent it.
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { BSON, MongoClient } from 'mongodb';
+
+export interface DatabaseMonitor {
+  /** For services, in place of the database's own. */
+  mongodbUri: string;
+  /** Commands seen so far. */
+  count(): number;
+  /**
+   * Operators that a sender of the text has smuggled in, as `command: $key`: keys that begin with a dollar and are the
+   * text, or whose operand is. Binary values are data and are not looked into.
+   */
+  smuggled(): string[];
+  stop(): Promise<void>;
+}
+
+const headerBytes = 16;
+/** The wire protocol's message of commands; others are only forwarded. */
+const opMsg = 2013;
+
+/** @param text stands in every operator that is sent to the system; nothing of its own has it */
+export async function startDatabaseMonitor(mongodbUri: string, text: string): Promise<DatabaseMonitor> {
+  const { hostname, port } = new URL(mongodbUri);
+  const sockets = new Set<Socket>();
+  const found = new Set<string>();
+  let count = 0;
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    const read = messageReader((document) => {
+      count += 1;
+      for (const key of operatorsIn(document, text)) found.add(`${Object.keys(document)[0] ?? ''}: ${key}`);
+    });
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+    near.on('data', read);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const uri = new URL(mongodbUri);
+  uri.host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return {
+    mongodbUri: uri.href,
+    count: () => count,
+    smuggled: () => [...found],
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Puts the bytes of a connection together to messages, and gives the documents of each command. */
+function messageReader(take: (document: BSON.Document) => void): (chunk: Buffer) => void {
+  let held = Buffer.alloc(0);
+  return (chunk) => {
+    held = Buffer.concat([held, chunk]);
+    while (held.length >= headerBytes && held.length >= held.readInt32LE(0)) {
+      const message = held.subarray(0, held.readInt32LE(0));
+      held = held.subarray(message.length);
+      if (message.readInt32LE(12) === opMsg) for (const document of documentsIn(message)) take(document);
+    }
+  };
+}
+
+/** The body of an OP_MSG, and the documents of its sequences. */
+function* documentsIn(message: Buffer): Generator<BSON.Document> {
+  const hasChecksum = (message.readInt32LE(headerBytes) & 1) === 1;
+  const end = message.length - (hasChecksum ? 4 : 0);
+  let at = headerBytes + 4;
+  while (at < end) {
+    const kind = message.readUInt8(at);
+    at += 1;
+    const size = message.readInt32LE(at);
+    if (kind === 0) yield BSON.deserialize(message.subarray(at, at + size));
+    else {
+      let inside = message.indexOf(0, at + 4) + 1;
+      while (inside < at + size) {
+        const documentSize = message.readInt32LE(inside);
+        yield BSON.deserialize(message.subarray(inside, inside + documentSize));
+        inside += documentSize;
+      }
+    }
+    at += size;
+  }
+}
+
+function* operatorsIn(value: unknown, text: string): Generator<string> {
+  if (typeof value !== 'object' || value === null || '_bsontype' in value) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key.startsWith('$') && (key.includes(text) || inner === text)) yield key;
+    yield* operatorsIn(inner, text);
+  }
+}
+
+/** Sends one such operator through the monitor, as a service that was deceived would. */
+export async function sendOperator({ mongodbUri }: DatabaseMonitor, text: string): Promise<void> {
+  const client = await MongoClient.connect(mongodbUri);
+  try {
+    await client
+      .db('monitored')
+      .collection('leads')
+      .findOne({ name: { $ne: text } });
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,108 @@
+// Operators of the database in place of values: refused at the door, and none ever reaches the database. What services
+// send there is read on the way.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sendOperator, startDatabaseMonitor, type DatabaseMonitor } from './database-monitor.js';
+import { isFullSize } from './full-size.js';
+import { furnish, pathOf, routeExamples, routeNamed, routeNames, send, type Unit } from './route-examples.js';
+import { endpointsFromEnvironment } from './servers.js';
+import { startTestSystem, type TestSystem } from './test-system.js';
+
+const mark = `injected-${randomBytes(6).toString('hex')}`;
+const operators: unknown[] = [
+  { $ne: mark },
+  { [`$${mark}`]: 1 },
+  [{ $gt: mark }],
+  ...(isFullSize ? [{ $where: mark }, { $regex: mark }, { $expr: mark }, { $in: [mark] }] : []),
+];
+
+let monitor: DatabaseMonitor;
+let system: TestSystem;
+let unit: Unit;
+
+beforeAll(async () => {
+  const endpoints = endpointsFromEnvironment();
+  monitor = await startDatabaseMonitor(endpoints.mongodbUri, mark);
+  system = await startTestSystem({ endpoints: { ...endpoints, mongodbUri: monitor.mongodbUri } });
+  unit = await furnish(system, 'target', system.ouId);
+}, 120_000);
+
+afterAll(async () => {
+  await system.stop();
+  await monitor.stop();
+}, 60_000);
+
+/** Each value within a body in turn, with an operator in its place; and where it was. */
+function* poisoned(
+  body: unknown,
+  operator: unknown,
+  at: string[] = [],
+): Generator<{ at: string[]; body: unknown }> {
+  if (at.length > 0) yield { at, body: operator };
+  if (typeof body !== 'object' || body === null) return;
+  for (const [key, value] of Object.entries(body))
+    for (const inner of poisoned(value, operator, [...at, key]))
+      yield {
+        at: inner.at,
+        body: Array.isArray(body)
+          ? body.map((one: unknown, index) => (String(index) === key ? inner.body : one))
+          : { ...body, [key]: inner.body },
+      };
+}
+
+/** Metadata may hold anything, and is kept as text. */
+const isFree = (at: readonly string[]) => at.includes('metadata');
+
+test('the monitor sees an operator that does reach the database', async () => {
+  const control = await startDatabaseMonitor(endpointsFromEnvironment().mongodbUri, mark);
+  await sendOperator(control, mark);
+  expect(control.smuggled()).toEqual(['find: $ne']);
+  await control.stop();
+});
+
+test.each(routeNames)(
+  '%s refuses operators in its body and its query',
+  async (name) => {
+    const { method, body: declared, query: declaredQuery } = routeNamed(name);
+    const example = routeExamples[name](unit);
+    const wrong: string[] = [];
+    const attempt = async (
+      title: string,
+      path: string,
+      body: unknown,
+      right: (status: number) => boolean,
+    ) => {
+      const { status } = await system.request(path, { method, ...(body !== undefined && { body }) });
+      if (!right(status)) wrong.push(`${title}: ${String(status)}`);
+    };
+    const refused = (status: number) => status >= 400 && status < 500;
+    const answered = (status: number) => status < 500 || status === 502;
+    for (const operator of operators) {
+      if (declared)
+        for (const { at, body } of poisoned(example.body, operator))
+          await attempt(
+            `${at.join('.')} ${JSON.stringify(operator)}`,
+            pathOf(name, example),
+            body,
+            (status) => (isFree(at) ? answered(status) : refused(status)),
+          );
+      if (declaredQuery && method === 'GET') {
+        const path = pathOf(name, { ...example, query: {} });
+        for (const key of Object.keys((declaredQuery as { shape?: object }).shape ?? {})) {
+          const value = encodeURIComponent(JSON.stringify(operator));
+          await attempt(`?${key}=operator`, `${path}?${key}=${value}`, undefined, answered);
+          await attempt(`?${key}[$ne]`, `${path}?${key}[$ne]=${mark}`, undefined, refused);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  },
+  120_000,
+);
+
+test('and after all of that, reads included, none has reached the database', async () => {
+  for (const name of routeNames)
+    if (routeNamed(name).method === 'GET') await send(system, name, routeExamples[name](unit));
+  expect(monitor.count()).toBeGreaterThan(routeNames.length);
+  expect(monitor.smuggled()).toEqual([]);
+}, 60_000);
