@@ -2,7 +2,7 @@
 // HTTP and topics), and alone, those of e2e that kill processes or need a machine for themselves. Only unit tests may run
 // without the platform.
 const alone =
-  '(broker-away|commands|database-away|exactly-once|guarded-servers|notifications|notifications-chaos|start|three-brokers|two-instances).e2e.test.ts';
+  '(broker-away|silent-servers|commands|database-away|exactly-once|guarded-servers|notifications|notifications-chaos|start|three-brokers|two-instances).e2e.test.ts';
 const common = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',

@@ -24,7 +24,7 @@ afterEach(async () => {
 
 /** A partition's loop whose sessions are opened like this. */
 function loopOf(
-  open: (touch: Touch) => Promise<Session>,
+  open: (touch: Touch, touchOfLog: Touch) => Promise<Session>,
   { turns = createTurns(1), isRetriable = true } = {},
 ): PartitionLoop {
   const loop = startPartitionLoop({
@@ -44,7 +44,7 @@ function loopOf(
     turns,
     partitionsInHand: () => 1,
     eventsEveryMs: 0,
-    open: (_, touch) => open(touch),
+    open: (_, touch, touchOfLog) => open(touch, touchOfLog),
     isRetriable: () => isRetriable,
     isSilence: (error) => error instanceof Error && error.message === 'the database is silent',
     onFatal: (error) => void fatal.push(error.message),
@@ -155,6 +155,34 @@ describe('a server', () => {
     expect(fatal).toEqual([expect.stringMatching(/nothing has moved on partition 0/)]);
     expect(fatal[0]).toContain(failure.message);
   });
+});
+
+test('a silent database ends the process, although the log goes on to answer', async () => {
+  loopOf(async (_, touchOfLog) => {
+    touchOfLog();
+    await after(10_000);
+    throw new Error('the database is silent');
+  });
+  await jest.advanceTimersByTimeAsync(minute - 10_000);
+  expect(fatal).toEqual([expect.stringMatching(/nothing has moved.*the database is silent/)]);
+});
+
+test('a database that was silent once and answers again is no reason to end', async () => {
+  let isSilent = true;
+  loopOf(async (touch) => {
+    await after(10_000);
+    if (isSilent) {
+      isSilent = false;
+      throw new Error('the database is silent');
+    }
+    for (let second = 0; second < 300; second += 1) {
+      await after(1_000);
+      touch();
+    }
+    throw new TypeError('five minutes later');
+  });
+  await jest.advanceTimersByTimeAsync(5 * minute);
+  expect(fatal).toEqual([]);
 });
 
 test.each([TypeError, RangeError, SyntaxError])(

@@ -70,8 +70,11 @@ export interface PartitionLoopOptions {
    * next. 0: each is handled at once.
    */
   eventsEveryMs: number;
-  /** Opens a session. `touch` is to be called now and then while that, or anything the session does, takes long. */
-  open(signal: AbortSignal, touch: Touch): Promise<Session>;
+  /**
+   * Opens a session. `touch` is to be called now and then while that, or anything the session does, takes long; `touchOfLog`
+   * where only the brokers have answered, which says nothing of the state's own server once that was silent.
+   */
+  open(signal: AbortSignal, touch: Touch, touchOfLog: Touch): Promise<Session>;
   isRetriable(error: unknown): boolean;
   /** Whether an error of the session says that a server was silent, besides the brokers' silence. */
   isSilence(error: unknown): boolean;
@@ -146,10 +149,15 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     );
   });
   const { touch } = liveness;
+  /** Whether the state's server was silent when it was asked last. */
+  let isStateSilent = false;
   /** Who waits for the turn that this partition has waits for what moves. */
   const touchAll = () => {
     touch();
     options.turns.progressed();
+  };
+  const touchOfLog = () => {
+    if (!isStateSilent) touchAll();
   };
 
   async function run(): Promise<void> {
@@ -158,10 +166,11 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     let confirmedSince = 0;
     while (!stopped()) {
       try {
-        await options.membership().confirmedSince(confirmedSince, stopping.signal, touch);
+        await options.membership().confirmedSince(confirmedSince, stopping.signal, touchOfLog);
         if (stopped()) return;
         state = 'opening';
-        const session = await options.open(stopping.signal, touchAll);
+        const session = await options.open(stopping.signal, touchAll, touchOfLog);
+        isStateSilent = false;
         touch();
         state = 'running';
         lastError = undefined;
@@ -180,7 +189,8 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         if (stopped()) return;
         // A server that is away says so at once and is waited for; one that takes what it is sent and never answers is not
         // told from a connection that leads nowhere, which a new process may not have.
-        if (!isSilence(error) && !options.isSilence(error)) touch();
+        isStateSilent = options.isSilence(error);
+        if (!isStateSilent && !isSilence(error)) touch();
         if (error instanceof OpenAnew) {
           if (error.wasLate) confirmedSince = Date.now();
           continue;

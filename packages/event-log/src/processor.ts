@@ -190,7 +190,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           isSilence: (error) => options.isSilence?.(error) ?? false,
           onFatal,
-          open: (signal, touch) =>
+          open: (signal, touch, touchOfLog) =>
             openSession({
               log,
               options,
@@ -203,6 +203,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
               committed,
               signal,
               touch,
+              touchOfLog,
             }),
         });
       });
@@ -253,6 +254,8 @@ interface SessionContext {
   committed: Map<TopicName, bigint>;
   signal: AbortSignal;
   touch: Touch;
+  /** Where only the brokers have answered. */
+  touchOfLog: Touch;
 }
 
 /** Records of one input that are decided together. */
@@ -306,7 +309,19 @@ function suspectId({ topic }: Segment, offset: bigint): string {
 }
 
 async function openSession(context: SessionContext): Promise<Session> {
-  const { log, options, partition, groupId, metrics, suspects, limits, committed, signal, touch } = context;
+  const {
+    log,
+    options,
+    partition,
+    groupId,
+    metrics,
+    suspects,
+    limits,
+    committed,
+    signal,
+    touch,
+    touchOfLog,
+  } = context;
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
@@ -335,7 +350,10 @@ async function openSession(context: SessionContext): Promise<Session> {
     const read = { groupId, inputs, output, partition };
     const ownPlace = { topic: output, partition };
     const ownOutput = [{ topic: wire(output), partition }];
-    const before = await readInputPositions(log, connection, producer, read, { signal, touch });
+    const before = await readInputPositions(log, connection, producer, read, {
+      signal,
+      touch: touchOfLog,
+    });
     const { positions, outputEnd } = before;
     // Never to be seen; to decide again what was decided would be worse than to wait.
     for (const [topic, position] of committed)
@@ -375,7 +393,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         { maxBytes: maxBytesPerBatch, signal, onOffsetLost: (wanted) => lost.push(wanted) },
       );
       for await (const { records, nextOffset } of missing) {
-        if (nextOffset > offset) touch();
+        if (nextOffset > offset) touchOfLog();
         if (lost.pop() !== undefined && from.offset > 0n) {
           logger.error(
             { checkpoint: String(from.offset) },
@@ -384,7 +402,10 @@ async function openSession(context: SessionContext): Promise<Session> {
           return startOver();
         }
         const events = await decodeOwn(records);
-        if (events.length > 0) await fold(events);
+        if (events.length > 0) {
+          await fold(events);
+          touch();
+        }
         offset = nextOffset;
         // What comes last is stored below.
         if (offset < end && events.length > 0 && performance.now() - storedAt >= storeEveryMs) {
