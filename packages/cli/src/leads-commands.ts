@@ -96,7 +96,7 @@ export async function explain(
 export async function deleteLead(lead: string, settings: Settings, output: Output): Promise<number> {
   const client = clientOf(settings);
   const id = await leadIdFrom(lead, settings, client);
-  await client.call('deleteLead', { parameters: { id } });
+  await client.call('deleteLead', { parameters: { leadID: id } });
   output.note(`Lead ${id} is deleted, with its events, scores, aliases, share links and notifications.\n`);
   return exitCodes.done;
 }

@@ -21,7 +21,11 @@ type QueryOf<R> = R extends { query: infer S extends z.ZodType }
     ? { query?: Loosened<z.input<S>, z.output<S>> }
     : { query: Loosened<z.input<S>, z.output<S>> }
   : unknown;
-type BodyOf<R> = R extends { body: infer S extends z.ZodType } ? { body: z.input<S> } : unknown;
+type BodyOf<R> = R extends { body: infer S extends z.ZodType }
+  ? Partial<z.input<S>> extends z.input<S>
+    ? { body?: z.input<S> }
+    : { body: z.input<S> }
+  : unknown;
 
 export interface CallOptions {
   /** Default for writes: a random one, so that a write is safe to send again; the same for all tries of the call. */

@@ -252,11 +252,24 @@ export function parseJson(text: string, { maximumDepth = 64, what = 'The body' }
   }
 }
 
-/** A JSON body: `readBody`, `decodeUtf8` and `parseJson` in one. */
+/** Whether the request announces a body that is not empty. */
+export function hasBody(req: IncomingMessage): boolean {
+  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * A JSON body: `readBody`, `decodeUtf8` and `parseJson` in one.
+ * @param isOptional a request without a body is then one with an empty object
+ */
 export async function readJson(
   req: IncomingMessage,
-  { maximumBytes, maximumDepth = 64 }: { maximumBytes: number; maximumDepth?: number },
+  {
+    maximumBytes,
+    maximumDepth = 64,
+    isOptional = false,
+  }: { maximumBytes: number; maximumDepth?: number; isOptional?: boolean },
 ): Promise<unknown> {
+  if (isOptional && !hasBody(req)) return {};
   const { bytes } = await readBody(req, { maximumBytes, types: ['application/json'] });
   return parseJson(decodeUtf8(bytes), { maximumDepth });
 }

@@ -2,6 +2,7 @@
 export {
   decodeUtf8,
   parseJson,
+  hasBody,
   readBody,
   readJson,
   leastUploadRate,

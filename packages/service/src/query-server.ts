@@ -1,5 +1,5 @@
 // A service's query port: its read routes for the gateway, and health and metrics for the operator.
-import type { RouteDeclaration } from '@lead-scoring/contracts';
+import { bodyIsOptional, type RouteDeclaration } from '@lead-scoring/contracts';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
@@ -114,7 +114,11 @@ async function inputOf<Route extends QueryRoute>(
   req: Request,
 ): Promise<Pick<QueryInput<Route>, 'params' | 'query' | 'body'>> {
   const body = route.body
-    ? parseOrProblem(route.body, await readJson(req, { maximumBytes: maximumBodyBytes }), 'body')
+    ? parseOrProblem(
+        route.body,
+        await readJson(req, { maximumBytes: maximumBodyBytes, isOptional: bodyIsOptional(route) }),
+        'body',
+      )
     : undefined;
   return {
     params: (route.parameters

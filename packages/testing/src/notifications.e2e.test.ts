@@ -213,7 +213,7 @@ describe('a lead that becomes hot', () => {
     expect(listed.map(({ created_by }) => created_by).sort()).toEqual(
       told.map(({ data }) => data.trigger.id).sort(),
     );
-    await system.call('deleteLead', lead);
+    await system.call('deleteLead', { parameters: { leadID: lead.parameters.id } });
     await system.happen(alias, { event_type: 'Page View' });
     await eventually('the links have ended', async () => {
       const statuses = await Promise.all(tokens.map(async (token) => (await opened(token)).status));
@@ -308,7 +308,7 @@ describe('a lead that becomes hot', () => {
       const { milestones, sequences, surges } = await system.settled(alias);
       return [...milestones, ...sequences, ...surges];
     };
-    const remove = () => system.call('deleteLead', { parameters: { id: system.leadOf(alias) } });
+    const remove = () => system.call('deleteLead', { parameters: { leadID: system.leadOf(alias) } });
 
     test('is forgotten with all that was told of it', async () => {
       await becomeHot('Ada Forgotten');

@@ -96,7 +96,7 @@ test('is started again, and every record and every document is what it was', asy
       { event_type: 'Form Submit' },
       { event_type: 'Never Scored' },
     );
-  await system.call('deleteLead', { parameters: { id: system.leadOf(leads.at(-1) ?? '') } });
+  await system.call('deleteLead', { parameters: { leadID: system.leadOf(leads.at(-1) ?? '') } });
   // Answered, and of no effect.
   await system.request('/rulesets', { body: { name: 'Behaviour', score_type: 'engagement', active: true } });
   for (const alias of leads.slice(0, -1)) await system.settled(alias);

@@ -5,7 +5,13 @@ import { notificationPayload } from '../domain/webhook.js';
 import { problemCodesOf, problemTypes } from '../rejections.js';
 import { routes } from '../routes/index.js';
 import { intakeLimits } from '../routes/intake.js';
-import { isPage, problemsOf, type RouteDeclaration, type RouteResponse } from '../routes/route.js';
+import {
+  bodyIsOptional,
+  isPage,
+  problemsOf,
+  type RouteDeclaration,
+  type RouteResponse,
+} from '../routes/route.js';
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './json-schemas.js';
 import { sampleOf } from './sample.js';
 import { webhookDescription, webhookHeaders } from './webhook.js';
@@ -319,7 +325,7 @@ function bodyOf(
 ): NonNullable<OpenApiOperation['requestBody']> {
   const schema = collector.schemaOf(body, 'input');
   return {
-    required: true,
+    required: !bodyIsOptional(route),
     ...(typeof schema.description === 'string' && { description: schema.description }),
     content: Object.fromEntries(
       (route.bodyTypes ?? ['application/json']).map((type) => {

@@ -81,6 +81,15 @@ test('every text, list and object that is sent has a greatest size', () => {
   expect(unbounded).toEqual([]);
 });
 
+test('a body of which nothing must be there may be left out, such as that of a simulation', () => {
+  const optional = declared
+    .filter(
+      (route) => document.paths[route.path]?.[route.method.toLowerCase()]?.requestBody?.required === false,
+    )
+    .map(({ name }) => name);
+  expect(optional.sort()).toEqual(['simulateSequence', 'simulateSurgeTrigger', 'simulateTrigger']);
+});
+
 describe('the document and the schemas agree', () => {
   const body = document.paths['/ingest']?.post?.requestBody?.content['application/json'];
   const isValid = validatorOf(body?.schema ?? {});

@@ -247,7 +247,7 @@ export const explainScore = defineRoute({
 export const deleteLead = defineRoute({
   name: 'deleteLead',
   method: 'DELETE',
-  path: '/lead/{id}',
+  path: '/lead/{leadID}',
   owner: 'ingest',
   kind: 'command',
   access: editor,
@@ -255,7 +255,7 @@ export const deleteLead = defineRoute({
   summary: 'Delete a lead',
   description:
     'The lead is deleted with its events, scores, aliases, share links and notifications, and so are leads whose aliases were linked to it. An id whose alias was linked to another lead names that lead. Events are gone when this is answered; scores, share links and notifications follow within moments, and what waits to be sent is not sent. A later event of any of the aliases starts a new lead with a score of 0; an event that had been counted is not counted again. Irreversible.',
-  parameters: z.strictObject({ id: leadId }),
+  parameters: z.strictObject({ leadID: leadId }),
   responses: { 204: { description: 'Deleted' } },
   problems: [404],
 });

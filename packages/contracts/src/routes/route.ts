@@ -95,6 +95,11 @@ export function problemsOf(route: RouteDeclaration): number[] {
   return [...all].sort((a, b) => a - b);
 }
 
+/** Whether the body may be left out: nothing in it must be there. */
+export function bodyIsOptional({ body }: Pick<RouteDeclaration, 'body'>): boolean {
+  return body?.safeParse({}).success === true;
+}
+
 /** Whether the route is a page for people: what goes wrong with it is then told on a page as well. */
 export function isPage(route: Pick<RouteDeclaration, 'kind' | 'responses'>): boolean {
   return route.kind === 'query' && route.responses[200]?.contentType === 'text/html';

@@ -96,7 +96,7 @@ export const commandBuilders: CommandBuilders = {
   },
 
   deleteLead: (input) => {
-    const leadId = input.parameters.id.toLowerCase();
+    const leadId = input.parameters.leadID.toLowerCase();
     return command(records.deleteLead, leadId, {
       ...inUnit(input),
       lead_id: leadId,

@@ -1,5 +1,6 @@
 // Routes of kind `command`: validated, written to the owner's topic, and answered with the owner's reply.
 import {
+  bodyIsOptional,
   isProblemCode,
   leadParametersOf,
   problemTypeOf,
@@ -11,6 +12,7 @@ import type { Requester } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
 import {
   decodeUtf8,
+  hasBody,
   parseJson,
   parseOrProblem,
   ProblemError,
@@ -63,20 +65,23 @@ export function createCommandHandler(
   const timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
   const [status, declared] = successOf(route);
   const { path: leadParameters } = leadParametersOf(route);
+  const isRequired = !bodyIsOptional(route);
   return async (req, ouId) => {
     const caller = callerOf(req);
     const key = idempotencyKeyOf(headerOf(req, 'idempotency-key'));
     const commandId = writeId(caller.credentialId, route.name, key);
-    const bytes = route.body
-      ? (
-          await readBody(req, {
-            maximumBytes: maximumBodyBytes,
-            types: route.bodyTypes ?? ['application/json'],
-          })
-        ).bytes
-      : new Uint8Array();
+    const bytes =
+      route.body && (isRequired || hasBody(req))
+        ? (
+            await readBody(req, {
+              maximumBytes: maximumBodyBytes,
+              types: route.bodyTypes ?? ['application/json'],
+            })
+          ).bytes
+        : new Uint8Array();
     const perform = async (): Promise<Answer> => {
-      const rawBody = route.body ? parseJson(decodeUtf8(bytes)) : undefined;
+      const text = isRequired || bytes.length > 0 ? decodeUtf8(bytes) : '{}';
+      const rawBody = route.body ? parseJson(text) : undefined;
       const parameters = route.parameters ? parseOrProblem(route.parameters, req.params, 'parameters') : {};
       const input = {
         body: route.body ? parseOrProblem(route.body, rawBody, 'body') : {},

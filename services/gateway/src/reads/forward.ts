@@ -1,6 +1,7 @@
 // Routes of kind `query`: forwarded to the owner's query port over kept connections, the answer streamed back.
 import { pipeline } from 'node:stream/promises';
 import {
+  bodyIsOptional,
   decodePosition,
   leadParametersOf,
   routeDeclarations,
@@ -10,6 +11,7 @@ import {
 import {
   decodeUtf8,
   defineComponent,
+  hasBody,
   internalAuthorizationHeader,
   minimumPositionsHeader,
   parseJson,
@@ -109,7 +111,8 @@ async function forward(
   if (route.parameters) parseOrProblem(route.parameters, req.params, 'parameters');
   const query = parseQuery(req.url);
   if (route.query) parseOrProblem(route.query, query, 'query');
-  const question = route.body ? await questionOf(route.body, req) : undefined;
+  const question =
+    route.body && (!bodyIsOptional(route) || hasBody(req)) ? await questionOf(route.body, req) : undefined;
   const claims = claimsOf(req, ouId);
   const headers: Record<string, string> = {
     [internalAuthorizationHeader]: await signInternal(claims, internalSecret),
