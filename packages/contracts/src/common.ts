@@ -187,3 +187,22 @@ export const problem = z
   })
   .meta({ id: 'Problem' });
 export type Problem = z.infer<typeof problem>;
+
+/** What was done as asked, and may not be meant so. */
+export const warning = z
+  .strictObject({
+    code: z.enum(['identical_rule', 'event_type_not_seen', 'channel_not_set_up']),
+    message: z.string().max(1_000),
+  })
+  .meta({ id: 'Warning' });
+export type Warning = z.infer<typeof warning>;
+
+/** To be spread into the answer of a route that warns. */
+export const warned = {
+  warnings: z
+    .array(warning)
+    .min(1)
+    .max(10)
+    .optional()
+    .describe('What was done as asked, and may not be meant so; absent when there is nothing.'),
+};

@@ -8,6 +8,7 @@ import {
   recordDeclarations,
   serviceNames,
   type Actor,
+  type Warning,
   type RouteName,
 } from '@lead-scoring/contracts';
 import { readTopic, type TopicRecord } from './public-topics.js';
@@ -171,6 +172,41 @@ describe('an id whose alias was linked to another lead names that lead', () => {
       );
     },
   );
+});
+
+describe('what was done as asked, and may not be meant so, comes with a warning', () => {
+  const warningsIn = (answer: { status: number; body: unknown }) => {
+    expect(answer.status).toBe(201);
+    return ((answer.body as { warnings?: Warning[] }).warnings ?? []).map(({ code }) => code);
+  };
+  const rule = (body: Record<string, unknown>) =>
+    system.request('/engagement-scoring/rules', { token: unit.adminToken, body });
+
+  test('a rule that is there already', async () => {
+    const body = { event_type: `Twice ${unit.mark}`, weight: 4 };
+    expect(warningsIn(await rule(body))).toEqual([]);
+    expect(warningsIn(await rule(body))).toEqual(['identical_rule']);
+  });
+
+  test('a rule for events that nobody sends, of a type that is nearly one that somebody does', async () => {
+    expect(warningsIn(await rule({ event_type: `Tipe ${unit.mark}`, weight: 5 }))).toEqual([
+      'event_type_not_seen',
+    ]);
+    expect(warningsIn(await rule({ event_type: unit.eventType, weight: 6 }))).toEqual([]);
+  });
+
+  test('a channel that the service lacks settings for', async () => {
+    const channel = (type: string, config: Record<string, string>) =>
+      system.request('/notification-channels', {
+        token: unit.adminToken,
+        body: { name: `Warned of ${type}`, type, config },
+      });
+    const slack = await channel('slack', { channel_id: 'C0000000002', channel_name: '#sales' });
+    expect(warningsIn(slack)).toEqual(['channel_not_set_up']);
+    expect(warningsIn(await channel('email', { recipients: 'ada@example.com' }))).toEqual([
+      'channel_not_set_up',
+    ]);
+  });
 });
 
 describe('who asked for a change is recorded with it for good', () => {

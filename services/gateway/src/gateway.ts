@@ -199,6 +199,8 @@ export async function openGateway(
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
     identityChanged,
     namedLead: (...parameters: Parameters<typeof forwarder.namedLead>) => forwarder.namedLead(...parameters),
+    eventTypes: (...parameters: Parameters<typeof forwarder.eventTypes>) =>
+      forwarder.eventTypes(...parameters),
     checkAnswers: process.env.NODE_ENV === 'test',
   };
   const intakeDependencies = {

@@ -70,8 +70,16 @@ runService({
     const explanations = await scope.start(
       createExplanationsProjector(log, readModel, { cachedLeads, logger, onFatal }),
     );
+    const slack = slackOf(configuration);
+    const mail = mailOf(configuration);
     const partitionOptions = {
-      configuration: { destinations: createDestinationCheck(outbound, sealing), levels },
+      configuration: {
+        destinations: createDestinationCheck(outbound, sealing, {
+          slack: slack !== null,
+          email: mail !== null,
+        }),
+        levels,
+      },
       firing: {
         triggers: createTriggerReader(configurations, levels),
         explanations: createExplanations(readModel, catchUp, { timeoutMs: 10_000 }),
@@ -84,8 +92,8 @@ runService({
           outbound,
           secrets: sealing,
           shareLinks,
-          slack: slackOf(configuration),
-          mail: mailOf(configuration),
+          slack,
+          mail,
         }),
         slots: createSlots({ maximum, forAiling: Math.ceil(maximum * ailingPart) }),
         writer,

@@ -1,4 +1,5 @@
 // Event type names: Title Case and snake_case spellings of one type are one type everywhere (SPEC.md, API.md).
+import { distance } from 'fastest-levenshtein';
 
 /** By spelling: of few types there are very many events, and all that remember a key have one text in common. */
 const keys = new Map<string, string>();
@@ -15,6 +16,26 @@ export function eventTypeKey(name: string): string {
   if (keys.size >= maximumSpellings) keys.clear();
   keys.set(name, key);
   return key;
+}
+
+/**
+ * The type that has come in and that may be meant by one that has not: one letter away, of longer names two; undefined when
+ * the type itself has come in, or when none is so near.
+ */
+export function misspeltEventType(name: string, seen: readonly string[]): string | undefined {
+  const key = eventTypeKey(name);
+  let least = key.length < 6 ? 2 : 3;
+  let nearest: string | undefined;
+  for (const one of seen) {
+    const other = eventTypeKey(one);
+    if (other === key) return undefined;
+    if (key.length < 3 || Math.abs(other.length - key.length) >= least) continue;
+    const away = distance(key, other);
+    if (away >= least) continue;
+    least = away;
+    nearest = one;
+  }
+  return nearest;
 }
 
 /** Of two spellings of one type, the one to show: anything is preferred to snake_case. */

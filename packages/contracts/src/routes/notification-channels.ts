@@ -1,6 +1,6 @@
 // Notification channels: where the OU's notifications go.
 import { z } from 'zod';
-import { id, name, pastTimeParameter, text, time } from '../common.js';
+import { id, name, pastTimeParameter, text, time, warned } from '../common.js';
 import { actor } from '../domain/actor.js';
 import { pausedReason } from '../records/notification-deliveries.js';
 import { redelivered } from './deliveries.js';
@@ -128,32 +128,39 @@ const signingSecret = z
   .describe('Signs the requests (Standard Webhooks). Shown this once.')
   .meta({ example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' });
 
-const shownChannels = <Extra extends z.ZodRawShape>(extra: Extra) =>
+const shownChannels = <Secret extends z.ZodRawShape, More extends z.ZodRawShape>(
+  secret: Secret,
+  more: More,
+) =>
   z.discriminatedUnion('type', [
     z.strictObject({
       ...channelFields,
       type: z.literal('webhook'),
       config: z.strictObject({ url: text(2_048), auth_header: shownSecret.optional() }),
-      ...extra,
+      ...secret,
+      ...more,
     }),
     z.strictObject({
       ...channelFields,
       type: z.literal('slack'),
       config: z.strictObject({ channel_id: text(80), channel_name: text(100) }),
+      ...more,
     }),
     z.strictObject({
       ...channelFields,
       type: z.literal('teams'),
       config: z.strictObject({ webhook_url: shownSecret, channel_name: text(100) }),
+      ...more,
     }),
     z.strictObject({
       ...channelFields,
       type: z.literal('email'),
       config: z.strictObject({ recipients: text(4_000), subject_prefix: text(100).optional() }),
+      ...more,
     }),
   ]);
 
-export const notificationChannel = shownChannels({}).meta({ id: 'NotificationChannel' });
+export const notificationChannel = shownChannels({}, {}).meta({ id: 'NotificationChannel' });
 export type NotificationChannel = z.infer<typeof notificationChannel>;
 
 export const listChannels = defineRoute({
@@ -182,7 +189,7 @@ export const createChannel = defineRoute({
   responses: {
     201: {
       description: 'Created',
-      schema: shownChannels({ signing_secret: signingSecret }).meta({ id: 'NewNotificationChannel' }),
+      schema: shownChannels({ signing_secret: signingSecret }, warned).meta({ id: 'NewNotificationChannel' }),
     },
   },
   problems: [],
@@ -199,7 +206,12 @@ export const replaceChannel = defineRoute({
     'A paused channel is delivered to again. The signing secret stays; POST …/rotate-secret shows a channel that has become a webhook its first.',
   parameters,
   body: form,
-  responses: { 200: { description: 'Updated', schema: notificationChannel } },
+  responses: {
+    200: {
+      description: 'Updated',
+      schema: shownChannels({}, warned).meta({ id: 'ReplacedNotificationChannel' }),
+    },
+  },
   problems: [404],
 });
 

@@ -1,6 +1,6 @@
 // Rulesets and rules, and the levels that scores are in.
 import { z } from 'zod';
-import { id, inOrder, moment, name, page, pageParameters, time } from '../common.js';
+import { id, inOrder, moment, name, page, pageParameters, time, warned } from '../common.js';
 import { actor } from '../domain/actor.js';
 import { attributeFilterForms } from '../domain/filter-forms.js';
 import { attributeFilter } from '../domain/filters.js';
@@ -44,6 +44,8 @@ export const rule = z
   })
   .meta({ id: 'Rule' });
 export type Rule = z.infer<typeof rule>;
+
+const newRule = rule.extend(warned).meta({ id: 'NewRule' });
 
 const ruleForm = {
   ...ruleFields,
@@ -112,7 +114,7 @@ export const createRule = defineRoute({
   summary: 'Create a rule in a ruleset',
   description: 'Counts for events that are processed from now on.',
   body: inOrder({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }),
-  responses: { 201: { description: 'Created', schema: rule } },
+  responses: { 201: { description: 'Created', schema: newRule } },
   problems: [404],
 });
 
@@ -128,7 +130,7 @@ export const createEngagementRule = defineRoute({
   description:
     "Without ruleset_id the rule goes into the OU's default ruleset, which is made when first needed.",
   body: inOrder({ ruleset_id: id.optional(), ...ruleForm }).meta({ id: 'EngagementRuleForm' }),
-  responses: { 201: { description: 'Created', schema: rule } },
+  responses: { 201: { description: 'Created', schema: newRule } },
   problems: [404],
 });
 

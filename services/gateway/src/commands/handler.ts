@@ -6,7 +6,9 @@ import {
   problemTypeOf,
   records,
   type JsonObject,
+  type JsonValue,
   type RouteDeclaration,
+  type Warning,
 } from '@lead-scoring/contracts';
 import type { Requester } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
@@ -30,6 +32,7 @@ import type { RateLimit } from '../identity/commands.js';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
 import type { CommandSignature } from '../identity/command-signature.js';
 import type { Forwarder } from '../reads/forward.js';
+import { ruleWarnings } from './rule-warnings.js';
 import type { BuiltCommand, CommandInput } from './commands.js';
 
 export interface CommandDependencies {
@@ -50,6 +53,7 @@ export interface CommandDependencies {
   identityChanged(): void;
   /** The lead that an id names. */
   namedLead: Forwarder['namedLead'];
+  eventTypes: Forwarder['eventTypes'];
   /** Also check results against their declared schema. */
   checkAnswers: boolean;
 }
@@ -126,7 +130,11 @@ export function createCommandHandler(
       if (route.owner === 'gateway') dependencies.identityChanged();
       if (reply.outcome === 'rejected') throw refused(reply);
       if (!declared) return { status };
-      const result = shown ? { ...(reply.result as JsonObject), ...shown } : reply.result;
+      const warnings =
+        ouId === undefined
+          ? []
+          : await ruleWarnings(route, input.body, () => dependencies.eventTypes(req, ouId));
+      const result = withMore(reply.result, shown, warnings);
       if (dependencies.checkAnswers) {
         const checked = declared.safeParse(result);
         if (!checked.success)
@@ -159,6 +167,18 @@ async function withNamedLeads(
     isAnother ||= named[name] !== leadId;
   }
   return isAnother ? named : null;
+}
+
+/** The owner's result with what only the gateway can show. */
+function withMore(
+  result: JsonValue | undefined,
+  shown: JsonObject | undefined,
+  warnings: readonly Warning[],
+): JsonValue | undefined {
+  if (!shown && warnings.length === 0) return result;
+  const whole = { ...(result as JsonObject), ...shown };
+  if (warnings.length === 0) return whole;
+  return { ...whole, warnings: [...((whole.warnings ?? []) as JsonValue[]), ...warnings] };
 }
 
 function successOf(route: RouteDeclaration) {

@@ -5,6 +5,7 @@ import {
   decodePosition,
   leadParametersOf,
   routeDeclarations,
+  routes,
   type RouteDeclaration,
   type ServiceName,
 } from '@lead-scoring/contracts';
@@ -38,6 +39,8 @@ export interface Forwarder {
   forward(route: RouteDeclaration, req: Request, res: Response, ouId: string | undefined): Promise<void>;
   /** The lead that an id names: another one where no lead has the id, and its alias was linked to that one. */
   namedLead(leadId: string, req: Request, ouId: string): Promise<string>;
+  /** The event types that have come in. */
+  eventTypes(req: Request, ouId: string): Promise<string[]>;
 }
 
 export interface ForwarderOptions {
@@ -70,16 +73,23 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
       share: poolOf(options.urls.share, timeoutMs),
       'site-analysis': poolOf(options.urls['site-analysis'], timeoutMs),
     };
+    const askFor =
+      (req: Request, ouId: string): Ask =>
+      async (owner, path) => {
+        const headers = {
+          [internalAuthorizationHeader]: await signInternal(claimsOf(req, ouId), options.internalSecret),
+          'x-request-id': requestIdOf(req),
+        };
+        return request(pools[owner], { method: 'GET', path, headers });
+      };
     return Promise.resolve({
       value: {
         forward: (...parameters) => forward(pools, options.internalSecret, ...parameters),
-        namedLead: async (leadId, req, ouId) => {
-          const authorization = await signInternal(claimsOf(req, ouId), options.internalSecret);
-          const headers = {
-            [internalAuthorizationHeader]: authorization,
-            'x-request-id': requestIdOf(req),
-          };
-          return namedLead(leadId, (owner, path) => request(pools[owner], { method: 'GET', path, headers }));
+        namedLead: (leadId, req, ouId) => namedLead(leadId, askFor(req, ouId)),
+        eventTypes: async (req, ouId) => {
+          const { path, responses } = routes.listEventTypes;
+          const answer = await askFor(req, ouId)('ingest', path);
+          return responses[200].schema.parse(await answer.body.json());
         },
       },
       stop: async () => {

@@ -29,7 +29,7 @@ import { evolveConfiguration } from './evolve.js';
 import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
 import { toConfiguration, toDocument } from './store.js';
 
-const anyDestination: DestinationCheck = { refusalOf: () => null };
+const anyDestination: DestinationCheck = { refusalOf: () => null, warningsOf: () => [] };
 const levels = levelsFrom([
   ['Cold', null],
   ['Warm', 10],
@@ -54,7 +54,7 @@ function when(
 }
 
 const answerOf = (command: ConfigurationCommand, configuration: NotificationConfiguration, known = levels) =>
-  resultOf(command, configuration, known);
+  resultOf(command, configuration, known, anyDestination);
 
 const onChannel = (nth: number) => ({
   ou_id: ouId,
@@ -136,6 +136,7 @@ describe('a channel', () => {
         destination.type === 'webhook' && destination.config.url.includes('internal') && id === channelId(1)
           ? { code: 'address_not_public', message: 'no' }
           : null,
+      warningsOf: () => [],
     };
     const destination = webhookTo('https://internal.example.com');
     expect(codeOf(when(createChannel(1, { destination }), undefined, { check }))).toBe('address_not_public');

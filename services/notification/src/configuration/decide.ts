@@ -1,5 +1,5 @@
 // Decides on changes of an OU's channels and triggers: pure; time and ids come with the command.
-import { actedBy, levelOfName, type records } from '@lead-scoring/contracts';
+import { actedBy, levelOfName, type records, type Warning } from '@lead-scoring/contracts';
 import type { Levels } from '../levels/line-model.js';
 import { shownChannel, shownTrigger } from './answers-model.js';
 import type {
@@ -25,6 +25,8 @@ export const rotationOverlapMs = 24 * 3_600_000;
 export interface DestinationCheck {
   /** Why nothing can be sent to the destination, as far as its text tells; null when it can. */
   refusalOf(destination: records.ChannelDestination, channelId: string): Refusal | null;
+  /** What is missing of the service's settings before anything can be sent there. */
+  warningsOf(destination: records.ChannelDestination): Warning[];
 }
 
 /** The OU's levels, for commands on triggers by level; null: what is known of them may be too old to say what is not there. */
@@ -71,14 +73,19 @@ export function resultOf(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,
   levels: KnownLevels,
+  check: Pick<DestinationCheck, 'warningsOf'>,
 ): CommandResult {
   switch (command.type) {
     case 'CreateChannel':
-    case 'ReplaceChannel':
+    case 'ReplaceChannel': {
+      const channel = decided(configuration.channels.get(command.payload.channel_id));
+      const warnings = check.warningsOf(channel.destination);
       // A channel that was given a destination is delivered to, whatever was before.
-      return asResult(
-        shownChannel(decided(configuration.channels.get(command.payload.channel_id)), { status: 'active' }),
-      );
+      return asResult({
+        ...shownChannel(channel, { status: 'active' }),
+        ...(warnings.length > 0 && { warnings }),
+      });
+    }
     case 'RotateChannelSecret': {
       const { signing } = decided(configuration.channels.get(command.payload.channel_id));
       return { previous_valid_until: decided(signing.previous ?? undefined).valid_until };

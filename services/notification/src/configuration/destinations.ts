@@ -1,16 +1,28 @@
 // Whether anything may be sent to a channel's address, as far as its text tells: what its name leads to is looked at
 // whenever something is sent.
-import { problemTypeOf } from '@lead-scoring/contracts';
+import { problemTypeOf, type Warning } from '@lead-scoring/contracts';
 import { OutboundRefused, type Outbound } from '@lead-scoring/outbound';
 import type { Sealing } from '@lead-scoring/service';
 import type { DestinationCheck } from './decide.js';
 import type { Refusal } from './events.js';
 
+/** Which of the destinations that need settings of the service have them. */
+export interface SetUpDestinations {
+  slack: boolean;
+  email: boolean;
+}
+
 export function createDestinationCheck(
   outbound: Pick<Outbound, 'check'>,
   sealing: Pick<Sealing, 'unseal'>,
+  setUp: SetUpDestinations,
 ): DestinationCheck {
   return {
+    warningsOf: ({ type }) => {
+      if (type === 'slack' && !setUp.slack) return [notSetUp('Slack', 'SLACK_BOT_TOKEN is')];
+      if (type === 'email' && !setUp.email) return [notSetUp('E-mail', 'SMTP_URL and MAIL_FROM are')];
+      return [];
+    },
     refusalOf: (destination, channelId) => {
       switch (destination.type) {
         case 'slack':
@@ -32,6 +44,13 @@ export function createDestinationCheck(
         }
       }
     },
+  };
+}
+
+function notSetUp(what: string, missing: string): Warning {
+  return {
+    code: 'channel_not_set_up',
+    message: `${what} is not set up: nothing reaches this channel until ${missing} set for the notification service.`,
   };
 }
 

@@ -7,7 +7,7 @@ import { createDestinationCheck } from './destinations.js';
 
 const sealing = createSealing('a secret of tests that is long enough');
 const outbound = createOutbound({ userAgent: 'test/1.0', allowedPrivateTargets: [] });
-const check = createDestinationCheck(outbound, sealing);
+const check = createDestinationCheck(outbound, sealing, { slack: false, email: true });
 const channelId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
 
 const webhook = (url: string) => check.refusalOf({ type: 'webhook', config: { url } }, channelId);
@@ -27,6 +27,20 @@ describe('no channel sends to an address that is not a public one', () => {
   test.each(refusedUrls(80))('%j is %s', (url, code) => {
     expect([webhook(url)?.code, teams(url)?.code]).toEqual([code, code]);
   });
+});
+
+test('a channel that the service lacks settings for is taken with a warning that names them', () => {
+  const slack = { type: 'slack', config: { channel_id: 'C0000000001', channel_name: '#sales' } } as const;
+  const email = { type: 'email', config: { recipients: 'ada@example.com' } } as const;
+  expect(check.warningsOf(slack)).toEqual([
+    { code: 'channel_not_set_up', message: expect.stringContaining('SLACK_BOT_TOKEN') },
+  ]);
+  expect(check.warningsOf(email)).toEqual([]);
+  const neither = createDestinationCheck(outbound, sealing, { slack: true, email: false });
+  expect(neither.warningsOf(slack)).toEqual([]);
+  expect(neither.warningsOf(email)).toEqual([
+    { code: 'channel_not_set_up', message: expect.stringContaining('SMTP_URL and MAIL_FROM') },
+  ]);
 });
 
 test('public addresses are taken', () => {

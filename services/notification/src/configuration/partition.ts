@@ -135,7 +135,7 @@ export function openConfiguration(
         // A deleted channel's partition is told as well: what waits there is then discarded at once.
         if (command.type === 'ReplaceChannel' || command.type === 'DeleteChannel')
           toChannels.push(lookAnew(command.payload, after.version));
-        const result = resultOf(command, after, known);
+        const result = resultOf(command, after, known, destinations);
         replies.push({ to: record, reply: { outcome: 'done', ...(result !== undefined && { result }) } });
       }
       return { events, commands: toChannels, replies };

@@ -62,7 +62,10 @@ export async function startRig({
   await rig.serve(notificationQueries({ readModel, log, configurations, levels, now: () => new Date() }));
   await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
   const options = {
-    configuration: { destinations: createDestinationCheck(outbound, sealing), levels },
+    configuration: {
+      destinations: createDestinationCheck(outbound, sealing, { slack: false, email: true }),
+      levels,
+    },
     firing: {
       triggers: createTriggerReader(configurations, levels),
       explanations: createExplanations(readModel, catchUp, { timeoutMs: 10_000 }),

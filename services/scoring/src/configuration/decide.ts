@@ -1,14 +1,17 @@
 // Decides on changes of an OU's rulesets, rules and levels: pure; time and ids come with the command.
 import {
   actedBy,
+  eventTypeKey,
   nameBasedId,
   type ConfigurationEvent,
+  type JsonObject,
   type records,
   type ScoringConfiguration,
+  type Warning,
 } from '@lead-scoring/contracts';
 import { setEngagementLevels } from '../levels/decide.js';
 import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './events.js';
-import { defaultRulesetOf, type Ruleset } from './state.js';
+import { defaultRulesetOf, type Rule, type Ruleset } from './state.js';
 
 export const configurationLimits = {
   rules: 1_000,
@@ -52,7 +55,7 @@ export function resultOf(command: ConfigurationCommand, configuration: ScoringCo
     case 'UpdateRuleset':
       return asResult(configuration.rulesets.get(command.payload.ruleset_id));
     case 'CreateRule':
-      return asResult(configuration.rules.get(command.payload.rule_id));
+      return withWarnings(asResult(configuration.rules.get(command.payload.rule_id)), command, configuration);
     case 'SetRulesActive': {
       const ids = [...new Set(command.payload.rule_ids.map((id) => id.toLowerCase()))];
       return { updated_count: ids.length, updated_rules: ids };
@@ -60,6 +63,35 @@ export function resultOf(command: ConfigurationCommand, configuration: ScoringCo
     case 'SetEngagementLevels':
       return { levels: configuration.levels.map((level) => ({ ...level })) };
   }
+}
+
+function withWarnings(
+  result: CommandResult,
+  { payload }: Extract<ConfigurationCommand, { type: 'CreateRule' }>,
+  { rules }: ScoringConfiguration,
+): CommandResult {
+  const own = rules.get(payload.rule_id);
+  const same = own && [...rules.values()].find((other) => other.id !== own.id && doesTheSame(own, other));
+  if (!same) return result;
+  const warning: Warning = {
+    code: 'identical_rule',
+    message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same events: both count. If that was not meant, switch one of them off.`,
+  };
+  return { ...(result as JsonObject), warnings: [warning] };
+}
+
+/** Whether two active rules give the same events the same points; in which ruleset, and what they are called, is all one. */
+function doesTheSame(one: Rule, other: Rule): boolean {
+  const ofRule = ({ event_type, weight, attribute_filters, active, starts_at, ends_at }: Rule) =>
+    JSON.stringify([
+      eventTypeKey(event_type),
+      weight,
+      attribute_filters.map((filter) => JSON.stringify(filter)).sort(),
+      active,
+      starts_at,
+      ends_at,
+    ]);
+  return one.active && ofRule(one) === ofRule(other);
 }
 
 /** The id of the ruleset that takes the rules that name none. */

@@ -71,6 +71,36 @@ test('every event of every command says who asked for it, and the rule and the r
   );
 });
 
+describe('a second rule that does the same', () => {
+  const filters = [{ field: 'path', operator: 'contains', value: '/pricing' }] as const;
+  const first = createRule('a', { filters: [...filters], label: 'Pricing' });
+  const warningsOf = (second: ConfigurationCommand, ...before: ConfigurationCommand[]) =>
+    (when(second, given(first, ...before)) as { result?: { warnings?: unknown[] } }).result?.warnings;
+
+  test.each([
+    ['the same', createRule('b', { filters: [...filters] })],
+    ['another spelling of the type', createRule('b', { event_type: 'page_view', filters: [...filters] })],
+    ['another label', createRule('b', { filters: [...filters], label: 'Prices' })],
+  ])('%s: it is made, with a warning that names the first', (_, second) => {
+    expect(warningsOf(second)).toEqual([
+      { code: 'identical_rule', message: expect.stringContaining(`${idOf('a')} ("Pricing")`) },
+    ]);
+  });
+
+  test('another weight, filter, time or type, and a first one that is switched off, are no reason to warn', () => {
+    for (const second of [
+      createRule('b', { filters: [...filters], weight: 11 }),
+      createRule('b'),
+      createRule('b', { filters: [...filters], starts_at: at }),
+      createRule('b', { filters: [...filters], event_type: 'Email Open' }),
+    ])
+      expect(warningsOf(second)).toBeUndefined();
+    expect(
+      warningsOf(createRule('b', { filters: [...filters] }), setRulesActive(['a'], false)),
+    ).toBeUndefined();
+  });
+});
+
 describe('rulesets', () => {
   test('a created ruleset is answered as its route declares', () => {
     const { events, result } = { result: undefined, ...when(createRuleset('Intent'), given()) };
