@@ -49,7 +49,7 @@ import { recordKey } from './keys.js';
 import { histograms, lateDecisionId, lateDecisions, leadAliases, leads, timeline } from './leads/model.js';
 import { createLeadProjection, leadName, type FoldedLeadEvent } from './leads/project.js';
 import { decideLeads } from './scores/decide.js';
-import { endAfter, undecided, type DecisionSource } from './scores/decided-sources.js';
+import { endAfter, undecided, type DecisionSource } from './scores/decided-source-model.js';
 import type { LeadCause, LeadEvent } from './scores/events.js';
 import { compileRules, type CompiledRules } from './scores/rule-model.js';
 
