@@ -1,13 +1,19 @@
 // The broker goes away under load and comes back: nobody is told 202 for what is not in the log, and nothing that was
-// acknowledged is lost.
+// acknowledged is lost. `npm run test:chaos` keeps it away for ten minutes.
+import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { isFullSize } from './full-size.js';
 import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
 import { startOwnBrokers, startSystemOn, type OwnBrokers } from './own-servers.js';
 import { seededRandom } from './random.js';
 import type { TestSystem } from './test-system.js';
 
-const awayMs = 20_000;
+const awayMs = isFullSize ? 600_000 : 20_000;
+/** A machine that does nothing else is back in half a minute. */
+const backWithinMs = isFullSize ? 30_000 : 60_000;
+const answeredWithinMs = 5_000;
+const mayGrowBy = 100 * 1024 * 1024;
 
 let kafka: OwnBrokers;
 let system: TestSystem;
@@ -21,50 +27,68 @@ beforeAll(async () => {
 
 afterAll(() => stop(), 60_000);
 
-describe('the broker is killed under load and away for 20 s', () => {
-  const refusals: { status: number; retryAfter: string | null; body: unknown }[] = [];
+describe(`the broker is killed under load and away for ${awayMs / 1_000} s`, () => {
+  const refusals: { status: number; retryAfter: string | null; body: unknown; tookMs: number }[] = [];
   let acknowledgedWhileAway = 0;
   let pids: (number | undefined)[] = [];
 
-  test('while it is away every POST /ingest is refused with 503 and Retry-After, none with 202', async () => {
-    const [broker] = kafka.brokers;
-    if (!broker) throw new Error('no broker');
-    const random = seededRandom(7);
-    const batches = traffic({ random, events: 40_000, leads: 500, repeats: 0.05, batch: [1, 60] });
-    pids = system.system.services.map((service) => service.process.pid);
-    let phase: 'before' | 'away' | 'after' = 'before';
-    let next = 0;
-    let sending = true;
-    const sender = async () => {
-      while (sending) {
-        const batch = batches[next++ % batches.length] ?? [];
-        const began = phase;
-        const { status, headers, body } = await ledger.post(batch);
-        if (began !== 'away' || phase !== 'away') continue;
-        if (status === 202) acknowledgedWhileAway += 1;
-        else refusals.push({ status, retryAfter: headers?.get('retry-after') ?? null, body });
+  test(
+    'while it is away every POST /ingest is refused with 503 and Retry-After, none with 202',
+    async () => {
+      const [broker] = kafka.brokers;
+      if (!broker) throw new Error('no broker');
+      const random = seededRandom(7);
+      const batches = traffic({ random, events: 40_000, leads: 500, repeats: 0.05, batch: [1, 60] });
+      pids = system.system.services.map((service) => service.process.pid);
+      let phase: 'before' | 'away' | 'after' = 'before';
+      let next = 0;
+      let sending = true;
+      const sender = async () => {
+        while (sending) {
+          const batch = batches[next++ % batches.length] ?? [];
+          const began = phase;
+          const askedAt = performance.now();
+          const { status, headers, body } = await ledger.post(batch);
+          if (began !== 'away' || phase !== 'away') continue;
+          if (status === 202) acknowledgedWhileAway += 1;
+          else {
+            const tookMs = performance.now() - askedAt;
+            refusals.push({ status, retryAfter: headers?.get('retry-after') ?? null, body, tookMs });
+          }
+        }
+      };
+      const senders = [sender(), sender(), sender()];
+      await eventually('50 requests are acknowledged', () => ledger.positions.length >= 50, 60_000);
+      await broker.stop('SIGKILL');
+      phase = 'away';
+      const before = residentBytes(system.service('gateway').process.pid);
+      let most = before;
+      const endsAt = Date.now() + awayMs;
+      while (Date.now() < endsAt) {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        most = Math.max(most, residentBytes(system.service('gateway').process.pid));
       }
-    };
-    const senders = [sender(), sender(), sender()];
-    await eventually('50 requests are acknowledged', () => ledger.positions.length >= 50, 60_000);
-    await broker.stop('SIGKILL');
-    phase = 'away';
-    await new Promise((resolve) => setTimeout(resolve, awayMs));
-    phase = 'after';
-    await broker.start();
-    const known = ledger.positions.length;
-    await eventually('50 more are acknowledged', () => ledger.positions.length >= known + 50, 60_000);
-    sending = false;
-    await Promise.all(senders);
+      phase = 'after';
+      await broker.start();
+      const known = ledger.positions.length;
+      await eventually('50 more are acknowledged', () => ledger.positions.length >= known + 50, backWithinMs);
+      sending = false;
+      await Promise.all(senders);
 
-    expect(acknowledgedWhileAway).toBe(0);
-    expect(refusals.length).toBeGreaterThan(0);
-    for (const { status, retryAfter, body } of refusals) {
-      expect(status).toBe(503);
-      expect(Number(retryAfter)).toBeGreaterThan(0);
-      expect(body).toMatchObject({ status: 503, code: expect.any(String), detail: expect.any(String) });
-    }
-  }, 180_000);
+      expect(acknowledgedWhileAway).toBe(0);
+      expect(refusals.length).toBeGreaterThan(0);
+      const tookMs = refusals.map((refusal) => refusal.tookMs).sort((a, b) => a - b);
+      // Of the usual one: a machine under load has stragglers.
+      expect(tookMs[Math.floor(tookMs.length / 2)]).toBeLessThan(answeredWithinMs);
+      expect(most - before).toBeLessThan(mayGrowBy);
+      for (const { status, retryAfter, body } of refusals) {
+        expect(status).toBe(503);
+        expect(Number(retryAfter)).toBeGreaterThan(0);
+        expect(body).toMatchObject({ status: 503, code: expect.any(String), detail: expect.any(String) });
+      }
+    },
+    awayMs + 180_000,
+  );
 
   test('the services find back by themselves, without a restart', async () => {
     await system.system.ready(90_000);
@@ -76,3 +100,9 @@ describe('the broker is killed under load and away for 20 s', () => {
     expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);
   }, 240_000);
 });
+
+/** Memory that a process holds. */
+function residentBytes(pid: number | undefined): number {
+  if (pid === undefined) throw new Error('the process does not run');
+  return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1_024;
+}

@@ -102,7 +102,8 @@ export async function openGateway(
       onFatal,
     }),
   );
-  const writer = await scope.start(createRecordWriter(log));
+  // Whoever posts events while the brokers are away is told so within 5 s.
+  const writer = await scope.start(createRecordWriter(log, { timeoutMs: 4_500 }));
   const requester = await scope.start(createRequester(log, { writer }));
   const recorder = await scope.start(createLastUseRecorder(requestReadModel, logger));
   const forwarder = await scope.start(
