@@ -14,15 +14,23 @@ import {
   untilVisible,
   type Ledger,
 } from './ledger.js';
+import { isFullSize } from './full-size.js';
 import { seededRandom } from './random.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
+
+/** Processes of ingest and of scoring at the start; in the end two. */
+const workers = isFullSize ? 4 : 2;
+const suspendedMs = isFullSize ? 45_000 : 20_000;
+const stormMs = isFullSize ? 300_000 : 30_000;
+const caughtUpWithinMs = isFullSize ? 30_000 : 60_000;
+const workerNames = ['ingest', 'scoring'] as const;
 
 let system: TestSystem;
 let ledger: Ledger;
 
 beforeAll(async () => {
   system = await startTestSystem({
-    instances: { ingest: 2, scoring: 2, notification: 0, share: 0, 'site-analysis': 0 },
+    instances: { ingest: workers, scoring: workers, notification: 0, share: 0, 'site-analysis': 0 },
   });
   ledger = createLedger(system);
   await createRules(system);
@@ -34,16 +42,80 @@ describe('two processes of ingest and of scoring', () => {
   test('share the partitions between them', async () => {
     for (const service of ['ingest', 'scoring']) {
       const members = await eventually(
-        `two processes of ${service} are members`,
+        `all processes of ${service} are members`,
         async () => {
           const found = await membersOf(service);
-          return found.length === 2 && found;
+          return found.length === workers && found;
         },
         60_000,
       );
-      expect(members).toHaveLength(2);
+      expect(members).toHaveLength(workers);
     }
   }, 130_000);
+
+  test('one of each is suspended under load: another takes over within 40 s, and its late commit counts nothing twice', async () => {
+    const batches = traffic({
+      random: seededRandom(7),
+      events: 60_000,
+      leads: 1_000,
+      repeats: 0.05,
+      batch: [1, 500],
+      name: 'suspended',
+    });
+    const load = sendingOf(batches);
+    await eventually('requests are acknowledged', () => ledger.positions.length >= 20, 60_000);
+    const pids = workerNames.map((name) => system.service(name, 1).process.pid ?? 0);
+    const resumeAt = Date.now() + suspendedMs;
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    try {
+      const known = ledger.positions.length;
+      await eventually('more is acknowledged', () => ledger.positions.length > known, 60_000);
+      await untilVisible(system, { ...ledger, positions: ledger.positions.slice(-1) }, 40_000);
+      await eventually('the time is over', () => Date.now() >= resumeAt, suspendedMs + 10_000);
+    } finally {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+    }
+    await load.stop();
+    await untilVisible(system, ledger, 120_000);
+    expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);
+  }, 300_000);
+
+  test(
+    'processes come and go every 10 s under load: nothing is lost or doubled, and all is caught up soon after',
+    async () => {
+      const batches = traffic({
+        random: seededRandom(8),
+        events: (stormMs / 1_000) * 500,
+        leads: 1_000,
+        repeats: 0.05,
+        batch: [100, 100],
+        name: 'storm',
+      });
+      const load = sendingOf(batches, 200);
+      const changing = workerNames.flatMap((name) =>
+        Array.from({ length: workers - 1 }, (_, index) => system.service(name, index + 1).process),
+      );
+      const endsAt = Date.now() + stormMs;
+      for (let isAway = false; Date.now() < endsAt; isAway = !isAway) {
+        const changeAt = Date.now() + 10_000;
+        await Promise.all(changing.map((one) => (isAway ? one.start() : one.stop())));
+        await eventually('the next change', () => Date.now() >= changeAt, 20_000);
+      }
+      await load.stop();
+      await untilVisible(system, ledger, caughtUpWithinMs);
+      expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);
+      // Two of each go on.
+      for (const name of workerNames)
+        for (let instance = 1; instance < workers; instance += 1) {
+          const { process: one } = system.service(name, instance);
+          if (instance === 1 && one.pid === undefined) await one.start();
+          if (instance > 1 && one.pid !== undefined) await one.stop();
+        }
+      for (const name of workerNames)
+        await eventually('two are members', async () => (await membersOf(name)).length === 2, 60_000);
+    },
+    stormMs + 300_000,
+  );
 
   test('one of each is killed for good under load: the other takes its partitions over, every event counts once', async () => {
     const random = seededRandom(5);
@@ -102,6 +174,30 @@ describe('two processes of ingest and of scoring', () => {
     expect((await audit(system, ledger, otherRules)).scores).not.toHaveLength(0);
   }, 120_000);
 });
+
+/** Sends the batches, three at a time, or one every so many milliseconds, until it is stopped. */
+function sendingOf(
+  batches: Parameters<Ledger['deliver']>[0][],
+  everyMs?: number,
+): { stop: () => Promise<void> } {
+  let next = 0;
+  let isSending = true;
+  const sender = async () => {
+    for (let batch = batches[next++]; isSending && batch !== undefined; batch = batches[next++]) {
+      const sentAt = Date.now();
+      await ledger.deliver(batch, 90_000);
+      if (everyMs !== undefined)
+        await new Promise((resolve) => setTimeout(resolve, sentAt + everyMs - Date.now()));
+    }
+  };
+  const senders = Array.from({ length: everyMs === undefined ? 3 : 1 }, sender);
+  return {
+    stop: async () => {
+      isSending = false;
+      await Promise.all(senders);
+    },
+  };
+}
 
 /** The members of a service's consumer group. */
 async function membersOf(service: string): Promise<string[]> {
