@@ -34,5 +34,6 @@ export * from './records/topics.js';
 export * as routeDeclarations from './routes/declarations.js';
 export * from './rejections.js';
 export * from './routes/index.js';
+export * from './routes/route-problems.js';
 export * from './routes/route.js';
 export * from './settings/server-access.js';

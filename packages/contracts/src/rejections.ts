@@ -104,8 +104,3 @@ export function isProblemCode(code: string): code is ProblemCode {
 export function problemTypeOf(code: string): ProblemType {
   return problemTypes[isProblemCode(code) ? code : 'internal_error'];
 }
-
-/** All codes of a status, the most general first. */
-export function problemCodesOf(status: number): ProblemCode[] {
-  return (Object.keys(problemTypes) as ProblemCode[]).filter((code) => problemTypes[code].status === status);
-}

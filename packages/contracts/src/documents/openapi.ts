@@ -2,16 +2,11 @@
 import type { z } from 'zod';
 import { problem } from '../common.js';
 import { notificationPayload } from '../domain/webhook.js';
-import { problemCodesOf, problemTypes } from '../rejections.js';
+import { problemTypes, type ProblemCode } from '../rejections.js';
 import { routes } from '../routes/index.js';
+import { problemCodesOfRoute, problemsOf } from '../routes/route-problems.js';
 import { intakeLimits } from '../routes/intake.js';
-import {
-  bodyIsOptional,
-  isPage,
-  problemsOf,
-  type RouteDeclaration,
-  type RouteResponse,
-} from '../routes/route.js';
+import { bodyIsOptional, isPage, type RouteDeclaration, type RouteResponse } from '../routes/route.js';
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './json-schemas.js';
 import { sampleOf } from './sample.js';
 import { webhookDescription, webhookHeaders } from './webhook.js';
@@ -172,12 +167,11 @@ const schemaPlace = '#/components/schemas/';
  */
 export function openApiDocument(options: DocumentOptions): OpenApiDocument {
   const collector = createSchemaCollector(schemaPlace);
-  const problemSchema = collector.schemaOf(problem, 'output');
   const paths: OpenApiDocument['paths'] = {};
-  const statuses = new Set<number>();
+  const problems = new Map<string, OpenApiResponse>();
   const declared: readonly RouteDeclaration[] = Object.values(routes);
   for (const route of declared) {
-    (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, collector, statuses);
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, collector, problems);
   }
   return {
     openapi: '3.1.0',
@@ -193,11 +187,7 @@ export function openApiDocument(options: DocumentOptions): OpenApiDocument {
     webhooks: { notification: { post: notificationOperation(collector) } },
     components: {
       schemas: collector.components,
-      responses: Object.fromEntries(
-        [...statuses]
-          .sort((a, b) => a - b)
-          .map((status) => [`Problem${String(status)}`, problemResponse(status, problemSchema)]),
-      ),
+      responses: Object.fromEntries([...problems].sort(([a], [b]) => (a < b ? -1 : 1))),
       parameters,
       headers,
       securitySchemes: {
@@ -219,7 +209,7 @@ export function openApiDocument(options: DocumentOptions): OpenApiDocument {
 function operationOf(
   route: RouteDeclaration,
   collector: SchemaCollector,
-  statuses: Set<number>,
+  problems: Map<string, OpenApiResponse>,
 ): OpenApiOperation {
   const body = route.body ? bodyOf(route, route.body, collector) : undefined;
   const responses: OpenApiOperation['responses'] = {};
@@ -228,12 +218,13 @@ function operationOf(
   for (const status of problemsOf(route)) {
     // A route that says itself what it answers with a status (readiness: 503) knows better.
     if (responses[status]) continue;
+    const codes = problemCodesOfRoute(route).filter((code) => problemTypes[code].status === status);
+    const answer = problemResponse(status, codes, collector.schemaOf(problem, 'output'));
     if (isPage(route)) {
-      responses[status] = withPage(problemResponse(status, collector.schemaOf(problem, 'output')));
+      responses[status] = withPage(answer);
       continue;
     }
-    statuses.add(status);
-    responses[status] = { $ref: `#/components/responses/Problem${String(status)}` };
+    responses[status] = { $ref: `#/components/responses/${nameOf(status, answer, problems)}` };
   }
   return {
     operationId: route.name,
@@ -249,6 +240,17 @@ function operationOf(
     ...(body && { requestBody: body }),
     responses,
   };
+}
+
+/** The name under which the answer is among the components: routes with the same codes of a status share it. */
+function nameOf(status: number, answer: OpenApiResponse, problems: Map<string, OpenApiResponse>): string {
+  for (let number = 1; ; number += 1) {
+    const name = `Problem${String(status)}${number === 1 ? '' : `-${String(number)}`}`;
+    const known = problems.get(name);
+    if (known && known.description !== answer.description) continue;
+    problems.set(name, answer);
+    return name;
+  }
 }
 
 /** The request that a webhook channel's receiver gets. */
@@ -364,8 +366,7 @@ function responseOf(response: RouteResponse, collector: SchemaCollector): OpenAp
   };
 }
 
-function problemResponse(status: number, schema: JsonSchema): OpenApiResponse {
-  const codes = problemCodesOf(status);
+function problemResponse(status: number, codes: readonly ProblemCode[], schema: JsonSchema): OpenApiResponse {
   const [first] = codes;
   const title = first ? problemTypes[first].title : 'Problem';
   const example = {

@@ -3,8 +3,10 @@ import { describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { problemTypeOf } from '../rejections.js';
 import { routes } from '../routes/index.js';
-import { problemsOf, type RouteDeclaration } from '../routes/route.js';
+import { problemCodesOfRoute, problemsOf } from '../routes/route-problems.js';
+import type { RouteDeclaration } from '../routes/route.js';
 import { openApiDocument } from './openapi.js';
 
 const document = openApiDocument({ version: '1.2.3', serverUrl: 'https://scoring.example.com' });
@@ -34,6 +36,28 @@ test('every declared route is in the document, with every status that it can ans
   }
   const operations = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
   expect(operations).toHaveLength(declared.length);
+});
+
+test('of each status a route lists its own codes and no others', () => {
+  const textOf = (name: string, status: number) => {
+    const route = declared.find((one) => one.name === name);
+    const answer = document.paths[route?.path ?? '']?.[route?.method.toLowerCase() ?? '']?.responses[status];
+    if (!answer) return undefined;
+    return '$ref' in answer
+      ? document.components.responses[answer.$ref.split('/').at(-1) ?? '']?.description
+      : answer.description;
+  };
+  for (const route of declared) {
+    const codes = problemCodesOfRoute(route);
+    const told = problemsOf(route).flatMap((status) =>
+      status in route.responses ? [] : [...(textOf(route.name, status) ?? '').matchAll(/`(\w+)`/g)],
+    );
+    const own = codes.filter((code) => !(problemTypeOf(code).status in route.responses));
+    expect([route.name, told.map(([, code]) => code).sort()]).toEqual([route.name, own.sort()]);
+  }
+  expect(textOf('getScore', 404)).toBe('The lead does not exist. Code: `lead_not_found`.');
+  expect(textOf('liveness', 400)).toBeUndefined();
+  expect(textOf('liveness', 401)).toBeUndefined();
 });
 
 test('no two routes share a name, or a method and path', () => {

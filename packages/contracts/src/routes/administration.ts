@@ -28,7 +28,7 @@ export const setActiveOrgUnit = defineRoute({
   responses: {
     200: { description: 'Active', schema: z.strictObject({ ouId: id, name: z.string().max(100) }) },
   },
-  problems: [404],
+  problems: ['org_unit_not_found'],
 });
 
 export const listOrgUnits = defineRoute({
@@ -56,7 +56,7 @@ export const createOrgUnit = defineRoute({
   summary: 'Create an OU',
   body: z.strictObject({ name: name(100) }),
   responses: { 201: { description: 'Created', schema: orgUnit } },
-  problems: [],
+  problems: ['duplicate_name', 'limit_reached'],
 });
 
 const tokenView = {
@@ -121,7 +121,7 @@ export const createToken = defineRoute({
       schema: z.strictObject({ ...tokenView, token: z.string().max(100) }).meta({ id: 'NewToken' }),
     },
   },
-  problems: [404],
+  problems: ['org_unit_not_found', 'limit_reached', 'rate_limit_not_allowed'],
   showsSecret: true,
 });
 
@@ -136,7 +136,7 @@ export const revokeToken = defineRoute({
   summary: 'End a personal access token',
   parameters: z.strictObject({ id }),
   responses: { 204: { description: 'Ended' } },
-  problems: [404],
+  problems: ['token_not_found'],
 });
 
 const serviceAccountView = {
@@ -190,7 +190,7 @@ export const createServiceAccount = defineRoute({
     })
     .meta({ id: 'ServiceAccountForm' }),
   responses: { 201: { description: 'Created', schema: newServiceAccount } },
-  problems: [404],
+  problems: ['org_unit_not_found', 'limit_reached', 'rate_limit_not_allowed'],
   showsSecret: true,
 });
 
@@ -205,7 +205,7 @@ export const rotateServiceAccountSecret = defineRoute({
   summary: 'Give a service account another secret; the old one stays valid for 24 hours',
   parameters: z.strictObject({ id }),
   responses: { 200: { description: 'Rotated', schema: newServiceAccount } },
-  problems: [404],
+  problems: ['service_account_not_found'],
   showsSecret: true,
 });
 
@@ -220,5 +220,5 @@ export const revokeServiceAccount = defineRoute({
   summary: 'End a service account',
   parameters: z.strictObject({ id }),
   responses: { 204: { description: 'Ended' } },
-  problems: [404],
+  problems: ['service_account_not_found'],
 });

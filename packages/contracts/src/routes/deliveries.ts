@@ -99,7 +99,7 @@ export const getDelivery = defineRoute({
   summary: 'A notification, what it says, and every attempt',
   parameters,
   responses: { 200: { description: 'Delivery', schema: deliveryWithAttempts } },
-  problems: [404],
+  problems: ['delivery_not_found'],
 });
 
 export const redeliverNotification = defineRoute({
@@ -114,5 +114,5 @@ export const redeliverNotification = defineRoute({
     'Under the id that it had, with the schedule from its beginning. Tests are not sent again: `redelivered` is then 0.',
   parameters,
   responses: { 200: { description: 'It will be delivered', schema: redelivered } },
-  problems: [404],
+  problems: ['delivery_not_found', 'notification_channel_not_found'],
 });

@@ -83,7 +83,7 @@ export const listLeadEvents = defineRoute({
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Events', schema: page(storedEvent) } },
-  problems: [404],
+  problems: ['lead_not_found'],
 });
 
 /** The most batches in one GET /event-stats: their ids fit into an address. */
@@ -157,5 +157,5 @@ export const listEventTypeProperties = defineRoute({
       schema: z.strictObject({ event_type: z.string().max(100), properties: z.array(z.string()).max(2_000) }),
     },
   },
-  problems: [404],
+  problems: ['event_type_not_found'],
 });

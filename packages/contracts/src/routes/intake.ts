@@ -132,7 +132,7 @@ export const ingest = defineRoute({
       schema: z.strictObject(accepted).meta({ id: 'Accepted' }),
     },
   },
-  problems: [508],
+  problems: ['delivery_loop'],
 });
 
 export const importEvents = defineRoute({
@@ -161,5 +161,5 @@ export const importEvents = defineRoute({
       schema: z.strictObject({ job_id: id, ...accepted }).meta({ id: 'ImportAccepted' }),
     },
   },
-  problems: [508],
+  problems: ['delivery_loop'],
 });

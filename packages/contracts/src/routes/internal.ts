@@ -48,5 +48,5 @@ export const awaitVisible = defineRoute({
       }),
     },
   },
-  problems: [400, 503],
+  problems: ['position_unknown', 'position_not_reached'],
 });

@@ -88,7 +88,7 @@ export const listLeads = defineRoute({
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Leads', schema: page(lead) } },
-  problems: [404],
+  problems: ['level_not_found'],
 });
 
 export const searchLeads = defineRoute({
@@ -136,7 +136,7 @@ export const getScore = defineRoute({
       }),
     },
   },
-  problems: [404],
+  problems: ['lead_not_found'],
 });
 
 const driver = z
@@ -241,7 +241,7 @@ export const explainScore = defineRoute({
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Explanation', schema: scoreExplanation } },
-  problems: [404],
+  problems: ['lead_not_found'],
 });
 
 export const deleteLead = defineRoute({
@@ -257,5 +257,5 @@ export const deleteLead = defineRoute({
     'The lead is deleted with its events, scores, aliases, share links and notifications, and so are leads whose aliases were linked to it. An id whose alias was linked to another lead names that lead. Events are gone when this is answered; scores, share links and notifications follow within moments, and what waits to be sent is not sent. A later event of any of the aliases starts a new lead with a score of 0; an event that had been counted is not counted again. Irreversible.',
   parameters: z.strictObject({ leadID: leadId }),
   responses: { 204: { description: 'Deleted' } },
-  problems: [404],
+  problems: ['lead_not_found'],
 });

@@ -192,7 +192,14 @@ export const createChannel = defineRoute({
       schema: shownChannels({ signing_secret: signingSecret }, warned).meta({ id: 'NewNotificationChannel' }),
     },
   },
-  problems: [],
+  problems: [
+    'limit_reached',
+    'invalid_url',
+    'scheme_not_allowed',
+    'credentials_in_url',
+    'port_not_allowed',
+    'address_not_public',
+  ],
   showsSecret: true,
 });
 
@@ -212,7 +219,14 @@ export const replaceChannel = defineRoute({
       schema: shownChannels({}, warned).meta({ id: 'ReplacedNotificationChannel' }),
     },
   },
-  problems: [404],
+  problems: [
+    'notification_channel_not_found',
+    'invalid_url',
+    'scheme_not_allowed',
+    'credentials_in_url',
+    'port_not_allowed',
+    'address_not_public',
+  ],
 });
 
 export const deleteChannel = defineRoute({
@@ -225,7 +239,7 @@ export const deleteChannel = defineRoute({
     'Triggers that had it lose their destination. What waits to be delivered to it is discarded; what was delivered stays on record.',
   parameters,
   responses: { 204: { description: 'Deleted' } },
-  problems: [404],
+  problems: ['notification_channel_not_found'],
 });
 
 export const testChannel = defineRoute({
@@ -249,7 +263,7 @@ export const testChannel = defineRoute({
         .meta({ id: 'ChannelTest' }),
     },
   },
-  problems: [404],
+  problems: ['notification_channel_not_found'],
   // An attempt takes 15 seconds at most, and the way there and back its time.
   replyTimeoutMs: 22_000,
 });
@@ -269,7 +283,7 @@ export const rotateChannelSecret = defineRoute({
       schema: z.strictObject({ signing_secret: signingSecret, previous_valid_until: time }),
     },
   },
-  problems: [404],
+  problems: ['notification_channel_not_found', 'channel_signs_nothing'],
   showsSecret: true,
 });
 
@@ -284,7 +298,7 @@ export const resumeChannel = defineRoute({
   responses: {
     200: { description: 'It is active', schema: z.strictObject({ status: z.literal('active') }) },
   },
-  problems: [404],
+  problems: ['notification_channel_not_found'],
 });
 
 export const redeliverNotifications = defineRoute({
@@ -309,5 +323,5 @@ export const redeliverNotifications = defineRoute({
     })
     .meta({ id: 'Redelivery' }),
   responses: { 200: { description: 'They will be delivered', schema: redelivered } },
-  problems: [404],
+  problems: ['notification_channel_not_found'],
 });

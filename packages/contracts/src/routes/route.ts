@@ -1,6 +1,7 @@
 // How an HTTP route is declared: once, here. The gateway's router, validation, OpenAPI and the client come from it.
 import { z } from 'zod';
 import { leadId } from '../common.js';
+import type { ProblemCode } from '../rejections.js';
 import type { Role, Scope } from '../records/gateway.js';
 import type { ServiceName } from '../records/record.js';
 
@@ -49,8 +50,8 @@ export interface RouteDeclaration {
   /** Media types of the body; default application/json. */
   bodyTypes?: readonly string[];
   responses: Record<number, RouteResponse>;
-  /** Status codes of problems that this route can answer beyond those that all of its kind can. */
-  problems: readonly number[];
+  /** Problems that this route can answer beyond those that follow from the rest of its declaration. */
+  problems: readonly ProblemCode[];
   /** True when the 2xx answer shows a secret once: it is not stored for Idempotency-Key but derived again. */
   showsSecret?: boolean;
   /** Commands: milliseconds that the gateway waits for the reply at least, where its work takes long by nature. */
@@ -80,20 +81,6 @@ export const intake = {
   scope: 'ingest',
   organisationUnit: 'active',
 } as const;
-
-/** Status codes that a route can answer besides its own: what the gateway checks before the route is reached. */
-export function problemsOf(route: RouteDeclaration): number[] {
-  const all = new Set<number>([...route.problems, 400, 429, 500]);
-  if (route.access.credential) {
-    all.add(401).add(403).add(503);
-    if (route.access.organisationUnit === 'path') all.add(404);
-  }
-  if (route.body) all.add(408).add(413).add(415);
-  if (route.kind === 'command' || route.kind === 'intake') all.add(409).add(422).add(503);
-  if (route.kind === 'command') all.add(504);
-  if (route.kind === 'query') all.add(504);
-  return [...all].sort((a, b) => a - b);
-}
 
 /** Whether the body may be left out: nothing in it must be there. */
 export function bodyIsOptional({ body }: Pick<RouteDeclaration, 'body'>): boolean {

@@ -67,7 +67,7 @@ export const createRuleset = defineRoute({
     .strictObject({ name: name(100), score_type: scoreType, active: z.boolean().default(true) })
     .meta({ id: 'RulesetForm' }),
   responses: { 201: { description: 'Created', schema: ruleset } },
-  problems: [],
+  problems: ['duplicate_name', 'limit_reached'],
 });
 
 export const updateRuleset = defineRoute({
@@ -86,7 +86,7 @@ export const updateRuleset = defineRoute({
     .refine((body) => body.name !== undefined || body.active !== undefined, 'must hold name or active')
     .meta({ id: 'RulesetChange', minProperties: 1 }),
   responses: { 200: { description: 'Updated', schema: ruleset } },
-  problems: [404],
+  problems: ['ruleset_not_found', 'duplicate_name'],
 });
 
 export const listRulesets = defineRoute({
@@ -115,7 +115,7 @@ export const createRule = defineRoute({
   description: 'Counts for events that are processed from now on.',
   body: inOrder({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }),
   responses: { 201: { description: 'Created', schema: newRule } },
-  problems: [404],
+  problems: ['ruleset_not_found', 'limit_reached'],
 });
 
 export const createEngagementRule = defineRoute({
@@ -131,7 +131,7 @@ export const createEngagementRule = defineRoute({
     "Without ruleset_id the rule goes into the OU's default ruleset, which is made when first needed.",
   body: inOrder({ ruleset_id: id.optional(), ...ruleForm }).meta({ id: 'EngagementRuleForm' }),
   responses: { 201: { description: 'Created', schema: newRule } },
-  problems: [404],
+  problems: ['ruleset_not_found', 'limit_reached'],
 });
 
 export const listRules = defineRoute({
@@ -200,7 +200,7 @@ export const setEngagementLevels = defineRoute({
       },
     }),
   responses: { 200: { description: 'The levels, with their ids', schema: levelList } },
-  problems: [],
+  problems: ['levels_overlap', 'duplicate_name'],
 });
 
 export const setRulesActive = defineRoute({
@@ -229,5 +229,5 @@ export const setRulesActive = defineRoute({
       schema: z.strictObject({ updated_count: z.int().min(0).max(500), updated_rules: z.array(id).max(500) }),
     },
   },
-  problems: [404, 422],
+  problems: ['rule_not_found', 'field_not_allowed'],
 });

@@ -59,7 +59,7 @@ export const createShare = defineRoute({
         .meta({ id: 'NewShare' }),
     },
   },
-  problems: [404],
+  problems: ['lead_not_found', 'position_not_reached'],
   showsSecret: true,
 });
 
@@ -87,7 +87,7 @@ export const listShares = defineRoute({
   parameters: z.strictObject({ id: leadId }),
   query: z.strictObject(pageParameters),
   responses: { 200: { description: 'Share links, without their tokens', schema: page(share) } },
-  problems: [404],
+  problems: ['lead_not_found'],
 });
 
 export const revokeShare = defineRoute({
@@ -102,7 +102,7 @@ export const revokeShare = defineRoute({
   description: 'By its token, or by the id that the list shows. From then on the link is 404.',
   parameters: z.strictObject({ token: token.describe("The link's token or id.") }),
   responses: { 204: { description: 'Ended' } },
-  problems: [404],
+  problems: ['share_not_found'],
 });
 
 const open = {
@@ -112,7 +112,7 @@ const open = {
   access: { credential: false },
   tag,
   parameters: z.strictObject({ token }),
-  problems: [404, 410, 503],
+  problems: ['share_not_found', 'share_expired'],
 } as const;
 
 export const readShare = defineRoute({

@@ -22,7 +22,23 @@ export const analyzeSite = defineRoute({
     .strictObject({ url: siteUrl.describe('The website; https:// may be left out.') })
     .meta({ id: 'SiteToAnalyze' }),
   responses: { 200: { description: 'What was found', schema: result } },
-  problems: [502],
+  problems: [
+    'invalid_url',
+    'scheme_not_allowed',
+    'credentials_in_url',
+    'port_not_allowed',
+    'address_not_public',
+    'site_unreachable',
+    'site_name_not_found',
+    'site_timeout',
+    'site_tls_failed',
+    'site_login_required',
+    'site_blocked',
+    'site_not_html',
+    'site_error',
+    'too_many_analyses',
+    'analysis_interrupted',
+  ],
   // The 15 seconds, and an owner that takes over from one that died in the middle of them.
   replyTimeoutMs: 25_000,
 });

@@ -322,7 +322,7 @@ const simulation = {
   summary: 'When and for whom the trigger would have fired',
   description:
     'Over the history that is there, with the trigger as it is now and the scores as they were. Sends nothing and records nothing.',
-  problems: [404],
+  problems: ['trigger_not_found'],
 } as const;
 
 const deleted = {
@@ -330,7 +330,7 @@ const deleted = {
   method: 'DELETE',
   parameters,
   responses: { 204: { description: 'Deleted; what it fired stays on record' } },
-  problems: [404],
+  problems: ['trigger_not_found'],
 } as const;
 
 const firedQuery = inOrder({
@@ -401,7 +401,7 @@ export const createTrigger = defineRoute({
     'Fires when a score crosses the threshold, or the lower bound of the level, not while it is beyond; again only when re-armed. A level that the OU does not have is 404 `level_not_found`, with the names that there are. Events sent with POST /import do not make it fire.',
   body: milestoneForm,
   responses: { 201: { description: 'Created', schema: milestoneTrigger } },
-  problems: [404],
+  problems: ['level_not_found', 'notification_channel_not_found', 'position_not_reached', 'limit_reached'],
 });
 
 export const getTrigger = defineRoute({
@@ -412,7 +412,7 @@ export const getTrigger = defineRoute({
   summary: 'A milestone trigger',
   parameters,
   responses: { 200: { description: 'Trigger', schema: milestoneTrigger } },
-  problems: [404],
+  problems: ['trigger_not_found'],
 });
 
 export const replaceTrigger = defineRoute({
@@ -424,7 +424,12 @@ export const replaceTrigger = defineRoute({
   parameters,
   body: milestoneForm,
   responses: { 200: { description: 'Updated', schema: milestoneTrigger } },
-  problems: [404],
+  problems: [
+    'trigger_not_found',
+    'level_not_found',
+    'notification_channel_not_found',
+    'position_not_reached',
+  ],
 });
 
 export const deleteTrigger = defineRoute({
@@ -473,7 +478,7 @@ export const createSequence = defineRoute({
     'Fires when events of a lead satisfy all steps within the window. Times are those of the events: one that comes late still counts where it belongs. An event is used for one firing.',
   body: sequenceForm,
   responses: { 201: { description: 'Created', schema: sequenceTrigger } },
-  problems: [404],
+  problems: ['notification_channel_not_found', 'limit_reached'],
 });
 
 export const getSequence = defineRoute({
@@ -484,7 +489,7 @@ export const getSequence = defineRoute({
   summary: 'A sequence trigger',
   parameters,
   responses: { 200: { description: 'Trigger', schema: sequenceTrigger } },
-  problems: [404],
+  problems: ['trigger_not_found'],
 });
 
 export const replaceSequence = defineRoute({
@@ -497,7 +502,7 @@ export const replaceSequence = defineRoute({
   parameters,
   body: sequenceForm,
   responses: { 200: { description: 'Updated', schema: sequenceTrigger } },
-  problems: [404],
+  problems: ['trigger_not_found', 'notification_channel_not_found'],
 });
 
 export const deleteSequence = defineRoute({
@@ -545,7 +550,7 @@ export const createSurgeTrigger = defineRoute({
   description: 'Fires when a lead gains the points of the threshold within the window.',
   body: surgeForm,
   responses: { 201: { description: 'Created', schema: surgeTrigger } },
-  problems: [404],
+  problems: ['notification_channel_not_found', 'limit_reached'],
 });
 
 export const getSurgeTrigger = defineRoute({
@@ -556,7 +561,7 @@ export const getSurgeTrigger = defineRoute({
   summary: 'A surge trigger',
   parameters,
   responses: { 200: { description: 'Trigger', schema: surgeTrigger } },
-  problems: [404],
+  problems: ['trigger_not_found'],
 });
 
 export const replaceSurgeTrigger = defineRoute({
@@ -568,7 +573,7 @@ export const replaceSurgeTrigger = defineRoute({
   parameters,
   body: surgeForm,
   responses: { 200: { description: 'Updated', schema: surgeTrigger } },
-  problems: [404],
+  problems: ['trigger_not_found', 'notification_channel_not_found'],
 });
 
 export const deleteSurgeTrigger = defineRoute({
@@ -594,7 +599,7 @@ export const previewSurgeTrigger = defineRoute({
   summary: 'Leads whose points of the last window reach the threshold now',
   parameters,
   responses: { 200: { description: 'Leads, greatest gain first', schema: surgePreview } },
-  problems: [404],
+  problems: ['trigger_not_found'],
 });
 
 export const listSurgeEvents = defineRoute({
