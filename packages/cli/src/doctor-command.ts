@@ -205,14 +205,32 @@ function replicationFindings(replication: Replication): Finding[] {
 }
 
 function lagFindings(found: PartitionLag[]): Finding[] {
-  return found
-    .filter(({ lag }) => lag > behind)
-    .map(({ reader, topic, partition, lag }) => ({
-      what: `${reader} is behind`,
-      state: 'warning',
-      detail: `${lag} records of ${topic}, partition ${partition}`,
-      remedy: 'if it does not shrink, see docs/runbooks',
-    }));
+  const findings: Finding[] = [];
+  for (const { reader, topic, partition, position, end, lag, lost } of found) {
+    const where = `${topic}, partition ${partition}`;
+    if (position > end)
+      findings.push({
+        what: `${reader} stands still`,
+        state: 'failed',
+        detail: `${where} is read up to ${position} and ends at ${end}: it was cut short or made anew`,
+        remedy: `\`lead-scoring positions list\` tells more; docs/runbooks/positions.md says what you may do`,
+      });
+    if (lost > 0n)
+      findings.push({
+        what: `${reader} has lost records`,
+        state: 'failed',
+        detail: `${lost} of ${where} were deleted by their age before they were read`,
+        remedy: 'they cannot be brought back; docs/runbooks/positions.md',
+      });
+    if (lag > behind)
+      findings.push({
+        what: `${reader} is behind`,
+        state: 'warning',
+        detail: `${lag} records of ${where}`,
+        remedy: 'if it does not shrink, see docs/runbooks',
+      });
+  }
+  return findings;
 }
 
 function grouped(service: ServiceName, found: PartitionLag[]): Lag[] {

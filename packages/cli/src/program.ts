@@ -16,6 +16,7 @@ import {
 } from './log-commands.js';
 import { mappingHelp } from './mapping-flags.js';
 import type { Output } from './output.js';
+import { acceptPositionsOf, showPositions, type AcceptFlags } from './positions-commands.js';
 import { settingsOf, type GlobalFlags, type Settings } from './settings.js';
 
 export interface Surroundings {
@@ -50,7 +51,8 @@ type Flags = GlobalFlags &
   LeadsFlags &
   ExplainFlags &
   TailFlags &
-  AclsFlags & { timeout?: string; again?: boolean };
+  AclsFlags &
+  AcceptFlags & { timeout?: string; again?: boolean };
 
 function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
   const { environment, directory, stdin, output } = surroundings;
@@ -175,6 +177,34 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .action(
       command((flags, settings, [service = '', ...ids]) =>
         retryLetters(serviceNamed(service), ids, flags, settings, output),
+      ),
+    );
+
+  const positions = program
+    .command('positions')
+    .description('How far a service has read its topics, and where it reads on after one was cut short.');
+  positions
+    .command('list <service>')
+    .description('Each partition’s positions, and those that lie beyond the end of a topic.')
+    .action(
+      command((flags, settings, [service = '']) =>
+        showPositions(serviceNamed(service), flags, settings, output),
+      ),
+    );
+  positions
+    .command('accept <service>')
+    .description(
+      'Have partitions that stand still read on. What that does to scores: docs/runbooks/positions.md',
+    )
+    .option('--read-on <place>', 'where topics that end too early are read on: earliest or end')
+    .option(
+      '--output-is-whole',
+      'the service’s own events are all there is: what is stored is folded anew from them',
+    )
+    .option('--partition <number>', 'only this one (default: all that stand still)')
+    .action(
+      command((flags, settings, [service = '']) =>
+        acceptPositionsOf(serviceNamed(service), flags, settings, output),
       ),
     );
 

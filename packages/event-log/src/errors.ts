@@ -13,6 +13,8 @@ export type EventLogErrorCode =
   | 'too_few_brokers'
   | 'invalid_settings'
   | 'not_prepared'
+  | 'position_beyond_end'
+  | 'unreadable_record'
   | 'closed';
 
 /** An error of the event log. `retriable`: the same call may succeed later, nothing is wrong with its input. */
@@ -37,6 +39,34 @@ export class EventLogUnavailable extends EventLogError {
   constructor(message: string, cause?: unknown) {
     super('log_unavailable', message, { retriable: true, cause });
     this.name = 'EventLogUnavailable';
+  }
+}
+
+/**
+ * A partition stands still until an operator has done something; it is tried again and again, and its message says what to do.
+ * Nothing is passed over, and nothing is begun anew by itself.
+ */
+export class PartitionHalted extends EventLogError {
+  constructor(code: 'position_beyond_end' | 'unreadable_record', message: string, cause?: unknown) {
+    super(code, message, { retriable: true, cause });
+    this.name = 'PartitionHalted';
+  }
+}
+
+/** What is to be read next lies behind what the topic holds. */
+export class PositionBeyondEnd extends PartitionHalted {
+  constructor(
+    readonly place: { topic: string; partition: number; position: bigint; end: bigint },
+    cause?: unknown,
+  ) {
+    const { topic, partition, position, end } = place;
+    super(
+      'position_beyond_end',
+      `${topic} ${partition} is to be read on at ${position} and ends at ${end}: it was cut short, made anew or restored ` +
+        'from an older backup. Nothing is read until an operator says from where: docs/runbooks/positions.md',
+      cause,
+    );
+    this.name = 'PositionBeyondEnd';
   }
 }
 

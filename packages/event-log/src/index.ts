@@ -5,6 +5,13 @@ export * from './dead-letters.js';
 export * from './errors.js';
 export type { EventLogConfig, EventLogEnvironment } from './config.js';
 export type { Touch } from './liveness.js';
+export {
+  acceptPositions,
+  isBeyondEnd,
+  listPositions,
+  type AcceptPositionsOptions,
+  type ServicePositions,
+} from './accept-positions.js';
 export { createEventLog, createEventLogComponent, type EventLog } from './event-log.js';
 export * from './operations.js';
 export {

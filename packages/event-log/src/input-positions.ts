@@ -55,12 +55,28 @@ export function inputsRead(
   );
 }
 
-const ownTypes = new Set(declarations.inputsRead.map(({ type }): string => type));
+const inputsReadTypes = new Set(declarations.inputsRead.map(({ type }): string => type));
+const positionsTypes = new Set([
+  ...inputsReadTypes,
+  ...declarations.positionsAccepted.map(({ type }): string => type),
+]);
+
+interface WithHeaders {
+  headers: Readonly<Record<string, unknown>>;
+}
 
 /** Whether a record is for this package alone: no service decides on it or folds it. */
-export function isOfLogAlone({ headers }: { headers: Readonly<Record<string, unknown>> }): boolean {
-  const type = headers.type;
-  return (typeof type === 'string' || Buffer.isBuffer(type)) && ownTypes.has(type.toString());
+export function isOfLogAlone(record: WithHeaders): boolean {
+  return hasTypeOf(inputsReadTypes, record);
+}
+
+/** Whether a record says something of its own service's positions: it means nothing to any other service. */
+export function isOfItsOwner(record: WithHeaders): boolean {
+  return hasTypeOf(positionsTypes, record);
+}
+
+function hasTypeOf(types: ReadonlySet<string>, { headers: { type } }: WithHeaders): boolean {
+  return (typeof type === 'string' || Buffer.isBuffer(type)) && types.has(type.toString());
 }
 
 /** A group's offsets as they are committed: with each, where in the output to look for what was noted later. */

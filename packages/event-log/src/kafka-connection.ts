@@ -220,6 +220,11 @@ function isOfLeader(error: unknown): boolean {
   return type !== undefined && staleLeader.has(type);
 }
 
+/** Whether another answer may come of asking again. */
+export function mayPass(error: unknown): boolean {
+  return isOfLeader(error) || isConnectionError(error) || isRetriable(error);
+}
+
 /**
  * What a partition's leader answers. While the leader moves or is away, and while a topic is so new that its leader does
  * not know that it is one, the new leader is looked for, up to `patienceMs` or until the signal; then its error is thrown.
@@ -230,7 +235,7 @@ export async function askLeader<Answer>(
   {
     patienceMs = 10_000,
     signal,
-    isPassing = (error) => isOfLeader(error) || isConnectionError(error) || isRetriable(error),
+    isPassing = mayPass,
   }: { patienceMs?: number; signal?: AbortSignal; isPassing?: (error: unknown) => boolean } = {},
 ): Promise<Answer> {
   const giveUpAt = Date.now() + patienceMs;

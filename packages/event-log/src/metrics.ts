@@ -7,6 +7,8 @@ export interface ProcessingMetrics {
   fold(seconds: number): void;
   lag(topic: string, partition: number, records: number): void;
   restart(): void;
+  /** Records that were gone by their age before they were read. */
+  lost(topic: string, records: number): void;
 }
 
 /** The instruments of one processor or projector; all carry its name as the attribute `service`. */
@@ -27,6 +29,9 @@ export function createProcessingMetrics(service: string): ProcessingMetrics {
   const restarts = meter.createCounter('event_log_restarts', {
     description: 'Partitions opened anew after an error.',
   });
+  const losses = meter.createCounter('event_log_lost_records', {
+    description: 'Records that were gone by their age before they were read.',
+  });
   const lags = meter.createGauge('event_log_lag', { description: 'Records of a partition not yet read.' });
   return {
     batch(topic, measured) {
@@ -41,6 +46,9 @@ export function createProcessingMetrics(service: string): ProcessingMetrics {
     },
     lag: (topic, partition, count) => {
       lags.record(count, { service, topic, partition });
+    },
+    lost: (topic, count) => {
+      losses.add(count, { service, topic });
     },
     restart: () => {
       restarts.add(1, { service });

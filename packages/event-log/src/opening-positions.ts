@@ -1,17 +1,12 @@
 // What whoever opens a partition reads of the positions that its predecessors left: in the group's offsets, and in the
 // output, from where the offsets say or, where Kafka has forgotten them, backwards from the end.
 import type { TopicName } from '@lead-scoring/contracts';
-import { headerText } from './codec.js';
-import { EventLogError } from './errors.js';
+import { EventLogError, PositionBeyondEnd } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import {
-  furthestPositions,
-  parseInputPositions,
-  positionsHeader,
-  type GroupOffset,
-} from './input-positions.js';
+import { furthestPositions, type GroupOffset } from './input-positions.js';
 import type { KafkaConnection } from './kafka-connection.js';
-import { readUntil, type Fetched } from './partition-reader.js';
+import { assertNotBeyondEnd, readUntil, type Fetched } from './partition-reader.js';
+import { createStatementReader, type StatedPositions } from './stated-positions.js';
 import type { TransactionalProducer } from './transactional-producer.js';
 
 /** How far a partition was decided by those who owned it before. */
@@ -22,10 +17,15 @@ export interface InputPositions {
   isCommitted: boolean;
   /** Whether the output's records say as much. */
   isNoted: boolean;
+  /** An operator has said where to read on, and nothing was decided since. */
+  isAccepted: boolean;
+  /** What is stored beyond the output's end is to be folded anew from what the output holds, as an operator has said. */
+  isOutputWhole: boolean;
   /** Whoever has read the output up to here has read all that was decided. */
   outputEnd: bigint;
 }
 
+/** A partition of a service, and what it reads. */
 export interface OpenedPlace {
   groupId: string;
   inputs: readonly TopicName[];
@@ -34,7 +34,7 @@ export interface OpenedPlace {
 }
 
 interface Progress {
-  signal: AbortSignal;
+  signal?: AbortSignal;
   /** Called whenever something was read. */
   touch: () => void;
 }
@@ -44,7 +44,10 @@ const readBytes = 2 * 1024 * 1024;
 const firstLook = 100n;
 const growth = 4n;
 
-/** Reads it; call it once the producer has fenced, so that nobody else can write. */
+/**
+ * Reads it; call it once the producer has fenced, so that nobody else can write.
+ * @throws PositionBeyondEnd when an input, or the output itself, ends before where it was
+ */
 export async function readInputPositions(
   log: EventLog,
   connection: KafkaConnection,
@@ -58,34 +61,52 @@ export async function readInputPositions(
   const end = await connection.offset(own.topic, partition, 'latest');
   const isMark = await producer.mark(own);
   const group = await readGroupOffsets(log, connection, place);
-  const earliest = await connection.offset(own.topic, partition, 'earliest');
-  const notedAt = notedBefore(group, end);
-  const from = atLeast(earliest, (notedAt ?? end) - firstLook);
   const isEnd = ({ markers }: Fetched) => markers.some(isMark);
-  const latest = await lastStatement(connection, { ...own, from }, isEnd, progress);
-  const stated =
-    latest.stated ??
-    (notedAt === undefined
-      ? await searchBackwards(connection, { ...own, earliest, end: from }, progress)
-      : undefined) ??
-    new Map<string, bigint>();
-  const known = furthestPositions(group, stated);
+  const { stated, outputEnd } = await readStated(connection, own, { group, end, isEnd }, progress);
+  const isOutputWhole = stated?.outputIsWhole ?? false;
+  for (const { notedAt } of group.values())
+    if (notedAt !== undefined && notedAt > outputEnd && !isOutputWhole)
+      throw new PositionBeyondEnd({ ...own, position: notedAt, end: outputEnd });
+  const known = knownPositions(group, stated, outputEnd);
   const positions = new Map<TopicName, bigint>();
-  for (const topic of inputs)
-    positions.set(topic, known.get(topic) ?? (await connection.offset(wire(topic), partition, 'earliest')));
+  for (const topic of inputs) {
+    const position = known.get(topic);
+    if (position !== undefined)
+      await assertNotBeyondEnd(connection, { topic: wire(topic), partition, position });
+    positions.set(topic, position ?? (await connection.offset(wire(topic), partition, 'earliest')));
+  }
   const all = [...known];
   return {
     positions,
     isCommitted: all.every(([topic, position]) => group.get(topic)?.position === position),
-    isNoted: all.every(([topic, position]) => stated.get(topic) === position),
-    outputEnd: latest.nextOffset,
+    isNoted: all.every(([topic, position]) => stated?.positions.get(topic) === position),
+    isAccepted: stated?.isOperators ?? false,
+    isOutputWhole,
+    outputEnd,
   };
 }
 
-async function readGroupOffsets(
+/**
+ * Where to read on what anybody knows of. Right after an operator has spoken, the group counts only where it was told
+ * afterwards: before, it was told of a log that is no more.
+ */
+export function knownPositions(
+  group: ReadonlyMap<TopicName, GroupOffset>,
+  stated: StatedPositions | undefined,
+  outputEnd: bigint,
+): Map<TopicName, bigint> {
+  if (!stated) return furthestPositions(group, new Map<string, bigint>());
+  if (!stated.isOperators) return furthestPositions(group, stated.positions);
+  const isLater = ({ notedAt }: GroupOffset) =>
+    notedAt !== undefined && notedAt > stated.offset && notedAt <= outputEnd;
+  const later = new Map([...group].map(([topic, offset]) => [topic, isLater(offset) ? offset : {}]));
+  return furthestPositions(later, stated.positions);
+}
+
+export async function readGroupOffsets(
   log: EventLog,
   connection: KafkaConnection,
-  { groupId, inputs, partition }: OpenedPlace,
+  { groupId, inputs, partition }: Omit<OpenedPlace, 'output'>,
 ): Promise<Map<TopicName, GroupOffset>> {
   const { wire } = log[internals];
   const coordinator = await connection.groupCoordinator(groupId);
@@ -110,6 +131,36 @@ async function readGroupOffsets(
   );
 }
 
+/** What the output says last, read up to an end: from where the group tells, and further back where that is not enough. */
+export async function readStated(
+  connection: KafkaConnection,
+  own: { topic: string; partition: number },
+  until: { group: ReadonlyMap<TopicName, GroupOffset>; end: bigint; isEnd: (fetched: Fetched) => boolean },
+  progress: Progress,
+): Promise<{ stated: StatedPositions | undefined; outputEnd: bigint }> {
+  const earliest = await connection.offset(own.topic, own.partition, 'earliest');
+  const notedAt = notedBefore(until.group, until.end);
+  const from = atLeast(earliest, (notedAt ?? until.end) - firstLook);
+  const look = { ...own, from, isEnd: until.isEnd };
+  const latest = await lastStatement(connection, look, earliest, progress);
+  if (latest.stated || notedAt !== undefined) return { stated: latest.stated, outputEnd: latest.nextOffset };
+  let length = firstLook * growth;
+  for (let before = from; before > earliest; length *= growth) {
+    const start = atLeast(earliest, before - length);
+    const limit = before;
+    const window = {
+      ...own,
+      from: start,
+      before: limit,
+      isEnd: ({ nextOffset }: Fetched) => nextOffset >= limit,
+    };
+    const { stated } = await lastStatement(connection, window, earliest, progress);
+    if (stated) return { stated, outputEnd: latest.nextOffset };
+    before = start;
+  }
+  return { stated: undefined, outputEnd: latest.nextOffset };
+}
+
 /**
  * From where on the output may say more than the group's offsets; undefined where they do not tell, as those that Kafka has
  * forgotten, or that somebody has set by its tools.
@@ -124,47 +175,36 @@ function notedBefore(group: ReadonlyMap<TopicName, GroupOffset>, end: bigint): b
   return least;
 }
 
-/** The last that the records up to an end say of the inputs' positions. */
-async function lastStatement(
-  connection: KafkaConnection,
-  since: { topic: string; partition: number; from: bigint },
-  isEnd: (fetched: Fetched) => boolean,
-  { signal, touch }: Progress,
-  before?: bigint,
-): Promise<{ stated: Map<string, bigint> | undefined; nextOffset: bigint }> {
-  let stated: Map<string, bigint> | undefined;
-  let end = since.from;
-  for await (const { records, nextOffset } of readUntil(connection, since, isEnd, {
-    maxBytes: readBytes,
-    signal,
-  })) {
-    if (nextOffset > end) touch();
-    end = nextOffset;
-    for (const { headers, offset } of records) {
-      if (before !== undefined && offset >= before) break;
-      const text = headerText(headers, positionsHeader);
-      if (text !== undefined) stated = parseInputPositions(text);
-    }
-  }
-  return { stated, nextOffset: end };
+interface Window {
+  topic: string;
+  partition: number;
+  from: bigint;
+  /** Records from here on are not looked at. */
+  before?: bigint;
+  isEnd: (fetched: Fetched) => boolean;
 }
 
-/** Until a record that says something is found, or the first record is reached: each look is longer than the one before. */
-async function searchBackwards(
+/** The last that the records of a window say; read from further back where that follows what an operator saw there. */
+async function lastStatement(
   connection: KafkaConnection,
-  { topic, partition, earliest, end }: { topic: string; partition: number; earliest: bigint; end: bigint },
+  window: Window,
+  earliest: bigint,
   progress: Progress,
-): Promise<Map<string, bigint> | undefined> {
-  let length = firstLook * growth;
-  for (let before = end; before > earliest; length *= growth) {
-    const from = atLeast(earliest, before - length);
-    const limit = before;
-    const isEnd = ({ nextOffset }: Fetched) => nextOffset >= limit;
-    const { stated } = await lastStatement(connection, { topic, partition, from }, isEnd, progress, limit);
-    if (stated) return stated;
-    before = from;
+): Promise<{ stated: StatedPositions | undefined; nextOffset: bigint }> {
+  const { from, before, isEnd, ...own } = window;
+  const { signal, touch } = progress;
+  const reader = createStatementReader(from <= earliest);
+  let nextOffset = from;
+  const options = { maxBytes: readBytes, ...(signal && { signal }) };
+  for await (const fetched of readUntil(connection, { ...own, from }, isEnd, options)) {
+    if (fetched.nextOffset > nextOffset) touch();
+    ({ nextOffset } = fetched);
+    reader.take(fetched.records, before);
   }
-  return undefined;
+  const needs = reader.needs();
+  if (needs === undefined) return { stated: reader.last(), nextOffset };
+  const start = needs === 'none' ? earliest : atLeast(earliest, needs < from ? needs : earliest);
+  return lastStatement(connection, { ...window, from: start }, earliest, progress);
 }
 
 function atLeast(least: bigint, one: bigint): bigint {

@@ -31,6 +31,8 @@ export interface PartitionLag {
   end: bigint;
   /** `end - position`; a commit marker counts as one. */
   lag: bigint;
+  /** Records that are gone by their age and were not read. */
+  lost: bigint;
 }
 
 /** How far a service is behind, for each partition of each topic that its processor and its projectors have read from. */
@@ -51,7 +53,8 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
           const position = offset < 0n ? BigInt(low) : offset;
           const end = BigInt(high);
           const lag = end > position ? end - position : 0n;
-          lags.push({ reader, topic: name, partition, position, end, lag });
+          const lost = position < BigInt(low) ? BigInt(low) - position : 0n;
+          lags.push({ reader, topic: name, partition, position, end, lag, lost });
         }
       }
     }

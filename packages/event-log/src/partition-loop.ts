@@ -1,7 +1,7 @@
 // Works on one partition number until told to stop: opens a session, feeds it what comes in on every input topic, and
 // opens another when something went wrong. Whatever state an error left behind is thrown away with the session.
 import type { TopicName } from '@lead-scoring/contracts';
-import { asError, isRetriable } from './errors.js';
+import { asError, isRetriable, PartitionHalted } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { isConnectionError, isSilence, protocolErrorType } from './kafka-connection.js';
 import { quietUntilUnreadyMs, watchLiveness, type Touch } from './liveness.js';
@@ -14,6 +14,7 @@ import {
   type RawRecord,
 } from './partition-reader.js';
 import { createRest, type Rest } from './rest.js';
+import { lossTold } from './lost-records.js';
 import { pause, unlessAborted } from './timing.js';
 import { batchesAtOnce, createTurns, type Turns } from './turns.js';
 
@@ -96,6 +97,8 @@ interface Waiting {
 export interface PartitionStatus {
   state: 'opening' | 'running' | 'waiting' | 'stalled';
   error?: string;
+  /** It stands still until an operator has done something: what is wrong, and what to do. */
+  halted?: string;
 }
 
 export interface PartitionLoop {
@@ -140,6 +143,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
   const stopped = () => stopping.signal.aborted;
   let state: 'opening' | 'running' | 'waiting' = 'opening';
   let lastError: string | undefined;
+  let halted: string | undefined;
   const liveness = watchLiveness((quietMs) => {
     const why = lastError === undefined ? '' : `; the last error: ${lastError}`;
     options.onFatal(
@@ -174,6 +178,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         touch();
         state = 'running';
         lastError = undefined;
+        halted = undefined;
         try {
           await consume(session, () => {
             failures = 0;
@@ -202,7 +207,9 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         failures++;
         if (!passing) unexplained++;
         lastError = asError(error).message;
-        logger.warn({ err: error, failures }, 'the partition is opened anew');
+        halted = error instanceof PartitionHalted ? error.message : undefined;
+        if (halted === undefined) logger.warn({ err: error, failures }, 'the partition is opened anew');
+        else logger.error({ err: error }, 'the partition stands still until an operator has done something');
         if (unexplained >= failuresUntilFatal) {
           options.onFatal(
             new Error(`partition ${partition} fails again and again: ${lastError}`, { cause: error }),
@@ -291,12 +298,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
         await connection.open([wire]);
         const reader = createPartitionReader(connection, wire, partition, {
           signal: ending.signal,
-          onOffsetLost: (wanted, earliest) => {
-            logger.error(
-              { topic, wanted: String(wanted), earliest: String(earliest) },
-              'records were lost before they were read',
-            );
-          },
+          onOffsetLost: lossTold({ logger, metrics, topic, partition }),
         });
         let position = session.positions.get(topic) ?? 0n;
         const rest = createRest(performance.now());
@@ -394,6 +396,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     state: () => ({
       state: liveness.quietMs() < quietUntilUnreadyMs ? state : 'stalled',
       ...(lastError !== undefined && { error: lastError }),
+      ...(halted !== undefined && { halted }),
     }),
     async stop() {
       stopping.abort();

@@ -1,8 +1,10 @@
 // Reads one partition straight from its leader, committed records only, and knows exactly up to where it has read.
 import type { FetchedPartition } from './broker.js';
+import { PositionBeyondEnd } from './errors.js';
 import type { KafkaConnection } from './kafka-connection.js';
-import { askLeader, protocolErrorType } from './kafka-connection.js';
+import { askLeader, mayPass, protocolErrorType } from './kafka-connection.js';
 import type { FetchedBatch, RawRecord } from './record-batch.js';
+import { pause } from './timing.js';
 import type { TransactionMarker } from './transactional-producer.js';
 
 export type { RawRecord };
@@ -31,13 +33,14 @@ export interface PartitionReader {
 
 /**
  * Milliseconds until a leader is believed that does not have what was written: it may be one that was replaced and does not
- * know it yet. To believe it is to read all anew.
+ * know it yet. To believe it is to stop the partition.
  */
 const doubtMs = 5_000;
 
 /**
  * A reader of one partition. While the leader moves or is away it looks for the new one for `patienceMs`, then throws.
- * An offset that is no longer there, or not yet, is answered from the first record on: what is left is read, never skipped.
+ * Where records are gone by their age, what is left is read from its first on, and `onOffsetLost` is told.
+ * @throws PositionBeyondEnd for an offset behind all that there is
  */
 export function createPartitionReader(
   connection: KafkaConnection,
@@ -72,11 +75,16 @@ export function createPartitionReader(
           } catch (error) {
             if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
             const earliest = await connection.offset(topic, partition, 'earliest');
-            if (offset >= earliest && Date.now() < believedAt)
+            if (offset >= earliest) {
+              if (Date.now() >= believedAt) {
+                const end = await connection.offset(topic, partition, 'latest');
+                throw new PositionBeyondEnd({ topic, partition, position: offset, end }, error);
+              }
               throw Object.assign(new Error(`${topic} ${partition} has nothing at ${offset} yet`), {
                 retriable: true,
                 cause: error,
               });
+            }
             options.onOffsetLost?.(offset, earliest);
             return {
               records: [],
@@ -87,10 +95,25 @@ export function createPartitionReader(
             };
           }
         },
-        options,
+        { ...options, isPassing: (error) => !(error instanceof PositionBeyondEnd) && mayPass(error) },
       );
     },
   };
+}
+
+/** Asked before anything is read on, so that a partition is stopped before it does anything else. */
+export async function assertNotBeyondEnd(
+  connection: KafkaConnection,
+  { topic, partition, position }: { topic: string; partition: number; position: bigint },
+): Promise<void> {
+  const believedAt = Date.now() + doubtMs;
+  for (;;) {
+    const end = await connection.offset(topic, partition, 'latest');
+    if (position <= end) return;
+    if (Date.now() >= believedAt) throw new PositionBeyondEnd({ topic, partition, position, end });
+    await pause(200);
+    await connection.refresh().catch(() => undefined);
+  }
 }
 
 /**
@@ -103,7 +126,7 @@ export async function* readUntil(
   isEnd: (fetched: Fetched) => boolean,
   options: {
     maxBytes: number;
-    onOffsetLost?: (wanted: bigint) => void;
+    onOffsetLost?: (wanted: bigint, earliest: bigint) => void;
     signal?: AbortSignal;
   },
 ): AsyncGenerator<Fetched, void> {

@@ -325,16 +325,6 @@ describe('a processor', () => {
     const inOrder = steps.filter((step, index) => step !== steps[index - 1]);
     expect(inOrder).toEqual(['fold', 'caught up with true', 'decide', 'fold', 'caught up with true']);
   }, 40_000);
-
-  test('a state that reflects more than there is on the log is folded anew', async () => {
-    storeOf(stores, 1).checkpoint = { offset: 1_000_000n, positions: {} };
-    storeOf(stores, 1).rulesets.set(randomUUID(), { count: 1, offset: 999_999n });
-    await start(stores);
-    await command(1, { partition: 1 });
-    await eventually('folded', () => [...ids].every((id) => rulesetsInStores(stores).has(id)));
-    await stopAll();
-    await expectOnceEach(ids, stores);
-  }, 30_000);
 });
 
 describe('processors of one service', () => {

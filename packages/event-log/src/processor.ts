@@ -3,14 +3,21 @@ import { records as declarations, topics, type ServiceName, type TopicName } fro
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
 import { asFirstCome, deadLetterMessage } from './dead-letter-record.js';
-import { asError, BatchTooLarge, EventLogError, isRetriable } from './errors.js';
+import { asError, BatchTooLarge, PositionBeyondEnd, EventLogError, isRetriable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { isConnectionError, protocolErrorType } from './kafka-connection.js';
 import type { Touch } from './liveness.js';
 import { joinGroup } from './membership.js';
 import { createProcessingMetrics, type ProcessingMetrics } from './metrics.js';
 import { encodeRecord, traceHeaders, type EncodedDeclared, type EncodedRecord } from './outgoing.js';
-import { committedOffsets, inputsRead, isOfLogAlone, notingPositions } from './input-positions.js';
+import {
+  committedOffsets,
+  inputsRead,
+  isOfItsOwner,
+  isOfLogAlone,
+  notingPositions,
+} from './input-positions.js';
+import { lossTold } from './lost-records.js';
 import { readInputPositions } from './opening-positions.js';
 import {
   createLoops,
@@ -349,12 +356,14 @@ async function openSession(context: SessionContext): Promise<Session> {
     const { inputs, output } = options;
     const read = { groupId, inputs, output, partition };
     const ownPlace = { topic: output, partition };
-    const ownOutput = [{ topic: wire(output), partition }];
+    const ownWire = { topic: wire(output), partition };
+    const ownOutput = [ownWire];
     const before = await readInputPositions(log, connection, producer, read, {
       signal,
       touch: touchOfLog,
     });
     const { positions, outputEnd } = before;
+    if (before.isAccepted) committed.clear();
     // Never to be seen; to decide again what was decided would be worse than to wait.
     for (const [topic, position] of committed)
       if ((positions.get(topic) ?? 0n) < position)
@@ -376,31 +385,26 @@ async function openSession(context: SessionContext): Promise<Session> {
     let storing: Promise<void> = Promise.resolve();
     let isStoring = false;
     let storingIsAwaited = new AbortController();
-    await catchUp(await opened.checkpoint());
+    const stored = await opened.checkpoint();
+    if (stored.offset <= outputEnd) await catchUp(stored);
+    else if (before.isOutputWhole) await startOver();
+    else throw new PositionBeyondEnd({ ...ownWire, position: stored.offset, end: outputEnd });
     storedAt -= storeEveryMs * phase;
     await opened.caughtUp?.();
 
     /** Folds what the output topic has beyond the checkpoint, up to where this session has folded, and stores it in time. */
     async function catchUp(from: Checkpoint): Promise<void> {
-      const lost: bigint[] = [];
       let offset = from.offset;
       // Nobody else writes here, so the end stays where it is.
       const end = foldedUpTo > outputEnd ? foldedUpTo : outputEnd;
       const missing = readUntil(
         connection,
-        { topic: wire(output), partition, from: offset },
+        { ...ownWire, from: offset },
         ({ nextOffset }) => nextOffset >= end,
-        { maxBytes: maxBytesPerBatch, signal, onOffsetLost: (wanted) => lost.push(wanted) },
+        { maxBytes: maxBytesPerBatch, signal, onOffsetLost: lossTold({ logger, metrics, ...ownPlace }) },
       );
       for await (const { records, nextOffset } of missing) {
         if (nextOffset > offset) touchOfLog();
-        if (lost.pop() !== undefined && from.offset > 0n) {
-          logger.error(
-            { checkpoint: String(from.offset) },
-            'the stored state is not of this log; it is folded anew',
-          );
-          return startOver();
-        }
         const events = await decodeOwn(records);
         if (events.length > 0) {
           await fold(events);
@@ -645,7 +649,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       const incoming: IncomingBatch = { records: [], raw: [], parked: [] };
       for (const segment of batch)
         for (const record of segment.records) {
-          if (isOfLogAlone(record)) continue;
+          if (isOfItsOwner(record)) continue;
           const failed =
             suspects.failures.size > 0 ? suspects.failures.get(suspectId(segment, record.offset)) : undefined;
           const decoded =
@@ -745,7 +749,7 @@ async function openSession(context: SessionContext): Promise<Session> {
       const isNothing =
         events.length + commands.length + parked.length === 0 &&
         batch.every(({ input }) => isOfEvents(input));
-      if (isNothing && batch.some(({ records }) => !records.every(isOfLogAlone))) isNoted = false;
+      if (isNothing && batch.some(({ records }) => !records.every(isOfItsOwner))) isNoted = false;
       const commitsOffsets = isCommitDue();
       const isNoting = events.length === 0 && (!isNothing || (commitsOffsets && isNoteDue()));
       const notes = isNoting ? [inputsRead(log, ownPlace, next)] : [];

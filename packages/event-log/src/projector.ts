@@ -2,13 +2,15 @@
 import type { ServiceName, TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { Component } from './component.js';
+import { PositionBeyondEnd } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { isOfLogAlone } from './input-positions.js';
+import { isOfItsOwner } from './input-positions.js';
 import type { Touch } from './liveness.js';
 import { joinGroup, type Membership } from './membership.js';
 import { createProcessingMetrics } from './metrics.js';
 import { createLoops, OpenAnew, startPartitionLoop, type Brought, type Session } from './partition-loop.js';
 import type { RawRecord } from './partition-reader.js';
+import { projectorPositions, unreadRebuild } from './projector-positions.js';
 import { rebuildType, type Checkpoint, type ProcessorStatus } from './processor.js';
 import type { FoldedRecord } from './records.js';
 import { originOf, withinSpan } from './tracing.js';
@@ -201,20 +203,7 @@ async function openProjection(
     await state.close?.();
     state = await options.open(partition, touch);
   }
-  const stored = await state.checkpoint();
-  const positions = new Map<TopicName, bigint>();
-  const connection = connect();
-  try {
-    await connection.open(inputs.map(wire));
-    for (const topic of inputs) {
-      positions.set(
-        topic,
-        stored.positions[topic] ?? (await connection.offset(wire(topic), partition, 'earliest')),
-      );
-    }
-  } finally {
-    connection.close();
-  }
+  const positions = await readOnFrom();
   note(positions);
 
   return {
@@ -261,20 +250,46 @@ async function openProjection(
     note(positions);
   }
 
-  /** Drops what is folded, remembers that the command is obeyed, and has everything read again. */
-  async function startOver(commands: TopicName, nextOffset: bigint): Promise<never> {
+  async function readOnFrom(): Promise<Map<TopicName, bigint>> {
+    const connection = connect();
+    const place = { inputs, partition };
+    try {
+      await connection.open(inputs.map(wire));
+      const stored = await state.checkpoint();
+      try {
+        return await projectorPositions(log, connection, place, stored.positions);
+      } catch (error) {
+        if (!(error instanceof PositionBeyondEnd) || options.rebuildsWith === undefined) throw error;
+        const commands: TopicName = `${options.rebuildsWith}.commands`;
+        const asked = { commands, partition, type: rebuildType };
+        const obeyed = await unreadRebuild(log, connection, asked, stored.positions[commands]);
+        if (obeyed === undefined) throw error;
+        await dropAll(commands, obeyed);
+        return await projectorPositions(log, connection, place, { [commands]: obeyed });
+      }
+    } finally {
+      connection.close();
+    }
+  }
+
+  /** Drops what is folded, and remembers that the command is obeyed, and has everything read again. */
+  async function dropAll(commands: TopicName, nextOffset: bigint): Promise<void> {
     logger.info('the read model is dropped and folded anew');
     await state.reset(touch);
     await state.close?.();
     state = await options.open(partition, touch);
     await state.store({ offset: 0n, positions: { [commands]: nextOffset } });
+  }
+
+  async function startOver(commands: TopicName, nextOffset: bigint): Promise<never> {
+    await dropAll(commands, nextOffset);
     throw new OpenAnew('the read model is folded anew');
   }
 
   async function decode(topic: TopicName, records: RawRecord[]): Promise<FoldedRecord[]> {
     await codec.loadSchemas(records);
     return records.flatMap((record) => {
-      if (isOfLogAlone(record)) return [];
+      if (isOfItsOwner(record)) return [];
       const decoded = codec.decode(topic, partition, record);
       if (!('problem' in decoded)) return [decoded];
       // Its own service parks what it cannot take; here there is nobody to send it back to.

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { records } from '@lead-scoring/contracts';
 import type { Component } from './component.js';
-import { EventLogError, ReplyTimeout } from './errors.js';
+import { EventLogError, PositionBeyondEnd, ReplyTimeout } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { headerText } from './codec.js';
 import { createPartitionReader } from './partition-reader.js';
@@ -90,6 +90,9 @@ export function createRequester(log: EventLog, { writer }: { writer: RecordWrite
             await pause(500, stopping.signal);
             connection = connect();
             await connection.open([topic]).catch(() => undefined);
+            // What was answered meanwhile is lost with the topic; who waits for it runs into its own time limit.
+            if (error instanceof PositionBeyondEnd)
+              offset = await connection.offset(topic, partition, 'latest').catch(() => offset);
             reader = createPartitionReader(connection, topic, partition, { signal: stopping.signal });
           }
         }

@@ -24,14 +24,22 @@ export function readyWhen(holds: () => boolean, otherwise: string): HealthCheck 
 /** What every service is ready by: its database answers, and its processors and projectors are caught up. */
 export function serviceHealthChecks(
   readModel: { ping: () => Promise<void> },
-  ...readers: readonly { ready: () => boolean }[]
+  ...readers: readonly {
+    ready: () => boolean;
+    /** `halted`: what an operator has to know of a partition that stands still. */
+    partitions?: () => readonly { halted?: string }[];
+  }[]
 ): Record<'read model' | 'partitions', HealthCheck> {
   return {
     'read model': () => readModel.ping(),
-    partitions: readyWhen(
-      () => readers.every((reader) => reader.ready()),
-      'not every partition is caught up yet',
-    ),
+    partitions: () => {
+      const halted = readers.flatMap(
+        ({ partitions }) => partitions?.().flatMap((one) => one.halted ?? []) ?? [],
+      );
+      if (halted.length > 0) return Promise.reject(new NotReady([...new Set(halted)].join('; ')));
+      if (readers.every((reader) => reader.ready())) return Promise.resolve();
+      return Promise.reject(new NotReady('not every partition is caught up yet'));
+    },
   };
 }
 

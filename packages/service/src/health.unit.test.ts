@@ -32,3 +32,18 @@ test('one reader that is behind, or a database that is away, keeps it from being
     },
   });
 });
+
+test('a partition that stands still until an operator does something says what is wrong', async () => {
+  const halted = {
+    ready: () => false,
+    partitions: () => [
+      {},
+      { halted: 'x.ingest.events 1 ends at 4' },
+      { halted: 'x.ingest.events 1 ends at 4' },
+    ],
+  };
+  expect(await readinessOf(serviceHealthChecks(answering, caughtUp, halted), logger)).toMatchObject({
+    status: 'not_ready',
+    checks: { partitions: { ok: false, detail: 'x.ingest.events 1 ends at 4' } },
+  });
+});

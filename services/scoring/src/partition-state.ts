@@ -46,14 +46,23 @@ import {
   type ConfigurationReader,
 } from './configuration/store.js';
 import { recordKey } from './keys.js';
-import { histograms, lateDecisionId, lateDecisions, leadAliases, leads, timeline } from './leads/model.js';
+import {
+  histograms,
+  lateDecisionId,
+  lateDecisions,
+  leadAliases,
+  leads,
+  timeline,
+  type LateDecisionDocument,
+} from './leads/model.js';
 import { createLeadProjection, leadName, type FoldedLeadEvent } from './leads/project.js';
 import { decideLeads } from './scores/decide.js';
-import { endAfter, undecided, type DecisionSource } from './scores/decided-source-model.js';
+import { endAfter, undecided } from './scores/decided-source-model.js';
 import type { LeadCause, LeadEvent } from './scores/events.js';
 import { compileRules, type CompiledRules } from './scores/rule-model.js';
 
 export const processorName = 'scoring';
+const positionsAcceptedType = 'PositionsAccepted';
 export const scoringCollections = [
   configurations,
   publishedConfigurations,
@@ -171,14 +180,23 @@ export function openPartition(
     });
   }
 
-  async function foldSources(sources: readonly DecisionSource[]): Promise<void> {
-    const late = sources.filter(({ sent_again }) => sent_again === true);
-    if (late.length > 0)
-      await insertMissing(
-        storedLateDecisions,
-        late.map(({ offset }) => ({ _id: lateDecisionId(partition, offset), partition })),
-      );
-    for (const source of sources) decidedUpTo = endAfter(decidedUpTo, source);
+  async function foldSources(events: readonly FoldedRecord[]): Promise<void> {
+    let late: LateDecisionDocument[] = [];
+    for (const record of events) {
+      if (record.type === positionsAcceptedType) {
+        // The offsets of before are of a log that is no more.
+        const { inputs } = record.payload as records.PositionsAccepted;
+        decidedUpTo = inputs.find(({ topic }) => topic === 'ingest.events')?.position ?? 0;
+        late = [];
+        // A handful at most.
+        await deletePartition(readModel, lateDecisions, partition, () => undefined);
+      }
+      if (!isRecord(record, records.leadScored) && !isRecord(record, records.leadRemoved)) continue;
+      const { source } = record.payload;
+      decidedUpTo = endAfter(decidedUpTo, source);
+      if (source?.sent_again) late.push({ _id: lateDecisionId(partition, source.offset), partition });
+    }
+    if (late.length > 0) await insertMissing(storedLateDecisions, late);
   }
 
   /** A rule change counts for events that are decided from then on: versions are looked at for every batch. */
@@ -253,7 +271,7 @@ export function openPartition(
         folded.clear();
         throw error;
       }
-      await foldSources(leadEvents.flatMap(({ payload }) => payload.source ?? []));
+      await foldSources(events);
       await projection.fold(leadEvents);
     },
     store: async (checkpoint: Checkpoint) => {

@@ -6,7 +6,7 @@ import type { RecordDeclaration, TopicName } from './record.js';
 import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
 import { siteAnalysisRecords } from './site-analysis.js';
-import { commandReplied, inputsRead, rebuildReadModels } from './system.js';
+import { commandReplied, inputsRead, positionsAccepted, rebuildReadModels } from './system.js';
 
 export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
@@ -18,6 +18,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   commandReplied,
   ...rebuildReadModels,
   ...inputsRead,
+  ...positionsAccepted,
 ];
 
 export function recordsOf(topic: TopicName): readonly RecordDeclaration[] {

@@ -1,5 +1,6 @@
 // Records that every service understands: the answer to a command, the operator's rebuild, and how far inputs are read.
 import { z } from 'zod';
+import { time } from '../common.js';
 import type { JsonValue } from '../domain/json.js';
 import { defineRecord, serviceNames, type PayloadOf, type TopicName } from './record.js';
 
@@ -51,3 +52,28 @@ export const inputsRead = serviceNames.map((service) =>
     schema: z.strictObject({}),
   }),
 );
+
+/** One declaration per service: an operator's word on where to read on, of a partition whose position lies beyond an end. */
+export const positionsAccepted = serviceNames.map((service) =>
+  defineRecord({
+    type: 'PositionsAccepted',
+    topic: `${service}.events` as TopicName,
+    key: 'partition',
+    description:
+      "An operator has said where the service reads on, after a topic was cut short or made anew. For the service's own use.",
+    mayWait: true,
+    schema: z.strictObject({
+      accepted_at: time,
+      inputs: z
+        .array(z.strictObject({ topic: z.string().max(100), position: z.int().min(0) }))
+        .max(20)
+        .describe('Where each input is read on.'),
+      output_is_whole: z
+        .boolean()
+        .describe(
+          'True: what this topic holds now is all that was decided, and what is stored is folded anew from it.',
+        ),
+    }),
+  }),
+);
+export type PositionsAccepted = PayloadOf<(typeof positionsAccepted)[number]>;

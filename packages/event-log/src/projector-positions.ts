@@ -1,0 +1,56 @@
+// Where a projector reads on: as its read model says, but never beyond the end of a topic.
+import type { TopicName } from '@lead-scoring/contracts';
+import { internals, type EventLog } from './event-log.js';
+import type { KafkaConnection } from './kafka-connection.js';
+import { assertNotBeyondEnd, readUntil, untilNow } from './partition-reader.js';
+
+interface Place {
+  inputs: readonly TopicName[];
+  partition: number;
+}
+
+/**
+ * Where to read each input on; the first record of one that was never read.
+ * @throws PositionBeyondEnd
+ */
+export async function projectorPositions(
+  log: EventLog,
+  connection: KafkaConnection,
+  { inputs, partition }: Place,
+  stored: Partial<Record<TopicName, bigint>>,
+): Promise<Map<TopicName, bigint>> {
+  const { wire } = log[internals];
+  const positions = new Map<TopicName, bigint>();
+  for (const topic of inputs) {
+    const position = stored[topic];
+    if (position !== undefined)
+      await assertNotBeyondEnd(connection, { topic: wire(topic), partition, position });
+    positions.set(topic, position ?? (await connection.offset(wire(topic), partition, 'earliest')));
+  }
+  return positions;
+}
+
+/**
+ * Behind the last command to fold all anew that is there and was not obeyed; undefined for none. A projector that stands
+ * still, because a topic ends before where it has read, looks for it: what it has folded can be dropped and folded anew.
+ */
+export async function unreadRebuild(
+  log: EventLog,
+  connection: KafkaConnection,
+  { commands, partition, type }: { commands: TopicName; partition: number; type: string },
+  position: bigint | undefined,
+): Promise<bigint | undefined> {
+  const topic = log[internals].wire(commands);
+  const end = await connection.offset(topic, partition, 'latest');
+  const from =
+    position !== undefined && position <= end
+      ? position
+      : await connection.offset(topic, partition, 'earliest');
+  let obeyed: bigint | undefined;
+  const isEnd = await untilNow(connection, topic, partition);
+  for await (const { records } of readUntil(connection, { topic, partition, from }, isEnd, {
+    maxBytes: 1024 * 1024,
+  }))
+    for (const { headers, offset } of records) if (headers.type?.toString() === type) obeyed = offset + 1n;
+  return obeyed;
+}
