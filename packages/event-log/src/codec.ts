@@ -65,9 +65,13 @@ export function createCodec(schemas: SchemaStore): Codec {
     },
 
     async loadSchemas(records) {
+      // One that nobody knows is asked for once for each batch.
+      const asked = new Set<number>();
       for (const { value } of records) {
         const id = schemaIdOf(value);
-        if (id !== undefined && !schemas.known(id)) await schemas.load(id);
+        if (id === undefined || asked.has(id) || schemas.known(id)) continue;
+        asked.add(id);
+        await schemas.load(id);
       }
     },
 

@@ -75,7 +75,7 @@ export function createSchemaStore(options: {
     declarations.map((declaration) => [subjectOf(namespace, declaration), declaration]),
   );
   const ownIds = new Map<number, Set<RecordDeclaration>>();
-  /** Schemas of other versions, with the subjects that they are registered under; null for an id that does not exist. */
+  /** Schemas of other versions, with the subjects that they are registered under; null for an id of something else. */
   const foreign = new Map<number, { schema: RegisteredSchema; subjects: Set<string> } | null>();
 
   /** Asks for BACKWARD. A registry may know no level of a subject that it does not have; then it refuses. */
@@ -193,10 +193,14 @@ export function createSchemaStore(options: {
     async load(id) {
       if (foreign.size >= foreignSchemasKept) foreign.clear();
       const versions = await ask('GET', `/schemas/ids/${id}/versions`);
-      if (versions.status !== 200 || !Array.isArray(versions.body)) {
-        foreign.set(id, null);
+      if (versions.status === 404 && errorCodeIn(versions.body) === schemaNotFound) {
+        // Only just registered it may not be known everywhere: it is asked for again with the next record that names it.
         return;
       }
+      if (versions.status !== 200 || !Array.isArray(versions.body))
+        throw new EventLogUnavailable(
+          `the schema registry answered ${versions.status} when asked for schema ${id}`,
+        );
       const subjects = (versions.body as { subject?: unknown }[])
         .map(({ subject }) => String(subject))
         .filter((subject) => bySubject.has(subject));
@@ -225,6 +229,18 @@ function incompatible(subject: string, declaration: RecordDeclaration, reason: s
     `the schema of ${declaration.type} on ${declaration.topic} cannot read what was written before (subject ${subject}): ` +
       `${reason}. Make new fields optional, keep the old ones, or declare a new record type.`,
   );
+}
+
+/** How a registry says that it has no schema of an id, and not something in front of it that has no such page. */
+const schemaNotFound = 40403;
+
+function errorCodeIn(body: unknown): number | undefined {
+  return typeof body === 'object' &&
+    body !== null &&
+    'error_code' in body &&
+    typeof body.error_code === 'number'
+    ? body.error_code
+    : undefined;
 }
 
 function idIn(body: unknown): number | undefined {
