@@ -1,5 +1,7 @@
 // The promise that everything else rests on: what was answered 202 counts once, whatever dies on the way; and what
 // the read models hold is what the log says. `npm run test:chaos` runs it at its full size.
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
 import { leadIdOf, type ServiceName } from '@lead-scoring/contracts';
@@ -20,9 +22,9 @@ import { countOf, differences, storedDocuments } from './stored-documents.js';
 import { openSystemLog } from './system-log.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
-const { eventCount, rounds } = isFullSize
-  ? { eventCount: 100_000, rounds: 5 }
-  : { eventCount: 40_000, rounds: 3 };
+const { eventCount, rounds, terminationSeconds } = isFullSize
+  ? { eventCount: 100_000, rounds: 5, terminationSeconds: 60 }
+  : { eventCount: 40_000, rounds: 3, terminationSeconds: 3 };
 // Another seed: other events, other moments.
 const seed = Number(process.env['SEED'] ?? 20_260_131);
 
@@ -117,6 +119,42 @@ describe(`${eventCount} events, 5 % of them sent again, ingest and scoring kille
     await untilVisible(system, ledger, 60_000);
     expect(await audit(system, ledger)).toEqual(nothingWrong);
   }, 120_000);
+
+  test.each(['gateway', 'ingest', 'scoring'] as const)(
+    'SIGTERM to %s under 500 events a second: it ends in order, and nothing acknowledged is lost or doubled',
+    async (name) => {
+      const { process, logFile } = system.service(name);
+      const ended = process.pid;
+      const batches = traffic({
+        random,
+        events: terminationSeconds * 500,
+        leads: 500,
+        repeats: 0.05,
+        batch: [50, 50],
+        name: `terminated-${name}`,
+      });
+      let sent = 0;
+      await Promise.all(
+        batches.map(async (batch, at) => {
+          await delay(at * 100);
+          await ledger.deliver(batch, 60_000);
+          sent += 1;
+          if (sent === Math.ceil(batches.length / 3)) process.kill('SIGTERM');
+        }),
+      );
+      await eventually(
+        `${name} is started again`,
+        () => process.pid !== undefined && process.pid !== ended,
+        60_000,
+      );
+      await system.system.ready(120_000);
+      // A service that has not ended 10 s after the signal says so and gives up.
+      expect(await readFile(logFile, 'utf8')).not.toContain('stopping took too long');
+      await untilVisible(system, ledger, 60_000);
+      expect(await audit(system, ledger)).toEqual(nothingWrong);
+    },
+    240_000,
+  );
 });
 
 /** SIGKILL, and back again by the supervisor. */
