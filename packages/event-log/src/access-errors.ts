@@ -49,7 +49,10 @@ export function kafkaProblem(error: unknown, access: ServerAccess): string | und
     return `Kafka does not take the SASL mechanism ${mechanism ?? String(access.KAFKA_SASL_MECHANISM)}: set KAFKA_SASL_MECHANISM to one that its listener has`;
   const ofToken = faults.find(({ message }) => message.includes('KAFKA_OAUTH_'));
   if (ofToken) return ofToken.message;
-  if (/SASL_AUTHENTICATION_FAILED|SASL [\w -]{1,40} authentication failed/i.test(text))
+  if (
+    /SASL_AUTHENTICATION_FAILED/i.test(text) ||
+    (/SASL /i.test(text) && / authentication failed/i.test(text))
+  )
     return access.KAFKA_SASL_MECHANISM === 'oauthbearer'
       ? 'Kafka refuses the token that KAFKA_OAUTH_TOKEN_URL gives: check KAFKA_OAUTH_CLIENT_ID, KAFKA_OAUTH_SCOPE and what the brokers expect of a token'
       : 'Kafka refuses the user or the password: check KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD and KAFKA_SASL_MECHANISM';
@@ -74,7 +77,8 @@ export function unavailable(
 
 /** A broker that gets what it does not expect closes the connection without a word. */
 function closedProblem(text: string, access: ServerAccess): string | undefined {
-  if (!/closed connection|ECONNRESET|Request ApiVersions.*timed out/i.test(text)) return undefined;
+  const timedOut = /Request ApiVersions/i.test(text) && /timed out/i.test(text);
+  if (!timedOut && !/closed connection|ECONNRESET/i.test(text)) return undefined;
   const missing = [
     ...(access.KAFKA_SASL_MECHANISM === undefined
       ? ['it demands SASL: set KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD']

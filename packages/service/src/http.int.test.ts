@@ -218,6 +218,75 @@ describe('bodies', () => {
     }
   });
 
+  describe.each([
+    '*/*',
+    'application/problem+json',
+    'text/html, application/problem+json;q=0.5',
+    'image/png',
+  ])('with Accept: %s', (accept) => {
+    const taken = {
+      '/json': ['application/json', 'Application/JSON; Charset="UTF-8"', 'application/json;x=y'],
+      '/lines': ['application/x-ndjson', 'application/x-ndjson; charset=utf-8'],
+    };
+    const refused = [
+      '',
+      'text/plain',
+      'text/csv; charset=latin1',
+      'multipart/form-data; boundary=x',
+      'application/problem+json',
+      'application/octet-stream',
+      ';',
+      'application/json, application/json',
+      'application/json; charset=utf-16',
+    ];
+    const bad: Record<string, [string | Uint8Array<ArrayBuffer>, string[], boolean?]> = {
+      'malformed UTF-8': [new Uint8Array([0x22, 0xff, 0x22]), ['malformed_utf8']],
+      'a key twice, and then no JSON': ['{"a":1,"a":bad}', ['malformed_json']],
+      'too much': [`"${'x'.repeat(maximumBytes)}"`, ['body_too_large']],
+      'a gzip bomb': [
+        gzipSync(Buffer.alloc(20_000_000)).subarray(0, 1_900),
+        ['body_too_large', 'malformed_gzip'],
+        true,
+      ],
+      'gzip that is none': ['no gzip', ['malformed_gzip'], true],
+    };
+    const isProblem = async (response: Response, codes: readonly string[], title: string) => {
+      const named = accept.includes('application/problem+json');
+      const text = await response.clone().text();
+      expect([title, response.headers.get('content-type')]).toEqual([
+        title,
+        `application/${named ? 'problem+json' : 'json'}; charset=utf-8`,
+      ]);
+      const { code, status } = await problemOf(response);
+      expect([title, response.status, codes.includes(code) ? 'right' : code]).toEqual([
+        title,
+        status,
+        'right',
+      ]);
+      expect(text).not.toMatch(/\\n +at |node_modules|\.ts:/);
+    };
+
+    test.each(Object.entries(bad))(
+      '%s is told as a problem, whatever its type',
+      async (title, [body, codes, gzip]) => {
+        const packed = gzip === true ? { 'Content-Encoding': 'gzip' } : {};
+        for (const [path, types] of Object.entries(taken))
+          for (const type of types)
+            await isProblem(
+              await post(path, body, { 'Content-Type': type, Accept: accept, ...packed }),
+              codes,
+              `${title} as ${type}`,
+            );
+        for (const type of refused)
+          await isProblem(
+            await post('/json', body, { 'Content-Type': type, Accept: accept, ...packed }),
+            ['unsupported_media_type', 'unsupported_charset'],
+            `${title} as ${type}`,
+          );
+      },
+    );
+  });
+
   test('a body of exactly the limit is taken', async () => {
     expect((await post('/json', `"${'x'.repeat(maximumBytes - 2)}"`)).status).toBe(200);
   });
