@@ -15,6 +15,7 @@ export type EventLogErrorCode =
   | 'not_prepared'
   | 'position_beyond_end'
   | 'unreadable_record'
+  | 'lease_ended'
   | 'closed';
 
 /** An error of the event log. `retriable`: the same call may succeed later, nothing is wrong with its input. */

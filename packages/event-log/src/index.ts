@@ -27,4 +27,5 @@ export * from './projector.js';
 export * from './records.js';
 export { replicationSentence, type Replication } from './replication.js';
 export * from './requester.js';
+export type { SessionLease } from './session-lease.js';
 export * from './writer.js';

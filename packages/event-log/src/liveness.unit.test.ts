@@ -34,10 +34,12 @@ function loopOf(
     membership: () => ({
       confirmedSince: () => Promise.resolve(),
       joined: () => true,
+      heldUntil: () => Infinity,
       note: () => Promise.resolve(),
       stop: () => Promise.resolve(),
     }),
     metrics,
+    isMine: () => true,
     maxBytesPerBatch: 1_000,
     isTogether: false,
     patienceMs: () => 0,

@@ -18,6 +18,8 @@ export interface Membership {
    */
   confirmedSince(since: number, signal: AbortSignal, touch: Touch): Promise<void>;
   joined(): boolean;
+  /** Monotonic milliseconds until which the group counts this member in, and so gives its partitions to nobody else. */
+  heldUntil(): number;
   /** Writes down in the group where this member is, for operators: nothing is read on from there. */
   note(positions: readonly NotedPosition[]): Promise<void>;
   stop(): Promise<void>;
@@ -40,12 +42,19 @@ export interface MembershipOptions {
 /** A member that is killed is missed after this time; one that leaves, at once. */
 const sessionTimeoutMs = 10_000;
 const heartbeatIntervalMs = 1_000;
+/** What is written so long before the session's end has arrived by then, and clocks run apart by less. */
+const leaseMarginMs = 2_000;
+/** By these the group hears of a member: from the moment of sending on it waits for the session's length. */
+const heartbeats = new Set(['Heartbeat', 'SyncGroup']);
 
 export async function joinGroup(log: EventLog, options: MembershipOptions): Promise<Membership> {
   const { kafka, logger, wire } = log[internals];
   const topics = options.topics.map(wire);
   let owned: number[] = [];
+  /** When the last heartbeat was sent that the group has answered: in milliseconds since 1970, and monotonic. */
   let confirmedAt = 0;
+  let heldSince = -Infinity;
+  let sentAt = 0;
   let member = false;
   let stopped = false;
   /** When the group, or a broker that is away, said anything last. */
@@ -69,12 +78,18 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
     },
   });
 
+  // A process that is stopped before an answer is read finds it when it goes on: what counts is when it was asked.
   function confirmed(): void {
-    confirmedAt = heardAt = Date.now();
+    heardAt = Date.now();
+    confirmedAt = sentAt;
+    heldSince = performance.now() - Math.max(0, heardAt - sentAt);
     for (const wake of waiting) wake();
     waiting.clear();
   }
 
+  consumer.on('consumer.network.request', ({ payload }) => {
+    if (heartbeats.has(payload.apiName)) ({ sentAt } = payload);
+  });
   consumer.on('consumer.heartbeat', confirmed);
   consumer.on('consumer.group_join', ({ payload }) => {
     consumer.pause(topics.map((topic) => ({ topic })));
@@ -117,6 +132,7 @@ export async function joinGroup(log: EventLog, options: MembershipOptions): Prom
 
   return {
     joined: () => member,
+    heldUntil: () => heldSince + sessionTimeoutMs - leaseMarginMs,
     async note(positions) {
       await consumer.commitOffsets(
         positions.map(({ topic, partition, offset }) => ({

@@ -1,7 +1,7 @@
 // Works on one partition number until told to stop: opens a session, feeds it what comes in on every input topic, and
 // opens another when something went wrong. Whatever state an error left behind is thrown away with the session.
 import type { TopicName } from '@lead-scoring/contracts';
-import { asError, isRetriable, PartitionHalted } from './errors.js';
+import { asError, EventLogError, isRetriable, PartitionHalted } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { isConnectionError, isSilence, protocolErrorType } from './kafka-connection.js';
 import { quietUntilUnreadyMs, watchLiveness, type Touch } from './liveness.js';
@@ -15,6 +15,7 @@ import {
 } from './partition-reader.js';
 import { createRest, type Rest } from './rest.js';
 import { lossTold } from './lost-records.js';
+import { createSessionLease, isLoss, type OwnSessionLease } from './session-lease.js';
 import { pause, unlessAborted } from './timing.js';
 import { batchesAtOnce, createTurns, type Turns } from './turns.js';
 
@@ -75,7 +76,9 @@ export interface PartitionLoopOptions {
    * Opens a session. `touch` is to be called now and then while that, or anything the session does, takes long; `touchOfLog`
    * where only the brokers have answered, which says nothing of the state's own server once that was silent.
    */
-  open(signal: AbortSignal, touch: Touch, touchOfLog: Touch): Promise<Session>;
+  open(signal: AbortSignal, touch: Touch, touchOfLog: Touch, lease: OwnSessionLease): Promise<Session>;
+  /** Whether the group has given the partition to this process, as far as it knows. */
+  isMine(): boolean;
   isRetriable(error: unknown): boolean;
   /** Whether an error of the session says that a server was silent, besides the brokers' silence. */
   isSilence(error: unknown): boolean;
@@ -172,24 +175,10 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
       try {
         await options.membership().confirmedSince(confirmedSince, stopping.signal, touchOfLog);
         if (stopped()) return;
-        state = 'opening';
-        const session = await options.open(stopping.signal, touchAll, touchOfLog);
-        isStateSilent = false;
-        touch();
-        state = 'running';
-        lastError = undefined;
-        halted = undefined;
-        try {
-          await consume(session, () => {
-            failures = 0;
-            unexplained = 0;
-          });
-          await session.settle?.(true);
-        } finally {
-          await session.close().catch((error: unknown) => {
-            logger.warn({ err: error }, 'a partition was not closed in order');
-          });
-        }
+        await work(() => {
+          failures = 0;
+          unexplained = 0;
+        });
       } catch (error) {
         if (stopped()) return;
         // A server that is away says so at once and is waited for; one that takes what it is sent and never answers is not
@@ -217,15 +206,41 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           return;
         }
         // Whoever was fenced must hear from the group before it fences in turn.
-        confirmedSince = type !== undefined && fenced.has(type) ? Date.now() : Date.now() - confirmationMs;
+        const isLost = isLoss(error) || (type !== undefined && fenced.has(type));
+        confirmedSince = isLost ? Date.now() : Date.now() - confirmationMs;
         state = 'waiting';
         await pause(Math.min(50 * 2 ** failures, longestPauseMs), stopping.signal);
       }
     }
   }
 
+  /** One session, from its opening to its close. */
+  async function work(succeeded: () => void): Promise<void> {
+    const lease = createSessionLease(() => (options.isMine() ? options.membership().heldUntil() : -Infinity));
+    try {
+      state = 'opening';
+      const session = await options.open(stopping.signal, touchAll, touchOfLog, lease);
+      isStateSilent = false;
+      touch();
+      state = 'running';
+      lastError = undefined;
+      halted = undefined;
+      try {
+        await consume(session, lease, succeeded);
+        // Another owner folds anew what was not stored.
+        if (options.isMine()) await session.settle?.(true);
+      } finally {
+        await session.close().catch((error: unknown) => {
+          logger.warn({ err: error }, 'a partition was not closed in order');
+        });
+      }
+    } finally {
+      lease.end(new EventLogError('closed', 'the session is over', { retriable: true }));
+    }
+  }
+
   /** Feeds the session until it fails or the loop is stopped; one batch at a time, whatever topic it is of. */
-  async function consume(session: Session, succeeded: () => void): Promise<void> {
+  async function consume(session: Session, lease: OwnSessionLease, succeeded: () => void): Promise<void> {
     // Stopped while the session was opened: what listens from here on would never hear of it.
     if (stopped()) return;
     const ending = new AbortController();
@@ -249,6 +264,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
     }
 
     async function settle(): Promise<void> {
+      lease.check();
       if (performance.now() - handledAt >= idleMs()) await session.settle?.(false);
     }
 
@@ -270,6 +286,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
           // What came in the meantime is handled along with it.
           if (waited) await Promise.all(together.map((one) => one.readOn()));
           const begun = performance.now();
+          lease.check();
           await session.handle(together.map(({ topic, fetched }) => ({ topic, ...fetched })));
           handledAt = performance.now();
           touch();
@@ -321,7 +338,7 @@ export function startPartitionLoop(options: PartitionLoopOptions): PartitionLoop
             };
             await handled(mine);
             ({ fetched } = mine);
-          } else if (session.settle) await inTurn(false, settle);
+          } else await inTurn(false, settle);
           metrics.lag(topic, partition, Number(fetched.highWatermark - fetched.nextOffset));
           position = fetched.nextOffset;
           if (isBehind(fetched)) rest.end();

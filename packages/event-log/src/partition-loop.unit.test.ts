@@ -19,6 +19,7 @@ test('a loop that is stopped while its session is being opened ends, and closes 
     membership: () => ({
       confirmedSince: () => Promise.resolve(),
       joined: () => true,
+      heldUntil: () => Infinity,
       note: () => Promise.resolve(),
       stop: () => Promise.resolve(),
     }),
@@ -29,6 +30,7 @@ test('a loop that is stopped while its session is being opened ends, and closes 
     turns: createTurns(1),
     partitionsInHand: () => 1,
     eventsEveryMs: 0,
+    isMine: () => true,
     async open() {
       opening();
       await isOpened;

@@ -32,6 +32,7 @@ import { readUntil, type RawRecord } from './partition-reader.js';
 import { DecodedRecord } from './codec.js';
 import { createDecisionLimits, type DecisionLimits } from './decision-limits.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
+import type { OwnSessionLease, SessionLease } from './session-lease.js';
 import { originOf, withinSpan } from './tracing.js';
 import { createTransactionalProducer, toBatches, transactionTimeoutMs } from './transactional-producer.js';
 import { batchesAtOnce, createTurns } from './turns.js';
@@ -102,8 +103,11 @@ export interface ProcessorOptions {
   output: TopicName;
   /** Topics that its commands go to, besides its inputs. */
   commandsTo?: readonly TopicName[];
-  /** `touch` is to be called now and then while anything that the state does takes long: it says that something moves. */
-  open(partition: number, touch: Touch): Promise<PartitionState>;
+  /**
+   * `touch` is to be called now and then while anything that the state does takes long: it says that something moves.
+   * @param lease to be checked before each write of the state's
+   */
+  open(partition: number, touch: Touch, lease: SessionLease): Promise<PartitionState>;
   logger: Logger;
   /** Called once when the processor can no longer work: the process should exit non-zero and be started anew. */
   onFatal(error: Error): void;
@@ -178,6 +182,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
         fatal = true;
         options.onFatal(error);
       };
+      let assigned: ReadonlySet<number> = new Set();
       const loops = createLoops((partition) => {
         const limits = createDecisionLimits();
         const suspects: Suspects = { apartBefore: new Map(), singlyBefore: new Map(), failures: new Map() };
@@ -197,7 +202,8 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           isSilence: (error) => options.isSilence?.(error) ?? false,
           onFatal,
-          open: (signal, touch, touchOfLog) =>
+          isMine: () => assigned.has(partition),
+          open: (signal, touch, touchOfLog, lease) =>
             openSession({
               log,
               options,
@@ -211,6 +217,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
               signal,
               touch,
               touchOfLog,
+              lease,
             }),
         });
       });
@@ -220,6 +227,7 @@ export function createProcessor(log: EventLog, options: ProcessorOptions): Compo
         onFatal,
         onAssigned: (partitions) => {
           options.logger.info({ partitions }, 'partitions assigned');
+          assigned = new Set(partitions);
           loops.assign(partitions);
         },
       });
@@ -263,6 +271,7 @@ interface SessionContext {
   touch: Touch;
   /** Where only the brokers have answered. */
   touchOfLog: Touch;
+  lease: OwnSessionLease;
 }
 
 /** Records of one input that are decided together. */
@@ -328,6 +337,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     signal,
     touch,
     touchOfLog,
+    lease,
   } = context;
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
@@ -372,7 +382,7 @@ async function openSession(context: SessionContext): Promise<Session> {
           `${topic} ${partition} was decided up to ${position}, and ${output} says ${positions.get(topic)}`,
           { retriable: true },
         );
-    let opened = (state = await options.open(partition, touch));
+    let opened = (state = await options.open(partition, touch, lease));
     let foldedUpTo = 0n;
     let storedAt = performance.now();
     let isStored = true;
@@ -432,7 +442,7 @@ async function openSession(context: SessionContext): Promise<Session> {
     async function startOver(): Promise<void> {
       await opened.reset(touch);
       await opened.close?.();
-      opened = state = await options.open(partition, touch);
+      opened = state = await options.open(partition, touch, lease);
       const checkpoint = await opened.checkpoint();
       if (checkpoint.offset !== 0n) throw new Error('reset() must set the checkpoint to offset 0');
       return catchUp(checkpoint);
@@ -613,6 +623,7 @@ async function openSession(context: SessionContext): Promise<Session> {
         touch();
         if (!isLate) refuseIfLate(batch, performance.now() - begunAt);
         const letters = parked.map(({ letter }) => letter);
+        await lease.confirmed();
         const offsets = await commit(batch, { events, commands, parked: letters });
         touch();
         for (const { topic } of parked) metrics.deadLetters(topic, 1);

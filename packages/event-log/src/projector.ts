@@ -13,6 +13,7 @@ import type { RawRecord } from './partition-reader.js';
 import { projectorPositions, unreadRebuild } from './projector-positions.js';
 import { rebuildType, type Checkpoint, type ProcessorStatus } from './processor.js';
 import type { FoldedRecord } from './records.js';
+import type { SessionLease } from './session-lease.js';
 import { originOf, withinSpan } from './tracing.js';
 import { batchesAtOnce, createTurns } from './turns.js';
 
@@ -33,8 +34,11 @@ export interface ProjectorOptions {
   inputs: readonly TopicName[];
   /** The service whose RebuildReadModel is obeyed: its read models are then dropped and folded anew together. */
   rebuildsWith?: ServiceName;
-  /** `touch` is to be called now and then while anything that the state does takes long: it says that something moves. */
-  open(partition: number, touch: Touch): Promise<ProjectionState>;
+  /**
+   * `touch` is to be called now and then while anything that the state does takes long: it says that something moves.
+   * @param lease to be checked before each write of the state's
+   */
+  open(partition: number, touch: Touch, lease: SessionLease): Promise<ProjectionState>;
   logger: Logger;
   onFatal(error: Error): void;
   isRetriable?(error: unknown): boolean;
@@ -85,7 +89,8 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
           isRetriable: (error) => options.isRetriable?.(error) ?? false,
           isSilence: (error) => options.isSilence?.(error) ?? false,
           onFatal,
-          async open(_, touch) {
+          isMine: () => assigned.includes(partition),
+          async open(_signal, touch, _touchOfLog, lease) {
             const session = await openProjection(log, options, {
               partition,
               afresh: resets.has(partition),
@@ -93,6 +98,7 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
                 notes.note(partition, positions);
               },
               touch,
+              lease,
             });
             resets.get(partition)?.();
             resets.delete(partition);
@@ -186,22 +192,24 @@ async function openProjection(
     afresh,
     note,
     touch,
+    lease,
   }: {
     partition: number;
     afresh: boolean;
     note: (positions: ReadonlyMap<TopicName, bigint>) => void;
     touch: Touch;
+    lease: SessionLease;
   },
 ): Promise<Session> {
   const { codec, connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
   const inputs = inputsOf(options);
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
-  let state = await options.open(partition, touch);
+  let state = await options.open(partition, touch, lease);
   if (afresh) {
     await state.reset(touch);
     await state.close?.();
-    state = await options.open(partition, touch);
+    state = await options.open(partition, touch, lease);
   }
   const positions = await readOnFrom();
   note(positions);
@@ -277,7 +285,7 @@ async function openProjection(
     logger.info('the read model is dropped and folded anew');
     await state.reset(touch);
     await state.close?.();
-    state = await options.open(partition, touch);
+    state = await options.open(partition, touch, lease);
     await state.store({ offset: 0n, positions: { [commands]: nextOffset } });
   }
 

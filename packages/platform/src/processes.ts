@@ -37,6 +37,8 @@ export interface ProcessOptions {
   logFile: string;
   /** Start again, after a growing pause, when it ends without having been told to. Default: no. */
   restart?: boolean;
+  /** Default: 30,000. */
+  longestRestartDelayMs?: number;
   /** Ready when a GET answers 2xx. */
   readyUrl?: string;
   /** Ready when this resolves; called again and again until it does. For what speaks no HTTP. */
@@ -81,9 +83,9 @@ const LONGEST_DELAY_MS = 30_000;
 const CRASH_LOOP_ATTEMPTS = 3;
 const LOG_SIZE_LIMIT_BYTES = 20_000_000;
 
-/** The pause before the nth start in a row, in milliseconds: 250, 500, 1,000 … 30,000. */
-export function restartDelayMs(attempt: number): number {
-  return Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS);
+/** The pause before the nth start in a row, in milliseconds: 250, 500, 1,000 … up to the longest. */
+export function restartDelayMs(attempt: number, longestMs = LONGEST_DELAY_MS): number {
+  return Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), longestMs);
 }
 
 /** The last lines of a text file, oldest first; none when it cannot be read. */
@@ -242,7 +244,7 @@ class SupervisedProcess implements ProcessHandle {
 
   async #restart(exit: ProcessExit, livedMs: number): Promise<void> {
     this.#earlyDeaths = livedMs >= STABLE_AFTER_MS ? 1 : this.#earlyDeaths + 1;
-    const delayMs = restartDelayMs(this.#earlyDeaths);
+    const delayMs = restartDelayMs(this.#earlyDeaths, this.#options.longestRestartDelayMs);
     this.#options.onRestart?.({
       name: this.#options.name,
       exit,

@@ -3,6 +3,6 @@ import { expect, test } from '@jest/globals';
 import { restartDelayMs } from './processes.js';
 
 test('the pause before a restart doubles, up to half a minute', () => {
-  expect([1, 2, 3, 4].map(restartDelayMs)).toEqual([250, 500, 1_000, 2_000]);
+  expect([1, 2, 3, 4].map((attempt) => restartDelayMs(attempt))).toEqual([250, 500, 1_000, 2_000]);
   expect(restartDelayMs(50)).toBe(30_000);
 });

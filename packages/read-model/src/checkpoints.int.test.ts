@@ -1,7 +1,8 @@
 // Checkpoints on the running engine.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createCheckpoints, createPositionWatch, type Checkpoint } from './checkpoints.js';
+import { createCheckpoints, type Checkpoint } from './checkpoints.js';
 import type { ReadModel } from './connection.js';
+import { createPositionWatch } from './position-watch.js';
 import { throwawayReadModel } from './testing/throwaway.js';
 
 let readModel: ReadModel;
@@ -42,11 +43,81 @@ describe('checkpoints', () => {
     expect(await checkpoints.load('scoring', 1)).toEqual(at(6n));
   });
 
-  test('two first stores at once both succeed', async () => {
-    await Promise.all(
-      [1n, 2n, 3n].map((offset) => createCheckpoints(readModel).store('race', 0, at(offset))),
+  test('of several who open a partition at once one stays its owner, and the others are refused', async () => {
+    const owners = await Promise.all(
+      [1n, 2n, 3n, 4n, 5n].map(async (offset) => {
+        const checkpoints = createCheckpoints(readModel);
+        await checkpoints.load('race', 0);
+        return { checkpoints, offset };
+      }),
     );
-    expect((await createCheckpoints(readModel).load('race', 0)).offset).toBeGreaterThan(0n);
+    const outcomes = await Promise.allSettled(
+      owners.map(({ checkpoints, offset }) => checkpoints.store('race', 0, at(offset))),
+    );
+    const stored = owners.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+    expect(stored).toHaveLength(1);
+    expect(await createCheckpoints(readModel).loadAll('race')).toEqual(
+      new Map([[0, at(stored[0]?.offset ?? -1n)]]),
+    );
+  });
+
+  test('whoever opens a partition takes it over: its owner before stores nothing any more', async () => {
+    const old = createCheckpoints(readModel);
+    await old.load('taken', 0);
+    await old.store('taken', 0, at(100n));
+    const successor = createCheckpoints(readModel);
+    expect(await successor.load('taken', 0)).toEqual(at(100n));
+    await expect(old.store('taken', 0, at(200n))).rejects.toMatchObject({
+      code: 'checkpoint_superseded',
+      retriable: true,
+    });
+    await expect(old.reset('taken', 0)).rejects.toMatchObject({ code: 'checkpoint_superseded' });
+    await successor.store('taken', 0, at(101n));
+    expect(await successor.loadAll('taken')).toEqual(new Map([[0, at(101n)]]));
+  });
+
+  test('a store does not go through where the database holds something older than what was stored last', async () => {
+    const collection = readModel.db.collection<{ _id: string }>('checkpoints');
+    const owner = createCheckpoints(readModel);
+    await owner.load('lost', 0);
+    await owner.store('lost', 0, at(100n));
+    const before = await collection.findOne({ _id: 'lost:0' });
+    await owner.store('lost', 0, at(200n));
+    // As a crash leaves it behind that has lost the last writes.
+    await collection.replaceOne({ _id: 'lost:0' }, before ?? {});
+    await expect(owner.store('lost', 0, at(300n))).rejects.toMatchObject({ code: 'checkpoint_superseded' });
+    expect(await createCheckpoints(readModel).load('lost', 0)).toEqual(at(100n));
+  });
+
+  test('a checkpoint of another run of the server is believed as far as it was confirmed', async () => {
+    const collection = readModel.db.collection<{ _id: string }>('checkpoints');
+    const owner = createCheckpoints(readModel);
+    await owner.load('restarted', 0);
+    await owner.store('restarted', 0, at(50n));
+    await createCheckpoints(readModel).load('restarted', 0);
+    const successor = createCheckpoints(readModel);
+    await successor.load('restarted', 0);
+    await successor.store('restarted', 0, at(70n));
+    if (readModel.engine === 'mongodb') return;
+    await collection.updateOne({ _id: 'restarted:0' }, { $set: { server_start: 'another' } });
+    expect(await createCheckpoints(readModel).load('restarted', 0)).toEqual(at(50n));
+  });
+
+  test('a checkpoint of before there were owners is taken over as it is', async () => {
+    const collection = readModel.db.collection<{ _id: string }>('checkpoints');
+    const old = {
+      name: 'older',
+      partition: 0,
+      generation: 2,
+      offset: 9,
+      positions: [],
+      stored_at: new Date(),
+    };
+    await collection.insertOne({ _id: 'older:0', ...old });
+    const checkpoints = createCheckpoints(readModel);
+    expect(await checkpoints.load('older', 0)).toEqual({ offset: 9n, positions: {} });
+    await checkpoints.store('older', 0, at(10n));
+    expect(await collection.findOne({ _id: 'older:0' })).toMatchObject({ generation: 2, offset: 10 });
   });
 
   test('after a reset by another process nothing is stored until the partition is opened again', async () => {
@@ -86,8 +157,8 @@ describe('waiting for a position', () => {
       ],
       10_000,
     );
-    await createCheckpoints(readModel).store('wait', 4, at(8n, 2n));
-    await createCheckpoints(readModel).store('wait', 4, at(9n, 3n));
+    await checkpoints.store('wait', 4, at(8n, 2n));
+    await checkpoints.store('wait', 4, at(9n, 3n));
     expect(await waiting).toEqual(
       new Map([
         [0, at(50n, 10n)],

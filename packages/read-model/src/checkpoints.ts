@@ -1,8 +1,12 @@
-// How far each partition's stored state reflects the log. Written after the data, so never ahead of it.
+// How far each partition's stored state reflects the log. Written after the data, so never ahead of it; by one owner, and
+// only where the database still holds what that owner stored last.
+import { randomUUID } from 'node:crypto';
 import type { TopicName } from '@lead-scoring/contracts';
+import { checkpointsName, superseded } from './checkpoint-look.js';
 import { defineCollection } from './collection-declaration.js';
 import type { ReadModel } from './connection.js';
-import { isDuplicateKey, ReadModelError, withClassifiedErrors } from './errors.js';
+import { isDuplicateKey, withClassifiedErrors } from './errors.js';
+import { serverStart } from './server-start.js';
 import { numberToOffset, offsetToNumber } from './values.js';
 
 export interface Checkpoint {
@@ -13,12 +17,17 @@ export interface Checkpoint {
 }
 
 export interface Checkpoints {
-  /** The stored checkpoint; offset 0 and no positions when there is none. */
+  /**
+   * Takes the partition's checkpoint over: who had it before can not store any more.
+   * @returns where to fold on from: the stored checkpoint, or an older one where a crash of the database may have lost
+   *   what it had acknowledged since; offset 0 and no positions when there is none
+   */
   load(name: string, partition: number): Promise<Checkpoint>;
   /**
    * Call it only when everything before the checkpoint is acknowledged by the database.
-   * @throws ReadModelError `checkpoint_superseded` (retriable: open the partition again) when somebody has reset
-   *   this partition since it was loaded: a store that went through then could be ahead of the data
+   * @throws ReadModelError `checkpoint_superseded` (retriable: open the partition again) when the database does not hold
+   *   what this owner stored last: somebody has taken the partition over or reset it, or a crash has lost it. A store
+   *   that went through then could be ahead of the data
    */
   store(name: string, partition: number, checkpoint: Checkpoint): Promise<void>;
   /** Back to offset 0, before the partition's documents are deleted. */
@@ -27,75 +36,144 @@ export interface Checkpoints {
   loadAll(name: string, partitions?: readonly number[]): Promise<Map<number, Checkpoint>>;
 }
 
-interface StoredCheckpoint {
+interface StoredPlace {
+  offset: number;
+  // A list, because topic names have dots.
+  positions: { topic: TopicName; offset: number }[];
+}
+
+interface StoredCheckpoint extends StoredPlace {
   _id: string;
   name: string;
   partition: number;
   /** Grows with every reset. */
   generation: number;
-  offset: number;
-  // A list, because topic names have dots.
-  positions: { topic: TopicName; offset: number }[];
+  /** Of the session that took the checkpoint over last; what was stored before there were owners has none. */
+  owner?: string;
+  /** Grows with every store of an owner. */
+  revision?: number;
+  /** `serverStart` as the owner knows it. */
+  server_start?: string | null;
+  /** A place before which everything is stored whatever a crash of this run of the server has lost. */
+  confirmed?: StoredPlace;
   stored_at: Date;
 }
 
-const declaration = defineCollection<StoredCheckpoint>({ name: 'checkpoints', indexes: [] });
+export const checkpointCollection = defineCollection<StoredCheckpoint>({
+  name: checkpointsName,
+  indexes: [],
+});
 
-/** One per partition state: it remembers which generation it loaded, and stores into no other. */
-export function createCheckpoints(readModel: Pick<ReadModel, 'collection'>): Checkpoints {
-  const collection = readModel.collection(declaration);
-  const generations = new Map<string, number>();
-  const load = async (id: string): Promise<StoredCheckpoint | null> => {
-    const found = await collection.findOne({ _id: id });
-    generations.set(id, found?.generation ?? 0);
-    return found;
-  };
-  const store = async (name: string, partition: number, checkpoint: Checkpoint, from: number, to: number) => {
+/** What an owner knows of the checkpoint that it has taken over. */
+interface Held {
+  generation: number;
+  revision: number;
+  isStoring: boolean;
+  serverStart: string | null;
+  /** As stored last. */
+  stored: StoredPlace;
+  confirmed: StoredPlace;
+}
+
+const beginning: StoredPlace = { offset: 0, positions: [] };
+/** Two owners that take one checkpoint over at once meet once; the bound is for what cannot be. */
+const maximumMeetings = 10;
+
+type CheckpointReadModel = Pick<ReadModel, 'collection' | 'db' | 'engine' | 'lease' | 'look'>;
+
+/** One per partition state: it is the owner of what it has loaded. */
+export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
+  const collection = readModel.collection(checkpointCollection);
+  const owner = randomUUID();
+  const owned = new Map<string, Held>();
+
+  async function takeOver(name: string, partition: number): Promise<Held> {
     const id = checkpointId(name, partition);
-    const document: Omit<StoredCheckpoint, '_id'> = {
-      name,
-      partition,
-      generation: to,
-      offset: offsetToNumber(checkpoint.offset),
-      positions: Object.entries(checkpoint.positions).map(([topic, offset]) => ({
-        topic: topic as TopicName,
-        offset: offsetToNumber(offset),
-      })),
+    for (let meeting = 1; meeting <= maximumMeetings; meeting += 1) {
+      const found = await collection.findOne({ _id: id });
+      // In this order: a crash between the two is then seen.
+      const start = await serverStart(readModel, checkpointsName);
+      const isSure = found?.server_start === undefined || found.server_start === start;
+      const place = placeOf(isSure ? found : (found.confirmed ?? found));
+      const held: Held = {
+        generation: found?.generation ?? 0,
+        revision: 0,
+        isStoring: false,
+        serverStart: start,
+        stored: place,
+        confirmed: place,
+      };
+      const document = { ...documentOf(held), name, partition };
+      if (found) {
+        const { matchedCount } = await collection.replaceOne(asFound(found), document);
+        if (matchedCount === 0) continue;
+      } else if (!(await collection.insertOne({ _id: id, ...document }).then(() => true, unlessDuplicate)))
+        continue;
+      owned.set(id, held);
+      watch(id, held);
+      return held;
+    }
+    throw superseded(id);
+  }
+
+  function watch(id: string, held: Held): void {
+    const { lease } = readModel;
+    if (!lease) return;
+    readModel.look.hold({
+      id,
+      owner,
+      lease,
+      serverStart: held.serverStart,
+      revision: () => held.revision,
+      isStoring: () => held.isStoring || owned.get(id) !== held,
+      confirm: () => {
+        held.confirmed = held.stored;
+      },
+    });
+  }
+
+  async function put(name: string, partition: number, place: StoredPlace, generations = 0): Promise<void> {
+    const id = checkpointId(name, partition);
+    const held = owned.get(id) ?? (await takeOver(name, partition));
+    const next: Held = {
+      ...held,
+      generation: held.generation + generations,
+      revision: held.revision + 1,
+      stored: place,
+      // What a reset takes back is no longer there.
+      confirmed: generations > 0 ? place : held.confirmed,
+    };
+    held.isStoring = true;
+    const { matchedCount } = await collection.replaceOne(
+      { _id: id, owner, revision: held.revision },
+      { ...documentOf(next), name, partition },
+    );
+    if (matchedCount === 0) {
+      const error = superseded(id);
+      readModel.lease?.end(error);
+      throw error;
+    }
+    Object.assign(held, next, { isStoring: false });
+  }
+
+  function documentOf(held: Held): Omit<StoredCheckpoint, '_id' | 'name' | 'partition'> {
+    return {
+      generation: held.generation,
+      owner,
+      revision: held.revision,
+      server_start: held.serverStart,
+      ...held.stored,
+      confirmed: held.confirmed,
       stored_at: new Date(),
     };
-    try {
-      await collection.replaceOne({ _id: id, generation: from }, document, { upsert: true });
-    } catch (error) {
-      // The id is there with another generation, so the upsert tried to insert it again.
-      if (!isDuplicateKey(error)) throw error;
-      const found = await collection.findOne({ _id: id });
-      if (found?.generation !== from)
-        throw new ReadModelError(
-          'checkpoint_superseded',
-          `partition ${String(partition)} of ${name} was reset by another process; open it again`,
-          true,
-          { cause: error },
-        );
-      // Two first stores at once: the other one inserted; ours replaces.
-      await collection.replaceOne({ _id: id, generation: from }, document);
-    }
-    generations.set(id, to);
-  };
-  const generationOf = async (id: string): Promise<number> =>
-    generations.get(id) ?? (await load(id))?.generation ?? 0;
+  }
+
   return {
     load: (name, partition) =>
-      withClassifiedErrors(async () => toCheckpoint(await load(checkpointId(name, partition)))),
+      withClassifiedErrors(async () => toCheckpoint((await takeOver(name, partition)).stored)),
     store: (name, partition, checkpoint) =>
-      withClassifiedErrors(async () => {
-        const generation = await generationOf(checkpointId(name, partition));
-        await store(name, partition, checkpoint, generation, generation);
-      }),
-    reset: (name, partition) =>
-      withClassifiedErrors(async () => {
-        const current = (await load(checkpointId(name, partition)))?.generation ?? 0;
-        await store(name, partition, { offset: 0n, positions: {} }, current, current + 1);
-      }),
+      withClassifiedErrors(() => put(name, partition, toPlace(checkpoint))),
+    reset: (name, partition) => withClassifiedErrors(() => put(name, partition, beginning, 1)),
     loadAll: (name, partitions) =>
       withClassifiedErrors(async () => {
         const found = partitions
@@ -106,83 +184,39 @@ export function createCheckpoints(readModel: Pick<ReadModel, 'collection'>): Che
   };
 }
 
+/** The document as it was found, and no other: null also stands for a field that is not there. */
+function asFound({ _id, generation, owner, revision }: StoredCheckpoint) {
+  return { _id, generation, owner: owner ?? null, revision: revision ?? null } as never;
+}
+
+function unlessDuplicate(error: unknown): false {
+  if (!isDuplicateKey(error)) throw error;
+  return false;
+}
+
+function placeOf(found: StoredPlace | null): StoredPlace {
+  return found ? { offset: found.offset, positions: found.positions } : beginning;
+}
+
+function toPlace({ offset, positions }: Checkpoint): StoredPlace {
+  return {
+    offset: offsetToNumber(offset),
+    positions: Object.entries(positions).map(([topic, position]) => ({
+      topic: topic as TopicName,
+      offset: offsetToNumber(position),
+    })),
+  };
+}
+
 function checkpointId(name: string, partition: number): string {
   return `${name}:${String(partition)}`;
 }
 
-function toCheckpoint(stored: StoredCheckpoint | null): Checkpoint {
-  if (!stored) return { offset: 0n, positions: {} };
+function toCheckpoint(stored: StoredPlace): Checkpoint {
   return {
     offset: numberToOffset(stored.offset),
     positions: Object.fromEntries(
       stored.positions.map(({ topic, offset }) => [topic, numberToOffset(offset)]),
     ),
-  };
-}
-
-export interface PositionReached {
-  partition: number;
-  /** The next offset that must have been reached: to wait for the record at n, n + 1. */
-  offset: bigint;
-}
-
-export interface PositionWatch {
-  /**
-   * Waits until the stored state reflects the input topic up to the given positions.
-   * @returns the checkpoints of those partitions once all are reached; null when the time is over or the signal
-   *   aborted first
-   */
-  wait(
-    topic: TopicName,
-    wanted: readonly PositionReached[],
-    timeoutMs: number,
-    signal?: AbortSignal,
-  ): Promise<Map<number, Checkpoint> | null>;
-}
-
-type Found = Map<number, Checkpoint>;
-
-const shortestPauseMs = 10;
-const longestPauseMs = 100;
-/** Who has waited for a second can wait for another twentieth of it: looking often is what a busy database needs least. */
-const pauseAfterWaiting = 1 / 20;
-
-/** One look at the checkpoints serves everybody who waits: a thousand waiting readers cost the database what one does. */
-export function createPositionWatch(checkpoints: Pick<Checkpoints, 'loadAll'>, name: string): PositionWatch {
-  let next: { at: number; timer: NodeJS.Timeout; begin: () => void; found: Promise<Found> } | undefined;
-
-  /** The checkpoints as of a look that begins after this call, at the latest after the pause. */
-  function look(pauseMs: number): Promise<Found> {
-    const at = performance.now() + pauseMs;
-    if (!next) {
-      let begin: () => void = () => undefined;
-      const found = new Promise<void>((resolve) => {
-        begin = resolve;
-      }).then(() => {
-        next = undefined;
-        return checkpoints.loadAll(name);
-      });
-      next = { at, timer: setTimeout(begin, pauseMs), begin, found };
-    } else if (at < next.at) {
-      clearTimeout(next.timer);
-      next.at = at;
-      next.timer = setTimeout(next.begin, pauseMs);
-    }
-    return next.found;
-  }
-
-  return {
-    async wait(topic, wanted, timeoutMs, signal) {
-      if (wanted.length === 0) return new Map();
-      const began = performance.now();
-      const deadline = began + timeoutMs;
-      const pauseMs = () =>
-        Math.min(longestPauseMs, Math.max(shortestPauseMs, (performance.now() - began) * pauseAfterWaiting));
-      for (let all = await checkpoints.loadAll(name); ; all = await look(pauseMs())) {
-        if (wanted.every(({ partition, offset }) => (all.get(partition)?.positions[topic] ?? 0n) >= offset))
-          return new Map([...all].filter(([partition]) => wanted.some((one) => one.partition === partition)));
-        if (performance.now() >= deadline || signal?.aborted) return null;
-      }
-    },
   };
 }

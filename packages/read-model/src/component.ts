@@ -1,6 +1,7 @@
 // The read model of a service as a part of its process: connected, with its collections made, and closed at the end.
 import type { ServerAccess, ServiceName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
+import { checkpointCollection } from './checkpoints.js';
 import { ensureCollections, type DeclaredCollection } from './collections.js';
 import { connectReadModel, databaseName, type ReadModel } from './connection.js';
 
@@ -34,7 +35,7 @@ export function createReadModelComponent(
         { logger },
       );
       try {
-        await ensureCollections(value, collections);
+        await ensureCollections(value, [...collections, checkpointCollection]);
       } catch (error) {
         await value.close();
         throw error;

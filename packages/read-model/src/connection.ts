@@ -2,9 +2,11 @@
 import type { Logger } from 'pino';
 import type { ServerAccess } from '@lead-scoring/contracts';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
+import { createLook, type CheckpointLook } from './checkpoint-look.js';
 import type { CollectionDeclaration } from './collection-declaration.js';
 import { databaseProblem } from './access-errors.js';
 import { ReadModelError, withClassifiedErrors } from './errors.js';
+import type { WriteLease } from './write-lease.js';
 
 export interface ReadModelConfiguration {
   uri: string;
@@ -27,6 +29,10 @@ export type Engine = 'mongodb' | 'ferretdb';
 export interface ReadModel {
   readonly db: Db;
   readonly engine: Engine;
+  /** Of the partition state that writes here; absent for who only reads. */
+  readonly lease?: WriteLease;
+  /** Whether the checkpoints that are held here are still what was stored. */
+  readonly look: CheckpointLook;
   collection<Stored extends Document>(declaration: CollectionDeclaration<Stored>): Collection<Stored>;
   /** Resolves when the server answers; rejects with a ReadModelError otherwise. For readiness. */
   ping(): Promise<void>;
@@ -75,9 +81,17 @@ export async function connectReadModel(
       return engineOf(await client.db('admin').command({ buildInfo: 1 }));
     });
     logger.info({ database: configuration.database, engine }, 'connected to the read model');
+    const look = createLook({ db, engine });
+    client.on('connectionClosed', ({ reason }) => {
+      if (reason === 'error') look.interrupted();
+    });
+    client.on('connectionPoolCleared', () => {
+      look.interrupted();
+    });
     return {
       db,
       engine,
+      look,
       collection: (declaration) => db.collection(declaration.name),
       ping: () =>
         withClassifiedErrors(async () => {

@@ -7,6 +7,7 @@ export type ReadModelErrorCode =
   | 'database_refused'
   | 'write_not_settled'
   | 'checkpoint_superseded'
+  | 'checkpoint_lost'
   | 'offset_out_of_range';
 
 /**

@@ -7,13 +7,9 @@ export {
   type Document,
   type Filter,
 } from 'mongodb';
-export {
-  createCheckpoints,
-  createPositionWatch,
-  type Checkpoint,
-  type Checkpoints,
-  type PositionReached,
-} from './checkpoints.js';
+export { createCheckpoints, type Checkpoint, type Checkpoints } from './checkpoints.js';
+export { createPositionWatch, type PositionReached } from './position-watch.js';
+export { underLease } from './lease.js';
 export {
   defineCollection,
   type CollectionDeclaration,

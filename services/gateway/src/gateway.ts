@@ -13,7 +13,7 @@ import {
   createRecordWriter,
   createRequester,
 } from '@lead-scoring/event-log';
-import { createReadModelComponent, isRetriable } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, underLease } from '@lead-scoring/read-model';
 import {
   createHttpServer,
   createQueryServer,
@@ -95,7 +95,8 @@ export async function openGateway(
       name: service,
       inputs: ['gateway.commands'],
       output: 'gateway.events',
-      open: (partition) => Promise.resolve(openIdentityPartition(readModel, partition, signature)),
+      open: (partition, _touch, lease) =>
+        Promise.resolve(openIdentityPartition(underLease(readModel, lease), partition, signature)),
       // No `isSilence`: without the database events are taken as before, and a gateway that starts anew needs it.
       logger,
       isRetriable,

@@ -1,6 +1,6 @@
 // The ingest service: its processor of ingest.commands, and the query port over what it has folded.
 import { createEventLogComponent, createProcessor } from '@lead-scoring/event-log';
-import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -30,7 +30,7 @@ runService({
         name: 'ingest',
         inputs: ['ingest.commands'],
         output: 'ingest.events',
-        open: (partition) => openPartition(readModel, partition),
+        open: (partition, _touch, lease) => openPartition(underLease(readModel, lease), partition),
         // What a lead sent while the batch before was under way becomes one record: large batches cost least an event.
         maxBytesPerBatch: 8 * 1024 * 1024,
         isSilence,

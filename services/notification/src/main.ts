@@ -2,7 +2,7 @@
 // notifications give, and the query port over what it has folded.
 import { createEventLogComponent, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
-import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -109,7 +109,8 @@ runService({
         inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
         output: 'notification.events',
         commandsTo: ['share.commands'],
-        open: (partition) => Promise.resolve(openPartition(readModel, partition, partitionOptions)),
+        open: (partition, _touch, lease) =>
+          Promise.resolve(openPartition(underLease(readModel, lease), partition, partitionOptions)),
         isSilence,
         logger,
         isRetriable,

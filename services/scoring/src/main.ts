@@ -1,6 +1,6 @@
 // The scoring service: its processor of events and of rule commands, and the query port over what it has folded.
 import { createEventLogComponent, createProcessor } from '@lead-scoring/event-log';
-import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -42,9 +42,12 @@ runService({
         name: 'scoring',
         inputs: ['ingest.events', 'scoring.commands'],
         output: 'scoring.events',
-        open: (partition) =>
+        open: (partition, _touch, lease) =>
           Promise.resolve(
-            openPartition(readModel, partition, { configurations, cachedLeads: configuration.CACHED_LEADS }),
+            openPartition(underLease(readModel, lease), partition, {
+              configurations,
+              cachedLeads: configuration.CACHED_LEADS,
+            }),
           ),
         isSilence,
         logger,

@@ -2,7 +2,7 @@
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
 import { createEventLogComponent, createProcessor, createProjector } from '@lead-scoring/event-log';
 import { createExplanationReader, openExplanationPartition } from '@lead-scoring/explanations';
-import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -50,9 +50,9 @@ runService({
         name: projectorName,
         inputs: ['scoring.events'],
         rebuildsWith: 'share',
-        open: (partition) =>
+        open: (partition, _touch, lease) =>
           Promise.resolve(
-            openExplanationPartition(readModel, partition, {
+            openExplanationPartition(underLease(readModel, lease), partition, {
               projectorName,
               cachedLeads: configuration.CACHED_LEADS,
               beforeReset: () =>
@@ -74,7 +74,8 @@ runService({
         name: 'share',
         inputs: ['share.commands'],
         output: 'share.events',
-        open: (partition) => Promise.resolve(openSharePartition(readModel, partition, { findLeads, endOf })),
+        open: (partition, _touch, lease) =>
+          Promise.resolve(openSharePartition(underLease(readModel, lease), partition, { findLeads, endOf })),
         isSilence,
         logger,
         isRetriable,

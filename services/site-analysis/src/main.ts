@@ -3,7 +3,7 @@
 import { routes } from '@lead-scoring/contracts';
 import { createEventLogComponent, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
-import { createReadModelComponent, isRetriable, isSilence } from '@lead-scoring/read-model';
+import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -65,9 +65,14 @@ runService({
         name: processorName,
         inputs: ['site-analysis.commands'],
         output: 'site-analysis.events',
-        open: (partition) =>
+        open: (partition, _touch, lease) =>
           Promise.resolve(
-            openPartition(readModel, partition, { runner, refusalOf: sites.refusalOf, wantedForMs, now }),
+            openPartition(underLease(readModel, lease), partition, {
+              runner,
+              refusalOf: sites.refusalOf,
+              wantedForMs,
+              now,
+            }),
           ),
         isSilence,
         logger,

@@ -13,6 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../commands.js';
+import type { ProcessHandle } from '../processes.js';
+import { waitUntil } from '../waiting.js';
 import { verifyMongodb } from '../readiness.js';
 import { makeDebianRoot, runInRoot } from './debian-root.js';
 import type { NativeContext } from './native-server.js';
@@ -155,14 +157,16 @@ export function postgresqlOptions(port: number, temporary: boolean): string[] {
     // FerretDB shares its connections (pool_max_conns below) among all clients; a few are for pg_cron.
     max_connections: '130',
     shared_buffers: '512MB',
-    // A crash may lose the last writes, never their order: the log repairs them. At most three times the
-    // delay below are lost.
-    synchronous_commit: 'off',
+    // What is acknowledged is on disk: nobody has another copy of what `npm start` keeps.
+    synchronous_commit: 'on',
     wal_writer_delay: '50ms',
     max_wal_size: '2GB',
     checkpoint_timeout: '15min',
     // Vacuuming a table of leads takes most of a core for seconds, from all that runs on two: let it take longer.
     autovacuum_vacuum_cost_delay: '20ms',
+    // After a crash of one of its processes it ends, to be started again by us: clients can tell the run of the server that
+    // may have forgotten something from the one before.
+    restart_after_crash: 'off',
     // For /dev/shm, the default, the root would need another mount.
     dynamic_shared_memory_type: 'sysv',
     // Short statements on two cores: planning for parallel or compiled execution costs more than it gives.
@@ -171,13 +175,16 @@ export function postgresqlOptions(port: number, temporary: boolean): string[] {
     log_min_messages: 'warning',
   };
   if (temporary) {
-    // Data that is thrown away need not survive a power cut.
-    Object.assign(settings, { fsync: 'off', full_page_writes: 'off' });
+    // Data that is thrown away need not survive a power cut. Here a crash may lose the last writes, never their order:
+    // those of at most three times wal_writer_delay. The log repairs them; docs/decisions/0015 says how.
+    Object.assign(settings, { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' });
   }
   return Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 }
 
 const FERRETDB_CONNECTIONS = 100;
+/** Everything waits for the database: a start that fails costs less than a long pause. */
+const longestRestartDelayMs = 2_000;
 
 export interface NativeMongodb {
   uri: string;
@@ -221,8 +228,17 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
       );
       renameSync(half, cluster);
     }
+    const gateway: { process?: ProcessHandle } = {};
+    const run = (statements: string) =>
+      runCommand('chroot', [
+        root,
+        `${BIN}/psql`,
+        `postgresql://postgres@127.0.0.1:${ports.postgresql}/postgres?connect_timeout=5`,
+        ...['--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', `--command=${statements}`],
+      ]);
     const postgresql = await context.supervise({
       name: 'postgresql',
+      longestRestartDelayMs,
       command: 'unshare',
       args: insideRoot(root, home, [
         `${BIN}/postgres`,
@@ -236,36 +252,38 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
         // Names the pid of a killed server. The folder is ours and no server of ours runs now, but by chance
         // another process may have got that pid, and PostgreSQL would refuse to start.
         rmSync(join(cluster, 'postmaster.pid'), { force: true });
+        // A MongoDB that crashes breaks its clients' connections. FerretDB would keep them, over a PostgreSQL that may have
+        // forgotten what it acknowledged.
+        gateway.process?.kill('SIGKILL');
         return Promise.resolve();
       },
-      ready: () =>
-        runCommand('chroot', [
-          root,
-          `${BIN}/psql`,
-          `postgresql://postgres@127.0.0.1:${ports.postgresql}/postgres?connect_timeout=5`,
-          ...['--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1'],
-          '--command=SET client_min_messages=warning; CREATE EXTENSION IF NOT EXISTS documentdb CASCADE',
-        ]),
+      ready: () => run('SET client_min_messages=warning; CREATE EXTENSION IF NOT EXISTS documentdb CASCADE'),
     });
     const state = join(directory.path, 'ferretdb');
     mkdirSync(state, { recursive: true });
     const uri = `mongodb://127.0.0.1:${ports.mongodb}/`;
-    const gateway = await context.supervise({
+    const ferretdbProcess = (gateway.process = await context.supervise({
       name: 'ferretdb',
+      longestRestartDelayMs,
       command: ferretdb,
       args: [
         `postgres://postgres@127.0.0.1:${ports.postgresql}/postgres?pool_max_conns=${FERRETDB_CONNECTIONS}`,
         `127.0.0.1:${ports.mongodb}`,
         state,
       ],
+      // A connection that it opens while PostgreSQL starts takes every document for invalid BSON, for as long as it lives.
+      beforeStart: () =>
+        waitUntil(() => run('SELECT'), { description: 'PostgreSQL does not answer', timeoutMs: 60_000 }).then(
+          () => undefined,
+        ),
       // Its collector takes a quarter of its time otherwise; a few hundred megabytes of memory are cheaper.
       env: { GOGC: '400' },
       ready: () => verifyMongodb(uri),
-    });
+    }));
     return {
       uri,
       async stop() {
-        await gateway.stop(directory.temporary ? 'SIGKILL' : 'SIGTERM');
+        await ferretdbProcess.stop(directory.temporary ? 'SIGKILL' : 'SIGTERM');
         await postgresql.stop();
       },
     };

@@ -19,7 +19,15 @@ export interface NativeContext {
 
 type ServerProcessOptions = Pick<
   ProcessOptions,
-  'name' | 'command' | 'args' | 'env' | 'ready' | 'readyUrl' | 'beforeStart' | 'stopSignal'
+  | 'name'
+  | 'command'
+  | 'args'
+  | 'env'
+  | 'ready'
+  | 'readyUrl'
+  | 'beforeStart'
+  | 'stopSignal'
+  | 'longestRestartDelayMs'
 >;
 
 /** A supervisor for the servers of one run. `stopAll` ends those still running, the last started first. */

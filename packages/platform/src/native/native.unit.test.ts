@@ -113,6 +113,8 @@ describe('a broker', () => {
 describe('PostgreSQL', () => {
   test('keeps kept data through a power cut, and does not care for temporary data', () => {
     expect(postgresqlOptions(5432, false)).not.toContain('fsync=off');
+    expect(postgresqlOptions(5432, false)).toContain('synchronous_commit=on');
+    expect(postgresqlOptions(5432, true)).toContain('synchronous_commit=off');
     expect(postgresqlOptions(5432, true)).toContain('fsync=off');
   });
 

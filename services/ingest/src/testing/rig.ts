@@ -1,6 +1,7 @@
 // The ingest service in this process on real servers: commands in through the log, reads through the query port.
 import { encodePosition, records as declarations } from '@lead-scoring/contracts';
 import { createProcessor, listLag, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { underLease } from '@lead-scoring/read-model';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import type { IntakeCommand } from '../intake/events.js';
 import { ingestCollections, openPartition, processorName } from '../partition-state.js';
@@ -34,7 +35,7 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
         name: processorName,
         inputs: ['ingest.commands'],
         output: 'ingest.events',
-        open: (partition) => openPartition(readModel, partition),
+        open: (partition, _touch, lease) => openPartition(underLease(readModel, lease), partition),
         logger,
         onFatal,
       }),

@@ -15,6 +15,7 @@ import {
   createPositionWatch,
   isRetriable,
   isSilence,
+  underLease,
   type ReadModel,
 } from '@lead-scoring/read-model';
 
@@ -126,9 +127,9 @@ export function createExplanationsProjector(
     rebuildsWith: 'notification',
     isRetriable,
     isSilence,
-    open: (partition) =>
+    open: (partition, _touch, lease) =>
       Promise.resolve(
-        openExplanationPartition(readModel, partition, {
+        openExplanationPartition(underLease(readModel, lease), partition, {
           projectorName: explanationsProjector,
           // Whoever explains waits until what it explains is folded: nothing more is to be said of a rebuild.
           beforeReset: () => Promise.resolve(),

@@ -2,6 +2,7 @@
 // the log, reads through the query port, and senders that may reach the receivers of a test.
 import { createProcessor, type OutgoingRecord } from '@lead-scoring/event-log';
 import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
+import { underLease } from '@lead-scoring/read-model';
 import { createSealing, type Sealing } from '@lead-scoring/service';
 import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { notificationCollections } from '../collections.js';
@@ -89,7 +90,8 @@ export async function startRig({
       inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
       output: 'notification.events',
       commandsTo: ['share.commands'],
-      open: (partition) => Promise.resolve(openPartition(readModel, partition, options)),
+      open: (partition, _touch, lease) =>
+        Promise.resolve(openPartition(underLease(readModel, lease), partition, options)),
       logger,
       onFatal,
     }),

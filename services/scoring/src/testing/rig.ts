@@ -2,6 +2,7 @@
 // through the query port.
 import { records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { createProcessor, outgoing } from '@lead-scoring/event-log';
+import { underLease } from '@lead-scoring/read-model';
 import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import type { ConfigurationCommand } from '../configuration/events.js';
 import { createConfigurationReader } from '../configuration/store.js';
@@ -44,8 +45,10 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
         name: processorName,
         inputs: ['ingest.events', 'scoring.commands'],
         output: 'scoring.events',
-        open: (partition) =>
-          Promise.resolve(openPartition(readModel, partition, { configurations, cachedLeads: 1_000 })),
+        open: (partition, _touch, lease) =>
+          Promise.resolve(
+            openPartition(underLease(readModel, lease), partition, { configurations, cachedLeads: 1_000 }),
+          ),
         logger,
         onFatal,
       }),

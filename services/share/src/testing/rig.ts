@@ -14,6 +14,7 @@ import {
   type RecordPosition,
 } from '@lead-scoring/event-log';
 import { createExplanationReader, openExplanationPartition } from '@lead-scoring/explanations';
+import { underLease } from '@lead-scoring/read-model';
 import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { openServiceRig, type Answer, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { createCatchingUp } from '../catching-up.js';
@@ -80,9 +81,9 @@ export async function startRig({
         name: projectorName,
         inputs: ['scoring.events'],
         rebuildsWith: processorName,
-        open: (partition) =>
+        open: (partition, _touch, lease) =>
           Promise.resolve(
-            openExplanationPartition(readModel, partition, {
+            openExplanationPartition(underLease(readModel, lease), partition, {
               projectorName,
               cachedLeads: 100,
               beforeReset: () =>
@@ -99,9 +100,9 @@ export async function startRig({
       name: processorName,
       inputs: ['share.commands'],
       output: 'share.events',
-      open: (partition) =>
+      open: (partition, _touch, lease) =>
         Promise.resolve(
-          openSharePartition(readModel, partition, {
+          openSharePartition(underLease(readModel, lease), partition, {
             findLeads: createFindLeads(readModel, log, { timeoutMs: findLeadsTimeoutMs }),
             endOf,
           }),

@@ -2,6 +2,7 @@
 // and analyses that end when a test says so.
 import { records as declarations, type SiteAnalysis } from '@lead-scoring/contracts';
 import { createProcessor, outgoing } from '@lead-scoring/event-log';
+import { underLease } from '@lead-scoring/read-model';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { analysisQueries } from '../analyses/queries.js';
 import { openPartition, processorName, siteAnalysisCollections } from '../partition-state.js';
@@ -67,9 +68,9 @@ export async function startRig({ partitions = 2 } = {}): Promise<Rig> {
         name: processorName,
         inputs: ['site-analysis.commands'],
         output: 'site-analysis.events',
-        open: (partition) =>
+        open: (partition, _touch, lease) =>
           Promise.resolve(
-            openPartition(readModel, partition, {
+            openPartition(underLease(readModel, lease), partition, {
               runner: runner.value,
               refusalOf: (url) =>
                 url.startsWith('ftp:') ? { code: 'scheme_not_allowed', message: 'Use https.' } : null,

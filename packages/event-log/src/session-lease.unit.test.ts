@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals';
+import { createSessionLease, isLoss } from './session-lease.js';
+
+describe('a session may write', () => {
+  test('until the group may have given its partition away, and again once it has not', () => {
+    let heldUntil = 100;
+    let now = 99;
+    const lease = createSessionLease(
+      () => heldUntil,
+      () => now,
+    );
+    lease.check();
+    now = 100;
+    expect(() => {
+      lease.check();
+    }).toThrow(/opened anew/);
+    heldUntil = 101;
+    lease.check();
+  });
+
+  test('never again once it was ended, for the reason that was given first', async () => {
+    const lease = createSessionLease(() => Infinity);
+    expect(lease.hasEnded()).toBe(false);
+    lease.end(new Error('first'));
+    expect(lease.hasEnded()).toBe(true);
+    lease.end(new Error('second'));
+    expect(() => {
+      lease.check();
+    }).toThrow('first');
+    await expect(lease.confirmed()).rejects.toThrow('first');
+  });
+
+  test('what is in doubt is confirmed once every doubt has ended, however it ended', async () => {
+    const lease = createSessionLease(() => Infinity);
+    await lease.confirmed();
+    let clear: () => void = () => undefined;
+    let isConfirmed = false;
+    lease.doubt(new Promise<void>((resolve) => (clear = resolve)));
+    lease.doubt(Promise.reject(new Error('the look has failed')));
+    const confirmed = lease.confirmed().then(() => (isConfirmed = true));
+    await new Promise(setImmediate);
+    expect(isConfirmed).toBe(false);
+    clear();
+    await confirmed;
+  });
+
+  test('what tells of another owner is told from other errors', () => {
+    expect(isLoss(Object.assign(new Error('x'), { code: 'checkpoint_superseded' }))).toBe(true);
+    expect(isLoss(Object.assign(new Error('x'), { code: 'database_unavailable' }))).toBe(false);
+    expect(isLoss(undefined)).toBe(false);
+  });
+});
