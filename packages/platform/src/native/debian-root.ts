@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../commands.js';
 import type { Guardian } from '../guardian.js';
+import type { Progress } from '../progress.js';
 import type { Machine } from './machine.js';
 
 /** One line of `apt-get indextargets`, in the format that `debianMirror` asks for. */
@@ -60,15 +61,42 @@ export async function runInRoot(
   );
 }
 
+/** Packages by name, with the version to take; null for any. */
+export type PinnedPackages = Readonly<Record<string, string | null>>;
+
 /**
- * Makes a Debian sid root in an existing empty folder and installs packages in it.
+ * What to ask apt for. Debian's archive keeps no version that sid has gone beyond, unless the mirror is a snapshot.
+ *
+ * @param madison what `apt-cache madison` says of the packages: `name | version | source`, a line for each version
+ */
+export function packagesToInstall(
+  pinned: PinnedPackages,
+  madison: string,
+): { install: string[]; gone: { name: string; wanted: string; there: string }[] } {
+  const lines = madison.split('\n').map((line) => line.split('|').map((part) => part.trim()));
+  const install: string[] = [];
+  const gone: { name: string; wanted: string; there: string }[] = [];
+  for (const [name, wanted] of Object.entries(pinned)) {
+    const versions = lines.filter(([of]) => of === name).map(([, version = '']) => version);
+    if (wanted !== null && versions.includes(wanted)) install.push(`${name}=${wanted}`);
+    else {
+      install.push(name);
+      if (wanted !== null) gone.push({ name, wanted, there: versions[0] ?? 'none' });
+    }
+  }
+  return { install, gone };
+}
+
+/**
+ * Makes a Debian sid root in an existing empty folder and installs packages in it. Where the mirror no longer has a version
+ * that is asked for, that is said aloud, and the one that it has is taken.
  *
  * @throws Error when the mirror does not serve it; the packages' configuration may fail, their files not
  */
 export async function makeDebianRoot(
   root: string,
-  packages: readonly string[],
-  { machine, guardian }: { machine: Machine; guardian: Guardian },
+  packages: PinnedPackages,
+  { machine, guardian, progress }: { machine: Machine; guardian: Guardian; progress: Progress },
 ): Promise<void> {
   await machine.debootstrap();
   const mirror = await debianMirror(machine);
@@ -96,8 +124,16 @@ export async function makeDebianRoot(
   // A frozen mirror's release file is past its date.
   const apt = ['apt-get', '-o', 'Acquire::Check-Valid-Until=false'];
   await runInRoot(root, [...apt, 'update'], { guardian, env });
+  const names = Object.keys(packages);
+  const madison = await runInRoot(root, ['apt-cache', 'madison', ...names], { guardian });
+  const { install, gone } = packagesToInstall(packages, madison);
+  for (const { name, wanted, there } of gone)
+    progress.say(
+      `Debian's mirror no longer has ${name} ${wanted}, which the system was tested with; its ${there} is taken. ` +
+        'For the tested one, let apt of this machine use a dated snapshot of Debian, remove the folder of PostgreSQL from the cache and start again',
+    );
   try {
-    await runInRoot(root, [...apt, 'install', '--yes', '--no-install-recommends', ...packages], {
+    await runInRoot(root, [...apt, 'install', '--yes', '--no-install-recommends', ...install], {
       guardian,
       env,
     });
@@ -105,7 +141,7 @@ export async function makeDebianRoot(
     // Unpacked is enough: a script that wants an init system may fail in a bare root.
     const states = await runInRoot(
       root,
-      ['dpkg-query', '--show', '--showformat=${db:Status-Status}\n', ...packages],
+      ['dpkg-query', '--show', '--showformat=${db:Status-Status}\n', ...names],
       {
         guardian,
       },

