@@ -260,6 +260,7 @@ export function hasBody(req: IncomingMessage): boolean {
 /**
  * A JSON body: `readBody`, `decodeUtf8` and `parseJson` in one.
  * @param isOptional a request without a body is then one with an empty object
+ * @param check sees the bytes before they are parsed
  */
 export async function readJson(
   req: IncomingMessage,
@@ -267,9 +268,19 @@ export async function readJson(
     maximumBytes,
     maximumDepth = 64,
     isOptional = false,
-  }: { maximumBytes: number; maximumDepth?: number; isOptional?: boolean },
+    check,
+  }: {
+    maximumBytes: number;
+    maximumDepth?: number;
+    isOptional?: boolean;
+    check?: (bytes: Uint8Array) => void;
+  },
 ): Promise<unknown> {
-  if (isOptional && !hasBody(req)) return {};
+  if (isOptional && !hasBody(req)) {
+    check?.(new Uint8Array());
+    return {};
+  }
   const { bytes } = await readBody(req, { maximumBytes, types: ['application/json'] });
+  check?.(bytes);
   return parseJson(decodeUtf8(bytes), { maximumDepth });
 }

@@ -474,7 +474,10 @@ describe('the query port', () => {
     const url = `http://127.0.0.1:${String(value.port)}`;
     const get = async (path: string, of: InternalClaims = claims, headers: Record<string, string> = {}) =>
       fetch(url + path, {
-        headers: { [internalAuthorizationHeader]: await signInternal(of, secret), ...headers },
+        headers: {
+          [internalAuthorizationHeader]: await signInternal(of, { method: 'GET', target: path }, secret),
+          ...headers,
+        },
       });
     return { url, get };
   }
@@ -489,6 +492,35 @@ describe('the query port', () => {
     expect((await get('/leads/search?q=x', { ...claims, request_id: 'r2' })).status).toBe(200);
   });
 
+  test('takes a captured header for the request that it was made for, and for no other', async () => {
+    const { url } = await start();
+    const path = `/triggers/${claims.credential_id}/simulate`;
+    const search = '/leads/search?q=mine';
+    const header = await signInternal(claims, { method: 'GET', target: search }, secret);
+    const question = { method: 'POST', target: path, body: Buffer.from('{"from":"2026"}') };
+    const asked = await signInternal(claims, question, secret);
+    const send = async (target: string, authorization: string, body?: string) =>
+      fetch(url + target, {
+        ...(body !== undefined && { method: 'POST', body }),
+        headers: { [internalAuthorizationHeader]: authorization, 'content-type': 'application/json' },
+      });
+    expect((await send(search, header)).status).toBe(200);
+    expect((await send(path, asked, '{"from":"2026"}')).status).toBe(200);
+    for (const response of [
+      await send('/leads/search?q=yours', header),
+      await send('/leads/search', header),
+      await send(`/leads/${claims.credential_id}?limit=3`, header),
+      await send(path, header, '{"from":"2026"}'),
+      await send(path, asked, '{"from":"2025"}'),
+      await send(path, asked, ''),
+      await send(search, asked),
+    ])
+      expect([response.status, (await problemOf(response)).code]).toEqual([
+        401,
+        'internal_authorization_invalid',
+      ]);
+  });
+
   test('takes a question as POST with a body, within bounds and as declared, and only so', async () => {
     const { url, get } = await start();
     const path = `/triggers/${claims.credential_id}/simulate`;
@@ -496,7 +528,11 @@ describe('the query port', () => {
       fetch(url + path, {
         method: 'POST',
         headers: {
-          [internalAuthorizationHeader]: await signInternal(claims, secret),
+          [internalAuthorizationHeader]: await signInternal(
+            claims,
+            { method: 'POST', target: path, body: Buffer.from(body) },
+            secret,
+          ),
           'content-type': type,
         },
         body,
@@ -540,8 +576,11 @@ describe('the query port', () => {
       checkAnswers: true,
     }).start();
     running.push(stop);
-    const response = await fetch(`http://127.0.0.1:${String(value.port)}/leads/search?q=x`, {
-      headers: { [internalAuthorizationHeader]: await signInternal(claims, secret) },
+    const target = '/leads/search?q=x';
+    const response = await fetch(`http://127.0.0.1:${String(value.port)}${target}`, {
+      headers: {
+        [internalAuthorizationHeader]: await signInternal(claims, { method: 'GET', target }, secret),
+      },
     });
     expect(response.status).toBe(500);
   });

@@ -38,6 +38,7 @@ export {
 } from './health.js';
 export { createHttpServer, type HttpServerOptions, type ListeningServer } from './http-server.js';
 export {
+  assertSignedBody,
   internalAuthorizationHeader,
   signInternal,
   verifyInternal,

@@ -1,4 +1,6 @@
-// How the gateway proves to a service's query port who asks: a signed token of one minute.
+// How the gateway proves to a service's query port who asks, and what: a signed token of one minute, for one request.
+// docs/decisions/0018-internal-calls-are-signed-whole.md
+import { createHash } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { ProblemError } from './problems.js';
@@ -17,6 +19,23 @@ const claims = z.object({
 });
 export type InternalClaims = z.infer<typeof claims>;
 
+/** The request that a token is for, as it is on the wire. */
+export interface InternalCall {
+  method: string;
+  /** Path and query, byte for byte. */
+  target: string;
+  /** Absent for a request without one. */
+  body?: Uint8Array | undefined;
+}
+
+const callClaims = z.object({ method: z.string(), target: z.string(), body_hash: z.string() });
+
+/** Who asks, and the hash of the body that they ask with. */
+export interface VerifiedCall {
+  claims: InternalClaims;
+  bodyHash: string;
+}
+
 const lifetimeSeconds = 60;
 const audience = 'lead-scoring-internal';
 
@@ -24,9 +43,13 @@ function keyOf(secret: string): Uint8Array {
   return new TextEncoder().encode(secret);
 }
 
-/** The value of the header `X-Internal-Authorization`, valid for 60 s. */
-export async function signInternal(internal: InternalClaims, secret: string): Promise<string> {
-  return new SignJWT({ ...internal })
+/** The value of the header `X-Internal-Authorization`: for this request alone, for 60 s. */
+export async function signInternal(
+  internal: InternalClaims,
+  { method, target, body }: InternalCall,
+  secret: string,
+): Promise<string> {
+  return new SignJWT({ ...internal, method, target, body_hash: hashOf(body) })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setAudience(audience)
     .setIssuedAt()
@@ -35,10 +58,14 @@ export async function signInternal(internal: InternalClaims, secret: string): Pr
 }
 
 /**
- * Who asks, by the header's value.
+ * Who asks, by the header's value. The body is checked by `assertSignedBody`, once it is read.
  * @throws ProblemError 401 `internal_authorization_invalid`; clocks of two machines may differ by 5 s
  */
-export async function verifyInternal(header: string | undefined, secret: string): Promise<InternalClaims> {
+export async function verifyInternal(
+  header: string | undefined,
+  { method, target }: Pick<InternalCall, 'method' | 'target'>,
+  secret: string,
+): Promise<VerifiedCall> {
   try {
     if (header === undefined) throw new Error('the header is missing');
     const { payload } = await jwtVerify(header, keyOf(secret), {
@@ -48,11 +75,29 @@ export async function verifyInternal(header: string | undefined, secret: string)
       maxTokenAge: lifetimeSeconds,
       requiredClaims: ['exp', 'iat'],
     });
-    return claims.parse(payload);
+    const call = callClaims.parse(payload);
+    if (call.method !== method || call.target !== target)
+      throw new Error('it was signed for another request');
+    return { claims: claims.parse(payload), bodyHash: call.body_hash };
   } catch (error) {
-    throw new ProblemError(401, 'internal_authorization_invalid', 'This port is for the gateway only.', {
-      cause: error,
-      headers: { 'WWW-Authenticate': 'Internal' },
-    });
+    throw refused(error);
   }
+}
+
+/** @throws ProblemError 401 where another body was signed */
+export function assertSignedBody({ bodyHash }: VerifiedCall, body: Uint8Array): void {
+  if (hashOf(body) !== bodyHash) throw refused(new Error('it was signed for another body'));
+}
+
+function refused(cause: unknown): ProblemError {
+  return new ProblemError(401, 'internal_authorization_invalid', 'This port is for the gateway only.', {
+    cause,
+    headers: { 'WWW-Authenticate': 'Internal' },
+  });
+}
+
+function hashOf(body: Uint8Array | undefined): string {
+  return createHash('sha256')
+    .update(body ?? '')
+    .digest('base64url');
 }

@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
-import { signInternal, verifyInternal, type InternalClaims } from './internal-authentication.js';
+import {
+  assertSignedBody,
+  signInternal,
+  verifyInternal,
+  type InternalClaims,
+} from './internal-authentication.js';
 import { formatPositions, parsePositions } from './positions.js';
 
 const secret = 's'.repeat(32);
@@ -12,22 +17,27 @@ const claims: InternalClaims = {
   role: 'viewer',
   request_id: 'request-1',
 };
+const call = { method: 'GET', target: '/leads?limit=3' };
 const refused = { status: 401, code: 'internal_authorization_invalid' };
 const token = (change: (jwt: SignJWT) => SignJWT, key = secret) =>
   change(
-    new SignJWT({ ...claims }).setProtectedHeader({ alg: 'HS256' }).setAudience('lead-scoring-internal'),
+    new SignJWT({ ...claims, ...call, body_hash: '' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setAudience('lead-scoring-internal'),
   ).sign(new TextEncoder().encode(key));
 
 describe('internal authentication', () => {
   test('who asks comes through unchanged', async () => {
-    expect(await verifyInternal(await signInternal(claims, secret), secret)).toEqual(claims);
+    const verified = await verifyInternal(await signInternal(claims, call, secret), call, secret);
+    expect(verified.claims).toEqual(claims);
     const withoutUnit: InternalClaims = { ...claims };
     delete withoutUnit.ou_id;
-    expect(await verifyInternal(await signInternal(withoutUnit, secret), secret)).toEqual(withoutUnit);
+    const signed = await signInternal(withoutUnit, call, secret);
+    expect((await verifyInternal(signed, call, secret)).claims).toEqual(withoutUnit);
   });
 
   test('anything else is refused: none, another secret, changed, expired, without an end, unsigned, other claims', async () => {
-    const good = await signInternal(claims, secret);
+    const good = await signInternal(claims, call, secret);
     const [header = '', payload = '', signature = ''] = good.split('.');
     const now = Math.floor(Date.now() / 1_000);
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
@@ -37,16 +47,32 @@ describe('internal authentication', () => {
       'x',
       unsigned,
       `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`,
-      await signInternal(claims, 't'.repeat(32)),
+      await signInternal(claims, call, 't'.repeat(32)),
       await token((jwt) => jwt.setIssuedAt(now - 120).setExpirationTime(now - 60)),
       await token((jwt) => jwt.setIssuedAt(now - 600).setExpirationTime(now + 600)),
       await token((jwt) => jwt.setIssuedAt()),
       await token((jwt) => jwt.setExpirationTime('60s')),
-      await signInternal({ ...claims, role: 'owner' as 'admin' }, secret),
-      await signInternal({ ...claims, ou_id: 'x' }, secret),
+      await signInternal({ ...claims, role: 'owner' as 'admin' }, call, secret),
+      await signInternal({ ...claims, ou_id: 'x' }, call, secret),
     ])
-      await expect(verifyInternal(value, secret)).rejects.toMatchObject(refused);
+      await expect(verifyInternal(value, call, secret)).rejects.toMatchObject(refused);
   });
+});
+
+test('a token is for one method, one path with its query, and one body', async () => {
+  const body = Buffer.from('{"from":"2026"}');
+  const signed = await signInternal(claims, { ...call, method: 'POST', body }, secret);
+  const verified = await verifyInternal(signed, { ...call, method: 'POST' }, secret);
+  assertSignedBody(verified, body);
+  expect(() => {
+    assertSignedBody(verified, Buffer.from('{"from":"2025"}'));
+  }).toThrow(expect.objectContaining(refused));
+  for (const other of [
+    call,
+    { method: 'POST', target: '/leads?limit=4' },
+    { method: 'POST', target: '/leads' },
+  ])
+    await expect(verifyInternal(signed, other, secret)).rejects.toMatchObject(refused);
 });
 
 describe('minimum positions', () => {

@@ -8,9 +8,11 @@ import type { Component } from './component.js';
 import { livenessHandler, readinessHandler, type HealthCheck } from './health.js';
 import { createHttpServer, type ListeningServer } from './http-server.js';
 import {
+  assertSignedBody,
   internalAuthorizationHeader,
   verifyInternal,
   type InternalClaims,
+  type VerifiedCall,
 } from './internal-authentication.js';
 import { metricsHandler } from './metrics.js';
 import { minimumPositionsHeader, parsePositions, type PartitionPosition } from './positions.js';
@@ -69,7 +71,7 @@ export class RenderedAnswer {
 /** A route with its handler, ready to be mounted. */
 export interface BoundQuery {
   route: QueryRoute;
-  handle(req: Request, claims: InternalClaims): Promise<unknown>;
+  handle(req: Request, call: VerifiedCall): Promise<unknown>;
 }
 
 /** Binds a declared read route of an OU to its handler: zod in, plain values out. */
@@ -79,7 +81,8 @@ export function bindQuery<const Route extends QueryRoute>(
 ): BoundQuery {
   return {
     route,
-    handle: async (req, claims) => {
+    handle: async (req, call) => {
+      const { claims } = call;
       if (claims.ou_id === undefined)
         throw new ProblemError(
           400,
@@ -87,7 +90,7 @@ export function bindQuery<const Route extends QueryRoute>(
           'This route belongs to an OU; set the active one first.',
         );
       const context = { ...contextOf(req, claims), ouId: claims.ou_id };
-      return handler({ ...(await inputOf(route, req)), context });
+      return handler({ ...(await inputOf(route, req, call)), context });
     },
   };
 }
@@ -99,9 +102,10 @@ export function bindInternalQuery<const Route extends QueryRoute>(
 ): BoundQuery {
   return {
     route,
-    handle: async (req, claims) => {
+    handle: async (req, call) => {
+      const { claims } = call;
       const context = contextOf(req, claims);
-      return handler({ ...(await inputOf(route, req)), context });
+      return handler({ ...(await inputOf(route, req, call)), context });
     },
   };
 }
@@ -112,11 +116,18 @@ const maximumBodyBytes = 1_000_000;
 async function inputOf<Route extends QueryRoute>(
   route: Route,
   req: Request,
+  call: VerifiedCall,
 ): Promise<Pick<QueryInput<Route>, 'params' | 'query' | 'body'>> {
   const body = route.body
     ? parseOrProblem(
         route.body,
-        await readJson(req, { maximumBytes: maximumBodyBytes, isOptional: bodyIsOptional(route) }),
+        await readJson(req, {
+          maximumBytes: maximumBodyBytes,
+          isOptional: bodyIsOptional(route),
+          check: (bytes) => {
+            assertSignedBody(call, bytes);
+          },
+        }),
         'body',
       )
     : undefined;
@@ -216,8 +227,10 @@ function literalFirst(routes: readonly BoundQuery[]): BoundQuery[] {
 function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean): RequestHandler {
   const declared = bound.route.responses[200]?.schema;
   return async (req, res) => {
-    const claims = await verifyInternal(req.get(internalAuthorizationHeader), internalSecret);
-    const answer = await bound.handle(req, claims);
+    const { method, originalUrl: target } = req;
+    const header = req.get(internalAuthorizationHeader);
+    const call = await verifyInternal(header, { method, target }, internalSecret);
+    const answer = await bound.handle(req, call);
     if (answer instanceof RenderedAnswer) {
       res
         .status(answer.options.status ?? 200)

@@ -181,6 +181,7 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
           role: 'viewer',
           request_id: 'test',
         },
+        { method: 'GET', target: path },
         internalSecret,
       );
       const response = await fetch(`http://127.0.0.1:${String(server.value.port)}${path}`, {

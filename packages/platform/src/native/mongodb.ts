@@ -45,7 +45,7 @@ async function installFerretdb(context: NativeContext): Promise<string> {
   const part = await cache.part(`ferretdb-${FERRETDB_VERSION}`, async (directory) => {
     const go = await machine.go();
     // Only the modules that go.sum names, as it names them; no C, so that it runs outside the root as well.
-    const env = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -trimpath -buildvcs=false' };
+    const env = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' };
     const writeSources = (sources: string): void => {
       cpSync(FERRETDB_SOURCES, sources, { recursive: true });
     };

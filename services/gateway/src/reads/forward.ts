@@ -76,8 +76,10 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
     const askFor =
       (req: Request, ouId: string): Ask =>
       async (owner, path) => {
+        const call = { method: 'GET', target: path };
+        const authorization = await signInternal(claimsOf(req, ouId), call, options.internalSecret);
         const headers = {
-          [internalAuthorizationHeader]: await signInternal(claimsOf(req, ouId), options.internalSecret),
+          [internalAuthorizationHeader]: authorization,
           'x-request-id': requestIdOf(req),
         };
         return request(pools[owner], { method: 'GET', path, headers });
@@ -125,7 +127,6 @@ async function forward(
     route.body && (!bodyIsOptional(route) || hasBody(req)) ? await questionOf(route.body, req) : undefined;
   const claims = claimsOf(req, ouId);
   const headers: Record<string, string> = {
-    [internalAuthorizationHeader]: await signInternal(claims, internalSecret),
     'x-request-id': claims.request_id,
     accept: req.headers.accept ?? '*/*',
   };
@@ -133,12 +134,21 @@ async function forward(
   res.once('close', () => {
     gone.abort();
   });
-  const ask = (
+  const ask = async (
     owner: Owner,
     path: string,
     extra: Record<string, string> = {},
-    asked: Pick<Dispatcher.RequestOptions, 'method' | 'body'> = { method: 'GET' },
-  ) => request(pools[owner], { path, headers: { ...headers, ...extra }, signal: gone.signal, ...asked });
+    asked: { method: 'GET' | 'POST'; body?: Buffer } = { method: 'GET' },
+  ) => {
+    const call = { method: asked.method, target: path, body: asked.body };
+    const authorization = await signInternal(claims, call, internalSecret);
+    return request(pools[owner], {
+      path,
+      headers: { ...headers, [internalAuthorizationHeader]: authorization, ...extra },
+      signal: gone.signal,
+      ...asked,
+    });
+  };
   try {
     const extra: Record<string, string> = {};
     if (query.min_position !== undefined) {

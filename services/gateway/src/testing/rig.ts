@@ -13,6 +13,7 @@ import {
 } from '@lead-scoring/event-log';
 import { databaseName } from '@lead-scoring/read-model';
 import {
+  assertSignedBody,
   createLogger,
   internalAuthorizationHeader,
   parseConfiguration,
@@ -107,13 +108,16 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
 
   const owner = createServer((req, res) => {
     const header = req.headers[internalAuthorizationHeader];
-    verifyInternal(typeof header === 'string' ? header : undefined, internalSecret).then(
-      (claims) => {
+    const { url: target = '', method = '' } = req;
+    verifyInternal(typeof header === 'string' ? header : undefined, { method, target }, internalSecret).then(
+      (call) => {
         const chunks: Buffer[] = [];
         req.on('data', (chunk: Buffer) => chunks.push(chunk));
         req.on('end', () => {
-          const { url = '', method = '', headers } = req;
-          const request = { url, method, headers, claims, body: Buffer.concat(chunks).toString('utf8') };
+          const body = Buffer.concat(chunks);
+          assertSignedBody(call, body);
+          const { headers } = req;
+          const request = { url: target, method, headers, claims: call.claims, body: body.toString('utf8') };
           forwarded.push(request);
           ownerAnswer(request, res);
         });

@@ -948,6 +948,11 @@ describe('over HTTP', () => {
             role: 'editor',
             request_id: 'test',
           },
+          {
+            method: body ? 'POST' : 'GET',
+            target: path,
+            ...(body && { body: Buffer.from(JSON.stringify(body)) }),
+          },
           secret,
         ),
       },
