@@ -17,6 +17,7 @@ export * from './domain/position.js';
 export * from './domain/score-range.js';
 export * from './domain/scoring-configuration.js';
 export * from './domain/share-tokens.js';
+export * from './domain/shown-url.js';
 export * from './domain/site-analysis.js';
 export * from './domain/webhook.js';
 export * from './documents/asyncapi.js';

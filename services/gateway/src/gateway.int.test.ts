@@ -334,14 +334,14 @@ describe('notification channels', () => {
   const webhook = {
     name: 'Receiver',
     type: 'webhook',
-    config: { url: 'https://example.com/hook', auth_header: 'Bearer of the receiver' },
+    config: { url: 'https://example.com/services/T0/hook-secret', auth_header: 'Bearer of the receiver' },
   };
   const answered = {
     id: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
     unit_id: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
     name: 'Receiver',
     type: 'webhook',
-    config: { url: 'https://example.com/hook', auth_header: '…iver' },
+    config: { url: 'https://example.com/…cret', auth_header: '…iver' },
     status: 'active',
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',
@@ -366,22 +366,34 @@ describe('notification channels', () => {
       payload: {
         ou_id: ouId,
         name: 'Receiver',
-        destination: { type: 'webhook', config: { auth_header: { last_four: 'iver' } } },
+        destination: {
+          type: 'webhook',
+          config: {
+            url: { origin: 'https://example.com', last_four: 'cret' },
+            auth_header: { last_four: 'iver' },
+          },
+        },
       },
     });
     const written = JSON.stringify(command?.payload);
     expect(written).not.toContain('Bearer of');
+    expect(written).not.toContain('hook-secret');
     expect(written).not.toContain('whsec_');
   });
 
   test('a secret sent as it is shown keeps the one that is there; a channel that signs nothing shows no secret', async () => {
     answer();
     const channelId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
-    const config = { ...webhook.config, auth_header: '…iver' };
+    const config = { url: 'https://example.com/…cret', auth_header: '…iver' };
     await rig.call('PUT', `/notification-channels/${channelId}`, { body: { ...webhook, config } });
     expect(rig.commands.at(-1)?.payload).toMatchObject({
       channel_id: channelId,
-      destination: { config: { auth_header: { kept: true, last_four: 'iver' } } },
+      destination: {
+        config: {
+          url: { kept: true, origin: 'https://example.com', last_four: 'cret' },
+          auth_header: { kept: true, last_four: 'iver' },
+        },
+      },
     });
     const email = {
       name: 'Team',
@@ -406,6 +418,7 @@ describe('notification channels', () => {
     ['no name', { ...webhook, name: ' ' }],
     ['the config of another type', { ...webhook, type: 'email' }],
     ['a field that nobody knows', { ...webhook, config: { ...webhook.config, secret: 'x' } }],
+    ['an address that is no URL', { ...webhook, config: { url: 'https://' } }],
     ['an address of another scheme', { ...webhook, config: { url: 'ftp://example.com' } }],
     ['a header of two lines', { ...webhook, config: { ...webhook.config, auth_header: 'a\r\nx: y' } }],
     ['no recipient', { name: 'x', type: 'email', config: { recipients: ' ' } }],
@@ -642,11 +655,20 @@ test('a rebuild from the log gives the same documents, and callers are let in ag
 
 // Last: from here on the caller has two OUs.
 describe('organizational units', () => {
-  test('with several, one must be active or named; names are taken once', async () => {
+  test('a second one takes the active one from nobody; with several, another may be named; names are taken once', async () => {
     const made = await rig.call('POST', '/org-units', { body: { name: 'Second' } });
     expect(made.status).toBe(201);
     expectProblem(await rig.call('POST', '/org-units', { body: { name: 'second' } }), 409, 'duplicate_name');
-    expectProblem(await rig.call('GET', '/leads'), 400, 'org_unit_not_selected');
+    expect((await rig.call('GET', '/leads')).status).toBe(200);
+    expect(rig.forwarded.at(-1)?.claims.ou_id).toBe(ouId);
+    const several = await rig.call<{ token: string }>('POST', '/settings/tokens', {
+      body: { name: 'Of several', role: 'viewer', ou_ids: [ouId, made.body.id] },
+    });
+    expectProblem(
+      await rig.call('GET', '/leads', { token: several.body.token }),
+      400,
+      'org_unit_not_selected',
+    );
     const second = made.body.id as string;
     rig.ownerAnswers((_req, res) => {
       res.setHeader('Content-Type', 'application/json');
@@ -675,6 +697,27 @@ describe('organizational units', () => {
     );
     const units = await rig.call<{ data: { id: string; active: boolean }[] }>('GET', '/org-units');
     expect(units.body.data.filter(({ active }) => active).map(({ id }) => id)).toEqual([second]);
+  });
+
+  test('an administrator of one OU that makes another may use it, and goes on working in the first', async () => {
+    const { token } = (
+      await rig.call<{ token: string }>('POST', '/settings/tokens', {
+        body: { name: 'Of the first', role: 'admin', ou_ids: [ouId] },
+      })
+    ).body;
+    const made = await rig.call<{ id: string }>('POST', '/org-units', { token, body: { name: 'Third' } });
+    expect(made.status).toBe(201);
+    const listed = await rig.call<{ data: { id: string; active: boolean }[] }>('GET', '/org-units', {
+      token,
+    });
+    expect(listed.body.data.map(({ id, active }) => ({ id, active }))).toEqual([
+      { id: ouId, active: true },
+      { id: made.body.id, active: false },
+    ]);
+    expect((await rig.call('GET', '/leads', { token })).status).toBe(200);
+    expect(rig.forwarded.at(-1)?.claims.ou_id).toBe(ouId);
+    const headers = { 'x-ou-id': made.body.id };
+    expect((await rig.call('GET', '/leads', { token, headers })).status).toBe(200);
   });
 
   test('a token is for the active OU unless others are named, and reaches no other', async () => {

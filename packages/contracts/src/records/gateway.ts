@@ -168,6 +168,14 @@ export const activeOrgUnitSet = defineRecord({
   schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, ...happened }),
 });
 
+export const orgUnitGranted = defineRecord({
+  type: 'OrgUnitGranted',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'A credential that is limited to some OUs may use this one as well: it made it.',
+  schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, ...happened }),
+});
+
 export const tokenCreated = defineRecord({
   type: 'TokenCreated',
   topic: 'gateway.events',
@@ -227,6 +235,7 @@ export const gatewayRecords = [
   organisationCreated,
   orgUnitCreated,
   activeOrgUnitSet,
+  orgUnitGranted,
   tokenCreated,
   tokenRevoked,
   serviceAccountCreated,

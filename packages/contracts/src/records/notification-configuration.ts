@@ -23,6 +23,17 @@ const keptSecret = z.strictObject({ kept: z.literal(true), last_four: lastFour }
 const writtenSecret = z.union([sealedSecret, keptSecret]);
 export type WrittenSecret = z.infer<typeof writtenSecret>;
 
+/** An address as the log and the database have it: for many receivers it is the secret. What is shown of it is beside it. */
+const shownOfUrl = { origin: z.string().max(300).describe('Scheme, host and port.'), last_four: lastFour };
+export const sealedUrl = z.strictObject({ sealed: sealedSecret.shape.sealed, ...shownOfUrl });
+export type SealedUrl = z.infer<typeof sealedUrl>;
+/** In a command, in place of an address: the one that the channel has. */
+const keptUrl = z.strictObject({ kept: z.literal(true), ...shownOfUrl });
+const writtenUrl = z.union([sealedUrl, keptUrl]);
+export type WrittenUrl = z.infer<typeof writtenUrl>;
+/** Channels of before have their address in plain text. */
+const plainUrl = z.string().max(2_048);
+
 const channelName = z.string().max(100);
 const slackConfig = z.strictObject({ channel_id: z.string().max(80), channel_name: channelName });
 const emailConfig = z.strictObject({
@@ -30,7 +41,7 @@ const emailConfig = z.strictObject({
   subject_prefix: z.string().max(100).optional(),
 });
 
-const destinationOf = <Secret extends z.ZodType>(secret: Secret) =>
+const destinationOf = <Secret extends z.ZodType, Url extends z.ZodType>(secret: Secret, url: Url) =>
   z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('slack'), config: slackConfig }),
     z.strictObject({
@@ -39,17 +50,17 @@ const destinationOf = <Secret extends z.ZodType>(secret: Secret) =>
     }),
     z.strictObject({
       type: z.literal('webhook'),
-      config: z.strictObject({ url: z.string().max(2_048), auth_header: secret.optional() }),
+      config: z.strictObject({ url: z.union([plainUrl, url]), auth_header: secret.optional() }),
     }),
     z.strictObject({ type: z.literal('email'), config: emailConfig }),
   ]);
 
 /** Where a channel's notifications go. */
-const destination = destinationOf(sealedSecret);
+const destination = destinationOf(sealedSecret, sealedUrl);
 export type ChannelDestination = z.infer<typeof destination>;
 
 /** The same as a command has it. */
-const writtenDestination = destinationOf(writtenSecret);
+const writtenDestination = destinationOf(writtenSecret, writtenUrl);
 export type WrittenDestination = z.infer<typeof writtenDestination>;
 
 const channel = { ou_id: id, channel_id: id };

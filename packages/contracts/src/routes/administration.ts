@@ -54,6 +54,8 @@ export const createOrgUnit = defineRoute({
   access: { ...admin, ...noUnit },
   tag: 'Admin',
   summary: 'Create an OU',
+  description:
+    'A credential that is limited to some OUs may use the new one as well. Credentials that worked in their only OU go on working in it: it becomes their active one.',
   body: z.strictObject({ name: name(100) }),
   responses: { 201: { description: 'Created', schema: orgUnit } },
   problems: ['duplicate_name', 'limit_reached'],

@@ -69,7 +69,11 @@ const teamsForm = z.strictObject({
   channel_name: name(100).describe('Display name.').meta({ example: 'Sales' }),
 });
 const webhookForm = z.strictObject({
-  url: url.describe('Gets POST requests.').meta({ example: 'https://example.com/hooks/lead-scoring' }),
+  url: url
+    .describe(
+      'Gets POST requests. A secret: shown as scheme, host and the last four characters. In a PUT the shortened form, as answers have it, keeps the address.',
+    )
+    .meta({ example: 'https://example.com/hooks/lead-scoring' }),
   auth_header: text(2_000, { trimmed: true })
     .regex(
       new RegExp(`^(?:[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?|${shown})$`),
@@ -128,6 +132,10 @@ const signingSecret = z
   .describe('Signs the requests (Standard Webhooks). Shown this once.')
   .meta({ example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' });
 
+const shownUrlText = text(400)
+  .describe('Scheme, host and the last four characters; the whole is never shown.')
+  .meta({ example: 'https://example.com/…ring' });
+
 const shownChannels = <Secret extends z.ZodRawShape, More extends z.ZodRawShape>(
   secret: Secret,
   more: More,
@@ -136,7 +144,7 @@ const shownChannels = <Secret extends z.ZodRawShape, More extends z.ZodRawShape>
     z.strictObject({
       ...channelFields,
       type: z.literal('webhook'),
-      config: z.strictObject({ url: text(2_048), auth_header: shownSecret.optional() }),
+      config: z.strictObject({ url: shownUrlText, auth_header: shownSecret.optional() }),
       ...secret,
       ...more,
     }),

@@ -1,6 +1,7 @@
 // Where a channel's notifications go, as a command says it: what is secret is sealed before it leaves this process.
-import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import { partsOfShownUrl, shownPartsOf, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { Sealing } from '@lead-scoring/service';
+import { problem } from '../problem.js';
 
 /** @param channelId what was sealed for one channel cannot be opened for another */
 export function destinationOf(
@@ -18,7 +19,10 @@ export function destinationOf(
       const { url, auth_header } = config;
       return {
         type,
-        config: { url, ...(auth_header !== undefined && { auth_header: secret(auth_header) }) },
+        config: {
+          url: writtenUrl(url, channelId, sealing),
+          ...(auth_header !== undefined && { auth_header: secret(auth_header) }),
+        },
       };
     }
     case 'email': {
@@ -35,6 +39,18 @@ export function destinationOf(
       };
     }
   }
+}
+
+/** @throws ProblemError 400 `invalid_url` */
+function writtenUrl(text: string, channelId: string, sealing: Sealing): records.WrittenUrl {
+  const kept = partsOfShownUrl(text);
+  if (kept) return { kept: true, ...kept };
+  const shown = shownPartsOf(text);
+  if (!shown)
+    throw problem('invalid_url', 'config.url is not a URL: give one such as https://example.com/hooks.', {
+      errors: [{ path: 'body.config.url', message: 'is not a URL' }],
+    });
+  return { sealed: sealing.seal(text, channelId), ...shown };
 }
 
 /** An ellipsis and up to four characters stand for the secret that ends in them: the one that the channel has. */

@@ -29,7 +29,13 @@ import {
 } from './state.js';
 
 /** Per organisation; of credentials those that have not ended count. */
-export const identityLimits = { orgUnits: 1_000, tokens: 1_000, serviceAccounts: 1_000 };
+export const identityLimits = {
+  orgUnits: 1_000,
+  tokens: 1_000,
+  serviceAccounts: 1_000,
+  /** OUs that a credential is limited to. */
+  orgUnitsOfCredential: 200,
+};
 
 /** How long a secret stays valid after it was replaced (API.md). */
 export const rotationGraceMs = 24 * 3_600_000;
@@ -112,6 +118,11 @@ function bootstrap({ id, payload }: BootstrapOrganisation, state: OrganisationSt
       },
       command_id: id,
     });
+  const unitId = state.units.has(ou_id) ? ou_id : (unitNamed(state, ou_name)?.id ?? ou_id);
+  const token = state.credentials.get(token_id);
+  // Its calls go on working when there is a second OU.
+  if (!token || (!token.revoked && token.active_ou_id === null))
+    events.push(activeSet({ organisation_id, credential_id: token_id, ou_id: unitId, at }, id));
   return { outcome: 'done', events };
 }
 
@@ -131,15 +142,61 @@ function createOrgUnit({ id, payload }: CreateOrgUnit, state: OrganisationState)
       'limit_reached',
       `An organisation has at most ${String(identityLimits.orgUnits)} organizational units.`,
     );
-  const event: IdentityEvent = {
-    type: 'OrgUnitCreated',
-    payload: { organisation_id, ou_id, name, created_by, at: payload.requested_at },
-    command_id: id,
-  };
-  return done(state, event, (after) => {
+  if (creator.ou_ids && creator.ou_ids.length >= identityLimits.orgUnitsOfCredential)
+    return rejected(
+      'limit_reached',
+      `A credential is limited to at most ${String(identityLimits.orgUnitsOfCredential)} organizational units, and this one would get the new one as well. Use a credential for every organizational unit.`,
+    );
+  const at = payload.requested_at;
+  const events: IdentityEvent[] = [
+    ...keepingTheOnlyUnit(state, creator, at, organisation_id, id),
+    {
+      type: 'OrgUnitCreated',
+      payload: { organisation_id, ou_id, name, created_by, at },
+      command_id: id,
+    },
+  ];
+  // Else its maker would not see it.
+  if (creator.ou_ids)
+    events.push({
+      type: 'OrgUnitGranted',
+      payload: { organisation_id, credential_id: created_by, ou_id, at },
+      command_id: id,
+    });
+  return doneWith(state, events, (after) => {
     const unit = after.units.get(ou_id);
     return unit && orgUnitView(unit, null);
   });
+}
+
+/**
+ * Credentials that have worked in the only OU that they may use without having set it: it stays theirs when there is
+ * another one.
+ */
+function keepingTheOnlyUnit(
+  state: OrganisationState,
+  creator: Credential,
+  at: string,
+  organisation_id: string,
+  commandId: string,
+): IdentityEvent[] {
+  const onlyUnitOf = ({ id, ou_ids }: Credential): string | undefined => {
+    const usable = ou_ids ?? [...state.units.keys()];
+    const gainsAnother = ou_ids === null || id === creator.id;
+    return gainsAnother && usable.length === 1 ? usable[0] : undefined;
+  };
+  return [...state.credentials.values()].flatMap((credential) => {
+    const ou_id = onlyUnitOf(credential);
+    if (ou_id === undefined || credential.revoked || credential.active_ou_id !== null) return [];
+    return [activeSet({ organisation_id, credential_id: credential.id, ou_id, at }, commandId)];
+  });
+}
+
+function activeSet(
+  payload: Extract<IdentityEvent, { type: 'ActiveOrgUnitSet' }>['payload'],
+  command_id: string,
+): IdentityEvent {
+  return { type: 'ActiveOrgUnitSet', payload, command_id };
 }
 
 function setActiveOrgUnit({ id, payload }: SetActiveOrgUnit, state: OrganisationState): IdentityDecision {
@@ -152,13 +209,7 @@ function setActiveOrgUnit({ id, payload }: SetActiveOrgUnit, state: Organisation
   if (credential.active_ou_id === ou_id) return { outcome: 'done', events: [], result };
   return {
     outcome: 'done',
-    events: [
-      {
-        type: 'ActiveOrgUnitSet',
-        payload: { organisation_id, credential_id, ou_id, at: payload.requested_at },
-        command_id: id,
-      },
-    ],
+    events: [activeSet({ organisation_id, credential_id, ou_id, at: payload.requested_at }, id)],
     result,
   };
 }
@@ -289,8 +340,16 @@ function done(
   event: IdentityEvent,
   view: (after: OrganisationState) => JsonValue | undefined,
 ): Accepted {
-  const result = view(evolve(state, event));
-  return { outcome: 'done', events: [event], ...(result !== undefined && { result }) };
+  return doneWith(state, [event], view);
+}
+
+function doneWith(
+  state: OrganisationState,
+  events: IdentityEvent[],
+  view: (after: OrganisationState) => JsonValue | undefined,
+): Accepted {
+  const result = view(events.reduce(evolve, state));
+  return { outcome: 'done', events, ...(result !== undefined && { result }) };
 }
 
 function rejected(code: string, message: string): Rejection {

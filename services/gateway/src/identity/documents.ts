@@ -37,6 +37,7 @@ export function documentChangedBy(event: IdentityEvent): string {
     case 'OrgUnitCreated':
       return event.payload.ou_id;
     case 'ActiveOrgUnitSet':
+    case 'OrgUnitGranted':
       return event.payload.credential_id;
     case 'TokenCreated':
     case 'TokenRevoked':

@@ -12,6 +12,7 @@ export type IdentityEvent =
   | EventOf<typeof records.organisationCreated>
   | EventOf<typeof records.orgUnitCreated>
   | EventOf<typeof records.activeOrgUnitSet>
+  | EventOf<typeof records.orgUnitGranted>
   | EventOf<typeof records.tokenCreated>
   | EventOf<typeof records.tokenRevoked>
   | EventOf<typeof records.serviceAccountCreated>

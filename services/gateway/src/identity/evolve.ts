@@ -18,6 +18,13 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
       const { credential_id, ou_id } = event.payload;
       return change(state, credential_id, (credential) => ({ ...credential, active_ou_id: ou_id }));
     }
+    case 'OrgUnitGranted': {
+      const { credential_id, ou_id } = event.payload;
+      return change(state, credential_id, (credential) => ({
+        ...credential,
+        ou_ids: credential.ou_ids && [...new Set([...credential.ou_ids, ou_id])],
+      }));
+    }
     case 'TokenCreated': {
       const { token_id: id, at, name, last_four, token_hash, role } = event.payload;
       const { ou_ids, expires_at, rate_limit, created_by } = event.payload;

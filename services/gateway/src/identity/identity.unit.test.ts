@@ -48,7 +48,9 @@ describe('organisations', () => {
       'OrganisationCreated',
       'OrgUnitCreated',
       'TokenCreated',
+      'ActiveOrgUnitSet',
     ]);
+    expect(after(bootstrap()).credentials.get(idOf('root'))?.active_ou_id).toBe(idOf('main'));
     expect(codeOf(decide(bootstrap(), after(bootstrap())))).toEqual([]);
   });
 
@@ -60,12 +62,30 @@ describe('organisations', () => {
     const without = ended.reduce(evolve, state);
     expect(codeOf(decide(bootstrap(), without))).toEqual([]);
     const replaced = bootstrap({ token_id: idOf('new'), token_hash: hashOf('new') });
-    expect(codeOf(decide(replaced, without))).toEqual(['TokenCreated']);
+    expect(codeOf(decide(replaced, without))).toEqual(['TokenCreated', 'ActiveOrgUnitSet']);
   });
 
   test('an OU’s name is taken once, however it is written', () => {
     expect(codeOf(decide(createOrgUnit('MAIN'), after(bootstrap())))).toBe('duplicate_name');
     expect(codeOf(decide(createOrgUnit('Main 2'), after(bootstrap())))).toEqual(['OrgUnitCreated']);
+  });
+
+  test('a second OU takes the only one from no credential that worked in it', () => {
+    const given = after(
+      bootstrap(),
+      createToken('everywhere', { ou_ids: null, role: 'admin' }),
+      createToken('limited', { role: 'admin' }),
+      createToken('other', { role: 'admin' }),
+      createOrgUnit('by limited', { created_by: idOf('limited') }),
+    );
+    const credential = (name: string) => given.credentials.get(idOf(name));
+    expect(credential('everywhere')).toMatchObject({ ou_ids: null, active_ou_id: idOf('main') });
+    expect(credential('limited')).toMatchObject({
+      ou_ids: [idOf('main'), idOf('by limited')],
+      active_ou_id: idOf('main'),
+    });
+    expect(credential('other')).toMatchObject({ ou_ids: [idOf('main')], active_ou_id: null });
+    expect(codeOf(decide(createOrgUnit('third'), given))).toEqual(['OrgUnitCreated']);
   });
 
   test('limits: OUs, tokens and service accounts; what has ended makes room', () => {

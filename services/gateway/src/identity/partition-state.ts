@@ -210,6 +210,7 @@ const eventDeclarations = {
   OrganisationCreated: records.organisationCreated,
   OrgUnitCreated: records.orgUnitCreated,
   ActiveOrgUnitSet: records.activeOrgUnitSet,
+  OrgUnitGranted: records.orgUnitGranted,
   TokenCreated: records.tokenCreated,
   TokenRevoked: records.tokenRevoked,
   ServiceAccountCreated: records.serviceAccountCreated,

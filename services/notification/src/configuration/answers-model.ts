@@ -1,6 +1,7 @@
 // Channels and triggers as their routes answer with them: secrets shortened to their last four characters.
 import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { lineOf, type Levels } from '../levels/line-model.js';
+import { shownAddress } from './shown-destination.js';
 import type { Channel, MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from './state.js';
 
 export type ChannelAnswer = routeDeclarations.NotificationChannel;
@@ -39,7 +40,7 @@ export function shownChannel(channel: Channel, condition: ChannelCondition): Cha
       return {
         ...common,
         type: 'webhook',
-        config: { url, ...(auth_header && { auth_header: shortened(auth_header) }) },
+        config: { url: shownAddress(url), ...(auth_header && { auth_header: shortened(auth_header) }) },
       };
     }
   }

@@ -101,7 +101,7 @@ describe('a channel', () => {
       unit_id: ouId,
       name: 'Channel 1',
       type: 'webhook',
-      config: { url: 'https://example.com/hook', auth_header: '…cdef' },
+      config: { url: 'https://example.com/…', auth_header: '…cdef' },
       status: 'active',
       created_at: requestedAt,
       updated_at: requestedAt,
@@ -125,6 +125,45 @@ describe('a channel', () => {
     );
   });
 
+  describe('of a webhook whose address is sealed', () => {
+    const url = { sealed: 'c2VhbGVk', origin: 'https://hooks.example.com', last_four: 'cret' };
+    const kept = { kept: true as const, origin: url.origin, last_four: url.last_four };
+    const to = (address: records.WrittenUrl | string): records.WrittenDestination => ({
+      type: 'webhook',
+      config: { url: address },
+    });
+    const storedUrl = (configuration: NotificationConfiguration) => {
+      const destination = configuration.channels.get(channelId(1))?.destination;
+      return destination?.type === 'webhook' ? destination.config.url : undefined;
+    };
+
+    test('is shown as scheme, host and the last four, and kept by who sends that back', () => {
+      const command = createChannel(1, { destination: to(url) });
+      expect(answerOf(command, given(command))).toMatchObject({
+        config: { url: 'https://hooks.example.com/…cret' },
+      });
+      const renamed = replaceChannel(1, { name: 'Renamed', destination: to(kept) });
+      expect(storedUrl(given(command, renamed))).toEqual(url);
+      for (const other of [
+        { ...kept, last_four: 'else' },
+        { ...kept, origin: 'https://other.example.com' },
+      ])
+        expect(codeOf(when(replaceChannel(1, { destination: to(other) }), given(command)))).toBe(
+          'invalid_request',
+        );
+    });
+
+    test('a channel of before, with its address in plain text, is shown so and kept so', () => {
+      const plain = 'https://hooks.example.com/services/secret';
+      const command = createChannel(1, { destination: to(plain) });
+      expect(answerOf(command, given(command))).toMatchObject({
+        config: { url: 'https://hooks.example.com/…cret' },
+      });
+      const renamed = replaceChannel(1, { name: 'Renamed', destination: to(kept) });
+      expect(storedUrl(given(command, renamed))).toBe(plain);
+    });
+  });
+
   test('that is created twice by one command exists once', () => {
     const command = createChannel(1);
     expect(when(command, given(command))).toEqual({ outcome: 'done', events: [] });
@@ -133,7 +172,9 @@ describe('a channel', () => {
   test('is refused for an address that nothing may be sent to, and replaced no more easily', () => {
     const check: DestinationCheck = {
       refusalOf: (destination, id) =>
-        destination.type === 'webhook' && destination.config.url.includes('internal') && id === channelId(1)
+        destination.type === 'webhook' &&
+        JSON.stringify(destination.config.url).includes('internal') &&
+        id === channelId(1)
           ? { code: 'address_not_public', message: 'no' }
           : null,
       warningsOf: () => [],

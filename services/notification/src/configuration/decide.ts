@@ -1,4 +1,5 @@
 // Decides on changes of an OU's channels and triggers: pure; time and ids come with the command.
+import { shownOf } from './shown-destination.js';
 import { actedBy, levelOfName, type records, type Warning } from '@lead-scoring/contracts';
 import type { Levels } from '../levels/line-model.js';
 import { shownChannel, shownTrigger } from './answers-model.js';
@@ -244,17 +245,39 @@ function destinationOf(
       if (!webhook_url) return secretNotKept('webhook_url');
       return { type: 'teams', config: { ...written.config, webhook_url } };
     }
-    case 'webhook': {
-      const { url, auth_header } = written.config;
-      if (!auth_header) return { type: 'webhook', config: { url } };
-      const kept = known?.destination.type === 'webhook' ? known.destination.config.auth_header : undefined;
-      const secret = secretOf(auth_header, kept);
-      if (!secret) return secretNotKept('auth_header');
-      // What was given for one receiver is not sent to another.
-      if ('kept' in auth_header && known && !isSameReceiver(url, known)) return secretNotKept('auth_header');
-      return { type: 'webhook', config: { url, auth_header: secret } };
-    }
+    case 'webhook':
+      return webhookOf(
+        written.config,
+        known?.destination.type === 'webhook' ? known.destination.config : undefined,
+      );
   }
+}
+
+type WebhookConfig = Extract<records.ChannelDestination, { type: 'webhook' }>['config'];
+
+function webhookOf(
+  written: Extract<records.WrittenDestination, { type: 'webhook' }>['config'],
+  known: WebhookConfig | undefined,
+): records.ChannelDestination | Refusal {
+  const url = urlOf(written.url, known?.url);
+  if (url === undefined) return secretNotKept('url');
+  const { auth_header } = written;
+  if (!auth_header) return { type: 'webhook', config: { url } };
+  const secret = secretOf(auth_header, known?.auth_header);
+  if (!secret) return secretNotKept('auth_header');
+  // What was given for one receiver is not sent to another.
+  if ('kept' in auth_header && known && originOf(url) !== originOf(known.url))
+    return secretNotKept('auth_header');
+  return { type: 'webhook', config: { url, auth_header: secret } };
+}
+
+function urlOf(
+  written: string | records.WrittenUrl,
+  known: WebhookConfig['url'] | undefined,
+): WebhookConfig['url'] | undefined {
+  if (typeof written === 'string' || !('kept' in written)) return written;
+  const shown = known === undefined ? null : shownOf(known);
+  return shown?.origin === written.origin && shown.last_four === written.last_four ? known : undefined;
 }
 
 function secretOf(
@@ -265,19 +288,11 @@ function secretOf(
   return known?.last_four === written.last_four ? known : undefined;
 }
 
-function isSameReceiver(url: string, { destination }: Channel): boolean {
-  return destination.type === 'webhook' && originOf(destination.config.url) === originOf(url);
+function originOf(url: WebhookConfig['url']): string {
+  return shownOf(url)?.origin ?? '';
 }
 
-function originOf(url: string): string {
-  try {
-    return new URL(url).origin;
-  } catch {
-    return url;
-  }
-}
-
-function secretNotKept(field: 'webhook_url' | 'auth_header'): Refusal {
+function secretNotKept(field: 'url' | 'webhook_url' | 'auth_header'): Refusal {
   return {
     code: 'invalid_request',
     message: `${field} is the shortened form of a secret that this channel does not have for this receiver. Send it in full.`,

@@ -28,12 +28,15 @@ export function createDestinationCheck(
         case 'slack':
         case 'email':
           return null;
-        case 'webhook':
-          return refusalOf(outbound, destination.config.url, (refused) => ({
-            code: refused.code,
-            message: refused.message,
-            errors: [{ path: 'body.config.url', message: refused.message }],
-          }));
+        case 'webhook': {
+          const { url } = destination.config;
+          const address = typeof url === 'string' ? url : sealing.unseal(url.sealed, channelId);
+          return refusalOf(outbound, address, ({ code, message: said }) => {
+            // Only this one repeats the address, which is a secret.
+            const message = code === 'invalid_url' ? `${problemTypeOf(code).title}.` : said;
+            return { code, message, errors: [{ path: 'body.config.url', message }] };
+          });
+        }
         case 'teams': {
           const url = sealing.unseal(destination.config.webhook_url.sealed, channelId);
           // The address is a secret: nothing of it is repeated.

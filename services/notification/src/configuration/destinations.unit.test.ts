@@ -10,7 +10,13 @@ const outbound = createOutbound({ userAgent: 'test/1.0', allowedPrivateTargets: 
 const check = createDestinationCheck(outbound, sealing, { slack: false, email: true });
 const channelId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
 
-const webhook = (url: string) => check.refusalOf({ type: 'webhook', config: { url } }, channelId);
+/** An address in plain text, as channels of before have it, is judged as a sealed one. */
+const webhook = (url: string) => {
+  const sealed = { sealed: sealing.seal(url, channelId), origin: 'https://example.com', last_four: '' };
+  const refusal = check.refusalOf({ type: 'webhook', config: { url: sealed } }, channelId);
+  expect(check.refusalOf({ type: 'webhook', config: { url } }, channelId)).toEqual(refusal);
+  return refusal;
+};
 const teams = (url: string) =>
   check.refusalOf(
     {
@@ -50,6 +56,7 @@ test('public addresses are taken', () => {
 
 test('what is refused names the field, and of a secret address nothing is repeated', () => {
   expect(webhook('http://127.0.0.1/x')?.errors).toMatchObject([{ path: 'body.config.url' }]);
+  expect(JSON.stringify(webhook('https://[of-a-secret/of-a-secret'))).not.toContain('of-a-secret');
   const refusal = teams('http://sig-of-a-secret.internal/secret?sig=of-a-secret');
   expect(refusal?.errors).toMatchObject([{ path: 'body.config.webhook_url' }]);
   expect(JSON.stringify(refusal)).not.toContain('of-a-secret');

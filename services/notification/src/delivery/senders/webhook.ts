@@ -1,5 +1,5 @@
 // Sends to webhooks: the payload, signed.
-import { deliveryHeader } from '@lead-scoring/contracts';
+import { deliveryHeader, shownPartsOf } from '@lead-scoring/contracts';
 import type { Outbound } from '@lead-scoring/outbound';
 import type { Channel } from '../../configuration/state.js';
 import { signatureHeaders } from '../sign.js';
@@ -14,8 +14,9 @@ export function createWebhookSender(
     const body = JSON.stringify(payload);
     const authorization =
       config.auth_header === undefined ? null : secrets.unseal(config.auth_header.sealed, channel.id);
+    const url = typeof config.url === 'string' ? config.url : secrets.unseal(config.url.sealed, channel.id);
     return post(outbound, {
-      url: config.url,
+      url,
       headers: {
         'content-type': 'application/json',
         ...signatureHeaders({
@@ -30,9 +31,17 @@ export function createWebhookSender(
       body,
       at,
       signal,
-      secrets: authorization === null ? [] : [authorization],
+      secrets: [...secretPartsOf(url), ...(authorization === null ? [] : [authorization])],
     });
   };
+}
+
+/** What a receiver that repeats its address must not bring into the record of attempts; a short path is no secret. */
+function secretPartsOf(url: string): string[] {
+  if (!URL.canParse(url)) return [url];
+  const { pathname, search } = new URL(url);
+  const shown = shownPartsOf(url);
+  return shown?.last_four ? [url, `${pathname}${search}`] : [url];
 }
 
 /** The newest first; the one before it until the receiver has had time to change. */
