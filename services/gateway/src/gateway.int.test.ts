@@ -656,6 +656,10 @@ test('a rebuild from the log gives the same documents, and callers are let in ag
 // Last: from here on the caller has two OUs.
 describe('organizational units', () => {
   test('a second one takes the active one from nobody; with several, another may be named; names are taken once', async () => {
+    rig.ownerAnswers((_req, res) => {
+      res.setHeader('Content-Type', 'application/json');
+      res.end('{"data":[]}');
+    });
     const made = await rig.call('POST', '/org-units', { body: { name: 'Second' } });
     expect(made.status).toBe(201);
     expectProblem(await rig.call('POST', '/org-units', { body: { name: 'second' } }), 409, 'duplicate_name');
@@ -670,10 +674,6 @@ describe('organizational units', () => {
       'org_unit_not_selected',
     );
     const second = made.body.id as string;
-    rig.ownerAnswers((_req, res) => {
-      res.setHeader('Content-Type', 'application/json');
-      res.end('{"data":[]}');
-    });
     expect((await rig.call('GET', '/leads', { headers: { 'x-ou-id': second } })).status).toBe(200);
     expect(rig.forwarded.at(-1)?.claims.ou_id).toBe(second);
     for (const wrong of ['0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e', 'nonsense'])

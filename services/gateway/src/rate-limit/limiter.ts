@@ -51,12 +51,11 @@ export async function takeFromAll(
 
 /**
  * One bucket after the other, until one is empty: else a caller that has used up its own limit would keep taking from
- * the one that it shares. Together, which saves a way to the database, while all were last seen at least half full.
+ * the one that it shares. Together, which saves a way to the database, while all were last seen to hold far more than is under way.
  */
 async function takenOf(buckets: Buckets, limited: readonly Limited[]): Promise<TakenOf[]> {
   const takeOne = async (one: Limited) => ({ ...one, taken: await buckets.take(one.key, one.limits) });
-  if (limited.every(({ key, limits }) => buckets.isHalfFull(key, limits)))
-    return Promise.all(limited.map(takeOne));
+  if (limited.every(({ key }) => buckets.isPlentiful(key))) return Promise.all(limited.map(takeOne));
   const all: TakenOf[] = [];
   for (const one of limited) {
     const taken = await takeOne(one);

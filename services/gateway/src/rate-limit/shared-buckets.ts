@@ -28,9 +28,12 @@ export interface Buckets {
   take(key: string, limits: BucketLimits): Promise<Taken>;
   /** Puts a request back that was taken and is not to count. */
   giveBack(key: string, limits: BucketLimits): void;
-  /** Whether the bucket was at least half full when this instance last took from it. */
-  isHalfFull(key: string, limits: BucketLimits): boolean;
+  /** Whether the bucket, when this instance last took from it, held more than requests under way could empty. */
+  isPlentiful(key: string): boolean;
 }
+
+/** Requests; a credential has far fewer under way at once. */
+const plenty = 2_000;
 
 interface Lane {
   limits: BucketLimits;
@@ -133,7 +136,7 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
   };
 
   return {
-    isHalfFull: (key, limits) => (own.get(key)?.level ?? 0) >= (limits.burst * partsOfRequest) / 2,
+    isPlentiful: (key) => (own.get(key)?.level ?? 0) >= plenty * partsOfRequest,
     take: (key, limits) => {
       const empty = knownEmpty(key, limits);
       const now = performance.now();
