@@ -51,7 +51,7 @@ const literal = patterns.flatMap((found) => found.literal);
 
 /** `safe`, or how much more than its length a text can cost; `unknown` is no better. */
 function verdictOn(source: string, flags: string): string {
-  const diagnostics = checkSync(source, flags, { timeout: 20_000 });
+  const diagnostics = checkSync(source, flags, { timeout: 60_000 });
   return diagnostics.status === 'vulnerable' ? diagnostics.complexity.summary : diagnostics.status;
 }
 
