@@ -57,7 +57,7 @@ import {
 } from './leads/model.js';
 import { createLeadProjection, leadName, type FoldedLeadEvent } from './leads/project.js';
 import { decideLeads } from './scores/decide.js';
-import { endAfter, undecided } from './scores/decided-source-model.js';
+import { endAfter, undecided } from './scores/source-model.js';
 import type { LeadCause, LeadEvent } from './scores/events.js';
 import { compileRules, type CompiledRules } from './scores/rule-model.js';
 

@@ -1,7 +1,7 @@
 // Channels and triggers as their routes answer with them: secrets shortened to their last four characters.
 import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { lineOf, type Levels } from '../levels/line-model.js';
-import { shownAddress } from './shown-destination.js';
+import { shownAddress } from './destination-model.js';
 import type { Channel, MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from './state.js';
 
 export type ChannelAnswer = routeDeclarations.NotificationChannel;

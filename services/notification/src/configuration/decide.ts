@@ -1,5 +1,5 @@
 // Decides on changes of an OU's channels and triggers: pure; time and ids come with the command.
-import { shownOf } from './shown-destination.js';
+import { shownOf } from './destination-model.js';
 import { actedBy, levelOfName, type records, type Warning } from '@lead-scoring/contracts';
 import type { Levels } from '../levels/line-model.js';
 import { shownChannel, shownTrigger } from './answers-model.js';

@@ -1,6 +1,6 @@
 // What happens to leads in ingest, and what scoring decides because of it.
 import type { records } from '@lead-scoring/contracts';
-import type { DecisionSource } from './decided-source-model.js';
+import type { DecisionSource } from './source-model.js';
 
 export type LeadCause = (
   | { type: 'EventsIngested'; payload: records.EventsIngested }

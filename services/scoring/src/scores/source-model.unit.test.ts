@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { deleted, ingested, ouId } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { decideLeads } from './decide.js';
-import { endAfter, undecided } from './decided-source-model.js';
+import { endAfter, undecided } from './source-model.js';
 import type { LeadCause, LeadEvent } from './events.js';
 
 interface Happened {
