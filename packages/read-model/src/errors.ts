@@ -64,7 +64,7 @@ const internalError = 1;
 const valueIsRefused =
   /invalid byte sequence for encoding|unsupported Unicode escape sequence|index row (?:size|requires)|row is too big|invalid memory alloc request size|stack depth limit exceeded/;
 
-/** The driver sends no invalid BSON: FerretDB 2.7 says so of whatever it is asked after its PostgreSQL was killed. */
+/** The driver sends no invalid BSON: FerretDB 2.7 was seen to say so after its PostgreSQL was killed. */
 const isConfused = /invalid input BSON/;
 
 function isFault({ code, message }: { code?: unknown; message: string }): boolean {

@@ -246,7 +246,7 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
         `127.0.0.1:${ports.mongodb}`,
         state,
       ],
-      // A connection that it opens while PostgreSQL starts takes every document for invalid BSON, for as long as it lives.
+      // It starts on a PostgreSQL that answers.
       beforeStart: () =>
         waitUntil(() => run('SELECT'), { description: 'PostgreSQL does not answer', timeoutMs: 60_000 }).then(
           () => undefined,
