@@ -172,6 +172,7 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
     request: (command, timeoutMs = 20_000) => requester.request(command, { timeoutMs }),
     get: async (path, { ou = ouId, positions, headers } = {}) => {
       if (!server) throw new Error('nothing is served yet');
+      const url = new URL(path, `http://127.0.0.1:${String(server.value.port)}`);
       const authorization = await signInternal(
         {
           ou_id: ou,
@@ -181,10 +182,10 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
           role: 'viewer',
           request_id: 'test',
         },
-        { method: 'GET', target: path },
+        { method: 'GET', target: `${url.pathname}${url.search}` },
         internalSecret,
       );
-      const response = await fetch(`http://127.0.0.1:${String(server.value.port)}${path}`, {
+      const response = await fetch(url, {
         headers: {
           ...headers,
           [internalAuthorizationHeader]: authorization,

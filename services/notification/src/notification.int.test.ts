@@ -245,7 +245,11 @@ describe('a crossing', () => {
         previous_score: 20,
         score: 60,
         threshold: 25,
-        top_drivers: [{ rule_id: rule, count: 2, total: 60 }],
+        // The rule gave 40 at one time and 20 at another: one driver for each weight.
+        top_drivers: [
+          { rule_id: rule, weight: 40, count: 1, total: 40 },
+          { rule_id: rule, weight: 20, count: 1, total: 20 },
+        ],
         unit_id: ouId,
       },
     });
@@ -298,6 +302,7 @@ describe('a crossing', () => {
         lead_seen_in: { topic: 'scoring.events', offset: expect.any(Number) },
         created_by: triggerId(40),
         requested_at: payload.timestamp,
+        actor: { kind: 'trigger', id: triggerId(40), name: expect.any(String) },
       },
     ]);
 
