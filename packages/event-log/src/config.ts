@@ -12,6 +12,8 @@ export interface EventLogConfig {
   partitions: number;
   /** Copies of each record. Absent: as many as there are brokers, up to three. */
   replicationFactor?: number | undefined;
+  /** Records that an operator has given up, as `topic:partition:offset`: where one cannot be read, it is not folded. */
+  skippedRecords?: readonly string[] | undefined;
   /** How the brokers and the registry let us in. Absent: in plain text, without a name. */
   access?: ServerAccess | undefined;
 }
@@ -23,4 +25,5 @@ export interface EventLogEnvironment extends ServerAccess {
   readonly NAMESPACE: string;
   readonly PARTITIONS: number;
   readonly REPLICATION_FACTOR?: number | undefined;
+  readonly SKIP_RECORDS?: readonly string[] | undefined;
 }

@@ -71,6 +71,22 @@ export class PositionBeyondEnd extends PartitionHalted {
   }
 }
 
+/** A record that is to be folded cannot be read: what is behind it must not be folded without it. */
+export class UnreadableRecord extends PartitionHalted {
+  constructor(
+    { topic, partition, offset }: { topic: string; partition: number; offset: bigint },
+    problem: string,
+  ) {
+    const name = `${topic}:${partition}:${offset}`;
+    super(
+      'unreadable_record',
+      `the record ${name} cannot be read: ${problem}. Nothing behind it is folded. Run a version that knows it; if nobody needs ` +
+        `it, set SKIP_RECORDS=${name}: docs/runbooks/stuck-partition.md`,
+    );
+    this.name = 'UnreadableRecord';
+  }
+}
+
 /** No reply came in time. The command may still take effect: send it again with the same id to learn its outcome. */
 export class ReplyTimeout extends EventLogError {
   constructor(message: string) {

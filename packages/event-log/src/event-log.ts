@@ -109,6 +109,7 @@ export function createEventLogComponent(
           clientId: service,
           partitions: configuration.PARTITIONS,
           replicationFactor: configuration.REPLICATION_FACTOR,
+          skippedRecords: configuration.SKIP_RECORDS,
           access: configuration,
         },
         { logger },

@@ -575,7 +575,6 @@ describe('records that cannot be taken', () => {
       { partition: 0, value: Buffer.alloc(5 * 1024 * 1024, 'x'), headers: { type: 'CreateRuleset' } },
     ]);
     await putRaw(log, 'ingest.events', [{ partition: 0, value: '{}', headers: { type: 'EventsIngested' } }]);
-    await putRaw(log, 'scoring.events', [{ partition: 0, value: '{}', headers: { type: 'RulesetCreated' } }]);
     await writer.write([good('syntax'), good('plain'), good()]);
     const processor = await start(stores, { faults });
     await eventually('the good ones are folded', () => rulesetsInStores(stores).size === ids.size);

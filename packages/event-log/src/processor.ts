@@ -31,6 +31,7 @@ import {
 import { readUntil, type RawRecord } from './partition-reader.js';
 import { DecodedRecord } from './codec.js';
 import { createDecisionLimits, type DecisionLimits } from './decision-limits.js';
+import { decodeToFold } from './folded-records.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
 import type { OwnSessionLease, SessionLease } from './session-lease.js';
 import { originOf, withinSpan } from './tracing.js';
@@ -449,19 +450,8 @@ async function openSession(context: SessionContext): Promise<Session> {
     }
 
     async function decodeOwn(records: RawRecord[]): Promise<FoldedRecord[]> {
-      await codec.loadSchemas(records);
-      return records.flatMap((record): FoldedRecord[] => {
-        if (isOfLogAlone(record)) return [];
-        const decoded = codec.decode(options.output, partition, record);
-        if ('problem' in decoded) {
-          logger.error(
-            { offset: String(record.offset), problem: decoded },
-            'a record of the own topic is passed over',
-          );
-          return [];
-        }
-        return [decoded];
-      });
+      const own = records.filter((record) => !isOfLogAlone(record));
+      return decodeToFold(log, { topic: options.output, partition }, own, logger);
     }
 
     async function fold(events: FoldedRecord[]): Promise<void> {

@@ -6,6 +6,7 @@ import { PositionBeyondEnd } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { isOfItsOwner } from './input-positions.js';
 import type { Touch } from './liveness.js';
+import { decodeToFold } from './folded-records.js';
 import { joinGroup, type Membership } from './membership.js';
 import { createProcessingMetrics } from './metrics.js';
 import { createLoops, OpenAnew, startPartitionLoop, type Brought, type Session } from './partition-loop.js';
@@ -201,7 +202,7 @@ async function openProjection(
     lease: SessionLease;
   },
 ): Promise<Session> {
-  const { codec, connect, wire } = log[internals];
+  const { connect, wire } = log[internals];
   const logger = options.logger.child({ partition });
   const inputs = inputsOf(options);
   const maxRecordsPerBatch = options.maxRecordsPerBatch ?? 1_000;
@@ -295,17 +296,7 @@ async function openProjection(
   }
 
   async function decode(topic: TopicName, records: RawRecord[]): Promise<FoldedRecord[]> {
-    await codec.loadSchemas(records);
-    return records.flatMap((record) => {
-      if (isOfItsOwner(record)) return [];
-      const decoded = codec.decode(topic, partition, record);
-      if (!('problem' in decoded)) return [decoded];
-      // Its own service parks what it cannot take; here there is nobody to send it back to.
-      logger.error(
-        { topic, offset: String(record.offset), problem: decoded.problem },
-        'a record is passed over',
-      );
-      return [];
-    });
+    const toFold = records.filter((record) => !isOfItsOwner(record));
+    return decodeToFold(log, { topic, partition }, toFold, logger);
   }
 }

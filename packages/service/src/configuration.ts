@@ -16,6 +16,23 @@ const list = (example: string) =>
     )
     .pipe(z.array(z.string().regex(/^[^\s/]+:\d{1,5}$/, `must be host:port, such as ${example}`)).min(1));
 
+const records = z
+  .string()
+  .max(10_000)
+  .transform((text) => text.split(',').map((item) => item.trim()))
+  .pipe(
+    z
+      .array(
+        z
+          .string()
+          .regex(
+            /^[a-z-]{1,40}\.[a-z-]{1,40}:\d{1,5}:\d{1,19}$/,
+            'must be topic:partition:offset, such as scoring.events:3:1042',
+          ),
+      )
+      .max(100),
+  );
+
 const httpUrl = z
   .string()
   .refine(
@@ -59,6 +76,8 @@ export const commonConfiguration = z.object({
   PARTITIONS: whole(1, 1_000).default(6),
   /** Copies of each record in Kafka. Not set: as many as there are brokers, up to three. */
   REPLICATION_FACTOR: whole(1, 9).optional(),
+  /** Records of the log that cannot be read and that nobody needs, as topic:partition:offset, separated by commas. */
+  SKIP_RECORDS: records.optional(),
   /** 0: any free port; the port is announced. */
   PORT: whole(0, 65_535).default(0),
   HOST: z.string().min(1).max(255).default('127.0.0.1'),

@@ -203,6 +203,7 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
     'LOG_LEVEL',
     'PARTITIONS',
     'REPLICATION_FACTOR',
+    'SKIP_RECORDS',
     'APP_URL',
     'RATE_LIMIT_PER_MINUTE',
     'RATE_LIMIT_BURST',

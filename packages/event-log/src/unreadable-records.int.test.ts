@@ -1,0 +1,140 @@
+// Records of the history that cannot be read, against real brokers: nothing is folded without them unless an operator says so.
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { internals, type EventLog } from './event-log.js';
+import type { ProcessorStatus } from './processor.js';
+import { createProjector } from './projector.js';
+import {
+  createRuleset,
+  createStores,
+  logger,
+  putRaw,
+  removeNamespace,
+  rulesetsInStores,
+  rulesetState,
+  startProcessor,
+  storeOf,
+  testLog,
+  type Store,
+} from './test-support.js';
+import { createRecordWriter } from './writer.js';
+
+const logs: EventLog[] = [];
+const running: { stop(): Promise<void> }[] = [];
+let log: EventLog;
+
+/** The same log, as a process sees it that was told to leave records out. */
+function logThatSkips(...skippedRecords: string[]): EventLog {
+  const { namespace } = log.config;
+  const other = testLog({ partitions: 1, namespace, skippedRecords });
+  logs.push(other);
+  return other;
+}
+
+beforeEach(async () => {
+  log = testLog({ partitions: 1 });
+  logs.push(log);
+  await log.prepare();
+}, 60_000);
+
+afterEach(async () => {
+  await stopAll();
+  await removeNamespace(log);
+  await Promise.all(logs.splice(0).map((one) => one.close()));
+}, 30_000);
+
+async function stopAll(): Promise<void> {
+  await Promise.all(running.splice(0).map((one) => one.stop()));
+}
+
+async function start(on: EventLog, stores: Map<number, Store>): Promise<ProcessorStatus> {
+  const processor = await startProcessor(on, stores);
+  running.push(processor);
+  return processor.status;
+}
+
+async function startProjector(on: EventLog, stores: Map<number, Store>): Promise<ProcessorStatus> {
+  const { value: status, stop } = await createProjector(on, {
+    name: 'share-explanations',
+    inputs: ['scoring.events'],
+    rebuildsWith: 'share',
+    logger,
+    onFatal: (error) => {
+      throw error;
+    },
+    open: (partition) => {
+      const state = rulesetState(stores, partition);
+      return Promise.resolve({
+        checkpoint: () => state.checkpoint(),
+        reset: (touch) => state.reset(touch),
+        fold: (records) => {
+          storeOf(stores, partition).folds += records.length;
+          return Promise.resolve();
+        },
+        store: (at) => state.store(at, new AbortController().signal),
+      });
+    },
+  }).start();
+  running.push({ stop });
+  return status;
+}
+
+const runs = (status: ProcessorStatus) =>
+  eventually('it runs', () => status.ready() && status.partitions().length === 1, 40_000);
+const halted = (status: ProcessorStatus) =>
+  eventually('it stands still', () => status.partitions()[0]?.halted, 40_000);
+
+/** Two rulesets on the log, and behind them a record that no version of the service can read; answers its offset. */
+async function historyWithJunk(stores: Map<number, Store>): Promise<number> {
+  const status = await start(log, stores);
+  await runs(status);
+  const { value: writer, stop } = await createRecordWriter(log).start();
+  await writer.write([createRuleset({ partition: 0 }), createRuleset({ partition: 0 })]);
+  await eventually('they are folded', () => rulesetsInStores(stores).size === 2);
+  await stop();
+  await stopAll();
+  await putRaw(log, 'scoring.events', [{ partition: 0, value: '{}', headers: { type: 'RulesetCreated' } }]);
+  const admin = log[internals].kafka.admin();
+  await admin.connect();
+  const [end] = await admin.fetchTopicOffsets(log[internals].wire('scoring.events'));
+  await admin.disconnect();
+  return Number(end?.offset) - 1;
+}
+
+test('a service whose own record cannot be read stands still and names it, until an operator leaves it out', async () => {
+  const stores = createStores();
+  const offset = await historyWithJunk(stores);
+  const name = `scoring.events:0:${String(offset)}`;
+  const before = storeOf(stores, 0).checkpoint.offset;
+
+  const status = await start(log, stores);
+  const said = await halted(status);
+  expect(said).toContain(`the record ${name} cannot be read: it is not in the schema registry's wire format`);
+  expect(said).toContain(`SKIP_RECORDS=${name}`);
+  expect(status.ready()).toBe(false);
+  expect(storeOf(stores, 0).checkpoint.offset).toBe(before);
+  await stopAll();
+
+  const told = await start(logThatSkips(name), stores);
+  await runs(told);
+  await eventually('it has gone on', () => storeOf(stores, 0).checkpoint.offset > BigInt(offset));
+  expect(rulesetsInStores(stores).size).toBe(2);
+}, 120_000);
+
+test('a projector stands still at a record that cannot be read, and another one that is left out does not help', async () => {
+  const offset = await historyWithJunk(createStores());
+  const name = `scoring.events:0:${String(offset)}`;
+  const stores = createStores();
+
+  const status = await startProjector(logThatSkips(`scoring.events:0:${String(offset + 1)}`), stores);
+  expect(await halted(status)).toContain(`the record ${name} cannot be read`);
+  expect(storeOf(stores, 0).checkpoint.positions['scoring.events'] ?? 0n).toBeLessThanOrEqual(BigInt(offset));
+  await stopAll();
+
+  await runs(await startProjector(logThatSkips(name), stores));
+  await eventually(
+    'it has gone on',
+    () => (storeOf(stores, 0).checkpoint.positions['scoring.events'] ?? 0n) > BigInt(offset),
+  );
+  expect(storeOf(stores, 0).folds).toBe(2);
+}, 120_000);
