@@ -17,6 +17,7 @@ import { runCommand } from '../commands.js';
 import type { ProcessHandle } from '../processes.js';
 import { waitUntil } from '../waiting.js';
 import { verifyMongodb } from '../readiness.js';
+import { disownLockFile, endLeftovers } from './crashed-postgresql.js';
 import { makeDebianRoot, runInRoot } from './debian-root.js';
 import type { NativeContext } from './native-server.js';
 
@@ -224,13 +225,11 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
       // Neither of them waits for clients to leave; the second does not tidy up either.
       stopSignal: directory.temporary ? 'SIGQUIT' : 'SIGINT',
       async beforeStart() {
-        // Names the pid of a killed server. The folder is ours and no server of ours runs now, but by chance
-        // another process may have got that pid, and PostgreSQL would refuse to start.
-        rmSync(join(cluster, 'postmaster.pid'), { force: true });
+        await endLeftovers(cluster);
+        disownLockFile(cluster);
         // A MongoDB that crashes breaks its clients' connections. FerretDB would keep them, over a PostgreSQL that may have
         // forgotten what it acknowledged.
         gateway.process?.kill('SIGKILL');
-        return Promise.resolve();
       },
       ready: () => run('SET client_min_messages=warning; CREATE EXTENSION IF NOT EXISTS documentdb CASCADE'),
     });

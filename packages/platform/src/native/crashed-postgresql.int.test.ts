@@ -1,0 +1,57 @@
+// What a killed PostgreSQL leaves behind, with processes of this machine in its place.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { disownLockFile, endLeftovers, processesIn } from './crashed-postgresql.js';
+import { nativeObstacle } from './machine.js';
+
+const testNative = (await nativeObstacle()) === undefined ? test : test.skip;
+const started: ChildProcess[] = [];
+let cluster: string;
+let elsewhere: string;
+
+beforeEach(() => {
+  cluster = mkdtempSync(join(tmpdir(), 'lead-scoring-cluster-'));
+  elsewhere = mkdtempSync(join(tmpdir(), 'lead-scoring-cluster-'));
+});
+
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+  for (const folder of [cluster, elsewhere]) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A process that does not end by itself, nor by a signal that asks it to. */
+async function busyIn(cwd: string): Promise<ChildProcess> {
+  const child = spawn('sh', ['-c', 'trap "" TERM INT QUIT; echo busy; while :; do sleep 1; done'], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  started.push(child);
+  await once(child.stdout, 'data');
+  return child;
+}
+
+testNative(
+  'every process that still works on the data is ended before a new server starts, and no other one',
+  async () => {
+    const left = await busyIn(cluster);
+    const other = await busyIn(elsewhere);
+    expect(processesIn(cluster)).toContain(left.pid);
+    await endLeftovers(cluster);
+    expect(processesIn(cluster)).toEqual([]);
+    expect(processesIn(elsewhere)).toContain(other.pid);
+  },
+);
+
+test('the lock file no longer names a pid that somebody else may have, and still names the shared memory', () => {
+  const file = join(cluster, 'postmaster.pid');
+  disownLockFile(cluster);
+  writeFileSync(file, '1\n/data/cluster\n1700000000\n5432\n\n127.0.0.1\n  5432001    163841\nready   \n');
+  disownLockFile(cluster);
+  const [pid, ...rest] = readFileSync(file, 'utf8').split('\n');
+  expect(pid).toBe(String(process.pid));
+  expect(rest.join('\n')).toContain('5432001    163841');
+});
