@@ -1,7 +1,7 @@
 // Every way in which a request can be wrong, made from the declared routes: bodies, fields, query and path parameters.
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import type { RouteName } from '@lead-scoring/contracts';
+import { bodyIsOptional, type RouteName } from '@lead-scoring/contracts';
 import { pathOf, routeExamples, routeNamed, type Unit } from './route-examples.js';
 
 export interface BadRequest {
@@ -24,7 +24,7 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
   if (!route.body) return [];
   const example = routeExamples[name](unit);
   const path = pathOf(name, example);
-  const good = JSON.stringify(example.body);
+  const good = JSON.stringify(example.body ?? {});
   const beside = (member: string) => `{${member}${good === '{}' ? '' : ','}${good.slice(1)}`;
   const bad = (
     title: string,
@@ -40,7 +40,7 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
   });
   const types = route.bodyTypes ?? ['application/json'];
   return [
-    bad('nothing', '', noJson),
+    ...(bodyIsOptional(route) ? [] : [bad('nothing', '', noJson)]),
     ...[
       '{',
       '}',

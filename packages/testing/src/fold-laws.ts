@@ -52,8 +52,8 @@ export async function foldedInSteps<Folded>({
     let [from, to] = [0, 0];
     for (const { size, killedAfter, isStored } of steps) {
       to = Math.min(log.length, to + size);
-      const state = await open(crashing(readModel, killedAfter));
       const fold = async () => {
+        const state = await open(crashing(readModel, killedAfter));
         const middle = Math.ceil((from + to) / 2);
         await state.fold(log.slice(from, middle));
         const written = state.write?.(AbortSignal.abort());

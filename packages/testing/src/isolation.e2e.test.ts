@@ -321,7 +321,8 @@ describe("another unit's things", () => {
       status: 403,
       body: { status: 403 },
     });
-    expectNothingOf(a, answer);
+    // The answer says which unit was asked for, and nothing that the caller did not say itself.
+    expectNothingOf(a, answer, a.ouId);
   });
 
   test('X-OU-Id of a unit that does not exist is 403, of something that is no id 400 or 403', async () => {

@@ -190,7 +190,7 @@ test(`${guesses} guesses are all 404, and one that is nearly right is answered l
     const at = 4 + (n % 40);
     return token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
   };
-  const ofTheMoment = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+  const ofTheMoment = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'];
   /** All that a guesser learns, but for what differs between any two answers. */
   const answerTo = async (guess: string) => {
     const { status, headers, body } = await read(guess);
