@@ -20,8 +20,8 @@ import { startTestSystem, type TestSystem } from './test-system.js';
 
 /** Processes of ingest and of scoring at the start; in the end two. */
 const workers = isFullSize ? 4 : 2;
-const suspendedMs = isFullSize ? 45_000 : 20_000;
-const stormMs = isFullSize ? 300_000 : 30_000;
+const suspendedMs = isFullSize ? 45_000 : 15_000;
+const stormMs = isFullSize ? 300_000 : 15_000;
 const caughtUpWithinMs = isFullSize ? 30_000 : 60_000;
 const workerNames = ['ingest', 'scoring'] as const;
 
