@@ -14,8 +14,6 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../commands.js';
-import type { ProcessHandle } from '../processes.js';
-import { waitUntil } from '../waiting.js';
 import { verifyMongodb } from '../readiness.js';
 import { disownLockFile, endLeftovers } from './crashed-postgresql.js';
 import { makeDebianRoot, runInRoot } from './debian-root.js';
@@ -204,7 +202,6 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
       );
       renameSync(half, cluster);
     }
-    const gateway: { process?: ProcessHandle } = {};
     const run = (statements: string) =>
       runCommand('chroot', [
         root,
@@ -227,16 +224,13 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
       async beforeStart() {
         await endLeftovers(cluster);
         disownLockFile(cluster);
-        // A MongoDB that crashes breaks its clients' connections. FerretDB would keep them, over a PostgreSQL that may have
-        // forgotten what it acknowledged.
-        gateway.process?.kill('SIGKILL');
       },
       ready: () => run('SET client_min_messages=warning; CREATE EXTENSION IF NOT EXISTS documentdb CASCADE'),
     });
     const state = join(directory.path, 'ferretdb');
     mkdirSync(state, { recursive: true });
     const uri = `mongodb://127.0.0.1:${ports.mongodb}/`;
-    const ferretdbProcess = (gateway.process = await context.supervise({
+    const gateway = await context.supervise({
       name: 'ferretdb',
       longestRestartDelayMs,
       command: ferretdb,
@@ -245,19 +239,14 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
         `127.0.0.1:${ports.mongodb}`,
         state,
       ],
-      // It starts on a PostgreSQL that answers.
-      beforeStart: () =>
-        waitUntil(() => run('SELECT'), { description: 'PostgreSQL does not answer', timeoutMs: 60_000 }).then(
-          () => undefined,
-        ),
       // Its collector takes a quarter of its time otherwise; a few hundred megabytes of memory are cheaper.
       env: { GOGC: '400' },
       ready: () => verifyMongodb(uri),
-    }));
+    });
     return {
       uri,
       async stop() {
-        await ferretdbProcess.stop(directory.temporary ? 'SIGKILL' : 'SIGTERM');
+        await gateway.stop(directory.temporary ? 'SIGKILL' : 'SIGTERM');
         await postgresql.stop();
       },
     };
