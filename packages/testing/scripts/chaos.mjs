@@ -23,7 +23,7 @@ const chaos = spawn(
       '--runInBand',
       '--forceExit',
       '--testPathPatterns',
-      'chaos|any-order|exactly-once|three-brokers|testing/src/share|many-aliases|silent-servers|broker-away|two-instances|testing/src/injection',
+      'chaos|any-order|database-faults|exactly-once|three-brokers|testing/src/share|many-aliases|silent-servers|broker-away|two-instances|testing/src/injection',
     ],
     ...process.argv.slice(2),
   ],
