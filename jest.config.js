@@ -2,7 +2,7 @@
 // HTTP and topics), and alone, those of e2e that kill processes or need a machine for themselves. Only unit tests may run
 // without the platform.
 const alone =
-  '(broker-away|silent-servers|commands|database-away|exactly-once|guarded-servers|notifications|notifications-chaos|start|three-brokers|two-instances).e2e.test.ts';
+  '(broker-away|commit-cut|silent-servers|commands|database-away|database-crash|deleted-while-suspended|exactly-once|guarded-servers|notifications|notifications-chaos|start|three-brokers|two-instances).e2e.test.ts';
 const common = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
@@ -27,7 +27,12 @@ export default {
   // A busy machine is slow, not broken: only what hangs fails by time.
   testTimeout: 60_000,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.unit.test.ts'] },
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.unit.test.ts'],
+      setupFilesAfterEnv: ['<rootDir>/packages/testing/src/law-setup.ts'],
+    },
     { ...common, displayName: 'int', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.int.test.ts'] },
     { ...common, displayName: 'e2e', testMatch: [`<rootDir>/packages/testing/src/!${alone}`] },
     { ...common, displayName: 'alone', testMatch: [`<rootDir>/packages/testing/src/@${alone}`] },

@@ -1,9 +1,11 @@
 // `npm run bench`: brings up the servers, measures, prints the tables and writes them to RESULTS.md.
 import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
 import { MongoClient } from 'mongodb';
 import { measureAccepting } from './accepting.js';
+import { measureCapacity } from './capacity.js';
+import { capacityPlot, capacityPlotFile } from './capacity-plot.js';
 import { startLoadGenerator } from './load/load-generator.js';
 import { describeMachine } from './machine.js';
 import { measureNotifying } from './notifying.js';
@@ -31,6 +33,19 @@ const fullSizes = {
     backgroundEventsPerSecond: 2_000,
   },
   notifying: { leads: 20_000, eventsPerSecond: 2_000, warmUpMs: 60_000, measuredMs: 30_000 },
+  capacity: {
+    cells: [
+      { eventsPerRequest: 100, leads: 20_000, partitions: 6 },
+      { eventsPerRequest: 1, leads: 20_000, partitions: 6 },
+      { eventsPerRequest: 500, leads: 20_000, partitions: 6 },
+      { eventsPerRequest: 100, leads: 20_000, partitions: 1 },
+      { eventsPerRequest: 100, leads: 20_000, partitions: 48 },
+      { eventsPerRequest: 100, leads: 200_000, partitions: 6 },
+    ],
+    firstRate: 500,
+    trialMs: 15_000,
+    heldMs: 60_000,
+  },
 };
 
 const quickSizes: typeof fullSizes = {
@@ -45,6 +60,12 @@ const quickSizes: typeof fullSizes = {
   },
   queries: { leads: 2_000, events: 10_000, forMs: 500, atLeast: 20, backgroundEventsPerSecond: 1_000 },
   notifying: { leads: 500, eventsPerSecond: 1_000, warmUpMs: 1_000, measuredMs: 3_000 },
+  capacity: {
+    cells: [{ eventsPerRequest: 100, leads: 1_000, partitions: 6 }],
+    firstRate: 2_000,
+    trialMs: 2_000,
+    heldMs: 4_000,
+  },
 };
 
 /**
@@ -106,11 +127,24 @@ export async function main(root: string, flags: readonly string[]): Promise<void
       say('(d) From POST to notification');
       results.notifying = await measureNotifying(endpoints, generator, sizes.notifying, rounds, say);
     }
+    if (parts.includes('e')) {
+      say('(e) Capacity');
+      const cells = options.cells ?? sizes.capacity.cells;
+      results.capacity = await measureCapacity(
+        endpoints,
+        generator,
+        { ...sizes.capacity, cells },
+        before,
+        say,
+      );
+    }
     const report = reportOf(results);
     say(`\n${report}`);
     if (options.output === undefined)
       say('Not written to a file: a quick run and a comparison are only with --output FILE.');
     else await write(options.output, report, parts.length === allParts.length);
+    if (options.output !== undefined && results.capacity)
+      await writeFile(join(dirname(options.output), capacityPlotFile), capacityPlot(results.capacity));
     await stop(0);
   } catch (error) {
     process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

@@ -1,7 +1,8 @@
 // What `npm run bench -- …` takes.
 import { parseArgs } from 'node:util';
+import type { CapacityCell } from './capacity.js';
 
-export const allParts = ['a', 'b', 'c', 'd'] as const;
+export const allParts = ['a', 'b', 'c', 'd', 'e'] as const;
 type Part = (typeof allParts)[number];
 
 const isPart = (text: string): text is Part => (allParts as readonly string[]).includes(text);
@@ -11,18 +12,23 @@ export interface Options {
   /** Another checkout of this project, built, whose system takes turns with this one's; undefined: none. */
   before: string | undefined;
   rounds: number;
+  /** What capacity is measured of; undefined: what is usual. */
+  cells: CapacityCell[] | undefined;
   /** Small sizes and short times: shows that everything works, measures nothing worth keeping. */
   quick: boolean;
   /** Where the results go; undefined: they are only printed. */
   output: string | undefined;
 }
 
-export const usage = `npm run bench -- [--only a,b,c,d] [--before CHECKOUT] [--rounds N] [--quick] [--output FILE]
+export const usage = `npm run bench -- [--only a,b,c,d,e] [--before CHECKOUT] [--rounds N] [--cells CELL,…] [--quick]
+                      [--output FILE]
   --only    a: accepting events; b: from POST to readable score; c: latencies of reads;
-            d: from POST to notification; several with commas. Default: all
-  --before  the folder of another commit of this project, built: in a and b its system takes turns with this one's,
-            and the report says what changed. Not for c and d
-  --rounds  how often each contender of a, b and d runs, 1 to 20. Default: 3, with --quick 1
+            d: from POST to notification; e: capacity; several with commas. Default: all
+  --before  the folder of another commit of this project, built: in a, b and e its system takes turns with this
+            one's, and the report says what changed. Not for c and d
+  --rounds  how often each contender of a, b and d runs, 1 to 20. Default: 3, with --quick 1. In e each runs once
+  --cells   for e: events of a request/leads/partitions, several with commas: 100/20000/6,100/20000/1. Default: that with
+            each of the three varied by itself
   --quick   small sizes and short times: shows that everything works, measures nothing worth keeping
   --output  the file for the results, in which a part replaces only itself. Default: RESULTS.md of this package, with
             --quick or --before none
@@ -39,6 +45,7 @@ export function readOptions(flags: readonly string[], resultsFile: string): Opti
       only: { type: 'string' },
       before: { type: 'string' },
       rounds: { type: 'string' },
+      cells: { type: 'string' },
       quick: { type: 'boolean', default: false },
       output: { type: 'string' },
     },
@@ -46,9 +53,9 @@ export function readOptions(flags: readonly string[], resultsFile: string): Opti
   const { before, only, quick } = values;
   const parts = only?.split(',').filter(isPart) ?? allParts;
   if (only !== undefined && parts.length !== only.split(',').length)
-    throw new Error(`--only is "${only}"; it must be a, b, c or d, or several of them as in a,b.`);
+    throw new Error(`--only is "${only}"; it must be a, b, c, d or e, or several of them as in a,b.`);
   if (before !== undefined && (parts.includes('c') || parts.includes('d')))
-    throw new Error('--before compares a and b: add --only a,b (or one of them).');
+    throw new Error('--before compares a, b and e: add --only a,b (or one of them).');
   const rounds = values.rounds === undefined ? (quick ? 1 : 3) : Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 20)
     throw new Error(`--rounds is "${values.rounds ?? ''}"; it must be a whole number from 1 to 20.`);
@@ -56,7 +63,24 @@ export function readOptions(flags: readonly string[], resultsFile: string): Opti
     parts,
     before,
     rounds,
+    cells: values.cells === undefined ? undefined : cellsOf(values.cells),
     quick,
     output: values.output ?? (quick || before !== undefined ? undefined : resultsFile),
   };
+}
+
+function cellsOf(text: string): CapacityCell[] {
+  return text.split(',').map((cell) => {
+    const [, eventsPerRequest, leads, partitions] = /^(\d+)\/(\d+)\/(\d+)$/.exec(cell) ?? [];
+    const read = {
+      eventsPerRequest: Number(eventsPerRequest),
+      leads: Number(leads),
+      partitions: Number(partitions),
+    };
+    if (!Object.values(read).every((value) => value >= 1))
+      throw new Error(
+        `--cells has "${cell}"; a cell is events of a request/leads/partitions, as in 100/20000/6.`,
+      );
+    return read;
+  });
 }

@@ -4,7 +4,8 @@ import { readOptions } from './options.js';
 describe('the options', () => {
   test('run everything three times and keep the results unless told otherwise', () => {
     expect(readOptions([], 'RESULTS.md')).toEqual({
-      parts: ['a', 'b', 'c', 'd'],
+      parts: ['a', 'b', 'c', 'd', 'e'],
+      cells: undefined,
       before: undefined,
       rounds: 3,
       quick: false,
@@ -26,13 +27,22 @@ describe('the options', () => {
     });
   });
 
+  test('name what capacity is measured of', () => {
+    expect(readOptions(['--only', 'e', '--cells', '100/20000/6,1/200000/48'], 'RESULTS.md').cells).toEqual([
+      { eventsPerRequest: 100, leads: 20_000, partitions: 6 },
+      { eventsPerRequest: 1, leads: 200_000, partitions: 48 },
+    ]);
+  });
+
   test.each([
-    [['--only', 'e'], '--only is "e"; it must be a, b, c or d, or several of them as in a,b.'],
+    [['--only', 'f'], '--only is "f"; it must be a, b, c, d or e, or several of them as in a,b.'],
     [['--only', 'a,'], '--only is "a,"; it must be'],
-    [['--before', '../before'], '--before compares a and b: add --only a,b'],
-    [['--only', 'a,d', '--before', '../before'], '--before compares a and b'],
+    [['--before', '../before'], '--before compares a, b and e: add --only a,b'],
+    [['--only', 'a,d', '--before', '../before'], '--before compares a, b and e'],
     [['--rounds', '0'], '--rounds is "0"; it must be a whole number from 1 to 20.'],
     [['--rounds', 'x'], '--rounds is "x"; it must be a whole number from 1 to 20.'],
+    [['--cells', '100/20000'], '--cells has "100/20000"; a cell is events of a request/leads/partitions'],
+    [['--cells', '100/20000/0'], '--cells has "100/20000/0"'],
     [['--fast'], "Unknown option '--fast'"],
   ])('say what is wrong with %j', (flags, message) => {
     expect(() => readOptions(flags, 'RESULTS.md')).toThrow(message);

@@ -7,7 +7,8 @@ import { wholeSystem, withEarlier, type EarlierCheckout } from './contenders/who
 import type { LoadGenerator } from './load/load-generator.js';
 import type { PaceResult } from './load/protocol.js';
 import { interleaved } from './rounds.js';
-import { createWorkload, probePoints, type Scoring, type WorkloadPlan } from './workload.js';
+import { addedAtPace, checkTotals, expectedTotals, sumOf, untilTotals } from './totals.js';
+import type { WorkloadPlan } from './workload.js';
 
 export interface PostToReadableSizes {
   warmUpEvents: number;
@@ -47,7 +48,7 @@ export async function measurePostToReadable(
   for (const { leads, events, latency } of sizes) {
     say(`${leads} leads, ${events} events`);
     const contenders = await interleaved(
-      [naiveWiring, ...withEarlier(wholeSystem, before)],
+      [naiveWiring(), ...withEarlier(wholeSystem, before)],
       rounds,
       (contender) =>
         measureOnce(
@@ -134,27 +135,9 @@ async function atHalfRate(
     forMs,
     probes: { perSecond: probesPerSecond, readable: running.readable, timeoutMs: 60_000 },
   });
-  // The batches sent are the plan's from its beginning, as often as it takes.
-  const whole = Math.floor(result.events / plan.events);
-  const rest = result.events % plan.events;
-  const expected = sumOf([
-    before,
-    ...Array.from({ length: whole }, () => ({ ...expectedTotals(plan, contender.scoring), leads: 0 })),
-    { ...expectedTotals(plan, contender.scoring, rest), leads: 0 },
-    {
-      leads: result.probes,
-      events: result.probes,
-      score: result.probes * probePoints(contender.scoring),
-    },
-  ]);
-  // The last batches may still be under way when the last probe is readable.
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const totals = await running.totals();
-    if (totals.events < expected.events && Date.now() < deadline) continue;
-    checkTotals(contender.name, totals, expected);
-    return { ...result, eventsPerSecond };
-  }
+  const expected = sumOf([before, addedAtPace(plan, contender.scoring, result)]);
+  await untilTotals(contender.name, running, expected, timeoutMs);
+  return { ...result, eventsPerSecond };
 }
 
 function planOf(name: string, leads: number, events: number): WorkloadPlan {
@@ -167,24 +150,4 @@ function planOf(name: string, leads: number, events: number): WorkloadPlan {
     distribution: 'even',
     firstEventAt: Date.now() - 3_600_000,
   };
-}
-
-/** What the first `events` of a plan add up to. */
-function expectedTotals(plan: WorkloadPlan, scoring: Scoring, events = plan.events): Totals {
-  const { scores } = createWorkload(plan).expected(scoring, events);
-  return { leads: plan.leads, events, score: scores.reduce((sum, score) => sum + score, 0) };
-}
-
-function sumOf(totals: readonly Totals[]): Totals {
-  return totals.reduce((sum, one) => ({
-    leads: sum.leads + one.leads,
-    events: sum.events + one.events,
-    score: sum.score + one.score,
-  }));
-}
-
-/** @throws Error when they differ: a number that counts wrong results is none */
-function checkTotals(name: string, found: Totals, expected: Totals): void {
-  if (found.leads !== expected.leads || found.events !== expected.events || found.score !== expected.score)
-    throw new Error(`${name}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`);
 }

@@ -1,5 +1,7 @@
 // The results as tables: medians over rounds, and ratios of contenders that ran side by side.
 import type { AcceptingResult } from './accepting.js';
+import { capacityLimitsMs, nameOfCell, type CapacityResult, type CapacityRound } from './capacity.js';
+import { capacityPlotFile } from './capacity-plot.js';
 import { beforeSuffix } from './contenders/contender.js';
 import type { Machine } from './machine.js';
 import type { NotifyingResult } from './notifying.js';
@@ -17,6 +19,7 @@ export interface Results {
   postToReadable?: PostToReadableResult[];
   queries?: QueryResult;
   notifying?: NotifyingResult;
+  capacity?: CapacityResult;
 }
 
 const goals = {
@@ -51,6 +54,7 @@ export function reportOf(results: Results): string {
     ...measured(results, results.postToReadable ? postToReadableSection(results.postToReadable) : []),
     ...measured(results, results.queries ? queriesSection(results.queries) : []),
     ...measured(results, results.notifying ? notifyingSection(results.notifying) : []),
+    ...measured(results, results.capacity ? capacitySection(results.capacity) : []),
   ].join('\n');
 }
 
@@ -81,7 +85,7 @@ export function withPartsOf(other: string, report: string): string | null {
 
 /** What comes before the first part, and each part. */
 function partsOf(report: string): string[] {
-  return report.split(/^(?=## \([a-d]\) )/m);
+  return report.split(/^(?=## \([a-e]\) )/m);
 }
 
 /** As `## (a)`. */
@@ -301,6 +305,63 @@ function notifyingSection({ leads, eventsPerSecond, contenders }: NotifyingResul
     `Goal: p99 under ${goals.notifiedMs} ms with ${whole(most)} triggers: ${verdicts.join(', ')}.`,
     '',
   ];
+}
+
+function capacitySection({ cells, heldMs }: CapacityResult): string[] {
+  const rows = cells.flatMap(({ eventsPerRequest, leads, partitions, contenders }) => {
+    const [baseline] = contenders;
+    return contenders.map(({ name, rounds }) => [
+      whole(eventsPerRequest),
+      whole(leads),
+      whole(partitions),
+      name,
+      ...capacityLimitsMs.flatMap((limit) => {
+        const heldOf = (round: CapacityRound) =>
+          round.held.find(({ limitMs }) => limitMs === limit)?.eventsPerSecond ?? 0;
+        return [
+          whole(medianOf(rounds, heldOf)),
+          // To none there is no ratio.
+          baseline?.rounds.every((round) => heldOf(round) > 0)
+            ? ratioText(ratio(baseline.rounds, rounds, heldOf))
+            : '-',
+        ];
+      }),
+      costOf(rounds),
+    ]);
+  });
+  return [
+    '## (e) Capacity: the highest steady rate',
+    '',
+    `The highest rate that was held for ${heldMs / 1_000} s while 99 of 100 single events, ten a second, each of a lead of ` +
+      'its own, could be read within the limit after the moment at which they were due to be sent. Each service has one ' +
+      'process. Found by doubling the rate until the limit of a second is broken, halving the step three times, and ' +
+      'holding what is left, or nine tenths of it. Every lead, event and point is counted after each trial.',
+    '',
+    `![p99 by rate](${capacityPlotFile})`,
+    '',
+    ...table(
+      [
+        'events a request',
+        'leads',
+        'partitions',
+        'contender',
+        ...capacityLimitsMs.flatMap((limit) => [`events/s under ${whole(limit)} ms`, 'ratio']),
+        'own processor time an event at the first',
+      ],
+      rows,
+    ),
+    '',
+    ...cells.flatMap((cell) =>
+      changesSince(cell.contenders, `, ${nameOfCell(cell)}`, {
+        'events a second under a second': (round) => round.held[0]?.eventsPerSecond ?? 0,
+      }),
+    ),
+  ];
+}
+
+function costOf(rounds: readonly CapacityRound[]): string {
+  const costs = rounds.flatMap(({ cpuPerEventUs }) => (cpuPerEventUs === null ? [] : [cpuPerEventUs]));
+  return costs.length === 0 ? '-' : `${median(costs).toFixed(1)} µs`;
 }
 
 interface Ratio {

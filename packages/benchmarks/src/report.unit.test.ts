@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { capacityPlot } from './capacity-plot.js';
+import type { Trial } from './find-capacity.js';
 import { reportOf, withPartsOf, type Results } from './report.js';
 import type { Latencies } from './statistics.js';
 
@@ -133,4 +135,50 @@ test('the goal of notifications is held against the most triggers, in few partit
     'Goal: p99 under 1000 ms with 200 triggers: **not met** with PARTITIONS=6, ' +
       'met with PARTITIONS=6 and 2 processes of notification, met with PARTITIONS=1.',
   );
+});
+
+const trial = (eventsPerSecond: number, p99Ms: number): Trial => ({
+  eventsPerSecond,
+  isHeld: true,
+  gaveUp: false,
+  p50Ms: p99Ms / 2,
+  p99Ms,
+});
+const capacityOf = (first: number, second: number) => ({
+  trials: [trial(first, 900), trial(first / 4, 200)],
+  held: [
+    { limitMs: 1_000, eventsPerSecond: first },
+    { limitMs: 250, eventsPerSecond: second },
+  ],
+  cpuPerEventUs: 50,
+});
+const capacity = {
+  heldMs: 60_000,
+  cells: [
+    {
+      eventsPerRequest: 100,
+      leads: 20_000,
+      partitions: 6,
+      contenders: [
+        { name: 'naive wiring', rounds: [capacityOf(4_000, 0)] },
+        { name: 'the system', rounds: [capacityOf(6_000, 1_000)] },
+        { name: 'the system, before', rounds: [capacityOf(2_000, 500)] },
+      ],
+    },
+  ],
+};
+
+test('capacity is told with its ratio to the naive wiring, where that held any rate, and to before', () => {
+  const report = reportOf({ ...results, capacity });
+  expect(report).toContain('| 100 | 20,000 | 6 | the system | 6,000 | 1.50 | 1,000 | - | 50.0 µs |');
+  expect(report).toContain(
+    'To before, the system, requests of 100 events, 20000 leads, 6 partitions: events a second under a second 3.00.',
+  );
+});
+
+test('the plot of capacity has a line for each contender, and a mark for each limit', () => {
+  const plot = capacityPlot(capacity);
+  expect(plot.match(/<polyline/g)).toHaveLength(3);
+  expect(plot.match(/stroke-dasharray/g)).toHaveLength(2);
+  expect(plot).not.toContain('NaN');
 });

@@ -7,6 +7,7 @@ import {
   listLag,
   listReplication,
   replicationSentence,
+  type EventLog,
   type PartitionLag,
   type Replication,
 } from '@lead-scoring/event-log';
@@ -14,6 +15,7 @@ import { checkDatabase } from '@lead-scoring/read-model';
 import { CommandFailed, exitCodes, failureOf } from './errors.js';
 import { withEventLog } from './log-commands.js';
 import { plain, table, type Output } from './output.js';
+import { countSecrets, isExchanged, secretsSentence } from './secrets-commands.js';
 import type { Settings } from './settings.js';
 
 interface Finding {
@@ -176,6 +178,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
             remedy: `\`lead-scoring dead-letters list ${service}\` says why; \`retry\` sends them again`,
           });
       }
+      if (lags.some(({ service }) => service === 'notification')) findings.push(await secretsFinding(log));
     });
   } catch (error) {
     findings.push({
@@ -185,6 +188,31 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
     });
   }
   return { lags, findings };
+}
+
+async function secretsFinding(log: EventLog): Promise<Finding> {
+  const what = 'secrets of channels';
+  try {
+    const found = await countSecrets(log, patienceMs);
+    const detail = secretsSentence(found);
+    if (isExchanged(found)) return { what, state: 'ok', detail };
+    return {
+      what,
+      state: 'warning',
+      detail,
+      remedy:
+        found.superseded === 0
+          ? '`lead-scoring secrets list` says what to do; docs/runbooks/secrets.md'
+          : 'run `lead-scoring secrets reseal`; until then SEALING_SECRET_PREVIOUS, where it is set, has to stay; docs/runbooks/secrets.md',
+    };
+  } catch (error) {
+    return {
+      what,
+      state: 'warning',
+      detail: 'the notification service does not say with which key they are sealed',
+      remedy: plain(failureOf(error).message ?? 'is the notification service running?'),
+    };
+  }
 }
 
 function replicationFindings(replication: Replication): Finding[] {

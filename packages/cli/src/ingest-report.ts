@@ -8,15 +8,19 @@ import { duration, plain, type Output } from './output.js';
 /** Lines that are shown of what was not taken. */
 const shown = 20;
 
+type Counted = { count: number; differing: number; aliasesRefused: number } | { count: null; why: string };
+
 /**
- * How many of the accepted events had come before: asked once all are decided.
+ * How many of the accepted events had come before, and how many aliases were not linked: asked once all are decided.
  * @returns null and the reason when it cannot be told: the events are taken all the same
  */
 export async function countRepeats(
   client: Client,
   { batches, replayed, accepted, position }: IngestResult,
-): Promise<{ count: number } | { count: null; why: string }> {
+): Promise<Counted> {
   let count = 0;
+  let differing = 0;
+  let aliasesRefused = 0;
   try {
     for (
       let at = 0;
@@ -24,10 +28,12 @@ export async function countRepeats(
       at += routeDeclarations.maximumBatchesAsked
     ) {
       const asked = batches.slice(at, at + routeDeclarations.maximumBatchesAsked).join(',');
-      const { repeats } = await client.call('getEventStats', {
+      const found = await client.call('getEventStats', {
         query: { batch_id: asked, min_position: position },
       });
-      count += repeats;
+      count += found.repeats;
+      differing += found.differing;
+      aliasesRefused += found.aliases_refused;
     }
   } catch (error) {
     if (error instanceof RequestFailed || error instanceof ServiceUnreachable)
@@ -35,7 +41,7 @@ export async function countRepeats(
     throw error;
   }
   // A batch whose key is older than a day is decided again, and its repeats are added to those of its first time.
-  return { count: Math.min(accepted, count + replayed) };
+  return { count: Math.min(accepted, count + replayed), differing, aliasesRefused };
 }
 
 interface Sent {
@@ -60,7 +66,15 @@ export function report(
       const line = source.lineOf(one.index);
       return line === null ? one : { line, ...one };
     });
-    const counted = repeats.count === null ? {} : { new: accepted - repeats.count, repeats: repeats.count };
+    const counted =
+      repeats.count === null
+        ? {}
+        : {
+            new: accepted - repeats.count,
+            repeats: repeats.count,
+            differing: repeats.differing,
+            aliases_refused: repeats.aliasesRefused,
+          };
     const unreadable = source.problems;
     output.write(
       `${JSON.stringify({ accepted, ...counted, rejected, position, unreadable, notices: source.notices, retries, seconds })}\n`,
@@ -77,6 +91,14 @@ export function report(
   );
   if (repeats.count === null)
     output.note(`How many of them are repeats cannot be told now: ${plain(repeats.why)}\n`);
+  if (repeats.count !== null && repeats.differing > 0)
+    output.note(
+      `${inWords(repeats.differing)} differ from the event stored under their id, which stays as it was: give what is new an event_id of its own.\n`,
+    );
+  if (repeats.count !== null && repeats.aliasesRefused > 0)
+    output.note(
+      `${inWords(repeats.aliasesRefused)} times an alias was not linked, since the organizational unit has as many as it may have: the events are in, under their first alias.\n`,
+    );
   if (retries > 0) output.note(`${retries} requests had to be sent again.\n`);
   for (const notice of source.notices) output.note(`${plain(notice)}\n`);
   for (const { line, message } of source.problems.slice(0, shown))

@@ -1,6 +1,7 @@
 // `lead-scoring tail`, `rebuild` and `dead-letters`: operations on the log itself.
 import { serviceNames, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
 import {
+  awaitOutcomes,
   createEventLog,
   listDeadLetters,
   listLag,
@@ -204,7 +205,7 @@ export async function showDeadLetters(
         { title: 'TYPE', value: ({ type }) => type ?? '?' },
         { title: 'FROM', value: ({ origin }) => `${origin.topic} ${origin.partition}:${origin.offset}` },
         { title: 'TRIES', value: ({ attempts }) => attempts, align: 'right' },
-        { title: 'RETRIED', value: ({ retried }) => (retried ? 'yes' : 'no') },
+        { title: 'RETRIED', value: retriedWord },
         { title: 'REASON', value: ({ reason }) => reason, maximum: 100 },
       ])}\n`,
     );
@@ -218,7 +219,7 @@ export async function showDeadLetters(
 export async function retryLetters(
   service: ServiceName,
   ids: string[],
-  flags: { json?: boolean; again?: boolean },
+  flags: { json?: boolean; again?: boolean; wait?: string },
   settings: Settings,
   output: Output,
 ): Promise<number> {
@@ -228,20 +229,57 @@ export async function retryLetters(
       `"${wrong}" is no dead letter's id: they look like 3:17, as \`dead-letters list\` shows them.`,
       exitCodes.usage,
     );
-  const { retried } = await withEventLog(settings, async (log) => {
+  const seconds = wholeNumber('--wait', flags.wait ?? '30', 0, 86_400);
+  const retried = await withEventLog(settings, async (log) => {
     await ensureUsed(log, service);
     await log.prepare();
-    return retryDeadLetters(log, service, { ...(ids.length > 0 && { ids }), again: flags.again === true });
+    const which = { ...(ids.length > 0 && { ids }), again: flags.again === true };
+    const sent = await retryDeadLetters(log, service, which);
+    return awaitOutcomes(log, service, sent.retried, { timeoutMs: seconds * 1_000 });
   });
-  output.write(
-    flags.json === true
-      ? `${JSON.stringify(retried.map(asJson), null, 2)}\n`
-      : `${retried.length} sent again.\n`,
-  );
+  if (flags.json === true) output.write(`${JSON.stringify(retried.map(asJson), null, 2)}\n`);
+  else writeOutcomes(service, retried, { seconds, output });
   const missing = ids.filter((id) => !retried.some((letter) => letter.id === id));
-  if (missing.length === 0) return exitCodes.done;
+  const isDone = retried.every(({ outcome }) => outcome !== null && outcome !== 'parked');
+  if (missing.length === 0) return isDone ? exitCodes.done : exitCodes.incomplete;
   output.note(`Not sent: ${missing.join(', ')} (unknown, or sent before: --again sends those too).\n`);
   return exitCodes.incomplete;
+}
+
+const outcomeWords = {
+  effect: 'took effect',
+  none: 'without effect',
+  refused: 'refused',
+  parked: 'parked again',
+} as const;
+
+function retriedWord({ retried, outcome }: DeadLetter): string {
+  if (!retried) return 'no';
+  return outcome === null ? 'not decided' : outcomeWords[outcome];
+}
+
+/** Letters that had no effect, were refused or are parked again are named. */
+function writeOutcomes(
+  service: ServiceName,
+  letters: readonly DeadLetter[],
+  { seconds, output }: { seconds: number; output: Output },
+): void {
+  const counts = new Map<string, number>();
+  for (const letter of letters) counts.set(retriedWord(letter), (counts.get(retriedWord(letter)) ?? 0) + 1);
+  const counted = [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+  output.write(`${letters.length} sent again${counted === '' ? '' : `: ${counted}`}.\n`);
+  for (const { id, type, outcome, refusal = '' } of letters) {
+    const name = `${id} ${plain(type ?? '?')}`;
+    if (outcome === 'none')
+      output.note(`${name} had no effect: it came too late, or what it asks for was done before.\n`);
+    else if (outcome === 'refused') output.note(`${name} was refused: ${plain(refusal)}\n`);
+    else if (outcome === 'parked')
+      output.note(`${name} is a dead letter again: \`dead-letters list ${service}\` says why.\n`);
+    else if (outcome === null)
+      output.note(
+        `${name} was not decided within ${seconds} s. Is ${service} running? \`dead-letters list ${service}\` shows what came of it.\n`,
+      );
+  }
 }
 
 /** Writing to a namespace that nobody uses would make its topics: more likely its name is mistyped. */

@@ -83,7 +83,7 @@ function file(name: string, content: string): string {
 
 const taking = ({ url: path, body }: Seen) =>
   path.startsWith('/event-stats')
-    ? { body: { repeats: 0 } }
+    ? { body: { repeats: 0, differing: 0, aliases_refused: 0 } }
     : { status: 202, body: { accepted: (body as unknown[]).length, batch_id: leadId, position: '0-1' } };
 const sentEvents = () => seen.filter(({ method }) => method === 'POST').map(({ body }) => body);
 const visit = { alias_kind: 'email', alias: 'ada@example.com', event_type: 'Page View' };
@@ -175,7 +175,7 @@ describe('ingest', () => {
     (...refused: number[]) =>
     (request: Seen) =>
       request.method === 'GET'
-        ? { body: { repeats: 0 } }
+        ? { body: { repeats: 0, differing: 0, aliases_refused: 0 } }
         : {
             status: 202,
             body: {
@@ -214,7 +214,7 @@ describe('ingest', () => {
     test('are counted apart from new events, once all is decided, for many batches at a time', async () => {
       let sent = 0;
       answer = ({ method, body }) => {
-        if (method === 'GET') return { body: { repeats: 30 } };
+        if (method === 'GET') return { body: { repeats: 30, differing: 0, aliases_refused: 0 } };
         sent += 1;
         const accepted = (body as unknown[]).length;
         return { status: 202, body: { accepted, batch_id: batch(sent % 10), position: `0-${String(sent)}` } };
@@ -247,9 +247,27 @@ describe('ingest', () => {
     });
 
     test('stand in the JSON as well', async () => {
-      answer = (request) => (request.method === 'GET' ? { body: { repeats: 1 } } : taking(request));
+      answer = (request) =>
+        request.method === 'GET'
+          ? { body: { repeats: 1, differing: 1, aliases_refused: 3 } }
+          : taking(request);
       const { written } = await command(['--json', 'ingest', file('j.json', JSON.stringify([visit, visit]))]);
-      expect(JSON.parse(written)).toMatchObject({ accepted: 2, new: 1, repeats: 1 });
+      expect(JSON.parse(written)).toMatchObject({
+        accepted: 2,
+        new: 1,
+        repeats: 1,
+        differing: 1,
+        aliases_refused: 3,
+      });
+    });
+
+    test('aliases that were not linked are told of', async () => {
+      answer = (request) =>
+        request.method === 'GET'
+          ? { body: { repeats: 0, differing: 0, aliases_refused: 3 } }
+          : taking(request);
+      const { noted } = await command(['ingest', file('full.json', JSON.stringify([visit]))]);
+      expect(noted).toContain('3 times an alias was not linked');
     });
   });
 
@@ -438,6 +456,56 @@ test('a lead to delete may be named by any of its aliases', async () => {
   expect(seen).toMatchObject([{ method: 'DELETE', url: `/lead/${leadIdOf(ouId, 'cookie', '77')}` }]);
   expect([result.exitCode, result.written]).toEqual([exitCodes.done, '']);
   expect(result.noted).toContain('is deleted');
+});
+
+describe('organizational units', () => {
+  const units = ['Europe', 'America'].map((name, n) => ({
+    id: `${n}${ouId.slice(1)}`,
+    name,
+    active: n === 0,
+    created_at: '2026-01-31T09:30:00.000Z',
+  }));
+  beforeEach(() => {
+    answer = ({ method, body }) => {
+      if (method === 'DELETE') return { status: 204, body: undefined };
+      if (method === 'PATCH') return { body: { ...units[1], ...(body as object) } };
+      return { body: { data: units, total: 2, page: 1, limit: 100 } };
+    };
+  });
+
+  test('are listed, the active one marked', async () => {
+    const { written, exitCode } = await command(['ou', 'list']);
+    expect(exitCode).toBe(exitCodes.done);
+    expect(written).toMatch(/Europe +yes +.*0111[^]*America +2026/);
+    expect(JSON.parse((await command(['ou', 'list', '--json'])).written)).toEqual(units);
+  });
+
+  test('are renamed by name or id', async () => {
+    for (const unit of ['America', units[1]?.id ?? '']) {
+      const result = await command(['ou', 'rename', unit, 'The Americas']);
+      expect(seen.at(-1)).toMatchObject({
+        method: 'PATCH',
+        url: `/org-units/${units[1]?.id ?? ''}`,
+        body: { name: 'The Americas' },
+      });
+      expect([result.exitCode, result.noted]).toEqual([
+        exitCodes.done,
+        'America is now called The Americas.\n',
+      ]);
+    }
+  });
+
+  test('end only when that is confirmed, and only those that are there', async () => {
+    const unsure = await command(['ou', 'end', 'America']);
+    expect([unsure.exitCode, seen.every(({ method }) => method === 'GET')]).toEqual([exitCodes.usage, true]);
+    expect(unsure.noted).toMatch(/would end America .*--yes/);
+    const nowhere = await command(['ou', 'end', 'Asia', '--yes']);
+    expect(nowhere.exitCode).toBe(exitCodes.data);
+    expect(nowhere.noted).toContain('There are: Europe, America.');
+    const ended = await command(['ou', 'end', 'America', '--yes']);
+    expect(seen.at(-1)).toMatchObject({ method: 'DELETE', url: `/org-units/${units[1]?.id ?? ''}` });
+    expect([ended.exitCode, ended.noted]).toEqual([exitCodes.done, expect.stringContaining('has ended')]);
+  });
 });
 
 describe('what goes wrong is said, with an exit code that tells it apart', () => {

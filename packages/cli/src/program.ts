@@ -17,7 +17,9 @@ import {
 import { mappingHelp } from './mapping-flags.js';
 import type { Output } from './output.js';
 import { acceptPositionsOf, showPositions, type AcceptFlags } from './positions-commands.js';
+import { resealSecrets, showSecrets } from './secrets-commands.js';
 import { settingsOf, type GlobalFlags, type Settings } from './settings.js';
+import { endUnit, listUnits, renameUnit } from './units-commands.js';
 
 export interface Surroundings {
   environment: NodeJS.ProcessEnv;
@@ -52,7 +54,7 @@ type Flags = GlobalFlags &
   ExplainFlags &
   TailFlags &
   AclsFlags &
-  AcceptFlags & { timeout?: string; again?: boolean };
+  AcceptFlags & { timeout?: string; again?: boolean; yes?: boolean };
 
 function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
   const { environment, directory, stdin, output } = surroundings;
@@ -146,6 +148,21 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .description('Delete a lead with all that there is of it. Named as for explain; this cannot be undone.')
     .action(command((_, settings, [lead = '']) => deleteLead(lead, settings, output)));
 
+  const units = program.command('ou').description('The organizational units that the credential may use.');
+  units
+    .command('list')
+    .description('Their names and ids, and the active one.')
+    .action(command((flags, settings) => listUnits(flags, settings, output)));
+  units
+    .command('rename <unit> <name>')
+    .description('Give one, by its name or id, another name.')
+    .action(command((_, settings, [unit = '', name = '']) => renameUnit(unit, name, settings, output)));
+  units
+    .command('end <unit>')
+    .description('End one, by its name or id: it takes and shows nothing any more. This cannot be undone.')
+    .option('--yes', 'do it, in place of saying what would end')
+    .action(command((flags, settings, [unit = '']) => endUnit(unit, flags, settings, output)));
+
   program
     .command('tail <topic>')
     .description('Records of a topic as they come, such as scoring.events.')
@@ -174,6 +191,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .command('retry <service> [ids...]')
     .description('Send them to their service again, each once.')
     .option('--again', 'also those that were sent again before')
+    .option('--wait <seconds>', 'how long to wait for what comes of them (default: 30)')
     .action(
       command((flags, settings, [service = '', ...ids]) =>
         retryLetters(serviceNamed(service), ids, flags, settings, output),
@@ -207,6 +225,20 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
         acceptPositionsOf(serviceNamed(service), flags, settings, output),
       ),
     );
+
+  const secrets = program
+    .command('secrets')
+    .description(
+      'With which key the secrets of notification channels are sealed. How to exchange keys: docs/runbooks/secrets.md',
+    );
+  secrets
+    .command('list')
+    .description('How many secrets are sealed with the current key, and how many need another.')
+    .action(command((flags, settings) => showSecrets(flags, settings, output)));
+  secrets
+    .command('reseal')
+    .description('Seal with the current key what is sealed with another.')
+    .action(command((flags, settings) => resealSecrets(flags, settings, output)));
 
   program
     .command('acls')

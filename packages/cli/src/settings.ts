@@ -1,7 +1,7 @@
 // What a command works on: flags first, then the environment, then what `npm start` wrote to .run/start.json.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readServerAccess, serviceNames, type ServerAccess, type ServiceName } from '@lead-scoring/contracts';
+import { readServerAccess, type ServerAccess } from '@lead-scoring/contracts';
 import { z } from 'zod';
 import { CommandFailed, exitCodes } from './errors.js';
 
@@ -31,8 +31,8 @@ export interface Settings {
   access: ServerAccess;
   namespace: string;
   partitions: number;
-  /** Processes that `npm start` runs. */
-  services: Partial<Record<ServiceName, { url: string; pid: number }>>;
+  /** Processes that `npm start` runs, by their names: `scoring`, or `scoring-0` where a service has several. */
+  services: Record<string, { url: string; pid: number }>;
   /** The file that some of this came from; null when there is none. */
   startFile: string | null;
 }
@@ -63,9 +63,7 @@ export function settingsOf(flags: GlobalFlags, environment: NodeJS.ProcessEnv, d
     access: accessOf({ ...start?.access, ...environment }),
     namespace: environment.NAMESPACE ?? start?.namespace ?? 'lead-scoring',
     partitions: Number(environment.PARTITIONS ?? start?.partitions ?? 6),
-    services: Object.fromEntries(
-      serviceNames.flatMap((name) => (start?.services?.[name] ? [[name, start.services[name]]] : [])),
-    ),
+    services: start?.services ?? {},
     startFile: found?.file ?? null,
   };
 }

@@ -66,6 +66,7 @@ export const problemTypes = {
   share_expired: { status: 410, title: 'The share link has expired' },
   // What the state forbids
   duplicate_name: { status: 409, title: 'The name is taken' },
+  last_org_unit: { status: 409, title: 'The last organizational unit stays' },
   limit_reached: { status: 409, title: 'No more of these can be created' },
   channel_signs_nothing: { status: 409, title: 'The channel is no webhook and signs nothing' },
   levels_overlap: { status: 409, title: 'Two levels would take the same score' },
@@ -81,6 +82,7 @@ export const problemTypes = {
   site_error: { status: 502, title: 'The site answers with an error' },
   // What the system cannot do now
   internal_error: { status: 500, title: 'Something went wrong on our side' },
+  command_parked: { status: 500, title: 'A service could not take the command' },
   log_unavailable: { status: 503, title: 'The log does not acknowledge' },
   log_overloaded: { status: 503, title: 'The log takes no more for now' },
   database_unavailable: { status: 503, title: 'The database does not answer' },

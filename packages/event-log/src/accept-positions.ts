@@ -3,9 +3,9 @@ import { records as declarations, topics, type ServiceName, type TopicName } fro
 import { EventLogError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { formatInputPositions, positionsHeader, type GroupOffset } from './input-positions.js';
-import type { KafkaConnection } from './kafka-connection.js';
+import type { KafkaConnection } from './kafka/kafka-connection.js';
 import { knownPositions, readGroupOffsets, readStated } from './opening-positions.js';
-import { untilNow } from './partition-reader.js';
+import { untilNow } from './kafka/partition-reader.js';
 import { followsHeader, outputIsWholeHeader, type StatedPositions } from './stated-positions.js';
 import { createRecordWriter } from './writer.js';
 

@@ -1,13 +1,14 @@
-// Records to bytes and back: JSON in the schema registry's wire format, checked against the schema on both ways.
+// The codec turns records into bytes and back: JSON in the schema registry's wire format, checked against its schema both ways.
 //
-// Measured on a chunk of 80 events (24.7 kB): JSON.stringify 55 µs, JSON.parse 78 µs, the check 32 µs, 0.4 µs an event.
-// So both ways check, also what this process made: it is the only guarantee that nothing invalid is published. One record
-// is not checked when it is written, `isChecked` says why.
+// A chunk of 80 events (24.7 kB) takes 55 µs in JSON.stringify, 78 µs in JSON.parse and 32 µs in the check, 0.4 µs an event.
+// The check is cheap, so the codec also checks records that this process made: no other part keeps invalid records off a
+// public topic. `isChecked` names the one record that is not checked when it is written, and why.
 import type { PayloadOf, RecordDeclaration, TopicName } from '@lead-scoring/contracts';
 import { asError, EventLogError } from './errors.js';
-import type { RawRecord, RecordToWrite } from './record-batch.js';
+import type { RawRecord, RecordToWrite } from './kafka/record-batch.js';
 import type { FoldedRecord, RecordHeaders } from './records.js';
 import { createValueWriter, registeredPrefixBytes } from './registered-json.js';
+import type { RegisteredSchema } from './registered-schema.js';
 import type { SchemaStore } from './schemas.js';
 
 /** The largest record that may be written, in bytes. */
@@ -30,76 +31,101 @@ export interface Codec {
   decode(topic: TopicName, partition: number, record: RawRecord): DecodedRecord | { problem: string };
 }
 
+/** The outcome of decoding a record that cannot be read, with the reason. */
+interface Problem {
+  problem: string;
+}
+
 export function createCodec(schemas: SchemaStore): Codec {
-  const values = createValueWriter();
-  return {
-    encode(declaration, payload, { isChecked = false } = {}) {
-      const { id, validate } = schemas.own(declaration);
-      let json: string;
-      try {
-        if (!isChecked && !validate(payload)) {
-          const [first] = validate.errors ?? [];
-          throw new Error(
-            `${first?.instancePath === '' || !first ? 'the payload' : first.instancePath} ${first?.message ?? 'is invalid'}`,
-          );
-        }
-        json = JSON.stringify(payload);
-      } catch (error) {
-        // Where the engine's stack ends, a payload nested too deeply comes here too, as a RangeError.
-        throw new EventLogError(
-          'invalid_record',
-          `a ${declaration.type} does not fit its schema: ${asError(error).message}`,
-          {
-            cause: error,
-          },
-        );
-      }
-      const value = values.write(id, json);
-      if (value.length > maxRecordBytes) {
-        throw new EventLogError(
-          'record_too_large',
-          `a ${declaration.type} of ${value.length} bytes is above the limit of ${maxRecordBytes}: divide it`,
-        );
-      }
-      return value;
-    },
+  return new SchemaCodec(schemas);
+}
 
-    async loadSchemas(records) {
-      // One that nobody knows is asked for once for each batch.
-      const asked = new Set<number>();
-      for (const { value } of records) {
-        const id = schemaIdOf(value);
-        if (id === undefined || asked.has(id) || schemas.known(id)) continue;
-        asked.add(id);
-        await schemas.load(id);
-      }
-    },
+class SchemaCodec implements Codec {
+  readonly #values = createValueWriter();
 
-    decode(topic, partition, record) {
-      try {
-        const type = headerText(record.headers, 'type');
-        if (type === undefined) return { problem: 'it has no header `type`' };
-        const declaration = schemas.declarationOf(topic, type);
-        if (!declaration) return { problem: `type ${quoted(type)} is not declared for ${topic}` };
-        if (record.value === null) return { problem: 'it has no value' };
-        const id = schemaIdOf(record.value);
-        if (id === undefined) return { problem: "it is not in the schema registry's wire format" };
-        const schema = schemas.find(declaration, id);
-        if (!schema) return { problem: `schema ${id} is not one of ${type} on ${topic}` };
-        const payload: unknown = JSON.parse(record.value.toString('utf8', registeredPrefixBytes));
-        if (!schema.validate(payload)) {
-          const [first] = schema.validate.errors ?? [];
-          return {
-            problem: `it does not fit its schema: ${first?.instancePath ?? ''} ${first?.message ?? ''}`,
-          };
-        }
-        const key = record.key === null ? null : record.key.toString();
-        return new DecodedRecord(declaration, topic, partition, key, payload, record.value, record);
-      } catch (error) {
-        return { problem: `it cannot be parsed: ${asError(error).message}` };
-      }
-    },
-  };
+  constructor(private readonly schemas: SchemaStore) {}
+
+  encode<Declaration extends RecordDeclaration>(
+    declaration: Declaration,
+    payload: PayloadOf<Declaration>,
+    { isChecked = false }: { isChecked?: boolean | undefined } = {},
+  ): Buffer {
+    const { id, validate } = this.schemas.own(declaration);
+    const value = this.#values.write(id, jsonOf(declaration, payload, isChecked ? undefined : validate));
+    if (value.length > maxRecordBytes)
+      throw new EventLogError(
+        'record_too_large',
+        `a ${declaration.type} of ${value.length} bytes is above the limit of ${maxRecordBytes}: divide it`,
+      );
+    return value;
+  }
+
+  async loadSchemas(records: readonly RawRecord[]): Promise<void> {
+    // A schema that the registry does not know is asked for once for each batch.
+    const asked = new Set<number>();
+    for (const { value } of records) {
+      const id = schemaIdOf(value);
+      if (id === undefined || asked.has(id) || this.schemas.known(id)) continue;
+      asked.add(id);
+      await this.schemas.load(id);
+    }
+  }
+
+  decode(topic: TopicName, partition: number, record: RawRecord): DecodedRecord | Problem {
+    try {
+      return this.#decoded(topic, partition, record);
+    } catch (error) {
+      return { problem: `it cannot be parsed: ${asError(error).message}` };
+    }
+  }
+
+  /** @throws SyntaxError for a payload that is not JSON */
+  #decoded(topic: TopicName, partition: number, record: RawRecord): DecodedRecord | Problem {
+    const type = headerText(record.headers, 'type');
+    if (type === undefined) return { problem: 'it has no header `type`' };
+    const declaration = this.schemas.declarationOf(topic, type);
+    if (!declaration) return { problem: `type ${quoted(type)} is not declared for ${topic}` };
+    if (record.value === null) return { problem: 'it has no value' };
+    const id = schemaIdOf(record.value);
+    if (id === undefined) return { problem: "it is not in the schema registry's wire format" };
+    const schema = this.schemas.find(declaration, id);
+    if (!schema) return { problem: `schema ${id} is not one of ${type} on ${topic}` };
+    const payload: unknown = JSON.parse(record.value.toString('utf8', registeredPrefixBytes));
+    if (!schema.validate(payload)) {
+      const [first] = schema.validate.errors ?? [];
+      return { problem: `it does not fit its schema: ${first?.instancePath ?? ''} ${first?.message ?? ''}` };
+    }
+    const key = record.key === null ? null : record.key.toString();
+    return new DecodedRecord(declaration, topic, partition, key, payload, record.value, record);
+  }
+}
+
+/**
+ * A payload as JSON.
+ * @param validate checks the payload first; undefined where the sender has checked it
+ * @throws EventLogError `invalid_record`
+ */
+function jsonOf(
+  declaration: RecordDeclaration,
+  payload: unknown,
+  validate: RegisteredSchema['validate'] | undefined,
+): string {
+  try {
+    if (validate && !validate(payload)) {
+      const [first] = validate.errors ?? [];
+      throw new Error(
+        `${first?.instancePath === '' || !first ? 'the payload' : first.instancePath} ${first?.message ?? 'is invalid'}`,
+      );
+    }
+    return JSON.stringify(payload);
+  } catch (error) {
+    // A payload that is nested too deeply for the engine's stack fails here with a RangeError.
+    throw new EventLogError(
+      'invalid_record',
+      `a ${declaration.type} does not fit its schema: ${asError(error).message}`,
+      { cause: error },
+    );
+  }
 }
 
 interface RawHeaders {

@@ -4,9 +4,9 @@ import { records as declarations, type RecordDeclaration } from '@lead-scoring/c
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { createCodec, maxRecordBytes } from './codec.js';
-import type { RawRecord } from './partition-reader.js';
+import type { RawRecord } from './kafka/partition-reader.js';
 import { declaredRecords, jsonSchemaOf, subjectOf, type SchemaStore } from './schemas.js';
-import { createRuleset, ouId } from './test-support.js';
+import { createRuleset, ouId } from './testing/test-support.js';
 
 /** Schemas with the ids 1, 2, … in the order of declaration; no registry. */
 function schemaStore(): SchemaStore {

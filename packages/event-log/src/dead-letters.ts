@@ -1,13 +1,14 @@
 // Dead letters: records that a service could not take, listed and sent again.
 import { topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
 import { headerText, timeText } from './codec.js';
-import { deadLetterHeaders } from './dead-letter-record.js';
+import { deadLetterHeaders, isRetryOutcome, type RetryOutcome } from './dead-letter-record.js';
 import { internals, type EventLog } from './event-log.js';
-import type { KafkaConnection } from './kafka-connection.js';
+import type { KafkaConnection } from './kafka/kafka-connection.js';
 import type { EncodedRecord } from './outgoing.js';
-import { readUntil, untilNow, type RawRecord } from './partition-reader.js';
-import { recordBytes } from './record-batch.js';
-import { createTransactionalProducer, toBatches } from './transactional-producer.js';
+import { readUntil, untilNow, type RawRecord } from './kafka/partition-reader.js';
+import { recordBytes } from './kafka/record-batch.js';
+import { pause } from './timing.js';
+import { createTransactionalProducer, toBatches } from './kafka/transactional-producer.js';
 
 export interface DeadLetter {
   /** `<partition>:<offset>` in the dead-letter topic. */
@@ -23,9 +24,14 @@ export interface DeadLetter {
   time: string;
   bytes: number;
   retried: boolean;
+  /** What came of it when it was sent again last; null while that is not known. */
+  outcome: RetryOutcome | null;
+  /** Why the service refused it then. */
+  refusal?: string;
 }
 
 const readBytes = 4 * 1024 * 1024;
+const pauseBetweenLooksMs = 300;
 
 /** All dead letters of a service, oldest first within each partition. */
 export async function* listDeadLetters(log: EventLog, service: ServiceName): AsyncIterable<DeadLetter> {
@@ -74,16 +80,47 @@ export async function retryDeadLetters(
       );
       if (chosen.length === 0) continue;
       const messages = chosen.flatMap(({ letter, record }) => [
-        original(wire(`${service}.commands`), record, partition),
+        original(wire(`${service}.commands`), record, partition, letter),
         marker(wire(`${service}.dead-letters`), record, partition, letter),
       ]);
       await producer.commit({
         batches: toBatches(messages, readBytes).map(({ batch }) => batch),
         offsets: [],
       });
-      retried.push(...chosen.map(({ letter }) => ({ ...letter, retried: true })));
+      retried.push(...chosen.map(({ letter }) => ({ ...letter, retried: true, outcome: null })));
     }
     return { retried };
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Waits until what came of letters that were sent again is known, at most for a time, and answers them as they are then. Their
+ * service records it when it has decided on them.
+ */
+export async function awaitOutcomes(
+  log: EventLog,
+  service: ServiceName,
+  sent: readonly DeadLetter[],
+  { timeoutMs }: { timeoutMs: number },
+): Promise<DeadLetter[]> {
+  const connection = log[internals].connect();
+  const deadline = Date.now() + timeoutMs;
+  const known = new Map(sent.map((letter) => [letter.id, letter]));
+  try {
+    for (;;) {
+      const open = new Set(
+        [...known.values()]
+          .filter(({ outcome }) => outcome === null)
+          .map(({ id }) => Number(id.slice(0, id.indexOf(':')))),
+      );
+      if (open.size === 0 || Date.now() > deadline) return [...known.values()];
+      for (const partition of open)
+        for (const { letter } of await readPartition(log, connection, service, partition))
+          if (known.has(letter.id)) known.set(letter.id, letter);
+      await pause(pauseBetweenLooksMs);
+    }
   } finally {
     connection.close();
   }
@@ -109,7 +146,7 @@ async function readPartition(
         found.set(letter.id, { letter, record });
       } else {
         const sent = found.get(`${partition}:${marked}`);
-        if (sent) sent.letter.retried = true;
+        if (sent) mark(sent.letter, record);
       }
     }
   }
@@ -133,15 +170,27 @@ function letterOf(service: ServiceName, partition: number, record: RawRecord): D
     time: text(deadLetterHeaders.time) ?? timeText(record.timestamp),
     bytes: record.value?.length ?? 0,
     retried: false,
+    outcome: null,
   };
 }
 
+/** Markers are in their order: that a letter is sent again, and then what came of it. */
+function mark(letter: DeadLetter, { headers }: RawRecord): void {
+  letter.retried = true;
+  const outcome = headerText(headers, deadLetterHeaders.outcome);
+  letter.outcome = isRetryOutcome(outcome) ? outcome : null;
+  delete letter.refusal;
+  const reason = headerText(headers, deadLetterHeaders.reason);
+  if (outcome === 'refused' && reason !== undefined) letter.refusal = reason;
+}
+
 /** The record as it came, with the headers that say where it first came from and how often it has been parked. */
-function original(topic: string, record: RawRecord, partition: number): EncodedRecord {
+function original(topic: string, record: RawRecord, partition: number, letter: DeadLetter): EncodedRecord {
   const passed: string[] = [deadLetterHeaders.reason, deadLetterHeaders.time];
-  const headers = Object.fromEntries(
-    Object.entries(record.headers).filter(([name]) => !passed.includes(name)),
-  );
+  const headers = {
+    ...Object.fromEntries(Object.entries(record.headers).filter(([name]) => !passed.includes(name))),
+    [deadLetterHeaders.of]: offsetOf(letter),
+  };
   const message = {
     key: record.key,
     value: record.value,
@@ -151,11 +200,15 @@ function original(topic: string, record: RawRecord, partition: number): EncodedR
   return { topic, partition, message, bytes: recordBytes(message) };
 }
 
+function offsetOf({ id }: DeadLetter): string {
+  return id.slice(id.indexOf(':') + 1);
+}
+
 function marker(topic: string, record: RawRecord, partition: number, letter: DeadLetter): EncodedRecord {
   const message = {
     key: record.key,
     value: null,
-    headers: { [deadLetterHeaders.retried]: letter.id.slice(letter.id.indexOf(':') + 1) },
+    headers: { [deadLetterHeaders.retried]: offsetOf(letter) },
     timestamp: record.timestamp,
   };
   return { topic, partition, message, bytes: recordBytes(message) };

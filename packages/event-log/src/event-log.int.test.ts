@@ -8,15 +8,10 @@ import kafkajs from 'kafkajs';
 import { z } from 'zod';
 import { ReplyTimeout } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import {
-  endOffsets,
-  listLag,
-  requestRebuild,
-  tail,
-  waitUntilConsumed,
-  type TailedRecord,
-} from './operations.js';
-import type { Checkpoint } from './processor.js';
+import { takingAll } from './inputs.js';
+import { endOffsets, listLag, requestRebuild, waitUntilConsumed } from './operations.js';
+import { tail, type TailedRecord } from './tail.js';
+import type { Checkpoint } from './processor-options.js';
 import { createProjector, type ProjectionState } from './projector.js';
 import { isRecord, type OutgoingRecord } from './records.js';
 import { createRequester } from './requester.js';
@@ -32,7 +27,7 @@ import {
   rulesetCreated,
   startProcessor,
   testLog,
-} from './test-support.js';
+} from './testing/test-support.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
 
 let log: EventLog;
@@ -368,7 +363,7 @@ describe('a projector', () => {
     let failures = 3;
     const { value, stop } = await createProjector(log, {
       name: `rulesets-${randomUUID().slice(0, 8)}`,
-      inputs: ['scoring.commands'],
+      inputs: takingAll('scoring.commands'),
       open: (partition) =>
         Promise.resolve(
           projection(tables, partition, {
@@ -401,7 +396,7 @@ describe('a projector', () => {
     const keys = new Set<string>();
     const { value, stop } = await createProjector(log, {
       name: `rulesets-${randomUUID().slice(0, 8)}`,
-      inputs: ['scoring.events'],
+      inputs: takingAll('scoring.events'),
       open: (partition) => {
         const state = projection(new Map(), partition);
         return Promise.resolve({
@@ -439,7 +434,7 @@ describe('a projector', () => {
     let resets = 0;
     const { value, stop } = await createProjector(log, {
       name: `rulesets-${randomUUID().slice(0, 8)}`,
-      inputs: ['scoring.commands'],
+      inputs: takingAll('scoring.commands'),
       rebuildsWith: 'ingest',
       open: (partition) => {
         const state = projection(tables, partition);
@@ -480,7 +475,7 @@ describe('a projector', () => {
     const [name] = projectorNames.share;
     const { stop } = await createProjector(log, {
       name,
-      inputs: ['scoring.commands'],
+      inputs: takingAll('scoring.commands'),
       rebuildsWith: 'share',
       open: (partition) => Promise.resolve(projection(tables, partition)),
       logger,
@@ -514,7 +509,7 @@ describe('a projector', () => {
     const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
     const { stop } = await createProjector(log, {
       name: `markers-${randomUUID().slice(0, 8)}`,
-      inputs: ['scoring.events'],
+      inputs: takingAll('scoring.events'),
       open: (partition) => Promise.resolve(projection(tables, partition)),
       logger,
       onFatal: (error) => {

@@ -6,8 +6,8 @@ import { createCodec, type Codec } from './codec.js';
 import type { Component } from './component.js';
 import type { EventLogConfig, EventLogEnvironment } from './config.js';
 import { EventLogError } from './errors.js';
-import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka-connection.js';
-import { partitionOfKey } from './murmur2.js';
+import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka/kafka-connection.js';
+import { partitionOfKey } from './kafka/murmur2.js';
 import { createRegistryClient, type RegistryClient } from './registry-client.js';
 import { createSchemaStore, type SchemaStore } from './schemas.js';
 import { wireTopic } from './topic-names.js';
@@ -79,15 +79,9 @@ export function createEventLog(config: EventLogConfig, { logger }: { logger: Log
       logger,
       wire: (topic) => wireTopic(config.namespace, topic),
       connect() {
-        const connection = createKafkaConnection(kafka);
+        const connection = createKafkaConnection(kafka, (closed) => connections.delete(closed));
         connections.add(connection);
-        return {
-          ...connection,
-          close() {
-            connections.delete(connection);
-            connection.close();
-          },
-        };
+        return connection;
       },
     },
   };

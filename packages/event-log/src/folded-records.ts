@@ -4,7 +4,7 @@ import type { TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { UnreadableRecord } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import type { RawRecord } from './record-batch.js';
+import type { RawRecord } from './kafka/record-batch.js';
 import type { FoldedRecord } from './records.js';
 
 /**

@@ -1,6 +1,6 @@
 // The event log: everything that the system does with Kafka and the schema registry.
 export type { Component } from './component.js';
-export { wasSentAgain } from './dead-letter-record.js';
+export { wasSentAgain, type RetryOutcome } from './dead-letter-record.js';
 export * from './dead-letters.js';
 export * from './errors.js';
 export type { EventLogConfig, EventLogEnvironment } from './config.js';
@@ -13,19 +13,21 @@ export {
   type ServicePositions,
 } from './accept-positions.js';
 export { createEventLog, createEventLogComponent, type EventLog } from './event-log.js';
+export { takenOf, takingAll, type InputTable, type TakenRecord, type TypeUse } from './inputs.js';
 export * from './operations.js';
-export {
-  createProcessor,
-  type Checkpoint,
-  type Decision,
-  type PartitionState,
-  type ProcessorOptions,
-  type ProcessorStatus,
-  type Reply,
-} from './processor.js';
+export { createProcessor } from './processor.js';
+export type {
+  Checkpoint,
+  Decision,
+  PartitionState,
+  ProcessorOptions,
+  ProcessorStatus,
+  Reply,
+} from './processor-options.js';
 export * from './projector.js';
 export * from './records.js';
 export { replicationSentence, type Replication } from './replication.js';
 export * from './requester.js';
 export type { SessionLease } from './session-lease.js';
+export * from './tail.js';
 export * from './writer.js';

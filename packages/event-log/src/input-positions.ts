@@ -6,7 +6,7 @@
 import { records as declarations, type TopicName } from '@lead-scoring/contracts';
 import type { EventLog } from './event-log.js';
 import { encodeRecord, type EncodedDeclared } from './outgoing.js';
-import { recordBytes } from './record-batch.js';
+import { recordBytes } from './kafka/record-batch.js';
 
 /** On a transaction's last event, or on InputsRead: where to read each input on. */
 export const positionsHeader = 'positions';
@@ -26,27 +26,26 @@ export function parseInputPositions(text: string): Map<string, bigint> {
   );
 }
 
-/** The same events, of which the last says how far the inputs are read. */
+/** The same events, of which the last has these headers too: they say how far the inputs are read. */
 export function notingPositions(
   events: readonly EncodedDeclared[],
-  positions: ReadonlyMap<TopicName, bigint>,
+  stated: Readonly<Record<string, string>>,
 ): EncodedDeclared[] {
   const last = events.at(-1);
   if (!last) return [];
-  const headers = { ...last.message.headers, [positionsHeader]: formatInputPositions(positions) };
+  const headers = { ...last.message.headers, ...stated };
   const message = { ...last.message, headers };
   return [...events.slice(0, -1), { ...last, message, bytes: recordBytes(message) }];
 }
 
-/** A record of the output that says how far the inputs are read, and nothing else. */
+/** A record of the output that is for this package alone: its headers say who owns the partition, and how far the inputs are read. */
 export function inputsRead(
   log: EventLog,
   { topic, partition }: { topic: TopicName; partition: number },
-  positions: ReadonlyMap<TopicName, bigint>,
+  headers: Readonly<Record<string, string>>,
 ): EncodedDeclared {
   const declaration = declarations.inputsRead.find((one) => one.topic === topic);
   if (!declaration) throw new Error(`${topic} has no record that says how far inputs are read`);
-  const headers = { [positionsHeader]: formatInputPositions(positions) };
   return encodeRecord(
     log,
     { declaration, key: String(partition), partition, payload: {}, headers },

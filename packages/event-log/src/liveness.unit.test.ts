@@ -1,10 +1,11 @@
 // When a partition on which nothing moves is given up, and when it is not: on a clock of the test's own.
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import kafkajs from 'kafkajs';
 import { pino } from 'pino';
 import { internals, type EventLog } from './event-log.js';
 import { createProcessingMetrics } from './metrics.js';
-import { startPartitionLoop, type PartitionLoop, type Session } from './partition-loop.js';
-import { createTurns } from './turns.js';
+import { startPartitionLoop, type PartitionLoop } from './partition-loop.js';
+import type { Session } from './session.js';
 import type { Touch } from './liveness.js';
 
 const minute = 60_000;
@@ -25,12 +26,11 @@ afterEach(async () => {
 /** A partition's loop whose sessions are opened like this. */
 function loopOf(
   open: (touch: Touch, touchOfLog: Touch) => Promise<Session>,
-  { turns = createTurns(1), isRetriable = true } = {},
+  { moved = () => undefined, isRetriable = true }: { moved?: () => void; isRetriable?: boolean } = {},
 ): PartitionLoop {
   const loop = startPartitionLoop({
     log: { [internals]: { logger: pino({ level: 'silent' }) } } as unknown as EventLog,
     partition: 0,
-    inputs: [],
     membership: () => ({
       confirmedSince: () => Promise.resolve(),
       joined: () => true,
@@ -40,12 +40,8 @@ function loopOf(
     }),
     metrics,
     isMine: () => true,
-    maxBytesPerBatch: 1_000,
-    isTogether: false,
-    patienceMs: () => 0,
-    turns,
-    partitionsInHand: () => 1,
-    eventsEveryMs: 0,
+    feed: () => Promise.resolve(),
+    moved,
     open: (_, touch, touchOfLog) => open(touch, touchOfLog),
     isRetriable: () => isRetriable,
     isSilence: (error) => error instanceof Error && error.message === 'the database is silent',
@@ -62,7 +58,6 @@ const session = (): Session => ({
   handle: () => Promise.resolve(),
   close: () => Promise.resolve(),
 });
-const named = (name: string) => Object.assign(new Error('something about a connection'), { name });
 
 describe('a partition', () => {
   test('that takes five minutes to open, and says that it moves, is opened', async () => {
@@ -107,18 +102,15 @@ describe('a partition', () => {
     later.mockRestore();
   });
 
-  test('that waits for its turn lives as long as whoever has the turn says that it moves', async () => {
-    const turns = createTurns(1);
-    await turns.take(() => undefined);
+  test('that moves says so to those that wait for it', async () => {
     let told = 0;
-    void turns.take(() => void (told += 1));
     loopOf(
       async (touch) => {
         await after(1_000);
         touch();
         return never();
       },
-      { turns },
+      { moved: () => void (told += 1) },
     );
     await jest.advanceTimersByTimeAsync(500);
     expect(told).toBe(0);
@@ -130,8 +122,8 @@ describe('a partition', () => {
 
 describe('a server', () => {
   test.each([
-    ['the broker refuses connections', named('KafkaJSConnectionError')],
-    ['the broker has closed the connection', named('KafkaJSConnectionClosedError')],
+    ['the broker refuses connections', new kafkajs.KafkaJSConnectionError('refused')],
+    ['the broker has closed the connection', new kafkajs.KafkaJSConnectionError('closed')],
     ['the database refuses connections', Object.assign(new Error('ECONNREFUSED'), { retriable: true })],
   ])('that is away for ten minutes is waited for: %s', async (_, failure) => {
     const loop = loopOf(() => Promise.reject(failure));
@@ -141,10 +133,10 @@ describe('a server', () => {
   });
 
   test.each([
-    ['the broker', named('KafkaJSRequestTimeoutError'), 30_000],
+    ['the broker', new kafkajs.KafkaJSRequestTimeoutError('timed out'), 30_000],
     [
       'the broker, told by whoever gave up',
-      new Error('given up', { cause: named('KafkaJSRequestTimeoutError') }),
+      new Error('given up', { cause: new kafkajs.KafkaJSRequestTimeoutError('timed out') }),
       10_000,
     ],
     ['the database', new Error('the database is silent'), 10_000],

@@ -1,51 +1,73 @@
-// What the processors measure of themselves.
+// What processors and projectors measure of themselves, named as Prometheus names things: the unit last.
 import { metrics } from '@opentelemetry/api';
+
+/**
+ * A stage of a batch: `wait`, fetched records wait for the partition's turn; `decide`, with decoding and encoding; `commit`, the
+ * transaction; `fold`, own events into the state; `store`, the state and its checkpoint, beside later batches.
+ */
+export type Stage = 'wait' | 'decide' | 'commit' | 'fold' | 'store';
 
 export interface ProcessingMetrics {
   batch(topic: string, measured: { records: number; seconds: number }): void;
+  stage(stage: Stage, seconds: number): void;
   deadLetters(topic: string, count: number): void;
-  fold(seconds: number): void;
+  /** Records of a partition that are not read yet, until `release`. */
   lag(topic: string, partition: number, records: number): void;
+  /** The partition is of another process now, which tells its lag. */
+  release(partition: number): void;
   restart(): void;
   /** Records that were gone by their age before they were read. */
   lost(topic: string, records: number): void;
 }
 
+/** Seconds: from a stage that costs nothing to a reset of minutes. */
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
 /** The instruments of one processor or projector; all carry its name as the attribute `service`. */
 export function createProcessingMetrics(service: string): ProcessingMetrics {
   const meter = metrics.getMeter('@lead-scoring/event-log');
-  const records = meter.createCounter('event_log_records', { description: 'Records handled.' });
-  const batches = meter.createHistogram('event_log_batch_duration', {
-    description: 'From a batch in hand to its effect stored.',
-    unit: 's',
-  });
-  const dead = meter.createCounter('event_log_dead_letters', {
-    description: 'Records that could not be taken.',
-  });
-  const folds = meter.createHistogram('event_log_fold_duration', {
-    description: 'Folding own events.',
-    unit: 's',
-  });
-  const restarts = meter.createCounter('event_log_restarts', {
-    description: 'Partitions opened anew after an error.',
-  });
-  const losses = meter.createCounter('event_log_lost_records', {
-    description: 'Records that were gone by their age before they were read.',
-  });
-  const lags = meter.createGauge('event_log_lag', { description: 'Records of a partition not yet read.' });
+  const counter = (name: string, description: string) => meter.createCounter(name, { description });
+  const duration = (name: string, description: string) =>
+    meter.createHistogram(name, {
+      description,
+      unit: 's',
+      advice: { explicitBucketBoundaries: durationBuckets },
+    });
+  const records = counter('event_log_records', 'Records handled.');
+  const dead = counter('event_log_dead_letters', 'Records that could not be taken.');
+  const restarts = counter('event_log_restarts', 'Partitions opened anew after an error.');
+  const losses = counter(
+    'event_log_lost_records',
+    'Records that were gone by their age before they were read.',
+  );
+  const batches = duration('event_log_batch_duration_seconds', 'From a batch in hand to its replies.');
+  const stages = duration('event_log_stage_duration_seconds', 'How long a stage of a batch takes.');
+  const lags = new Map<number, Map<string, number>>();
+  meter
+    .createObservableGauge('event_log_lag_records', {
+      description: 'Records not read yet, of the partitions that this process has.',
+    })
+    .addCallback((result) => {
+      for (const [partition, topics] of lags)
+        for (const [topic, count] of topics) result.observe(count, { service, topic, partition });
+    });
   return {
     batch(topic, measured) {
       records.add(measured.records, { service, topic });
       batches.record(measured.seconds, { service, topic });
     },
+    stage: (stage, seconds) => {
+      stages.record(seconds, { service, stage });
+    },
     deadLetters: (topic, count) => {
       dead.add(count, { service, topic });
     },
-    fold: (seconds) => {
-      folds.record(seconds, { service });
-    },
     lag: (topic, partition, count) => {
-      lags.record(count, { service, topic, partition });
+      const topics = lags.get(partition) ?? new Map<string, number>();
+      lags.set(partition, topics.set(topic, count));
+    },
+    release: (partition) => {
+      lags.delete(partition);
     },
     lost: (topic, count) => {
       losses.add(count, { service, topic });
@@ -54,4 +76,18 @@ export function createProcessingMetrics(service: string): ProcessingMetrics {
       restarts.add(1, { service });
     },
   };
+}
+
+/** Does the work, and records how long it took, also where it fails. */
+export async function timed<Result>(
+  measured: ProcessingMetrics,
+  stage: Stage,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const started = performance.now();
+  try {
+    return await work();
+  } finally {
+    measured.stage(stage, (performance.now() - started) / 1_000);
+  }
 }

@@ -4,10 +4,9 @@ import type { TopicName } from '@lead-scoring/contracts';
 import { EventLogError, PositionBeyondEnd } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { furthestPositions, type GroupOffset } from './input-positions.js';
-import type { KafkaConnection } from './kafka-connection.js';
-import { assertNotBeyondEnd, readUntil, type Fetched } from './partition-reader.js';
+import type { KafkaConnection } from './kafka/kafka-connection.js';
+import { assertNotBeyondEnd, readUntil, type Fetched } from './kafka/partition-reader.js';
 import { createStatementReader, type StatedPositions } from './stated-positions.js';
-import type { TransactionalProducer } from './transactional-producer.js';
 
 /** How far a partition was decided by those who owned it before. */
 export interface InputPositions {
@@ -45,13 +44,14 @@ const firstLook = 100n;
 const growth = 4n;
 
 /**
- * Reads it; call it once the producer has fenced, so that nobody else can write.
+ * Reads it; call it once the partition is claimed, so that nobody else can write.
+ * @param claimedAt the claim's offset in the output
  * @throws PositionBeyondEnd when an input, or the output itself, ends before where it was
  */
 export async function readInputPositions(
   log: EventLog,
   connection: KafkaConnection,
-  producer: TransactionalProducer,
+  claimedAt: bigint,
   place: OpenedPlace,
   progress: Progress,
 ): Promise<InputPositions> {
@@ -59,9 +59,8 @@ export async function readInputPositions(
   const { inputs, partition } = place;
   const own = { topic: wire(place.output), partition };
   const end = await connection.offset(own.topic, partition, 'latest');
-  const isMark = await producer.mark(own);
   const group = await readGroupOffsets(log, connection, place);
-  const isEnd = ({ markers }: Fetched) => markers.some(isMark);
+  const isEnd = ({ nextOffset }: Fetched) => nextOffset > claimedAt;
   const { stated, outputEnd } = await readStated(connection, own, { group, end, isEnd }, progress);
   const isOutputWhole = stated?.outputIsWhole ?? false;
   for (const { notedAt } of group.values())

@@ -1,4 +1,4 @@
-// What operators ask of the log: lag, tailing a topic, rebuilding a read model.
+// What operators ask of the log: lag, rights, copies, rebuilding a read model.
 import { randomUUID } from 'node:crypto';
 import {
   type AclBinding,
@@ -9,15 +9,11 @@ import {
   type TopicName,
 } from '@lead-scoring/contracts';
 import kafkajs from 'kafkajs';
-import { headerText, recordHeaders } from './codec.js';
-import { unavailable } from './access-errors.js';
+import { unavailable } from './kafka/access-errors.js';
 import { EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { isOfLogAlone } from './input-positions.js';
-import { createPartitionReader, untilNow, type RawRecord } from './partition-reader.js';
-import type { IncomingRecord } from './records.js';
 import { readReplication, type Replication } from './replication.js';
-import { pause, unlessAborted } from './timing.js';
+import { pause } from './timing.js';
 import { createRecordWriter } from './writer.js';
 
 export interface PartitionLag {
@@ -149,127 +145,6 @@ export async function endOffsets(
   } finally {
     connection.close();
   }
-}
-
-const tailBytes = 256 * 1024;
-
-/** A record of a tailed topic; `error` says why its payload could not be decoded. */
-export type TailedRecord = IncomingRecord & { error?: string };
-
-export interface TailOptions {
-  /** Default: the end, what comes from now on. A time: what was written then or later. */
-  from?: 'beginning' | 'end' | Date;
-  /** Default true: waits for more. False: ends after what is there now. */
-  follow?: boolean;
-  signal?: AbortSignal;
-}
-
-/** The records of a topic, of all partitions; in order within each. */
-export async function* tail(
-  log: EventLog,
-  topic: TopicName,
-  options: TailOptions = {},
-): AsyncIterable<TailedRecord> {
-  const { codec, connect, wire } = log[internals];
-  const { from = 'end', follow = true } = options;
-  const ending = new AbortController();
-  const end = () => {
-    ending.abort();
-  };
-  options.signal?.addEventListener('abort', end);
-  if (options.signal?.aborted) end();
-  const over = () => ending.signal.aborted;
-  // One batch a partition: the next is read when this one is taken.
-  const ready: { records: TailedRecord[]; taken: () => void }[] = [];
-  const failures: Error[] = [];
-  let following = log.config.partitions;
-  let wake: () => void = () => undefined;
-
-  async function followPartition(partition: number): Promise<void> {
-    const connection = connect();
-    try {
-      await connection.open([wire(topic)]);
-      const reader = createPartitionReader(connection, wire(topic), partition, { signal: ending.signal });
-      let offset = await connection.offset(
-        wire(topic),
-        partition,
-        from === 'beginning' ? 'earliest' : from === 'end' ? 'latest' : from,
-      );
-      const isEnd = follow ? () => false : await untilNow(connection, wire(topic), partition);
-      let maxWaitMs = follow ? 500 : 0;
-      while (!over()) {
-        const fetched = await unlessAborted(
-          reader.fetch(offset, { maxBytes: tailBytes, maxWaitMs }),
-          ending.signal,
-        );
-        if (!fetched) return;
-        maxWaitMs = 500;
-        offset = fetched.nextOffset;
-        await codec.loadSchemas(fetched.records);
-        const records = fetched.records
-          .filter((record) => !isOfLogAlone(record))
-          .map((record) => tailed(log, topic, partition, record));
-        if (records.length > 0)
-          await new Promise<void>((taken) => {
-            ready.push({ records, taken });
-            wake();
-          });
-        if (isEnd(fetched)) return;
-      }
-    } finally {
-      connection.close();
-    }
-  }
-
-  for (let partition = 0; partition < log.config.partitions; partition++) {
-    void followPartition(partition)
-      .catch((error: unknown) => {
-        failures.push(unavailable(`${topic} cannot be read`, error, log.config.access));
-      })
-      .finally(() => {
-        following--;
-        wake();
-      });
-  }
-  try {
-    while (!over()) {
-      const next = ready.shift();
-      if (next) {
-        yield* next.records;
-        next.taken();
-      } else {
-        const [failure] = failures;
-        if (failure) throw failure;
-        if (following === 0) return;
-        await unlessAborted(
-          new Promise<void>((resolve) => {
-            wake = resolve;
-          }),
-          ending.signal,
-        );
-      }
-    }
-  } finally {
-    end();
-    for (const { taken } of ready) taken();
-    options.signal?.removeEventListener('abort', end);
-  }
-}
-
-function tailed(log: EventLog, topic: TopicName, partition: number, record: RawRecord): TailedRecord {
-  const decoded = log[internals].codec.decode(topic, partition, record);
-  if (!('problem' in decoded)) return decoded;
-  const type = headerText(record.headers, 'type') ?? '';
-  return {
-    type,
-    topic,
-    partition,
-    offset: record.offset,
-    key: record.key === null ? null : record.key.toString(),
-    payload: null,
-    headers: recordHeaders(topic, partition, record, type),
-    error: decoded.problem,
-  };
 }
 
 /**

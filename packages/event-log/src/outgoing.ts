@@ -2,7 +2,7 @@
 import { context, propagation } from '@opentelemetry/api';
 import { EventLogError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { recordBytes, type RecordToWrite } from './record-batch.js';
+import { recordBytes, type RecordToWrite } from './kafka/record-batch.js';
 import type { OutgoingRecord } from './records.js';
 
 /** A record ready to be sent. */

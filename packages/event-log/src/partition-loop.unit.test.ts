@@ -4,7 +4,6 @@ import { pino } from 'pino';
 import { internals, type EventLog } from './event-log.js';
 import { createProcessingMetrics } from './metrics.js';
 import { startPartitionLoop } from './partition-loop.js';
-import { createTurns } from './turns.js';
 
 test('a loop that is stopped while its session is being opened ends, and closes it in order', async () => {
   const done: string[] = [];
@@ -15,7 +14,6 @@ test('a loop that is stopped while its session is being opened ends, and closes 
   const loop = startPartitionLoop({
     log: { [internals]: { logger: pino({ level: 'silent' }) } } as unknown as EventLog,
     partition: 0,
-    inputs: ['ingest.commands'],
     membership: () => ({
       confirmedSince: () => Promise.resolve(),
       joined: () => true,
@@ -24,20 +22,17 @@ test('a loop that is stopped while its session is being opened ends, and closes 
       stop: () => Promise.resolve(),
     }),
     metrics: createProcessingMetrics('ingest'),
-    maxBytesPerBatch: 1_000,
-    isTogether: false,
-    patienceMs: () => 0,
-    turns: createTurns(1),
-    partitionsInHand: () => 1,
-    eventsEveryMs: 0,
+    moved: () => undefined,
+    feed: () => Promise.resolve(void done.push('fed')),
     isMine: () => true,
     async open() {
       opening();
       await isOpened;
       return {
         positions: new Map(),
-        handle: () => Promise.reject(new Error('nothing is to be handled any more')),
+        handle: () => Promise.resolve(),
         settle: (isLast) => Promise.resolve(void done.push(`settled ${String(isLast)}`)),
+        release: () => Promise.resolve(void done.push('released')),
         close: () => Promise.resolve(void done.push('closed')),
       };
     },
@@ -49,5 +44,5 @@ test('a loop that is stopped while its session is being opened ends, and closes 
   const stopped = loop.stop();
   opened();
   await stopped;
-  expect(done).toEqual(['settled true', 'closed']);
+  expect(done).toEqual(['fed', 'settled true', 'released', 'closed']);
 });

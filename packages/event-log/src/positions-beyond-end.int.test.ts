@@ -4,8 +4,10 @@ import type { TopicName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { acceptPositions, isBeyondEnd, listPositions } from './accept-positions.js';
 import { internals, type EventLog } from './event-log.js';
-import { endOffsets, listLag, requestRebuild, tail } from './operations.js';
-import type { ProcessorStatus } from './processor.js';
+import { takingAll } from './inputs.js';
+import { endOffsets, listLag, requestRebuild } from './operations.js';
+import { tail } from './tail.js';
+import type { ProcessorStatus } from './processor-options.js';
 import { createProjector } from './projector.js';
 import type { OutgoingRecord } from './records.js';
 import {
@@ -21,7 +23,7 @@ import {
   storeOf,
   testLog,
   type Store,
-} from './test-support.js';
+} from './testing/test-support.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
 
 let log: EventLog;
@@ -280,7 +282,7 @@ test('a projector whose topic was made anew stands still until its service is re
   const startProjector = async () => {
     const { value: status, stop } = await createProjector(log, {
       name: 'share-explanations',
-      inputs: ['scoring.commands'],
+      inputs: takingAll('scoring.commands'),
       rebuildsWith: 'share',
       logger,
       onFatal: (error) => {

@@ -1,8 +1,21 @@
 // Where a projector reads on: as its read model says, but never beyond the end of a topic.
 import type { TopicName } from '@lead-scoring/contracts';
 import { internals, type EventLog } from './event-log.js';
-import type { KafkaConnection } from './kafka-connection.js';
-import { assertNotBeyondEnd, readUntil, untilNow } from './partition-reader.js';
+import type { KafkaConnection } from './kafka/kafka-connection.js';
+import { assertNotBeyondEnd, readUntil, untilNow, type RawRecord } from './kafka/partition-reader.js';
+
+/** Whether one of these commands is to fold all anew. One that cannot be read is none: its service parks it. */
+export async function asksForRebuild(
+  log: EventLog,
+  { topic, partition, type }: { topic: TopicName; partition: number; type: string },
+  records: readonly RawRecord[],
+): Promise<boolean> {
+  const { codec } = log[internals];
+  const asking = records.filter(({ headers }) => headers.type?.toString() === type);
+  if (asking.length === 0) return false;
+  await codec.loadSchemas(asking);
+  return asking.some((record) => !('problem' in codec.decode(topic, partition, record)));
+}
 
 interface Place {
   inputs: readonly TopicName[];
@@ -51,6 +64,8 @@ export async function unreadRebuild(
   for await (const { records } of readUntil(connection, { topic, partition, from }, isEnd, {
     maxBytes: 1024 * 1024,
   }))
-    for (const { headers, offset } of records) if (headers.type?.toString() === type) obeyed = offset + 1n;
+    for (const record of records)
+      if (await asksForRebuild(log, { topic: commands, partition, type }, [record]))
+        obeyed = record.offset + 1n;
   return obeyed;
 }

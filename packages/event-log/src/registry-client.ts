@@ -4,8 +4,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import type { ServerAccess } from '@lead-scoring/contracts';
 import type { Ajv } from 'ajv';
-import { registryAccess } from './access.js';
-import { registryProblem } from './access-errors.js';
+import { registryAccess } from './kafka/access.js';
+import { registryProblem } from './kafka/access-errors.js';
 import { EventLogUnavailable } from './errors.js';
 
 export interface RegistryAnswer {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { internals, type EventLog } from './event-log.js';
 import { createRegistryClient } from './registry-client.js';
 import { createSchemaStore, subjectOf } from './schemas.js';
-import { createRuleset, removeNamespace, testLog } from './test-support.js';
+import { createRuleset, removeNamespace, testLog } from './testing/test-support.js';
 
 let log: EventLog;
 let id: number;

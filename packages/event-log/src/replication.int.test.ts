@@ -7,7 +7,7 @@ import { pino, type Logger } from 'pino';
 import type { EventLogConfig } from './config.js';
 import { createEventLog, internals, type EventLog } from './event-log.js';
 import { listReplication } from './operations.js';
-import { removeNamespace, testLog } from './test-support.js';
+import { removeNamespace, testLog } from './testing/test-support.js';
 
 /** A log whose lines are kept. */
 function loggedLog(config: Partial<EventLogConfig>): { log: EventLog; lines: string[] } {

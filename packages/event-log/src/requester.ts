@@ -1,14 +1,20 @@
-// Sends a command and waits for its reply.
+// A requester sends a command and waits for the command's reply.
 import { randomUUID } from 'node:crypto';
 import type { records } from '@lead-scoring/contracts';
 import type { Component } from './component.js';
 import { EventLogError, PositionBeyondEnd, ReplyTimeout } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { headerText } from './codec.js';
-import { createPartitionReader } from './partition-reader.js';
+import type { KafkaConnection } from './kafka/kafka-connection.js';
+import { createPartitionReader, type RawRecord } from './kafka/partition-reader.js';
 import type { OutgoingRecord } from './records.js';
 import { pause } from './timing.js';
 import type { RecordWriter } from './writer.js';
+
+/** Milliseconds between an error of the reader and its next connection. */
+const retryMs = 500;
+/** Milliseconds for which a stop waits for a fetch that is under way. */
+const stopTimeoutMs = 1_000;
 
 export interface Requester {
   /**
@@ -23,89 +29,148 @@ export interface Requester {
  * `replies`, which is read from its end on without any consumer group.
  */
 export function createRequester(log: EventLog, { writer }: { writer: RecordWriter }): Component<Requester> {
-  const { codec, connect, logger, wire } = log[internals];
   const instance = randomUUID();
-  const partition = log.partitionOf(instance);
-  const waiting = new Map<string, (reply: records.CommandReplied) => void>();
-
-  const requester: Requester = {
-    async request(record, { timeoutMs }) {
-      const correlationId = record.headers?.['correlation-id'] ?? randomUUID();
-      if (waiting.has(correlationId)) {
-        throw new EventLogError(
-          'invalid_record',
-          `a request with the correlation id ${correlationId} is under way`,
-        );
-      }
-      let timer: NodeJS.Timeout | undefined;
-      try {
-        const reply = new Promise<records.CommandReplied>((resolve, reject) => {
-          waiting.set(correlationId, resolve);
-          timer = setTimeout(() => {
-            reject(new ReplyTimeout(`no reply to ${record.declaration.type} within ${timeoutMs} ms`));
-          }, timeoutMs);
-        });
-        reply.catch(() => undefined);
-        await writer.write([
-          {
-            ...record,
-            headers: { ...record.headers, 'correlation-id': correlationId, 'reply-to': instance },
-          },
-        ]);
-        return await reply;
-      } finally {
-        clearTimeout(timer);
-        waiting.delete(correlationId);
-      }
-    },
-  };
-
+  const requests = new PendingRequests(writer, instance);
   return {
     name: 'requester',
     async start() {
-      const stopping = new AbortController();
-      const stopped = () => stopping.signal.aborted;
-      const topic = wire('replies');
-      let connection = connect();
-      await connection.open([topic]);
-      let offset = await connection.offset(topic, partition, 'latest');
-
-      const reading = (async () => {
-        let reader = createPartitionReader(connection, topic, partition, { signal: stopping.signal });
-        while (!stopped()) {
-          try {
-            const fetched = await reader.fetch(offset, { maxBytes: 1024 * 1024, maxWaitMs: 500 });
-            await codec.loadSchemas(fetched.records);
-            offset = fetched.nextOffset;
-            for (const record of fetched.records) {
-              const resolve = waiting.get(headerText(record.headers, 'correlation-id') ?? '');
-              if (!resolve || headerText(record.headers, 'reply-to') !== instance) continue;
-              const decoded = codec.decode('replies', partition, record);
-              if ('problem' in decoded) logger.error({ problem: decoded.problem }, 'a reply cannot be read');
-              else resolve(decoded.payload as records.CommandReplied);
-            }
-          } catch (error) {
-            logger.warn({ err: error }, 'replies cannot be read; trying again');
-            connection.close();
-            await pause(500, stopping.signal);
-            connection = connect();
-            await connection.open([topic]).catch(() => undefined);
-            // What was answered meanwhile is lost with the topic; who waits for it runs into its own time limit.
-            if (error instanceof PositionBeyondEnd)
-              offset = await connection.offset(topic, partition, 'latest').catch(() => offset);
-            reader = createPartitionReader(connection, topic, partition, { signal: stopping.signal });
-          }
-        }
-      })();
-
+      const reader = new ReplyReader(log, instance, requests);
+      await reader.open();
+      const reading = reader.run();
       return {
-        value: requester,
+        value: requests,
         async stop() {
-          stopping.abort();
-          connection.close();
-          await Promise.race([reading, pause(1_000)]);
+          reader.close();
+          await Promise.race([reading, pause(stopTimeoutMs)]);
         },
       };
     },
   };
+}
+
+/** The requests of this instance that wait for their replies, by correlation id. */
+class PendingRequests implements Requester {
+  readonly #waiting = new Map<string, (reply: records.CommandReplied) => void>();
+
+  constructor(
+    private readonly writer: RecordWriter,
+    private readonly instance: string,
+  ) {}
+
+  async request(
+    record: OutgoingRecord,
+    { timeoutMs }: { timeoutMs: number },
+  ): Promise<records.CommandReplied> {
+    const correlationId = record.headers?.['correlation-id'] ?? randomUUID();
+    if (this.#waiting.has(correlationId))
+      throw new EventLogError(
+        'invalid_record',
+        `a request with the correlation id ${correlationId} is under way`,
+      );
+    let timer: NodeJS.Timeout | undefined;
+    const reply = new Promise<records.CommandReplied>((resolve, reject) => {
+      this.#waiting.set(correlationId, resolve);
+      timer = setTimeout(() => {
+        reject(new ReplyTimeout(`no reply to ${record.declaration.type} within ${timeoutMs} ms`));
+      }, timeoutMs);
+    });
+    // Where the write fails, its error is thrown and nobody awaits the reply.
+    reply.catch(() => undefined);
+    try {
+      const headers = { ...record.headers, 'correlation-id': correlationId, 'reply-to': this.instance };
+      await this.writer.write([{ ...record, headers }]);
+      return await reply;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(correlationId);
+    }
+  }
+
+  isWaitingFor(correlationId: string): boolean {
+    return this.#waiting.has(correlationId);
+  }
+
+  answer(correlationId: string, reply: records.CommandReplied): void {
+    this.#waiting.get(correlationId)?.(reply);
+  }
+}
+
+/** Reads the partition of `replies` that this instance's replies are in, and hands them to the requests. */
+class ReplyReader {
+  readonly #closing = new AbortController();
+  readonly #partition: number;
+  readonly #topic: string;
+  #connection: KafkaConnection;
+  #offset = 0n;
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly instance: string,
+    private readonly requests: PendingRequests,
+  ) {
+    this.#partition = log.partitionOf(instance);
+    this.#topic = log[internals].wire('replies');
+    this.#connection = log[internals].connect();
+  }
+
+  async open(): Promise<void> {
+    await this.#connection.open([this.#topic]);
+    this.#offset = await this.#end();
+  }
+
+  /** Reads until `close`, over as many connections as that takes. */
+  async run(): Promise<void> {
+    const { logger } = this.log[internals];
+    while (!this.#isClosed()) {
+      try {
+        await this.#readOn();
+      } catch (error) {
+        logger.warn({ err: error }, 'replies cannot be read; trying again');
+        await this.#connectAgain(error);
+      }
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#connection.close();
+  }
+
+  async #readOn(): Promise<void> {
+    const { signal } = this.#closing;
+    const reader = createPartitionReader(this.#connection, this.#topic, this.#partition, { signal });
+    while (!this.#isClosed()) {
+      const fetched = await reader.fetch(this.#offset, { maxBytes: 1024 * 1024, maxWaitMs: 500 });
+      await this.log[internals].codec.loadSchemas(fetched.records);
+      this.#offset = fetched.nextOffset;
+      for (const record of fetched.records) this.#take(record);
+    }
+  }
+
+  #take(record: RawRecord): void {
+    const correlationId = headerText(record.headers, 'correlation-id') ?? '';
+    if (headerText(record.headers, 'reply-to') !== this.instance) return;
+    if (!this.requests.isWaitingFor(correlationId)) return;
+    const { codec, logger } = this.log[internals];
+    const decoded = codec.decode('replies', this.#partition, record);
+    if ('problem' in decoded) logger.error({ problem: decoded.problem }, 'a reply cannot be read');
+    else this.requests.answer(correlationId, decoded.payload as records.CommandReplied);
+  }
+
+  async #connectAgain(error: unknown): Promise<void> {
+    this.#connection.close();
+    await pause(retryMs, this.#closing.signal);
+    this.#connection = this.log[internals].connect();
+    await this.#connection.open([this.#topic]).catch(() => undefined);
+    // Replies that were lost with the topic do not come again: their callers run into their own time limits.
+    if (error instanceof PositionBeyondEnd) this.#offset = await this.#end().catch(() => this.#offset);
+  }
+
+  #end(): Promise<bigint> {
+    return this.#connection.offset(this.#topic, this.#partition, 'latest');
+  }
+
+  #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
 }

@@ -20,6 +20,30 @@ export interface OwnSessionLease extends SessionLease {
   confirmed(): Promise<void>;
 }
 
+/** How long the group counts this member in, by what it has answered. All moments are monotonic milliseconds. */
+export interface Hold {
+  /** The group has answered what was sent at that moment. */
+  confirmed(sentAt: number): void;
+  /**
+   * Until when it has counted the member in without a break since that moment. Who began before a break never writes again,
+   * though the same partition may be this member's once more: another may have had it meanwhile.
+   */
+  until(since: number): number;
+}
+
+/** @param lengthMs how long the group waits for a member that it has heard of */
+export function createHold(lengthMs: number): Hold {
+  let end = -Infinity;
+  let unbrokenSince = -Infinity;
+  return {
+    confirmed(sentAt) {
+      if (sentAt >= end) unbrokenSince = sentAt;
+      end = sentAt + lengthMs;
+    },
+    until: (since) => (since >= unbrokenSince ? end : -Infinity),
+  };
+}
+
 /** @param heldUntil the monotonic milliseconds until which nobody else can have been given the partition */
 export function createSessionLease(heldUntil: () => number, now = () => performance.now()): OwnSessionLease {
   let ended: Error | undefined;

@@ -1,5 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSessionLease, isLoss } from './session-lease.js';
+import { createHold, createSessionLease, isLoss } from './session-lease.js';
+
+describe('the group counts a member in', () => {
+  const hold = createHold(8);
+  test('from what it has answered first, for a while after what it has answered last', () => {
+    expect(hold.until(100)).toBe(-Infinity);
+    for (const sentAt of [100, 104, 111]) hold.confirmed(sentAt);
+    expect(hold.until(100)).toBe(119);
+    expect(hold.until(118)).toBe(119);
+  });
+
+  test('anew after a break, and whoever began before it never again', () => {
+    hold.confirmed(119);
+    expect(hold.until(118)).toBe(-Infinity);
+    expect(hold.until(119)).toBe(127);
+    hold.confirmed(126);
+    expect(hold.until(118)).toBe(-Infinity);
+    expect(hold.until(119)).toBe(134);
+  });
+});
 
 describe('a session may write', () => {
   test('until the group may have given its partition away, and again once it has not', () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import type { EventLog } from './event-log.js';
-import { tail } from './operations.js';
+import { tail } from './tail.js';
 import type { IncomingRecord } from './records.js';
 import {
   countRulesets,
@@ -11,7 +11,7 @@ import {
   startProcessor,
   testLog,
   type Store,
-} from './test-support.js';
+} from './testing/test-support.js';
 import { pause } from './timing.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
 

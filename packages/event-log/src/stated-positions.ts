@@ -4,7 +4,7 @@
 // partition that stands still; that counts only if it follows the statement that the operator saw.
 import { headerText } from './codec.js';
 import { parseInputPositions, positionsHeader } from './input-positions.js';
-import type { RawRecord } from './partition-reader.js';
+import type { RawRecord } from './kafka/partition-reader.js';
 
 /** On an operator's statement: the offset of the statement that it follows, or `none`. */
 export const followsHeader = 'positions-follow';

@@ -1,6 +1,6 @@
 // What counts of the statements on an output, in their order.
 import { expect, test } from '@jest/globals';
-import type { RawRecord } from './partition-reader.js';
+import type { RawRecord } from './kafka/partition-reader.js';
 import { createStatementReader } from './stated-positions.js';
 
 const record = (offset: number, headers: Record<string, string>): RawRecord => ({

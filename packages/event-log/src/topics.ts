@@ -1,12 +1,12 @@
 // Makes the declared topics, and refuses to work with ones that would lose or misplace records.
 import { topics, type TopicDeclaration } from '@lead-scoring/contracts';
-import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
+import kafkajs, { type Admin, type ITopicConfig, type ITopicMetadata, type Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
-import { unavailable } from './access-errors.js';
+import { unavailable } from './kafka/access-errors.js';
 import { EventLogError, EventLogUnavailable } from './errors.js';
 import type { EventLogConfig } from './config.js';
-import { checkGroupRetention } from './group-retention.js';
-import { protocolErrorType } from './kafka-connection.js';
+import { checkGroupRetention } from './kafka/group-retention.js';
+import { protocolErrorType } from './kafka/kafka-errors.js';
 import { factorForNewTopics, neededInSync, readReplication, tellReplication } from './replication.js';
 import { pause } from './timing.js';
 import { wireTopic } from './topic-names.js';
@@ -85,24 +85,17 @@ function alreadyExists(error: unknown): boolean {
 }
 
 async function check(admin: Admin, config: EventLogConfig, logger: Logger): Promise<void> {
-  const names = topics.map((topic) => wireTopic(config.namespace, topic.name));
-  await waitForLeaders(admin, names);
-  const { topics: found } = await admin.fetchTopicMetadata({ topics: names });
-  for (const { name, partitions } of found) {
-    if (partitions.length !== config.partitions) {
+  const { counts, replication, resources } = await whenKnown(() => readTopics(admin, config));
+  for (const [name, partitions] of counts) {
+    if (partitions !== config.partitions) {
       throw new EventLogError(
         'topic_mismatch',
-        `topic ${name} has ${partitions.length} partitions and this process wants ${config.partitions}: set PARTITIONS=` +
-          `${partitions.length}. The count cannot change while records are kept: keys would land in other partitions.`,
+        `topic ${name} has ${partitions} partitions and this process wants ${config.partitions}: set PARTITIONS=` +
+          `${partitions}. The count cannot change while records are kept: keys would land in other partitions.`,
       );
     }
   }
-  const replication = await readReplication(admin, config);
   tellReplication(replication, logger);
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
-  });
   for (const topic of topics) {
     const name = wireTopic(config.namespace, topic.name);
     const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? [];
@@ -123,20 +116,35 @@ async function check(admin: Admin, config: EventLogConfig, logger: Logger): Prom
   }
 }
 
-async function waitForLeaders(admin: Admin, names: string[]): Promise<void> {
+/** How the declared topics are set up, as one broker or another tells. */
+async function readTopics(admin: Admin, config: EventLogConfig) {
+  const names = topics.map((topic) => wireTopic(config.namespace, topic.name));
+  const { topics: found } = await admin.fetchTopicMetadata({ topics: names });
+  const isLed = ({ partitions }: ITopicMetadata) => partitions.every(({ leader }) => leader >= 0);
+  if (found.length < names.length || !found.every(isLed))
+    throw new EventLogUnavailable('some topics have no leader');
+  const replication = await readReplication(admin, config);
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
+  });
+  const counts = found.map(({ name, partitions }) => [name, partitions.length] as const);
+  return { counts, replication, resources };
+}
+
+const notYetKnown = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
+
+/** Of topics that were just made each broker hears in its own time: what is not known yet is read again, for 20 s. */
+async function whenKnown<Found>(read: () => Promise<Found>): Promise<Found> {
   const giveUpAt = Date.now() + 20_000;
   for (;;) {
     try {
-      const { topics: found } = await admin.fetchTopicMetadata({ topics: names });
-      if (
-        found.length === names.length &&
-        found.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0))
-      )
-        return;
+      return await read();
     } catch (error) {
-      if (Date.now() > giveUpAt) throw error;
+      const type = protocolErrorType(error);
+      const isPassing = error instanceof EventLogUnavailable || (type !== undefined && notYetKnown.has(type));
+      if (!isPassing || Date.now() > giveUpAt) throw error;
     }
-    if (Date.now() > giveUpAt) throw new EventLogUnavailable('some topics have no leader');
     await pause(100);
   }
 }

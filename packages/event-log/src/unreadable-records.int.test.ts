@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { internals, type EventLog } from './event-log.js';
-import type { ProcessorStatus } from './processor.js';
+import { takingAll } from './inputs.js';
+import type { ProcessorStatus } from './processor-options.js';
 import { createProjector } from './projector.js';
 import {
   createRuleset,
@@ -16,7 +17,7 @@ import {
   storeOf,
   testLog,
   type Store,
-} from './test-support.js';
+} from './testing/test-support.js';
 import { createRecordWriter } from './writer.js';
 
 const logs: EventLog[] = [];
@@ -24,10 +25,11 @@ const running: { stop(): Promise<void> }[] = [];
 let log: EventLog;
 
 /** The same log, as a process sees it that was told to leave records out. */
-function logThatSkips(...skippedRecords: string[]): EventLog {
+async function logThatSkips(...skippedRecords: string[]): Promise<EventLog> {
   const { namespace } = log.config;
   const other = testLog({ partitions: 1, namespace, skippedRecords });
   logs.push(other);
+  await other.prepare();
   return other;
 }
 
@@ -56,7 +58,7 @@ async function start(on: EventLog, stores: Map<number, Store>): Promise<Processo
 async function startProjector(on: EventLog, stores: Map<number, Store>): Promise<ProcessorStatus> {
   const { value: status, stop } = await createProjector(on, {
     name: 'share-explanations',
-    inputs: ['scoring.events'],
+    inputs: takingAll('scoring.events'),
     rebuildsWith: 'share',
     logger,
     onFatal: (error) => {
@@ -115,7 +117,7 @@ test('a service whose own record cannot be read stands still and names it, until
   expect(storeOf(stores, 0).checkpoint.offset).toBe(before);
   await stopAll();
 
-  const told = await start(logThatSkips(name), stores);
+  const told = await start(await logThatSkips(name), stores);
   await runs(told);
   await eventually('it has gone on', () => storeOf(stores, 0).checkpoint.offset > BigInt(offset));
   expect(rulesetsInStores(stores).size).toBe(2);
@@ -126,12 +128,12 @@ test('a projector stands still at a record that cannot be read, and another one 
   const name = `scoring.events:0:${String(offset)}`;
   const stores = createStores();
 
-  const status = await startProjector(logThatSkips(`scoring.events:0:${String(offset + 1)}`), stores);
+  const status = await startProjector(await logThatSkips(`scoring.events:0:${String(offset + 1)}`), stores);
   expect(await halted(status)).toContain(`the record ${name} cannot be read`);
   expect(storeOf(stores, 0).checkpoint.positions['scoring.events'] ?? 0n).toBeLessThanOrEqual(BigInt(offset));
   await stopAll();
 
-  await runs(await startProjector(logThatSkips(name), stores));
+  await runs(await startProjector(await logThatSkips(name), stores));
   await eventually(
     'it has gone on',
     () => (storeOf(stores, 0).checkpoint.positions['scoring.events'] ?? 0n) > BigInt(offset),

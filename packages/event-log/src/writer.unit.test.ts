@@ -5,9 +5,9 @@ import { eventually } from '@lead-scoring/platform/waiting';
 import type { Codec } from './codec.js';
 import { EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { fakeCluster, type FakeCluster } from './fake-cluster.js';
+import { fakeCluster, type FakeCluster } from './testing/fake-cluster.js';
 import type { OutgoingRecord } from './records.js';
-import { logger } from './test-support.js';
+import { logger } from './testing/test-support.js';
 import { createRecordWriter, type RecordWriter, type RecordWriterOptions } from './writer.js';
 
 const declaration = { type: 'Said', topic: 'ingest.commands' } as unknown as RecordDeclaration;

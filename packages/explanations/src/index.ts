@@ -5,6 +5,7 @@ export { foldAccount, joinAccounts, type LeadAccount } from './account-model.js'
 export type { AccountRequest } from './accounts.js';
 export { readConfigurations } from './configurations.js';
 export type { HistoryPoint } from './history-model.js';
+export { explanationInputs } from './inputs.js';
 export { readLevels } from './levels.js';
 export {
   emptyLevelHistory,

@@ -1,6 +1,5 @@
 // Folds scoring's events into the read model that an explanation is put together from when it is asked for.
 import {
-  configurationEventOf,
   emptyConfiguration,
   evolveConfiguration,
   records,
@@ -8,7 +7,7 @@ import {
   type LeadFieldName,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
-import { isRecord, type FoldedRecord, type ProjectionState } from '@lead-scoring/event-log';
+import { takenOf, type FoldedRecord, type ProjectionState } from '@lead-scoring/event-log';
 import {
   createCheckpoints,
   createGuardedWriter,
@@ -23,6 +22,7 @@ import {
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { explanationInputs } from './inputs.js';
 import { foldLead, isStored } from './fold.js';
 import { emptyLevelHistory, evolveLevels, type LevelHistory } from './levels-model.js';
 import {
@@ -197,15 +197,14 @@ export function openExplanationPartition(
       const leadEvents: FoldedLeadEvent[] = [];
       const changes: { event: ConfigurationEvent; offset: number }[] = [];
       for (const record of incoming) {
-        const offset = offsetToNumber(record.offset);
-        if (isRecord(record, records.leadScored))
-          leadEvents.push({ type: 'LeadScored', payload: record.payload, json: record.json, offset });
-        else if (isRecord(record, records.leadRemoved))
-          leadEvents.push({ type: 'LeadRemoved', payload: record.payload, offset });
-        else {
-          const event = configurationEventOf(record);
-          if (event) changes.push({ event, offset });
-        }
+        const taken = takenOf('scoring.events', explanationInputs['scoring.events'], record);
+        if (!taken) continue;
+        const offset = offsetToNumber(taken.offset);
+        if (taken.type === 'LeadScored')
+          leadEvents.push({ type: 'LeadScored', payload: taken.payload, json: taken.json, offset });
+        else if (taken.type === 'LeadRemoved')
+          leadEvents.push({ type: 'LeadRemoved', payload: taken.payload, offset });
+        else changes.push({ event: taken, offset });
       }
       await foldConfigurations(changes);
       await foldLeads(leadEvents);

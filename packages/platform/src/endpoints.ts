@@ -51,6 +51,8 @@ export interface StartedServers {
   endpoints: Partial<PlatformEndpoints>;
   brokers: BrokerControl[];
   guarded?: GuardedAddresses;
+  /** What the proxy that `kafkaProxyPort` names is to lead to. */
+  behindProxy?: string;
   processes: () => { name: string; pid: number }[];
   stop: () => Promise<void>;
 }

@@ -24,6 +24,8 @@ export interface PlatformOptions {
   brokers?: 1 | 3;
   /** Gives a native broker listeners that demand a password or a certificate, beside the plain one. */
   guardedKafka?: GuardedListeners;
+  /** Gives a single native broker a listener that sends clients to this port of 127.0.0.1, where a proxy of the caller's listens. */
+  kafkaProxyPort?: number;
   /** Read for KAFKA_BROKERS, SCHEMA_REGISTRY_URL and MONGODB_URI. Default: this process's. */
   environment?: NodeJS.ProcessEnv;
   /** Default: all three. */
@@ -40,6 +42,8 @@ export interface RunningPlatform {
   brokers: BrokerControl[];
   /** Where the listeners are that `guardedKafka` asked for. */
   guarded?: GuardedAddresses | undefined;
+  /** `host:port` of the listener that `kafkaProxyPort` asked for: where the proxy is to lead. */
+  behindProxy?: string | undefined;
   /** The native servers' processes that run at this moment. One that is killed comes back under a new pid. */
   processes: () => { name: string; pid: number }[];
   /** Ends all that was started, and nothing else; calling it twice is fine. */
@@ -104,6 +108,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
             servers: served,
             brokers,
             guardedKafka: options.guardedKafka,
+            kafkaProxyPort: options.kafkaProxyPort,
             environment,
             directory,
             progress,
@@ -122,6 +127,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
     providers,
     brokers: started.flatMap((part) => part.brokers),
     guarded: started.find((part) => part.guarded)?.guarded,
+    behindProxy: started.find((part) => part.behindProxy !== undefined)?.behindProxy,
     processes: () => started.flatMap((part) => part.processes()),
     stop: () => (stopping ??= stopAll()),
   };

@@ -30,8 +30,8 @@ export interface ProcessOptions {
   name: string;
   command: string;
   args?: readonly string[];
-  /** Added to this process's own environment. */
-  env?: Readonly<Record<string, string>>;
+  /** Added to this process's own environment; a function is asked at each start. */
+  env?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   cwd?: string;
   /** Standard output and error are appended here; the folder is made. */
   logFile: string;
@@ -206,7 +206,7 @@ class SupervisedProcess implements ProcessHandle {
     // A process group of its own: Ctrl-C in the terminal reaches only us, and we end it in order.
     const child = spawn(options.command, [...(options.args ?? [])], {
       cwd: options.cwd,
-      env: { ...process.env, ...options.env },
+      env: { ...process.env, ...(typeof options.env === 'function' ? options.env() : options.env) },
       detached: true,
       stdio: ['ignore', log, log],
     });

@@ -53,6 +53,8 @@ export function createCheckpointLook(source: LookSource): CheckpointLook {
       ),
     }));
     for (const { one, revision, isStoring } of before) {
+      // Taken over meanwhile by its own session.
+      if (!held.has(one)) continue;
       const found = stored.get(one.id);
       if (one.serverStart !== start)
         one.lease.end(
@@ -75,6 +77,8 @@ export function createCheckpointLook(source: LookSource): CheckpointLook {
 
   return {
     hold: (one) => {
+      // A session that rebuilds its partition opens it twice: the first of its two owners is not one that was robbed.
+      for (const before of held) if (before.id === one.id && before.lease === one.lease) held.delete(before);
       held.add(one);
       timer ??= setInterval(() => {
         sweep();

@@ -49,6 +49,7 @@ function looking(stored: Partial<StoredRevision> = {}, start = 'first') {
   look.hold(held);
   return {
     look,
+    held,
     database,
     doubts,
     confirmed,
@@ -66,6 +67,18 @@ describe('a look at what the database holds', () => {
     await later();
     expect(confirmed).toEqual([7, 7]);
     expect(ended()).toBeUndefined();
+  });
+
+  test('leaves a session alone that has taken its own checkpoint over, as a rebuild does, and sees who robs that', async () => {
+    const { look, held, database, confirmed, ended, later } = looking();
+    look.hold({ ...held, owner: 'me after the rebuild' });
+    database.revisions = [{ _id: 'a:0', owner: 'me after the rebuild', revision: 7 }];
+    await later();
+    expect(ended()).toBeUndefined();
+    expect(confirmed).toEqual([7]);
+    database.revisions = [{ _id: 'a:0', owner: 'other', revision: 7 }];
+    await later();
+    expect(ended()).toMatchObject({ code: 'checkpoint_superseded' });
   });
 
   test.each([

@@ -1,13 +1,15 @@
 // How far each partition's stored state reflects the log. Written after the data, so never ahead of it; by one owner, and
 // only where the database still holds what that owner stored last.
 import { randomUUID } from 'node:crypto';
+import type { Collection } from 'mongodb';
 import type { TopicName } from '@lead-scoring/contracts';
 import { checkpointsName, superseded } from './checkpoint-look.js';
 import { defineCollection } from './collection-declaration.js';
+import { gatheredCall } from './collection-gathering.js';
 import type { ReadModel } from './connection.js';
 import { isDuplicateKey, withClassifiedErrors } from './errors.js';
 import { serverStart } from './server-start.js';
-import { numberToOffset, offsetToNumber } from './values.js';
+import { inLockingOrder, numberToOffset, offsetToNumber } from './values.js';
 
 export interface Checkpoint {
   /** Next offset of the own output topic that is not yet folded into the stored state. */
@@ -74,6 +76,39 @@ interface Held {
   stored: StoredPlace;
   confirmed: StoredPlace;
 }
+
+/** A compare-and-set: the checkpoint is replaced where it has this owner and revision. */
+interface CheckpointStore {
+  _id: string;
+  owner: string;
+  revision: number;
+  replacement: Omit<StoredCheckpoint, '_id'>;
+}
+
+/** @returns whether it was stored */
+const storeGathered = gatheredCall<CheckpointStore, boolean>({
+  maximumItems: 1_000,
+  idOf: ({ _id }) => _id,
+  send: async (given, requests) => {
+    const collection = given as unknown as Collection<StoredCheckpoint>;
+    const stores = inLockingOrder(requests.flat());
+    const { matchedCount } = await collection.bulkWrite(
+      stores.map(({ _id, owner, revision, replacement }) => ({
+        replaceOne: { filter: { _id, owner, revision }, replacement },
+      })),
+      { ordered: false },
+    );
+    if (matchedCount === stores.length) return requests.map(() => true);
+    const found = await collection
+      .find({ _id: { $in: stores.map(({ _id }) => _id) } }, { projection: { owner: 1, revision: 1 } })
+      .toArray();
+    const now = new Map(found.map((document) => [document._id, document]));
+    // Nobody else stores this owner's next revision.
+    const isStored = ({ _id, owner, replacement }: CheckpointStore) =>
+      now.get(_id)?.owner === owner && now.get(_id)?.revision === replacement.revision;
+    return requests.map((own) => own.every(isStored));
+  },
+});
 
 const beginning: StoredPlace = { offset: 0, positions: [] };
 /** Two owners that take one checkpoint over at once meet once; the bound is for what cannot be. */
@@ -144,11 +179,10 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
       confirmed: generations > 0 ? place : held.confirmed,
     };
     held.isStoring = true;
-    const { matchedCount } = await collection.replaceOne(
-      { _id: id, owner, revision: held.revision },
-      { ...documentOf(next), name, partition },
-    );
-    if (matchedCount === 0) {
+    const isStored = await storeGathered(collection, [
+      { _id: id, owner, revision: held.revision, replacement: { ...documentOf(next), name, partition } },
+    ]);
+    if (!isStored) {
       const error = superseded(id);
       readModel.lease?.end(error);
       throw error;

@@ -6,6 +6,7 @@ import { createLook, type CheckpointLook } from './checkpoint-look.js';
 import type { CollectionDeclaration } from './collection-declaration.js';
 import { databaseProblem } from './access-errors.js';
 import { ReadModelError, withClassifiedErrors } from './errors.js';
+import { LeasedConnection } from './leased-connection.js';
 import type { WriteLease } from './write-lease.js';
 
 export interface ReadModelConfiguration {
@@ -58,7 +59,8 @@ export async function connectReadModel(
   { logger }: { logger: Logger },
 ): Promise<ReadModel> {
   const timeoutMs = configuration.timeoutMs ?? 10_000;
-  const options: MongoClientOptions = {
+  const options: MongoClientOptions & { connectionType: typeof LeasedConnection } = {
+    connectionType: LeasedConnection,
     serverSelectionTimeoutMS: selectionTimeoutMs,
     connectTimeoutMS: selectionTimeoutMs,
     waitQueueTimeoutMS: timeoutMs,
@@ -88,11 +90,17 @@ export async function connectReadModel(
     client.on('connectionPoolCleared', () => {
       look.interrupted();
     });
+    const collections = new Map<string, Collection>();
     return {
       db,
       engine,
       look,
-      collection: (declaration) => db.collection(declaration.name),
+      // One object for each, by which the calls that come at a time are gathered.
+      collection: <Stored extends Document>({ name }: CollectionDeclaration<Stored>) => {
+        const collection = collections.get(name) ?? db.collection(name);
+        collections.set(name, collection);
+        return collection as unknown as Collection<Stored>;
+      },
       ping: () =>
         withClassifiedErrors(async () => {
           await db.command({ ping: 1 });

@@ -1,5 +1,12 @@
 // Errors of the database: a short list of faults of the document itself; every other error passes by itself.
-import { MongoBulkWriteError, MongoError, MongoInvalidArgumentError, MongoParseError } from 'mongodb';
+import { isSocketFault } from '@lead-scoring/contracts';
+import {
+  MongoBulkWriteError,
+  MongoError,
+  MongoInvalidArgumentError,
+  MongoParseError,
+  MongoServerError,
+} from 'mongodb';
 
 /** Stable codes of what can go wrong with a read model. */
 export type ReadModelErrorCode =
@@ -64,7 +71,7 @@ const internalError = 1;
 const valueIsRefused =
   /invalid byte sequence for encoding|unsupported Unicode escape sequence|index row (?:size|requires)|row is too big|invalid memory alloc request size|stack depth limit exceeded/;
 
-/** The driver sends no invalid BSON: FerretDB 2.7 was seen to say so after its PostgreSQL was killed. */
+/** The driver sends no invalid BSON: so FerretDB 2.7 speaks of a damaged index, which is to be built anew. */
 const isConfused = /invalid input BSON/;
 
 function isFault({ code, message }: { code?: unknown; message: string }): boolean {
@@ -75,7 +82,7 @@ function isFault({ code, message }: { code?: unknown; message: string }): boolea
 /** Whether trying the same again may help. A programming error (a document that BSON cannot hold) never is. */
 export function isRetriable(error: unknown): boolean {
   if (error instanceof ReadModelError) return error.retriable;
-  if (!(error instanceof MongoError)) return hasRetriableFlag(error);
+  if (!(error instanceof MongoError)) return hasRetriableFlag(error) || isSocketFault(error);
   // Refused by the driver for what the caller passed; nothing was sent.
   if (error instanceof MongoInvalidArgumentError || error instanceof MongoParseError) return false;
   if (error instanceof MongoBulkWriteError) {
@@ -84,11 +91,25 @@ export function isRetriable(error: unknown): boolean {
     // Where only some are refused for what they hold, the next try shows those alone.
     if (writeErrors.length > 0)
       return !writeErrors.every(({ code, errmsg = '' }) => isFault({ code, message: errmsg }));
-    // A bulk write that broke off carries what broke it here, not as its cause.
-    const inner: unknown = error.errorResponse;
-    if (inner instanceof MongoError && inner !== error) return isRetriable(inner);
+    const inner = whatBrokeOff(error);
+    if (inner) return isRetriable(inner);
   }
   return !isFault(error);
+}
+
+/**
+ * Whether an error of a call with many documents may be of one of them alone, also where trying it again may help: the server
+ * has answered with it, or the driver refuses what it was given. A connection that broke says nothing about any document.
+ */
+export function mayBeOfOneDocument(error: unknown): boolean {
+  const inner = error instanceof MongoBulkWriteError ? (whatBrokeOff(error) ?? error) : error;
+  return inner instanceof MongoServerError || !isRetriable(inner);
+}
+
+/** A bulk write that broke off carries what broke it here, not as its cause. */
+function whatBrokeOff(error: MongoBulkWriteError): Error | undefined {
+  const inner: unknown = error.errorResponse;
+  return inner instanceof Error && inner !== error ? inner : undefined;
 }
 
 function hasRetriableFlag(error: unknown): boolean {
@@ -97,7 +118,12 @@ function hasRetriableFlag(error: unknown): boolean {
 
 /** The error as a ReadModelError; errors that are not the database's are returned as they are. */
 export function asReadModelError(error: unknown): unknown {
-  if (!(error instanceof MongoError)) return error;
+  if (error instanceof MongoBulkWriteError) {
+    const inner = whatBrokeOff(error);
+    if (inner) return asReadModelError(inner);
+  }
+  // The driver passes on some errors of its sockets as they are.
+  if (!(error instanceof MongoError || isSocketFault(error))) return error;
   return isRetriable(error)
     ? new ReadModelError('database_unavailable', `MongoDB is not available: ${error.message}`, true, {
         cause: error,
@@ -128,20 +154,20 @@ function writeErrorsOf(error: MongoBulkWriteError): readonly WriteErrorAt[] {
     : [error.writeErrors as WriteErrorAt];
 }
 
+/** A document of an unordered bulk insert that was refused, for its id that is taken or for another fault of its own. */
+export interface RefusedInsert {
+  index: number;
+  isTaken: boolean;
+}
+
 /**
- * The positions at which an unordered bulk insert found the id taken, when nothing else went wrong.
- * @returns null when the error says anything else too
+ * The documents that were refused, where nothing else went wrong: the others are inserted.
+ * @returns null when the error says anything else
  */
-export function duplicatesOf(error: unknown): number[] | null {
-  if (error instanceof MongoBulkWriteError) {
-    const writeErrors = writeErrorsOf(error);
-    const concern: unknown = error.result.getWriteConcernError();
-    if (writeErrors.length === 0 || concern !== undefined) return null;
-    return writeErrors.every(({ code }) => code === duplicateKey)
-      ? writeErrors.map(({ index }) => index)
-      : null;
-  }
-  return null;
+export function refusedInserts(error: unknown): RefusedInsert[] | null {
+  if (!(error instanceof MongoBulkWriteError) || isRetriable(error)) return null;
+  const refused = writeErrorsOf(error).map(({ index, code }) => ({ index, isTaken: code === duplicateKey }));
+  return refused.length > 0 && refused.every(({ index }) => Number.isInteger(index)) ? refused : null;
 }
 
 /** Whether one write was refused because its id (or another unique key) is taken. */

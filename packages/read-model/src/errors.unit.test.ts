@@ -1,9 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import * as driver from 'mongodb';
 import { MongoBulkWriteError, MongoNetworkError, MongoServerError, type BulkWriteResult } from 'mongodb';
-import { asReadModelError, isRetriable, ReadModelError, withClassifiedErrors } from './errors.js';
+import {
+  asReadModelError,
+  isRetriable,
+  mayBeOfOneDocument,
+  ReadModelError,
+  withClassifiedErrors,
+} from './errors.js';
 
 const server = (code: number, message = `code ${String(code)}`) => new MongoServerError({ message, code });
+
+/** A bulk write that a connection broke off. */
+const brokenOff = (inner: Error) => new MongoBulkWriteError(inner, {} as unknown as BulkWriteResult);
 
 const bulk = (
   broken: { message: string; code: number },
@@ -43,7 +52,7 @@ const surroundings: [string, number, string][] = [
     'pool.go:90 (documentdb.(*Pool).Acquire): failed to connect to `user=postgres`: dial tcp 127.0.0.1:5432: connect: connection refused',
   ],
   ['read only', 1, 'cannot execute INSERT in a read-only transaction'],
-  ['PostgreSQL just killed', 2, 'invalid input BSON: Invalid single value document.'],
+  ['a damaged index', 2, 'invalid input BSON: Invalid single value document.'],
   ['rights taken away', 13, 'not authorized'],
   ['password changed', 18, 'Authentication failed'],
   ['a code that nobody knows', 987_654, 'new in the next release'],
@@ -99,6 +108,18 @@ describe('errors of the database', () => {
       expect(isRetriable(error)).toBe(false);
   });
 
+  test('what the driver passes on of its socket as it is means that the database is away', async () => {
+    const ended = Object.assign(new Error('This socket has been ended by the other party'), {
+      code: 'EPIPE',
+    });
+    expect(isRetriable(ended)).toBe(true);
+    await expect(withClassifiedErrors(() => Promise.reject(ended))).rejects.toMatchObject({
+      code: 'database_unavailable',
+      retriable: true,
+      cause: ended,
+    });
+  });
+
   test('an error of elsewhere that says retriable stays so and is passed on as it is', () => {
     const error = Object.assign(new Error('broker away'), { retriable: true });
     expect(isRetriable(error)).toBe(true);
@@ -117,5 +138,18 @@ describe('errors of the database', () => {
       code: 'database_refused',
       retriable: false,
     });
+  });
+
+  test('what the server answers, or the driver refuses, may be of one document; a connection that breaks is of none', () => {
+    for (const error of [
+      server(2),
+      server(987_654),
+      bulk({ message: 'x', code: 1 }),
+      new TypeError('bad key'),
+    ])
+      expect(mayBeOfOneDocument(error)).toBe(true);
+    const reset = new MongoNetworkError('reset');
+    const leaseEnded = Object.assign(new Error('the lease has ended'), { retriable: true });
+    for (const error of [reset, leaseEnded, brokenOff(reset)]) expect(mayBeOfOneDocument(error)).toBe(false);
   });
 });

@@ -1,14 +1,16 @@
 // Writing documents that remember how far they have been folded: applying anything twice, or late, changes nothing.
-import type { Collection, Document, Filter, OptionalUnlessRequiredId } from 'mongodb';
+import type { Collection, Document, Filter } from 'mongodb';
 import { inChunks } from './chunks.js';
+import { deleteGathered, insertGathered, replaceGathered, writeChunk } from './gathered-writes.js';
 import type { ReadModel } from './connection.js';
-import { duplicatesOf, withClassifiedErrors } from './errors.js';
+import { withClassifiedErrors } from './errors.js';
 import {
   settle,
   type GuardedDocument,
   type GuardedStore,
   type GuardedWriteResult,
 } from './guarded-settling.js';
+import { findFields } from './look-up.js';
 import { keyOf } from './values.js';
 import { strategyFor, type WriteStrategy } from './write-strategies.js';
 
@@ -35,8 +37,6 @@ export interface GuardedWriter {
   ): Promise<GuardedWriteResult>;
 }
 
-const insertChunk = 1_000;
-
 /** @param strategy how to replace; default the fastest exact one for the engine */
 export function createGuardedWriter(
   readModel: Pick<ReadModel, 'engine'>,
@@ -56,41 +56,21 @@ function storeOf<Stored extends GuardedDocument>(
 ): GuardedStore<Stored> {
   return {
     insert: async (documents) => {
-      const taken = await inChunks(documents, insertChunk, (chunk) => insertChunkOf(collection, chunk));
+      const taken = await inChunks(documents, writeChunk, (chunk) => insertGathered(collection, chunk));
       return taken.flat();
     },
     replace: async (documents) => {
       const replaced = await inChunks(documents, strategy.chunk, (chunk) =>
-        strategy.replace(collection, chunk),
+        replaceGathered(strategy, collection, chunk),
       );
       return replaced.reduce((sum, count) => sum + count, 0);
     },
     offsets: async (documents) => {
-      const found = await inChunks(documents, insertChunk, (chunk) => {
-        const filter = { _id: { $in: chunk.map(({ _id }) => _id) } } as unknown as Filter<Stored>;
-        return collection.find<GuardedDocument>(filter, { projection: { _id: 1, offset: 1 } }).toArray();
-      });
-      return new Map(found.flat().map(({ _id, offset }) => [keyOf(_id), offset]));
+      const ids = documents.map(({ _id }) => _id);
+      const found = await findFields(collection, ids, ['offset']);
+      return new Map(found.map(({ _id, offset }) => [keyOf(_id), offset]));
     },
   };
-}
-
-async function insertChunkOf<Stored extends Document>(
-  collection: Collection<Stored>,
-  chunk: readonly Stored[],
-): Promise<Stored[]> {
-  try {
-    await collection.insertMany(chunk as unknown as OptionalUnlessRequiredId<Stored>[], {
-      ordered: false,
-      forceServerObjectId: true,
-    });
-    return [];
-  } catch (error) {
-    const duplicates = duplicatesOf(error);
-    if (!duplicates) throw error;
-    const taken = new Set(duplicates);
-    return chunk.filter((_, index) => taken.has(index));
-  }
 }
 
 /**
@@ -105,7 +85,7 @@ export async function insertMissing<Stored extends Document>(
   documents: readonly Stored[],
 ): Promise<number> {
   return withClassifiedErrors(async () => {
-    const taken = await inChunks(documents, insertChunk, (chunk) => insertChunkOf(collection, chunk));
+    const taken = await inChunks(documents, writeChunk, (chunk) => insertGathered(collection, chunk));
     return documents.length - taken.reduce((sum, chunk) => sum + chunk.length, 0);
   });
 }
@@ -118,12 +98,7 @@ export async function deleteByIds<Stored extends Document>(
   collection: Collection<Stored>,
   ids: readonly Stored['_id'][],
 ): Promise<void> {
-  await withClassifiedErrors(() =>
-    inChunks(ids, insertChunk, (chunk) => {
-      const filter = { _id: { $in: chunk } } as unknown as Filter<Stored>;
-      return collection.deleteMany(filter);
-    }),
-  );
+  await withClassifiedErrors(() => inChunks(ids, writeChunk, (chunk) => deleteGathered(collection, chunk)));
 }
 
 /**
@@ -137,11 +112,11 @@ export async function deleteFound<Stored extends Document>(
   for (;;) {
     const found = await withClassifiedErrors(() =>
       collection
-        .find(filter, { projection: { _id: 1 }, limit: insertChunk })
+        .find(filter, { projection: { _id: 1 }, limit: writeChunk })
         .map(({ _id }) => _id as Stored['_id'])
         .toArray(),
     );
     await deleteByIds(collection, found);
-    if (found.length < insertChunk) return;
+    if (found.length < writeChunk) return;
   }
 }

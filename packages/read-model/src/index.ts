@@ -42,7 +42,7 @@ export {
   type GuardedWriter,
 } from './guarded-writer.js';
 export type { GuardedDocument, GuardedWriteResult } from './guarded-settling.js';
-export { findByIds, findStoredIds } from './look-up.js';
+export { findByIds, findFields, findStoredIds } from './look-up.js';
 export {
   bytesOf,
   hexOf,

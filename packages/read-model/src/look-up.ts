@@ -1,7 +1,11 @@
-// Looking documents up by their ids, however many: a bounded number in one call.
-import type { Collection, Filter } from 'mongodb';
+// Looking documents up by their ids, however many: a bounded number in one call, in which are the ids that others look up in
+// the same collection at the time.
+import { BSON, type Collection, type Document, type Filter } from 'mongodb';
 import { inChunks } from './chunks.js';
+import { gatheredCall } from './collection-gathering.js';
 import { withClassifiedErrors } from './errors.js';
+import { withoutLease } from './lease.js';
+import { keyOf } from './values.js';
 
 const lookUpChunk = 1_000;
 
@@ -13,10 +17,25 @@ export async function findByIds<Stored extends { _id: unknown }>(
   collection: Collection<Stored>,
   ids: readonly Stored['_id'][],
 ): Promise<Stored[]> {
-  const found = await withClassifiedErrors(() =>
-    inChunks(ids, lookUpChunk, (chunk) => collection.find<Stored>(withIds(chunk)).toArray()),
-  );
-  return found.flat();
+  return (await lookUp(wholeDocuments, collection, ids)) as Stored[];
+}
+
+/**
+ * The same, of each document the id and these fields alone.
+ * @throws ReadModelError
+ */
+export async function findFields<Stored extends { _id: unknown }, Field extends keyof Stored & string>(
+  collection: Collection<Stored>,
+  ids: readonly Stored['_id'][],
+  fields: readonly Field[],
+): Promise<Pick<Stored, '_id' | Field>[]> {
+  const name = fields.join();
+  let call = lookUpsOfFields.get(name);
+  if (!call) {
+    call = gatheredLookUp(Object.fromEntries(['_id', ...fields].map((field) => [field, 1])));
+    lookUpsOfFields.set(name, call);
+  }
+  return (await lookUp(call, collection, ids)) as Pick<Stored, '_id' | Field>[];
 }
 
 /**
@@ -27,14 +46,67 @@ export async function findStoredIds<Stored extends { _id: unknown }>(
   collection: Collection<Stored>,
   ids: readonly Stored['_id'][],
 ): Promise<Stored['_id'][]> {
-  const found = await withClassifiedErrors(() =>
-    inChunks(ids, lookUpChunk, (chunk) =>
-      collection.find<Pick<Stored, '_id'>>(withIds(chunk), { projection: { _id: 1 } }).toArray(),
-    ),
-  );
-  return found.flat().map(({ _id }) => _id);
+  return (await findFields(collection, ids, [])).map(({ _id }) => _id);
 }
 
-function withIds<Stored>(ids: readonly unknown[]): Filter<Stored> {
-  return { _id: { $in: ids } } as unknown as Filter<Stored>;
+type LookUp = ReturnType<typeof gatheredLookUp>;
+
+const wholeDocuments = gatheredLookUp();
+/** By the fields' names. */
+const lookUpsOfFields = new Map<string, LookUp>();
+
+function gatheredLookUp(projection?: Document) {
+  return gatheredCall<unknown, Document[]>({
+    maximumItems: lookUpChunk,
+    send: async (collection, requests) => {
+      const find = (ids: readonly unknown[]) =>
+        collection.find(withIds(ids), projection ? { projection } : {}).toArray();
+      const [only, ...further] = requests;
+      return only && further.length === 0 ? [await find(only)] : shared(requests, find);
+    },
+  });
+}
+
+/** The documents for each of the requests. One that several ask for is copied: each may do with its own as it likes. */
+async function shared(
+  requests: readonly (readonly unknown[])[],
+  find: (ids: readonly unknown[]) => Promise<Document[]>,
+): Promise<Document[][]> {
+  const wanted = new Map<string, { id: unknown; by: Set<number> }>();
+  requests.forEach((ids, index) => {
+    for (const id of ids) {
+      const key = keyOf(id);
+      const known = wanted.get(key);
+      if (known) known.by.add(index);
+      else wanted.set(key, { id, by: new Set([index]) });
+    }
+  });
+  const results = requests.map((): Document[] => []);
+  for (const document of await find([...wanted.values()].map(({ id }) => id))) {
+    const [first = -1, ...others] = wanted.get(keyOf(document._id))?.by ?? [];
+    for (const index of others) results[index]?.push(copyOf(document));
+    results[first]?.push(document);
+  }
+  return results;
+}
+
+function copyOf(document: Document): Document {
+  return BSON.deserialize(BSON.serialize(document));
+}
+
+async function lookUp<Stored extends Document>(
+  call: LookUp,
+  collection: Collection<Stored>,
+  ids: readonly unknown[],
+): Promise<Document[]> {
+  // Reading needs no lease.
+  const { collection: readable } = withoutLease(collection);
+  const found = await withClassifiedErrors(() =>
+    inChunks(ids, lookUpChunk, (chunk) => call(readable, chunk)),
+  );
+  return found.flat();
+}
+
+function withIds(ids: readonly unknown[]): Filter<Document> {
+  return { _id: { $in: ids } } as Filter<Document>;
 }

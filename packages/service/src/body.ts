@@ -2,7 +2,7 @@
 // every complaint. In place of express.json, which costs more and says less.
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
-import { depthExceededAt, syntaxErrorAt } from './json-text.js';
+import { depthExceededAt, duplicateKeyIn, syntaxErrorAt } from './json-text.js';
 import { ProblemError } from './problems.js';
 
 /** The least that an upload must bring in each period; a slower one is ended. */
@@ -234,6 +234,22 @@ export function parseJson(text: string, { maximumDepth = 64, what = 'The body' }
         `${what} nests deeper than ${String(maximumDepth)} levels at character ${String(at + 1)}. Flatten it.`,
       );
   }
+  const parsed = parsedOrProblem(text, what);
+  // Not where the caller checks depth by itself: a batch of events is taken in bulk, and this looks at each character.
+  const twice = maximumDepth === Infinity ? null : duplicateKeyIn(text);
+  if (twice === null) return parsed;
+  const path = ['body', ...twice.map(String)].join('.').slice(0, longestPath);
+  throw new ProblemError(
+    400,
+    'malformed_json',
+    `${what} has a key twice in one object: ${path}. Send each key once; which of the two is meant cannot be told.`,
+    { errors: [{ path, message: 'is there twice' }] },
+  );
+}
+
+const longestPath = 500;
+
+function parsedOrProblem(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

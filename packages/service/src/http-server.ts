@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Component } from './component.js';
-import { ProblemError, problemBody } from './problems.js';
+import { ProblemError, problemBody, sendProblem } from './problems.js';
 
 export interface HttpServerOptions {
   /** For the log. */
@@ -37,21 +37,35 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
     start: async () => {
       const inProgress = new Set<ServerResponse>();
       let stopping = false;
+      const take: RequestListener = (req, res) => {
+        inProgress.add(res);
+        res.on('close', () => inProgress.delete(res));
+        if (stopping) res.setHeader('Connection', 'close');
+        if (req.headers.host === undefined && req.httpVersion === '1.1') refuseWithoutHost(req, res);
+        else options.handler(req, res);
+      };
       const server = createServer(
         {
+          // Node would answer with an empty 400.
+          requireHostHeader: false,
           requestTimeout: options.requestTimeoutMs ?? 60_000,
           headersTimeout: 15_000,
           keepAliveTimeout: 65_000,
           connectionsCheckingInterval: 5_000,
         },
-        (req: IncomingMessage, res: ServerResponse) => {
-          inProgress.add(res);
-          res.on('close', () => inProgress.delete(res));
-          if (stopping) res.setHeader('Connection', 'close');
-          options.handler(req, res);
-        },
+        take,
       );
       server.on('clientError', answerClientError);
+      // An expectation that nobody knows may be passed over; Node would answer with an empty 417.
+      server.on('checkExpectation', take);
+      server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
+        endWith(
+          socket,
+          new ProblemError(405, 'method_not_allowed', 'CONNECT is not allowed: this is no proxy.', {
+            headers: { Allow: 'DELETE, GET, HEAD, PATCH, POST, PUT' },
+          }),
+        );
+      });
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         server.listen({ host: options.host, port: options.port, backlog: 1_024 }, () => {
@@ -82,13 +96,29 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const problem = clientProblem(error.code);
+  endWith(socket, clientProblem(error.code));
+}
+
+/** A connection ends with the problem as its last answer. */
+function endWith(socket: Duplex, problem: ProblemError): void {
   const body = JSON.stringify(problemBody(problem, 'none'));
   socket.end(
     `HTTP/1.1 ${String(problem.status)} ${STATUS_CODES[problem.status] ?? ''}\r\n` +
+      Object.entries(problem.headers)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join('') +
       'Content-Type: application/json; charset=utf-8\r\n' +
       `Content-Length: ${String(Buffer.byteLength(body))}\r\n` +
       `Connection: close\r\n\r\n${body}`,
+  );
+}
+
+function refuseWithoutHost(req: IncomingMessage, res: ServerResponse): void {
+  res.setHeader('Connection', 'close');
+  sendProblem(
+    req,
+    res,
+    new ProblemError(400, 'malformed_request', 'An HTTP/1.1 request names its host. Send the header Host.'),
   );
 }
 
@@ -98,7 +128,7 @@ function clientProblem(code: string | undefined): ProblemError {
       return new ProblemError(
         431,
         'headers_too_large',
-        'The header fields are larger than 16 KiB. Send fewer or shorter ones.',
+        'The URL and the header fields are larger than 16 KiB together. Send fewer or shorter ones.',
       );
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ProblemError(

@@ -371,9 +371,30 @@ describe('bodies', () => {
     expect(await refused(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toBe(
       'headers_too_large',
     );
+    expect(await refused(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`)).toBe('headers_too_large');
     expect(
       await refused('GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'),
     ).toBe('malformed_request');
+  });
+
+  test('what Node would answer by itself with nothing is answered with a problem, or as any other request', async () => {
+    const get = (method: string, headers: string) =>
+      raw(port, `${method} /nothing HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
+    const codeOf = (answer: string) =>
+      problem.parse(JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))).code;
+    const noHost = await get('GET', '');
+    expect(noHost).toMatch(/^HTTP\/1\.1 400 /);
+    expect(codeOf(noHost)).toBe('malformed_request');
+    const tunnel = await raw(port, 'CONNECT host:1 HTTP/1.1\r\nHost: host:1\r\n\r\n');
+    expect(tunnel).toMatch(/^HTTP\/1\.1 405 [^]*\r\nAllow: /);
+    expect(codeOf(tunnel)).toBe('method_not_allowed');
+    for (const [method, headers] of [
+      ['GET', 'Host: x\r\nExpect: tea\r\n'],
+      ['GET', 'Host: x\r\nExpect: 100-continue\r\n'],
+      ['TRACE', 'Host: x\r\n'],
+      ['OPTIONS', 'Host: x\r\n'],
+    ] as const)
+      expect(codeOf(await get(method, headers))).toBe('route_not_found');
   });
 });
 

@@ -65,6 +65,8 @@ export {
   type ProblemOptions,
 } from './problems.js';
 export {
+  AnswerOfUnit,
+  answerUnitHeader,
   bindInternalQuery,
   bindQuery,
   createQueryApplication,
@@ -78,7 +80,8 @@ export {
   type QueryServerOptions,
 } from './query-server.js';
 export { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './routing.js';
-export { createSealing, type Sealing } from './sealing.js';
+export { createSealing, type Sealing, type SealStanding } from './sealing.js';
+export { exchangeableSecret, secretsInForce, type SecretsInForce } from './secrets-in-force.js';
 export { loggedPath } from './secret-paths.js';
 export { runService, type ProcessControl, type ServiceOptions, type ServiceScope } from './run-service.js';
 export { parseOrProblem, type Part } from './validation.js';

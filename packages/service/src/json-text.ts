@@ -17,6 +17,7 @@ export function depthExceededAt(text: string, maximum: number): number | null {
 }
 
 const quote = 34;
+const comma = 44;
 const backslash = 92;
 const openBrace = 123;
 const closeBrace = 125;
@@ -34,6 +35,48 @@ function isEscaped(text: string, start: number, at: number): boolean {
   let before = at - 1;
   while (before > start && text.charCodeAt(before) === backslash) before -= 1;
   return (at - before) % 2 === 0;
+}
+
+/** An object or array that is open: the keys that were met and the last of them, or the place in the array. */
+type Open = { keys: Set<string>; last: string } | { keys: null; last: number };
+
+/**
+ * The first key that an object of the text has twice, with the path to it; null for none. Of the two, JSON.parse keeps the
+ * last and says nothing.
+ * @param text JSON: a text that is none gives no useful answer
+ */
+export function duplicateKeyIn(text: string): (string | number)[] | null {
+  const open: Open[] = [];
+  let awaitsKey = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    const within = open.at(-1);
+    if (character === quote) {
+      const end = endOfString(text, index);
+      if (end === -1) return null;
+      if (awaitsKey && within?.keys) {
+        const key = JSON.parse(text.slice(index, end + 1)) as string;
+        within.last = key;
+        if (within.keys.has(key)) return open.map(({ last }) => last);
+        within.keys.add(key);
+        awaitsKey = false;
+      }
+      index = end;
+    } else if (character === openBrace) {
+      open.push({ keys: new Set(), last: '' });
+      awaitsKey = true;
+    } else if (character === openBracket) {
+      open.push({ keys: null, last: 0 });
+      awaitsKey = false;
+    } else if (character === closeBrace || character === closeBracket) {
+      open.pop();
+      awaitsKey = false;
+    } else if (character === comma && within) {
+      if (within.keys) awaitsKey = true;
+      else within.last += 1;
+    }
+  }
+  return null;
 }
 
 const space = /[ \t\n\r]*/y;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseJson } from './body.js';
-import { depthExceededAt, syntaxErrorAt } from './json-text.js';
+import { depthExceededAt, duplicateKeyIn, syntaxErrorAt } from './json-text.js';
 
 function depthOf(value: unknown): number {
   if (value === null || typeof value !== 'object') return 0;
@@ -34,6 +34,44 @@ const damaged = fc
         : changed.slice(0, index) + insert + changed.slice(index);
     }, text),
   );
+
+describe('a key twice in one object', () => {
+  test.each<[string, (string | number)[] | null]>([
+    ['{}', null],
+    ['[{"a":1},{"a":1}]', null],
+    ['{"a":{"a":{"a":"a"}},"b":["a","a"]}', null],
+    ['{"a":1,"a":1}', ['a']],
+    ['{"a":1,"\\u0061":2}', ['a']],
+    ['{"":1,"":2}', ['']],
+    ['{"__proto__":1,"__proto__":2}', ['__proto__']],
+    ['{"constructor":1}', null],
+    ['{"a":[1,{"b":":,\\"","c":{"d":1,"e":{},"d":2}}]}', ['a', 1, 'c', 'd']],
+    ['[[],[{"x":"}","x":"]"}]]', [1, 0, 'x']],
+  ])('%s', (text, path) => {
+    expect(duplicateKeyIn(text)).toEqual(path);
+  });
+
+  test('JSON that was written from a value has none; with one member doubled it is found', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.string(), (value, key) => {
+        const text = JSON.stringify({ [key]: value });
+        expect(duplicateKeyIn(text)).toBeNull();
+        expect(duplicateKeyIn(`[0,${text.slice(0, -1)},${text.slice(1)}]`)).toEqual([1, key]);
+      }),
+    );
+  });
+
+  test('a body with one is refused by its path, and a batch of events that is taken in bulk is not looked through', () => {
+    expect(() => parseJson('{"name":"a","config":{"url":1,"url":2}}')).toThrow(
+      expect.objectContaining({
+        code: 'malformed_json',
+        message: expect.stringContaining('body.config.url'),
+        errors: [{ path: 'body.config.url', message: 'is there twice' }],
+      }),
+    );
+    expect(parseJson('{"a":1,"a":2}', { maximumDepth: Infinity })).toEqual({ a: 2 });
+  });
+});
 
 describe('looking at JSON', () => {
   test('the depth found in the text is the depth of the value', () => {

@@ -68,6 +68,17 @@ export class RenderedAnswer {
   ) {}
 }
 
+/** Names the OU of an answer to a caller who has named none, so that the gateway can withhold what is of an ended one. */
+export const answerUnitHeader = 'x-answer-ou-id';
+
+/** An answer that tells the gateway of which OU it is. */
+export class AnswerOfUnit {
+  constructor(
+    readonly ouId: string,
+    readonly answer: unknown,
+  ) {}
+}
+
 /** A route with its handler, ready to be mounted. */
 export interface BoundQuery {
   route: QueryRoute;
@@ -230,7 +241,9 @@ function serve(bound: BoundQuery, internalSecret: string, checkAnswers: boolean)
     const { method, originalUrl: target } = req;
     const header = req.get(internalAuthorizationHeader);
     const call = await verifyInternal(header, { method, target }, internalSecret);
-    const answer = await bound.handle(req, call);
+    const given = await bound.handle(req, call);
+    const answer = given instanceof AnswerOfUnit ? given.answer : given;
+    if (given instanceof AnswerOfUnit) res.set(answerUnitHeader, given.ouId);
     if (answer instanceof RenderedAnswer) {
       res
         .status(answer.options.status ?? 200)

@@ -1,68 +1,127 @@
 // Secrets that the system must be able to use again: sealed with a setting that only the services which need it have.
-// The log and the databases hold nothing else of them.
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+// The log and the databases hold nothing else of them. docs/decisions/0024-two-keys-side-by-side.md
+import { createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import { aessiv } from '@noble/ciphers/aes.js';
 import { shareTokenFrom } from '@lead-scoring/contracts';
+import type { SecretsInForce } from './secrets-in-force.js';
+
+/** Whether the previous key is needed for a sealed text. */
+export type SealStanding =
+  /** It is sealed with the current key, in the current form. */
+  | 'current'
+  /** Another key opens it, or it has the form of before. */
+  | 'superseded'
+  /** No key that is in force opens it. */
+  | 'unreadable';
 
 export interface Sealing {
+  /** Names the current key in what is sealed, and to operators; tells nothing of the key. */
+  readonly keyId: string;
   /**
    * Seals a text for one place: it can be unsealed only with the same context. The same text in the same place is
    * sealed to the same, so that a command which comes twice says the same twice; hence equal secrets of one place can be
    * told to be equal, and nothing more.
    */
   seal(text: string, context: string): string;
-  /** @throws Error when it was sealed with another setting or for another context, or was changed */
+  /** @throws Error when no key in force opens it, when it was sealed for another context, or when it was changed */
   unseal(sealed: string, context: string): string;
-  /** The secret that signs a channel's requests (Standard Webhooks: `whsec_` and base64), made from its key's id. */
+  standingOf(sealed: string, context: string): SealStanding;
+  /**
+   * The signing secret of a webhook channel from before signing secrets were stored: made from its key's id with the
+   * previous key where there is one, since those that have none stored were made before the keys were exchanged.
+   */
   signingSecret(keyId: string): string;
-  /** The token of the share link that goes with what is told of a firing, made from the firing's id. */
+  /** The token of the share link that goes with what is told of a firing, made from the firing's id with the current key. */
   shareToken(firingId: string): string;
+  /** The same with every key in force, the current one's first. */
+  shareTokens(firingId: string): string[];
 }
 
-const nonceBytes = 12;
-const tagBytes = 16;
+/** What the form of today begins with, the key's id behind it. What was sealed before has no such beginning. */
+const form = /^sealed2_([0-9a-f]{8})_([A-Za-z0-9_-]+)$/;
 
-/** @param sealingSecret the setting SEALING_SECRET */
-export function createSealing(sealingSecret: string): Sealing {
-  const keyFor = (purpose: string) =>
-    Buffer.from(hkdfSync('sha256', sealingSecret, '', `lead-scoring ${purpose}`, 32));
-  const key = keyFor('seal');
-  const nonceKey = keyFor('nonce');
-  const signingKey = keyFor('signing');
-  const shareKey = keyFor('share');
-  return {
-    seal: (text, context) => {
-      const nonce = createHmac('sha256', nonceKey)
-        .update(`${context}\u0000${text}`)
-        .digest()
-        .subarray(0, nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
-      const hidden = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), hidden]).toString('base64url');
-    },
-    unseal: (sealed, context) => {
-      const bytes = Buffer.from(sealed, 'base64url');
+/** @param secrets the settings SEALING_SECRET, SEALING_SECRET_PREVIOUS and SEALING_SECRET_NEXT */
+export function createSealing(secrets: string | SecretsInForce): Sealing {
+  const { current, previous, next } = typeof secrets === 'string' ? { current: secrets } : secrets;
+  const key = keyOf(current);
+  const keys = [key, ...[previous, next].flatMap((secret) => (secret === undefined ? [] : [keyOf(secret)]))];
+  const before = previous === undefined ? key : keyOf(previous);
+
+  function unseal(sealed: string, context: string): string {
+    const named = form.exec(sealed);
+    const causes: unknown[] = [];
+    for (const one of keys) {
+      if (named && named[1] !== one.id) continue;
       try {
-        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), {
-          authTagLength: tagBytes,
-        })
-          .setAAD(Buffer.from(context))
-          .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-        return Buffer.concat([
-          decipher.update(bytes.subarray(nonceBytes + tagBytes)),
-          decipher.final(),
-        ]).toString('utf8');
+        return named ? one.open(named[2] ?? '', context) : one.openFirstForm(sealed, context);
       } catch (error) {
-        throw new Error(
-          'a sealed secret cannot be opened: SEALING_SECRET is another than it was sealed with',
-          {
-            cause: error,
-          },
-        );
+        causes.push(error);
       }
+    }
+    const which = named && causes.length === 0 ? `it was sealed with the key ${named[1] ?? ''}` : '';
+    throw new Error(
+      `a sealed secret cannot be opened: ${which || 'it was sealed with another key, for another place, or was changed'}. Set SEALING_SECRET, or SEALING_SECRET_PREVIOUS, to what it was sealed with`,
+      { cause: causes[0] },
+    );
+  }
+
+  return {
+    keyId: key.id,
+    seal: (text, context) => `sealed2_${key.id}_${key.seal(text, context)}`,
+    unseal,
+    standingOf: (sealed, context) => {
+      try {
+        unseal(sealed, context);
+      } catch {
+        return 'unreadable';
+      }
+      return form.exec(sealed)?.[1] === key.id ? 'current' : 'superseded';
     },
-    signingSecret: (keyId) =>
+    signingSecret: (keyId) => before.signingSecret(keyId),
+    shareToken: (firingId) => key.shareToken(firingId),
+    shareTokens: (firingId) => [...new Set(keys.map((one) => one.shareToken(firingId)))],
+  };
+}
+
+/** What is done with one secret, each purpose with a key of its own. */
+function keyOf(secret: string) {
+  const derived = (purpose: string, length = 32) =>
+    Buffer.from(hkdfSync('sha256', secret, '', `lead-scoring ${purpose}`, length));
+  const sealingKey = derived('seal with AES-SIV', 64);
+  const cipher = (context: string) => aessiv(sealingKey, Buffer.from(context));
+  const signingKey = derived('signing');
+  const shareKey = derived('share');
+  return {
+    id: derived('key id', 4).toString('hex'),
+    seal: (text: string, context: string) =>
+      Buffer.from(cipher(context).encrypt(Buffer.from(text))).toString('base64url'),
+    open: (sealed: string, context: string) => {
+      const bytes = Buffer.from(sealed, 'base64url');
+      // Some last characters stand for the same bytes: only the one that was written is taken.
+      if (bytes.toString('base64url') !== sealed) throw new Error('it is not written as it was');
+      return Buffer.from(cipher(context).decrypt(bytes)).toString('utf8');
+    },
+    openFirstForm: createFirstForm(derived),
+    signingSecret: (keyId: string) =>
       `whsec_${createHmac('sha256', signingKey).update(`signing${keyId}`).digest('base64')}`,
-    shareToken: (firingId) =>
+    shareToken: (firingId: string) =>
       shareTokenFrom(createHmac('sha256', shareKey).update(`share${firingId}`).digest()),
+  };
+}
+
+/** What was sealed before the form of today: AES-256-GCM, its nonce a keyed hash of place and text. Nothing is sealed so any more. */
+function createFirstForm(derived: (purpose: string) => Buffer): (sealed: string, context: string) => string {
+  const nonceBytes = 12;
+  const tagBytes = 16;
+  const key = derived('seal');
+  return (sealed, context) => {
+    const bytes = Buffer.from(sealed, 'base64url');
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+    const hidden = bytes.subarray(nonceBytes + tagBytes);
+    return Buffer.concat([decipher.update(hidden), decipher.final()]).toString('utf8');
   };
 }

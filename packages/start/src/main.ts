@@ -9,9 +9,9 @@ import {
   secretFrom,
   serverAccessEnvironment,
   type ServerAccess,
-  type ServiceName,
 } from '@lead-scoring/contracts';
 import { freePort, startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
+import { processesPerService } from './processes-per-service.js';
 import { checkAccess, copiesOfTheLog, type Servers } from './servers.js';
 import { sampleEvents, sampleLevels, sampleRulesets } from './sample-data.js';
 import { startSystem, type RunningSystem, type SystemSecrets } from './system.js';
@@ -32,6 +32,7 @@ export interface StartFile {
   partitions: number;
   /** Settings that let programs into the three servers; absent where none are needed. */
   access?: Record<string, string>;
+  /** By the name of the process: the service's, or `scoring-0` where it has several. */
   services: Record<string, { url: string; pid: number | null }>;
 }
 
@@ -64,6 +65,7 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     await mkdir(run, { recursive: true });
     const port = await gatewayPort(process.env.LEAD_SCORING_PORT);
     const access = accessOf(process.env);
+    const instances = processesPerService(process.env);
     const secrets = await secretsIn(join(run, 'secrets.json'));
     const platform = await startPlatform({ dataDirectory: run, environment: process.env, onProgress: say });
     stopping.push(() => platform.stop());
@@ -92,6 +94,7 @@ export async function main(root: string, flags: readonly string[]): Promise<void
       logDirectory: join(run, 'logs'),
       organisation: { name: 'Example Organisation', unit: 'Main' },
       gatewayPort: port,
+      instances,
       environment: passedOn(process.env),
       onChange: announce,
       onProgress: say,
@@ -210,6 +213,7 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
     'ORGANISATION_RATE_LIMIT_PER_MINUTE',
     'ORGANISATION_RATE_LIMIT_BURST',
     'ALLOW_PRIVATE_TARGETS',
+    'ALIASES_PER_OU',
     'SITE_ANALYSIS_CONTACT',
     'SLACK_BOT_TOKEN',
     'SMTP_URL',
@@ -273,7 +277,7 @@ function startFileOf(
     ...(Object.keys(access).length > 0 && { access }),
     services: Object.fromEntries(
       system.services.map((service) => [
-        service.name satisfies ServiceName,
+        service.processName,
         { url: service.url, pid: service.process.pid ?? null },
       ]),
     ),

@@ -35,9 +35,11 @@ export interface SystemOptions {
   gatewayPort?: number;
   /** Processes per service; default one each. A service of none is not there, but has a port that nobody answers on. */
   instances?: Partial<Record<ServiceName, number>>;
+  /** Milliseconds until a process that keeps dying is started again, at most. Default: 30,000. */
+  longestRestartDelayMs?: number;
   /** Further environment of every service. */
   environment?: Record<string, string>;
-  /** Of one service, before that of all. */
+  /** Of one service, before that of all; asked for at each start of a process. */
   environmentOf?: (name: ServiceName) => Record<string, string>;
   /** Called after each start of a service's process, the first included. */
   onChange?: (system: RunningSystem) => void;
@@ -47,6 +49,8 @@ export interface SystemOptions {
 export interface RunningService {
   name: ServiceName;
   instance: number;
+  /** The service's name; where it has several processes, with the instance: `scoring-0`. */
+  processName: string;
   url: string;
   process: ProcessHandle;
   logFile: string;
@@ -102,6 +106,7 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
       services.push({
         name,
         instance,
+        processName,
         url: urlOf(name, instance),
         logFile,
         process: await startProcess({
@@ -117,8 +122,11 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
           cwd: options.root,
           logFile,
           restart: true,
+          ...(options.longestRestartDelayMs !== undefined && {
+            longestRestartDelayMs: options.longestRestartDelayMs,
+          }),
           guardian,
-          env: environmentOf(options, name, urlOf, ports.get(`${name}-${String(instance)}`) ?? 0),
+          env: () => environmentOf(options, name, urlOf, ports.get(`${name}-${String(instance)}`) ?? 0),
           onStart: () => options.onChange?.(system),
           onRestart: ({ exit, crashLooping, lastLogLines }) =>
             options.onProgress?.(

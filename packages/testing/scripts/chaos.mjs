@@ -1,46 +1,156 @@
-// `npm run test:chaos`: the end-to-end tests that kill services and brokers, or guess tokens, at their full size.
-// `npm test` runs the same ones scaled down to what fits between the others.
+// `npm run test:chaos`: the tests that break the system, or ask it very often, at their full size. `npm test` runs the same ones
+// scaled down to what fits between the others. Every entry of chaos.json runs, in its order, the longest first, whatever fails
+// before it. What an entry says is kept in .run/chaos, and so is, of one that failed, what its services said; a table of
+// durations and results comes last, and is .run/chaos/results.md.
+//
+//   npm run test:chaos -- exactly-once share      the entries whose names hold one of these
+//   npm run test:chaos -- share -t 'guesses'      what begins with a dash, and all after it, is handed on to Jest
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { pathToFileURL } from 'node:url';
 
 const root = join(import.meta.dirname, '../../..');
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
+/** A test that hangs must not keep the others from running. Entries that take longer than half of this say their own. */
+const defaultLimitMinutes = 30;
+const kept = join(root, '.run/chaos');
+
+const given = process.argv.slice(2);
+const firstOption = given.findIndex((argument) => argument.startsWith('-'));
+const names = firstOption < 0 ? given : given.slice(0, firstOption);
+const forJest = firstOption < 0 ? [] : given.slice(firstOption);
+
+const listed = JSON.parse(await readFile(join(import.meta.dirname, '../chaos.json'), 'utf8'));
+const chosen = listed.filter(({ name }) => names.length === 0 || names.some((one) => name.includes(one)));
+if (chosen.length === 0) {
+  process.stderr.write(`chaos.json lists nothing whose name holds ${names.join(' or ')}\n`);
+  process.exit(2);
+}
+
+/** Resolves with what Jest reports; null when it could not say. */
+async function runEntry({ name, files, limitMinutes = defaultLimitMinutes }, environment, folder) {
+  const report = join(folder, 'report.json');
+  await rm(report, { force: true });
+  const jest = spawn(
+    process.execPath,
+    [
+      join(root, 'node_modules/jest/bin/jest.js'),
+      ...['--runInBand', '--forceExit', '--json', `--outputFile=${report}`],
+      ...files.flatMap((file) => ['--testPathPatterns', `/${file.replaceAll('.', '\\.')}$`]),
+      ...forJest,
+    ],
+    { cwd: root, env: environment, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const log = createWriteStream(logOf(name));
+  jest.stderr.pipe(log, { end: false });
+  jest.stderr.pipe(process.stderr, { end: false });
+  const overdue = setTimeout(() => {
+    const message = `${name}: not done after ${limitMinutes} minutes, ended\n`;
+    process.stderr.write(message);
+    log.write(message);
+    jest.kill('SIGKILL');
+  }, limitMinutes * 60_000);
+  await new Promise((resolve) => jest.on('close', resolve));
+  clearTimeout(overdue);
+  log.end();
+  await finished(log);
+  return readFile(report, 'utf8').then(JSON.parse, () => null);
+}
+
+const logOf = (name) => join(kept, `${name}.log`);
+const serviceLogsOf = (name) => join(kept, `${name}.services`);
+
+/** Runs it with folders of its own for what it leaves behind; gives its row of the table. */
+async function rowOf(entry, environment, folder) {
+  const { name } = entry;
+  const from = Date.now();
+  await rm(serviceLogsOf(name), { recursive: true, force: true });
+  await mkdir(serviceLogsOf(name), { recursive: true });
+  const report = await runEntry(entry, { ...environment, KEEP_SERVICE_LOGS_IN: serviceLogsOf(name) }, folder);
+  const row = { ...entry, ...resultOf(report), tookMs: Date.now() - from };
+  if (row.failed === 0) await rm(serviceLogsOf(name), { recursive: true, force: true });
+  else
+    process.stdout.write(
+      `${name} failed: see ${relative(root, logOf(name))} and ${relative(root, serviceLogsOf(name))}\n`,
+    );
+  return row;
+}
+
+function resultOf(report) {
+  if (!report) return { passed: 0, failed: 1, skipped: 0 };
+  return {
+    passed: report.numPassedTests,
+    // A file that could not even run counts as one failure.
+    failed: report.numFailedTests + report.numRuntimeErrorTestSuites,
+    skipped: report.numPendingTests,
+  };
+}
+
+function shownDuration(ms) {
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** In the form that docs/chaos.md holds it in. */
+function tableOf(rows) {
+  const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
+  const lines = [
+    ...rows,
+    {
+      name: 'all',
+      passed: sum('passed'),
+      failed: sum('failed'),
+      skipped: sum('skipped'),
+      tookMs: sum('tookMs'),
+    },
+  ].map(({ name, passed, failed, skipped, tookMs }) =>
+    [`\`${name}\``, passed, failed, skipped, shownDuration(tookMs)].map(String),
+  );
+  const head = ['entry', 'passed', 'failed', 'skipped', 'minutes'];
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...lines.map((line) => line[column].length)),
+  );
+  const shown = (cells) =>
+    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join(' | ')} |`;
+  const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
+  const day = new Date(startedAt).toISOString().slice(0, 10);
+  return `On ${day}, on ${cpus().length} cores:\n\n${[shown(head), rule, ...lines.map(shown)].join('\n')}\n`;
+}
+
+await mkdir(kept, { recursive: true });
+const folder = await mkdtemp(join(tmpdir(), 'lead-scoring-chaos-'));
+const rows = [];
+const startedAt = Date.now();
 const platform = await startPlatform({
   environment: process.env,
   onProgress: (message) => process.stdout.write(`${message}\n`),
 });
-const chaos = spawn(
-  process.execPath,
-  [
-    join(root, 'node_modules/jest/bin/jest.js'),
-    ...[
-      '--selectProjects',
-      'alone',
-      'e2e',
-      'int',
-      '--runInBand',
-      '--forceExit',
-      '--testPathPatterns',
-      'chaos|any-order|database-faults|exactly-once|three-brokers|testing/src/share|many-aliases|silent-servers|broker-away|two-instances|testing/src/injection',
-    ],
-    ...process.argv.slice(2),
-  ],
-  {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: {
-      ...process.env,
-      CHAOS: 'full',
-      NODE_OPTIONS: '--experimental-vm-modules --no-warnings',
-      KAFKAJS_NO_PARTITIONER_WARNING: '1',
-      KAFKA_BROKERS: platform.endpoints.kafkaBrokers.join(','),
-      SCHEMA_REGISTRY_URL: platform.endpoints.schemaRegistryUrl,
-      MONGODB_URI: platform.endpoints.mongodbUri,
-    },
-  },
-);
-const code = await new Promise((resolve) => chaos.on('close', (exit) => resolve(exit ?? 1)));
-await platform.stop();
-process.exit(code);
+try {
+  const environment = {
+    ...process.env,
+    CHAOS: 'full',
+    NODE_OPTIONS: '--experimental-vm-modules --no-warnings',
+    KAFKAJS_NO_PARTITIONER_WARNING: '1',
+    KAFKA_BROKERS: platform.endpoints.kafkaBrokers.join(','),
+    SCHEMA_REGISTRY_URL: platform.endpoints.schemaRegistryUrl,
+    MONGODB_URI: platform.endpoints.mongodbUri,
+  };
+  for (const [index, entry] of chosen.entries()) {
+    process.stdout.write(`\n${index + 1} of ${chosen.length}: ${entry.name}: ${entry.holds}\n`);
+    rows.push(await rowOf(entry, environment, folder));
+    // Also of a run that is broken off there is a table.
+    await writeFile(join(kept, 'results.md'), tableOf(rows));
+  }
+} finally {
+  await platform.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+process.stdout.write(`\n${tableOf(rows)}`);
+process.exit(rows.every(({ failed }) => failed === 0) ? 0 : 1);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isPage, problem, type RouteName } from '@lead-scoring/contracts';
 import { badBodies, badFields, badPaths, badQueries, type BadRequest } from './bad-requests.js';
 import { rawRequest } from './raw-request.js';
-import { furnish, routeExamples, routeNamed, routeNames, send, type Unit } from './route-examples.js';
+import { furnish, pathOf, routeExamples, routeNamed, routeNames, send, type Unit } from './route-examples.js';
 import { startTestSystem, type Answer, type TestSystem } from './test-system.js';
 
 let system: TestSystem;
@@ -41,6 +41,31 @@ describe('every route refuses with a 4xx, a code and a sentence', () => {
     120_000,
   );
 });
+
+test('every path refuses methods that it does not take: 405, a problem in the form that is asked for, and those that it takes', async () => {
+  const failures: string[] = [];
+  for (const path of new Set(routeNames.map((name) => routeNamed(name).path))) {
+    const names = routeNames.filter((name) => routeNamed(name).path === path);
+    const taken = names.map((name): string => routeNamed(name).method);
+    const [name = 'listLeads'] = names;
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
+      if (taken.includes(method)) continue;
+      const answer = await rawRequest(system.url, {
+        method,
+        path: pathOf(name, routeExamples[name](unit)),
+        headers: { authorization: `Bearer ${unit.adminToken}`, accept: 'application/problem+json' },
+      });
+      const wrong = wrongWith({ title: method, path, right: [405], names: method }, answer);
+      if (wrong !== null) failures.push(`${method} ${path}: ${wrong}`);
+      const type = answer.headers.get('content-type') ?? '';
+      if (!type.startsWith('application/problem+json')) failures.push(`${method} ${path}: is ${type}`);
+      const allowed = (answer.headers.get('allow') ?? '').split(', ');
+      if (!taken.every((one) => allowed.includes(one)))
+        failures.push(`${method} ${path}: Allow is ${allowed.join()}`);
+    }
+  }
+  expect(failures).toEqual([]);
+}, 120_000);
 
 describe('POST /ingest', () => {
   const event = { alias_kind: 'email', alias: 'bad@example.com', event_type: 'Page View' };
@@ -243,6 +268,7 @@ function wrongWith(bad: BadRequest, answer: Answer): string | null {
   const form = problem.safeParse(body);
   if (!form.success) return `${status} with a body that is no problem: ${JSON.stringify(body).slice(0, 300)}`;
   const text = JSON.stringify(form.data);
+  if (form.data.type !== `urn:lead-scoring:problem:${form.data.code}`) return `its type is ${form.data.type}`;
   if (form.data.status !== status) return `${status}, but its body says ${form.data.status}`;
   if (!/[a-z]{2,} [a-z]+/i.test(form.data.detail)) return `no sentence: ${form.data.detail}`;
   if (/node_modules|\n\s+at |\.[jt]s:\d+|Mongo|kafka|zod|undefined/i.test(text))

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
+import { isFullSize } from './full-size.js';
 import { inParallel } from './ledger.js';
+import { readTopic } from './public-topics.js';
 import { seededRandom } from './random.js';
 import { startTestSystem, type Answer, type TestSystem } from './test-system.js';
 
@@ -13,6 +15,13 @@ interface Rule {
   active: boolean;
   version: number;
 }
+
+interface Activation {
+  active: boolean;
+  rules: { rule_id: string }[];
+}
+
+const overlappingCalls = isFullSize ? 200 : 50;
 
 let system: TestSystem;
 
@@ -33,13 +42,14 @@ const rules = async (): Promise<Rule[]> => {
   }
 };
 
-/** Sends until there is an answer that says what became of it; 503 and 504 say that it may be sent again. */
+/** Sends until there is an answer that says what became of it; 503, 504 and a request that is still being answered say that it may be sent again. */
 const insist = (send: () => Promise<Answer>) =>
   eventually(
     'there is an answer',
     async () => {
       const answer = await send();
-      return answer.status === 503 || answer.status === 504 ? undefined : answer;
+      const { code } = answer.body as { code?: string };
+      return [503, 504].includes(answer.status) || code === 'request_in_progress' ? undefined : answer;
     },
     90_000,
   );
@@ -168,10 +178,15 @@ describe('a lead is deleted', () => {
 });
 
 describe('bulk updates', () => {
-  const bulk = (ruleIds: string[], active: boolean) =>
+  const bulk = (ruleIds: string[], active: boolean, key: string = randomUUID()) =>
     system.request<{ updated_count: number; updated_rules: string[] }>(
       `/api/v1/ou/${system.ouId}/scoring-rules/bulk`,
-      { method: 'PATCH', body: { rule_ids: ruleIds, updates: { active } }, timeoutMs: 30_000 },
+      {
+        method: 'PATCH',
+        body: { rule_ids: ruleIds, updates: { active } },
+        headers: { 'idempotency-key': key },
+        timeoutMs: 30_000,
+      },
     );
 
   test('50 overlapping ones in parallel, one in five with an unknown id: each changes all of its rules or none', async () => {
@@ -202,6 +217,48 @@ describe('bulk updates', () => {
     const after = new Map((await rules()).map((rule) => [rule.id, rule.active]));
     for (const id of ids.slice(0, 20)) expect(after.get(id)).toBe(false);
   }, 120_000);
+
+  test(`${String(overlappingCalls)} overlapping ones while scoring and the gateway are killed: on the log, each record is one call's rules, all of them`, async () => {
+    const ids = (await rules()).map(({ id }) => id);
+    const random = seededRandom(1_019);
+    const calls = Array.from({ length: overlappingCalls }, () => ({
+      ids: [...new Set(Array.from({ length: 10 }, () => random.pick(ids)))].sort(),
+      active: random.next() < 0.5,
+      key: randomUUID(),
+    }));
+    const before = (await activations()).length;
+    const state = new Map((await rules()).map(({ id, active }) => [id, active]));
+    const processes = [system.service('scoring').process, system.service('gateway').process];
+    let answered = 0;
+    await inParallel(calls, 50, async ({ ids: some, active, key }) => {
+      const { status, body } = await insist(() => bulk([...some, ...some], active, key));
+      expect({ status, body }).toMatchObject({ status: 200, body: { updated_count: some.length } });
+      expect([...(body as { updated_rules: string[] }).updated_rules].sort()).toEqual(some);
+      answered += 1;
+      if (answered % Math.ceil(overlappingCalls / 4) === 0 && answered < overlappingCalls)
+        processes[Math.floor((4 * answered) / overlappingCalls) % 2]?.kill('SIGKILL');
+    });
+    await system.system.ready(120_000);
+    const recorded = (await activations()).slice(before);
+    expect(recorded.length).toBeGreaterThan(0);
+    for (const { active, rules: changed } of recorded) {
+      const names = changed.map(({ rule_id }) => rule_id).sort();
+      // A record lists the rules of its call that were not yet as the call wants them.
+      const isOfOneCall = calls.some(
+        (call) =>
+          call.active === active &&
+          JSON.stringify(call.ids.filter((id) => state.get(id) !== active)) === JSON.stringify(names),
+      );
+      expect({ names, isOfOneCall }).toEqual({ names, isOfOneCall: true });
+      for (const id of names) state.set(id, active);
+    }
+    for (const { id, active } of await rules()) expect([id, active]).toEqual([id, state.get(id)]);
+  }, 240_000);
+
+  const activations = async () =>
+    (await readTopic<Activation>(system.endpoints, `${system.namespace}.scoring.events`))
+      .filter(({ type }) => type === 'RulesActivationChanged')
+      .map(({ payload }) => payload);
 
   test('none are none; more than 500 are refused; a unit that is not there is 404', async () => {
     expect(await bulk([], true)).toMatchObject({

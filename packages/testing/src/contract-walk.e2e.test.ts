@@ -273,9 +273,11 @@ describe('who asked for a change is recorded with it for good', () => {
         isKnown: true,
       });
     }
-    // The walk makes everything happen but the end of a pause and a second delivery: no channel of it is set up.
+    // The walk makes everything happen but the end of a pause and a second delivery, since no channel of it is set up, and what
+    // an operator does by the command line.
     const seen = new Set(events.map(({ type }) => type));
     expect([...places].filter((type) => !seen.has(type)).sort()).toEqual([
+      'ChannelResealed',
       'ChannelResumed',
       'NotificationsRedelivered',
     ]);

@@ -1,7 +1,7 @@
 // A proxy in front of the database that reads every command which services send: what reached the database is known,
 // whatever driver or service sent it.
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { BSON, MongoClient } from 'mongodb';
+import { startProxy } from './switchable-proxy.js';
 
 export interface DatabaseMonitor {
   /** For services, in place of the database's own. */
@@ -23,40 +23,20 @@ const opMsg = 2013;
 /** @param text stands in every operator that is sent to the system; nothing of its own has it */
 export async function startDatabaseMonitor(mongodbUri: string, text: string): Promise<DatabaseMonitor> {
   const { hostname, port } = new URL(mongodbUri);
-  const sockets = new Set<Socket>();
   const found = new Set<string>();
   let count = 0;
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    const read = messageReader((document) => {
-      count += 1;
-      for (const key of operatorsIn(document, text)) found.add(`${Object.keys(document)[0] ?? ''}: ${key}`);
-    });
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => other.destroy());
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
-    near.on('data', read);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const take = (document: BSON.Document) => {
+    count += 1;
+    for (const key of operatorsIn(document, text)) found.add(`${Object.keys(document)[0] ?? ''}: ${key}`);
+  };
+  const proxy = await startProxy(hostname, Number(port), () => messageReader(take));
   const uri = new URL(mongodbUri);
-  uri.host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  uri.host = `127.0.0.1:${String(proxy.port)}`;
   return {
     mongodbUri: uri.href,
     count: () => count,
     smuggled: () => [...found],
-    stop: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: () => proxy.stop(),
   };
 }
 

@@ -180,6 +180,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   setActiveOrgUnit: [missing(({ ouId }) => ({ body: { ouId } }))],
   listOrgUnits: [nothing],
   createOrgUnit: [nothing],
+  renameOrgUnit: [missing(({ ouId }) => ({ parameters: { id: ouId }, body: { name: 'Taken over' } }))],
+  endOrgUnit: [missing(({ ouId }) => ({ parameters: { id: ouId } }))],
   listTokens: [nothing],
   createToken: [missing(({ ouId }) => ({ body: { name: 'Into A', role: 'viewer', ou_ids: [ouId] } }))],
   revokeToken: [missing(({ adminTokenId }) => ({ parameters: { id: adminTokenId } }))],

@@ -164,6 +164,15 @@ export function traffic({
   return batches;
 }
 
+/** Batches for as long as somebody asks for more, each ten thousand events or so with names of their own. */
+export function* endlessTraffic({
+  name = 'traffic',
+  ...options
+}: Omit<TrafficOptions, 'events'>): Generator<LedgerEvent[], never> {
+  for (let round = 0; ; round += 1)
+    yield* traffic({ ...options, events: 10_000, name: `${name}-${String(round)}` });
+}
+
 /** Works through the items, several at a time, in order of their start. */
 export async function inParallel<Item>(
   items: readonly Item[],

@@ -27,13 +27,18 @@ export function postgresqlOf(database: OwnDatabase): OwnPostgresql {
     const options = readFileSync(`/proc/${own}/cmdline`, 'utf8').split('\0');
     const port = options.find((option) => option.startsWith('port='))?.slice('port='.length) ?? '';
     const psql = options[0]?.replace(/postgres$/, 'psql') ?? '';
-    const { stdout } = await run('chroot', [
-      `/proc/${own}/root`,
-      psql,
-      `postgresql://postgres@127.0.0.1:${port}/postgres`,
-      ...['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', '--set=ON_ERROR_STOP=1'],
-      ...['SET statement_timeout = 0', ...statements].map((statement) => `--command=${statement}`),
-    ]);
+    const { stdout } = await run(
+      'chroot',
+      [
+        `/proc/${own}/root`,
+        psql,
+        `postgresql://postgres@127.0.0.1:${port}/postgres`,
+        ...['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', '--set=ON_ERROR_STOP=1'],
+        ...statements.map((statement) => `--command=${statement}`),
+      ],
+      // From the connection's first moment: a time-out that has begun may end the statement which switches it off.
+      { env: { ...process.env, PGOPTIONS: '-c statement_timeout=0' } },
+    );
     return stdout.trim();
   }
 

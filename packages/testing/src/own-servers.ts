@@ -35,6 +35,24 @@ export async function startOwnBrokers(count: 1 | 3): Promise<OwnBrokers> {
   };
 }
 
+/** One broker whose clients all go through a proxy, which is told where it is. */
+export async function startBrokerBehind(proxy: {
+  port: number;
+  leadTo(address: string): void;
+}): Promise<OwnBrokers> {
+  const platform = await startPlatform({
+    servers: ['kafka'],
+    environment: { ...process.env, KAFKA_BROKERS: '', ...withoutDocker },
+    kafkaProxyPort: proxy.port,
+  });
+  proxy.leadTo(platform.behindProxy ?? '');
+  return {
+    endpoints: { ...endpointsFromEnvironment(), kafkaBrokers: [`127.0.0.1:${proxy.port}`] },
+    brokers: platform.brokers,
+    stop: () => platform.stop(),
+  };
+}
+
 /**
  * @param options.dataDirectory where its data is kept; absent: a temporary folder
  * @throws Error where native servers cannot run; it says what is missing

@@ -13,7 +13,10 @@ export interface TopicRecord<Payload = unknown> {
   payload: Payload;
 }
 
-/** Everything in a topic up to its present end, in order within each partition. */
+/**
+ * Everything in a topic up to its present end, in order within each partition.
+ * @param timeoutMs for so long nothing may come
+ */
 export async function readTopic<Payload = unknown>(
   endpoints: PlatformEndpoints,
   topic: string,
@@ -47,7 +50,7 @@ export async function readTopic<Payload = unknown>(
       const deadline = setTimeout(() => {
         reject(
           new Error(
-            `${topic}: partitions ${[...unread].join(', ')} were not read to their end within ${timeoutMs} ms`,
+            `${topic}: partitions ${[...unread].join(', ')} are not read to their end, and nothing has come for ${timeoutMs} ms`,
           ),
         );
       }, timeoutMs);
@@ -58,6 +61,7 @@ export async function readTopic<Payload = unknown>(
       };
       // Also fires for batches that hold only commit markers, which no handler sees.
       consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { partition, lastOffset } }) => {
+        deadline.refresh();
         const end = ends.find((known) => known.partition === partition)?.high ?? 0n;
         if (BigInt(lastOffset) + 1n >= end) unread.delete(partition);
         if (unread.size === 0) settle();

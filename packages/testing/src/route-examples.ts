@@ -8,6 +8,8 @@ import type { Answer, RequestOptions, TestSystem } from './test-system.js';
 /** An OU with one of everything in it. Every name and text in it holds `mark`. */
 export interface Unit {
   ouId: string;
+  /** An OU in which nobody works, which the same administrator may use. */
+  idleOuId: string;
   mark: string;
   /** May do everything in this OU, and nothing elsewhere. */
   adminToken: string;
@@ -147,6 +149,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listSiteAnalyses: () => ({ query: { limit: '5' } }),
   setActiveOrgUnit: ({ ouId }) => ({ body: { ouId } }),
   listOrgUnits: () => ({}),
+  renameOrgUnit: ({ ouId, mark }) => ({ parameters: { id: ouId }, body: { name: `Renamed ${mark}` } }),
+  endOrgUnit: ({ idleOuId }) => ({ parameters: { id: idleOuId } }),
   createOrgUnit: ({ mark }) => ({ body: { name: `Unit ${mark} ${randomUUID()}` } }),
   listTokens: () => ({}),
   createToken: ({ mark }) => ({ body: { name: `Token ${mark}`, role: 'viewer' } }),
@@ -213,6 +217,13 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
       unit,
     );
   const admin = await token('Administrator', 'admin');
+  const idleUnit = await send(
+    system,
+    'createOrgUnit',
+    { body: { name: `Idle unit ${mark}` } },
+    { token: admin.token },
+  );
+  const { id: idleOuId } = idleUnit.body as { id: string };
   const viewer = await token('Viewer', 'viewer');
   const idle = await token('Idle', 'viewer');
   const account = await made<{ client_id: string; client_secret: string }>(
@@ -285,6 +296,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
   await made('analyzeSite', { body: { url: siteUrl } }, unit);
   return {
     ouId: unit,
+    idleOuId,
     mark,
     adminToken: admin.token,
     adminTokenId: admin.id,

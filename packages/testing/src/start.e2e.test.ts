@@ -34,7 +34,7 @@ afterAll(async () => {
 }, 60_000);
 
 /** What `npm start` does once dependencies and build are there, with a folder of its own in place of `.run`. */
-function start(): NonNullable<typeof running> {
+function start(settings: Record<string, string>): NonNullable<typeof running> {
   const program = pathToFileURL(join(checkout, 'packages/start/dist/main.js')).href;
   const environment = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => key !== 'NODE_OPTIONS'),
@@ -48,7 +48,7 @@ function start(): NonNullable<typeof running> {
     ],
     {
       cwd: checkout,
-      env: { ...environment, NAMESPACE: namespace, LEAD_SCORING_RUN_DIRECTORY: folder },
+      env: { ...environment, NAMESPACE: namespace, LEAD_SCORING_RUN_DIRECTORY: folder, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
@@ -59,8 +59,8 @@ function start(): NonNullable<typeof running> {
   return { child, output: () => output, exited };
 }
 
-async function started(): Promise<{ file: StartFile; output: string }> {
-  running = start();
+async function started(settings: Record<string, string> = {}): Promise<{ file: StartFile; output: string }> {
+  running = start(settings);
   const { output, child } = running;
   await eventually(
     'it runs',
@@ -179,8 +179,11 @@ describe('npm start', () => {
     running = undefined;
   }, 60_000);
 
-  test('the next start has the same token, the same data, and no second helping of samples', async () => {
-    const { file } = await started();
+  test('the next start has the same token, the same data, no second helping of samples, and as many processes as it is told', async () => {
+    const { file } = await started({ SCORING_PROCESSES: '2' });
+    expect(Object.keys(file.services).sort()).toEqual(
+      ['gateway', 'ingest', 'notification', 'scoring-0', 'scoring-1', 'share', 'site-analysis'].sort(),
+    );
     expect(file.token).toBe(first.token);
     expect(file.ou_id).toBe(first.ou_id);
     const known = await get(file, '/leads?limit=10');

@@ -54,6 +54,8 @@ export interface TestSystemOptions {
   root?: string;
   endpoints?: PlatformEndpoints;
   instances?: Partial<Record<ServiceName, number>>;
+  /** Of a service that keeps dying. Default: the supervisor's. */
+  longestRestartDelayMs?: number;
   environment?: Record<string, string>;
   environmentOf?: (name: ServiceName) => Record<string, string>;
   /** Default: one of its own. */
@@ -67,7 +69,9 @@ export const checkout = join(import.meta.dirname, '../../..');
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   const endpoints = options.endpoints ?? endpointsFromEnvironment();
   const namespace = options.namespace ?? `test-${randomBytes(5).toString('hex')}`;
-  const logDirectory = await mkdtemp(join(tmpdir(), 'lead-scoring-test-'));
+  // `npm run test:chaos` reads what services said after a test that failed, and removes it itself.
+  const keptIn = process.env['KEEP_SERVICE_LOGS_IN'];
+  const logDirectory = await mkdtemp(join(keptIn ?? tmpdir(), 'lead-scoring-test-'));
   const token = secretFrom('lsp_', randomBytes(32));
   const site = await startExampleSite(sitemapSite(['/pricing', '/about', '/blog']));
   const allowed = [site.target, options.environment?.ALLOW_PRIVATE_TARGETS ?? ''].filter((one) => one !== '');
@@ -84,6 +88,9 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
     },
     organisation: { name: 'Test Organisation', unit: 'Main' },
     ...(options.instances && { instances: options.instances }),
+    ...(options.longestRestartDelayMs !== undefined && {
+      longestRestartDelayMs: options.longestRestartDelayMs,
+    }),
     ...(options.environmentOf && { environmentOf: options.environmentOf }),
     environment: {
       RATE_LIMIT_PER_MINUTE: '1000000',
@@ -153,7 +160,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
         await system.stop();
         await site.stop();
         await removeNamespace(endpoints, namespace);
-        await rm(logDirectory, { recursive: true, force: true });
+        if (keptIn === undefined) await rm(logDirectory, { recursive: true, force: true });
       },
     };
     return running;

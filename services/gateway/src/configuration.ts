@@ -1,19 +1,19 @@
 // What the gateway takes from its environment, beyond what every service takes.
 import { isWellFormedSecret } from '@lead-scoring/contracts';
-import { commonConfiguration, leastUploadRate, setting } from '@lead-scoring/service';
+import { commonConfiguration, exchangeableSecret, leastUploadRate, setting } from '@lead-scoring/service';
 import { z } from 'zod';
 import type { RateLimit } from './identity/commands.js';
 import type { BucketLimits } from './rate-limit/token-bucket.js';
 
-const { whole, httpUrl, baseUrl, secret } = setting;
+const { whole, httpUrl, baseUrl } = setting;
 const label = z.string().trim().min(1).max(100);
 
 export const gatewayConfiguration = commonConfiguration
   .extend({
-    /** Secrets that are shown once are derived from it, and commands of identity are signed with it; all instances have the same. */
-    TOKEN_SECRET: secret,
+    /** Tokens and secrets of service accounts are derived from it, and commands of identity are signed with it; all instances have the same. */
+    ...exchangeableSecret('TOKEN_SECRET'),
     /** Secrets that the system must use again are sealed with it; the notification service has the same. */
-    SEALING_SECRET: secret,
+    ...exchangeableSecret('SEALING_SECRET'),
     /** Query ports of the owners. */
     INGEST_URL: httpUrl,
     SCORING_URL: httpUrl,

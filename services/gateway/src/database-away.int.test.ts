@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/testing/service-rig';
+import { startProxy, type SwitchableProxy } from '@lead-scoring/testing/switchable-proxy';
 import { startRig, type Rig } from './testing/rig.js';
-import { startProxy, type SwitchableProxy } from './testing/switchable-proxy.js';
 
 let rig: Rig;
 let proxy: SwitchableProxy;

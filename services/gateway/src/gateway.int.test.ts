@@ -263,6 +263,18 @@ describe('commands', () => {
     expectProblem(await rig.call('POST', '/rulesets', { body: ruleset }), 409, 'duplicate_name');
   });
 
+  test('a command that its owner cannot decide on is parked, and its caller told so instead of left to wait', async () => {
+    rig.scoringReplies(() => {
+      throw new Error('the inside of the service');
+    });
+    const answer = await rig.call<{ detail: string }>('POST', '/rulesets', { body: ruleset });
+    expectProblem(answer, 500, 'command_parked');
+    expect(answer.body.detail).toMatch(
+      /kept in scoring\.dead-letters .*scoring\.commands, partition \d+, offset \d+/,
+    );
+    expect(answer.body.detail).not.toContain('the inside');
+  });
+
   test('a secret that is shown once is shown again to the same key, and is not stored', async () => {
     const request = { body: { name: 'Repeated' }, headers: { 'idempotency-key': 'token-1' } };
     const first = await rig.call('POST', '/settings/tokens', request);
@@ -736,5 +748,98 @@ describe('organizational units', () => {
       404,
       'token_not_found',
     );
+  });
+
+  test('a renamed one shows its new name, and the old one is free', async () => {
+    const { body } = await rig.call<{ id: string }>('POST', '/org-units', { body: { name: 'Old' } });
+    const renamed = await rig.call('PATCH', `/org-units/${body.id}`, { body: { name: 'New' } });
+    expect(renamed).toMatchObject({ status: 200, body: { id: body.id, name: 'New', active: false } });
+    expect(routes.renameOrgUnit.responses[200].schema.safeParse(renamed.body).error).toBeUndefined();
+    expectProblem(await rig.call('POST', '/org-units', { body: { name: 'new' } }), 409, 'duplicate_name');
+    expectProblem(
+      await rig.call('PATCH', `/org-units/${body.id}`, { body: { name: 'Second' } }),
+      409,
+      'duplicate_name',
+    );
+    expectProblem(
+      await rig.call('PATCH', '/org-units/0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e', { body: { name: 'X' } }),
+      404,
+      'org_unit_not_found',
+    );
+    expectProblem(
+      await rig.call('PATCH', `/org-units/${body.id}`, { body: { name: '' } }),
+      400,
+      'invalid_request',
+    );
+    expect((await rig.call('POST', '/org-units', { body: { name: 'Old' } })).status).toBe(201);
+  });
+
+  test('one that has ended takes and shows nothing, takes its credentials with it, and leaves its name', async () => {
+    const { id } = (await rig.call<{ id: string }>('POST', '/org-units', { body: { name: 'Brief' } })).body;
+    const token = async (name: string, more: object) =>
+      (await rig.call<{ token: string }>('POST', '/settings/tokens', { body: { name, ...more } })).body.token;
+    const only = await token('Of Brief', { role: 'admin', ou_ids: [id] });
+    const several = await token('Of Brief and the first', { role: 'admin', ou_ids: [id, ouId] });
+    const active = { body: { ouId: id } };
+    expect((await rig.call('POST', '/org-units/active', { ...active, token: several })).status).toBe(200);
+    expect((await rig.call('POST', '/ingest', { token: several, body: event() })).status).toBe(202);
+    const shared = { ou: id };
+    rig.ownerAnswers((_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'application/json', 'x-answer-ou-id': shared.ou }).end('{}');
+    });
+    const link = () => rig.call('GET', '/public/score-explain/lsh_abc', { token: null });
+    expect((await link()).status).toBe(200);
+    expect((await link()).headers.get('x-answer-ou-id')).toBeNull();
+
+    expectProblem(await rig.call('DELETE', `/org-units/${id}`, { token: only }), 409, 'last_org_unit');
+    const headers = { 'idempotency-key': 'end-of-brief' };
+    for (let n = 0; n < 2; n += 1)
+      expect((await rig.call('DELETE', `/org-units/${id}`, { token: several, headers })).status).toBe(204);
+    expectProblem(await rig.call('DELETE', `/org-units/${id}`), 404, 'org_unit_not_found');
+
+    const before = (await rig.ingested()).length;
+    const refused = await rig.call<{ detail: string }>('POST', '/ingest', { token: several, body: event() });
+    expectProblem(refused, 400, 'org_unit_not_selected');
+    expect(refused.body.detail).toContain('has ended');
+    expectProblem(await rig.call('GET', '/leads', { token: several }), 400, 'org_unit_not_selected');
+    expectProblem(
+      await rig.call('POST', '/ingest', { body: event(), headers: { 'x-ou-id': id } }),
+      403,
+      'org_unit_not_allowed',
+    );
+    expectProblem(
+      await rig.call('PATCH', `/api/v1/ou/${id}/scoring-rules/bulk`, {
+        body: { rule_ids: [], updates: { active: true } },
+      }),
+      404,
+      'org_unit_not_found',
+    );
+    expectProblem(await rig.call('POST', '/org-units/active', active), 404, 'org_unit_not_found');
+    expectProblem(
+      await rig.call('PATCH', `/org-units/${id}`, { body: { name: 'X' } }),
+      404,
+      'org_unit_not_found',
+    );
+    expectProblem(
+      await rig.call('POST', '/settings/tokens', { body: { name: 'Late', ou_ids: [id] } }),
+      404,
+      'org_unit_not_found',
+    );
+    expectProblem(await rig.call('GET', '/leads', { token: only }), 401, 'credential_invalid');
+    expect(await rig.ingested()).toHaveLength(before);
+    expectProblem(await link(), 404, 'share_not_found');
+    shared.ou = ouId;
+    expect((await link()).status).toBe(200);
+
+    const listed = await rig.call<{ data: { id: string; active: boolean }[] }>('GET', '/org-units', {
+      token: several,
+    });
+    expect(listed.body.data).toMatchObject([{ id: ouId, active: false }]);
+    const chosen = { body: { ouId }, token: several };
+    expect((await rig.call('POST', '/org-units/active', chosen)).status).toBe(200);
+    expect((await rig.call('POST', '/ingest', { token: several, body: event() })).status).toBe(202);
+    const again = await rig.call<{ id: string }>('POST', '/org-units', { body: { name: 'Brief' } });
+    expect(again.status).toBe(201);
+    expect(again.body.id).not.toBe(id);
   });
 });

@@ -22,6 +22,7 @@ import {
   livenessHandler,
   readinessHandler,
   readyWhen,
+  secretsInForce,
   serviceHealthChecks,
   type ComponentScope,
   type HealthCheck,
@@ -43,6 +44,7 @@ import { createDatabaseGate } from './database-gate.js';
 import { ensureExpiry } from './expiry.js';
 import { answers } from './idempotency/answers.js';
 import { identityCollections } from './identity/documents.js';
+import { identityInputs } from './identity/inputs.js';
 import { openIdentityPartition } from './identity/partition-state.js';
 import { createCommandSignature } from './identity/command-signature.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
@@ -89,11 +91,13 @@ export async function openGateway(
     }),
   );
   const log = await scope.start(createEventLogComponent(configuration, { service, logger }));
-  const signature = createCommandSignature([configuration.TOKEN_SECRET]);
+  const { current, previous, next } = secretsInForce('TOKEN_SECRET', configuration);
+  const tokenSecrets = [current, ...[previous, next].filter((secret) => secret !== undefined)] as const;
+  const signature = createCommandSignature(tokenSecrets);
   const processor = await scope.start(
     createProcessor(log, {
       name: service,
-      inputs: ['gateway.commands'],
+      inputs: identityInputs,
       output: 'gateway.events',
       open: (partition, _touch, lease) =>
         Promise.resolve(openIdentityPartition(underLease(readModel, lease), partition, signature)),
@@ -107,6 +111,9 @@ export async function openGateway(
   const writer = await scope.start(createRecordWriter(log, { timeoutMs: 4_500 }));
   const requester = await scope.start(createRequester(log, { writer }));
   const recorder = await scope.start(createLastUseRecorder(requestReadModel, logger));
+  const gate = createDatabaseGate();
+  const revocations = await scope.start(createRevocations(log, logger));
+  const directory = createCredentialDirectory(requestReadModel, gate, revocations);
   const forwarder = await scope.start(
     createForwarder({
       urls: {
@@ -117,11 +124,9 @@ export async function openGateway(
         'site-analysis': configuration.SITE_ANALYSIS_URL,
       },
       internalSecret: configuration.INTERNAL_SECRET,
+      unitHasEnded: (ouId) => directory.orgUnitHasEnded(ouId),
     }),
   );
-  const gate = createDatabaseGate();
-  const revocations = await scope.start(createRevocations(log, logger));
-  const directory = createCredentialDirectory(requestReadModel, gate, revocations);
   const identityChanged = () => {
     directory.forget();
   };
@@ -191,12 +196,12 @@ export async function openGateway(
     signature,
     readModel: requestReadModel,
     gate,
-    tokenSecret: configuration.TOKEN_SECRET,
+    tokenSecrets,
     standardRateLimit: {
       per_minute: configuration.RATE_LIMIT_PER_MINUTE,
       burst: configuration.RATE_LIMIT_BURST,
     },
-    sealing: createSealing(configuration.SEALING_SECRET),
+    sealing: createSealing(secretsInForce('SEALING_SECRET', configuration)),
     appUrl: configuration.APP_URL,
     replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
     identityChanged,

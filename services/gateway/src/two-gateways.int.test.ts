@@ -182,3 +182,25 @@ test('calls after the active OU is set use it, through either gateway', async ()
     else expect(rig.forwarded.at(-1)?.claims.ou_id).toBe(made.body.id);
   }
 });
+
+test('an OU that ended is refused by the other gateway within seconds, also to who goes on using it', async () => {
+  const made = await rig.call<{ id: string }>('POST', '/org-units', { body: { name: 'Brief' } });
+  const { id } = made.body;
+  const headers = { 'x-ou-id': id };
+  rig.ownerAnswers((_req, res) => {
+    res.setHeader('Content-Type', 'application/json');
+    res.end('{"data":[]}');
+  });
+  await eventually('both gateways know it', async () => {
+    const answers = await Promise.all(
+      [0, 1].map((gateway) => rig.call('GET', '/leads', { headers, gateway })),
+    );
+    return answers.every(({ status }) => status === 200);
+  });
+  expect((await rig.call('DELETE', `/org-units/${id}`, { gateway: 0 })).status).toBe(204);
+  await eventually(
+    'the other gateway refuses it',
+    async () => (await rig.call('GET', '/leads', { headers, gateway: 1 })).status === 403,
+    10_000,
+  );
+});

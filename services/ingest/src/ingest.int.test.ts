@@ -3,13 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parsePositions } from '@lead-scoring/service';
 import type { routeDeclarations } from '@lead-scoring/contracts';
+import { uuidToBinary } from '@lead-scoring/read-model';
 import type { Answer } from '@lead-scoring/testing/service-rig';
+import { aliasCounts } from './intake/alias-counts.js';
 import { aliasOf, deleteLead, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
 import { startRig, type Rig } from './testing/rig.js';
 
+/** More than the other tests link in one partition. */
+const aliasShare = 20;
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
+  rig = await startRig({ aliasShare });
 }, 60_000);
 afterAll(async () => {
   await rig.stop();
@@ -74,10 +78,44 @@ describe('events', () => {
       await counted([second]),
       await counted([first, second, second]),
     ];
-    expect(await counts()).toEqual([{ repeats: 0 }, { repeats: 7 }, { repeats: 7 }]);
+    expect(await counts()).toEqual(
+      [0, 7, 7].map((repeats) => ({ repeats, differing: 0, aliases_refused: 0 })),
+    );
     const elsewhere = await rig.get(`/event-stats?batch_id=${second}`, { ou: otherOuId });
-    expect(elsewhere.body).toEqual({ repeats: 0 });
+    expect(elsewhere.body).toEqual({ repeats: 0, differing: 0, aliases_refused: 0 });
     expect((await rig.get('/event-stats?batch_id=x')).status).toBe(400);
+  }, 60_000);
+
+  test('a repeat with another body is told apart, and what is stored stays: in parallel, in a batch, after a restart, rebuilt', async () => {
+    const sent = { aliases: ['dora'], event_id: 'same', metadata: { amount: 1, currency: 'EUR' } };
+    const other = { ...sent, metadata: { amount: 2, currency: 'EUR' } };
+    const ou = randomUUID();
+    const batch = (events: Parameters<typeof ingest>[0]) =>
+      ingest(events, { ou_id: ou, batch_id: randomUUID() });
+    const counted = async ({ payload: { batch_id } }: ReturnType<typeof batch>) =>
+      (await rig.get(`/event-stats?batch_id=${batch_id}`, { ou })).body;
+    const stored = async () =>
+      ((await rig.get(`/events/${leadOf('dora')}`, { ou })).body as { data: { metadata: unknown }[] }).data;
+
+    const inOne = batch([sent, sent, other]);
+    await rig.take([inOne]);
+    expect(await counted(inOne)).toMatchObject({ repeats: 2, differing: 1 });
+    const parallel = Array.from({ length: 5 }, (_, index) => batch([index === 3 ? other : sent]));
+    await Promise.all(parallel.map((command) => rig.take([command])));
+    expect(await Promise.all(parallel.map(counted))).toMatchObject(
+      parallel.map((_, index) => ({ repeats: 1, differing: index === 3 ? 1 : 0 })),
+    );
+    const stop = await rig.startProcessor();
+    const later = batch([{ ...sent, metadata: { currency: 'EUR', amount: 1 } }, other]);
+    await rig.take([later]);
+    await stop();
+    expect(await counted(later)).toMatchObject({ repeats: 2, differing: 1 });
+    await rig.rebuild();
+    expect(await counted(later)).toMatchObject({ repeats: 2, differing: 1 });
+    const rebuilt = batch([other]);
+    await rig.take([rebuilt]);
+    expect(await counted(rebuilt)).toMatchObject({ repeats: 1, differing: 1 });
+    expect((await stored()).map(({ metadata }) => metadata)).toEqual([sent.metadata]);
   }, 60_000);
 
   test('the OU has its events newest first; pages and cursors walk through all of them once and alike', async () => {
@@ -205,6 +243,37 @@ describe('aliases', () => {
     expect(await of('/events?alias=Grace@Example.com')).toEqual([['together', 'grace@example.com']]);
     expect(await of('/events?alias=nobody')).toEqual([]);
   }, 60_000);
+
+  test('beyond what an OU may have aliases are not linked: counted by batch, their events kept, the same after a rebuild', async () => {
+    const ou = randomUUID();
+    const batch = (events: Parameters<typeof ingest>[0]) =>
+      ingest(events, { ou_id: ou, batch_id: randomUUID() });
+    const refusedIn = async ({ payload: { batch_id } }: ReturnType<typeof batch>) =>
+      (await rig.get(`/event-stats?batch_id=${batch_id}`, { ou })).body as { aliases_refused: number };
+    const naming = (from: number, count: number) =>
+      batch(
+        Array.from({ length: count }, (_, index) => ({
+          aliases: ['fay', `cookie:f-${String(from + index)}`],
+        })),
+      );
+    const [most, more] = [naming(0, aliasShare - 1), naming(aliasShare - 1, 4)];
+    await rig.take([most, more]);
+    expect([await refusedIn(most), await refusedIn(more)]).toMatchObject([
+      { aliases_refused: 0 },
+      { aliases_refused: 3 },
+    ]);
+    await rig.rebuild();
+    expect(await refusedIn(more)).toMatchObject({ aliases_refused: 3 });
+    const last = naming(100, 2);
+    await rig.take([last]);
+    expect(await refusedIn(last)).toMatchObject({ aliases_refused: 2 });
+    const [count] = await rig.readModel
+      .collection(aliasCounts)
+      .find({ ou: uuidToBinary(ou) })
+      .toArray();
+    expect(count?.count).toBe(aliasShare);
+    expect((await rig.get(`/events/${leadOf('fay')}`, { ou })).body).toMatchObject({ total: aliasShare + 5 });
+  }, 90_000);
 
   test('two leads that claim each other at the same time lose and double nothing', async () => {
     const pair = ['hana', 'ines'];
@@ -339,6 +408,8 @@ describe('the same state by other ways', () => {
     const live = await rig.documents();
     expect(live.event_seconds?.length).toBeGreaterThan(1);
     expect(live.redirects?.length).toBeGreaterThan(1);
+    expect(live.alias_counts?.length).toBeGreaterThan(1);
+    expect(live.refused_aliases?.length).toBeGreaterThan(0);
     await rig.rebuild();
     expect(await rig.documents()).toEqual(live);
   }, 90_000);

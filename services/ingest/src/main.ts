@@ -8,11 +8,19 @@ import {
   loadConfiguration,
   runService,
   serviceHealthChecks,
+  setting,
 } from '@lead-scoring/service';
+import { aliasShare } from './intake/allowance-model.js';
+import { ingestInputs } from './inputs.js';
 import { ingestCollections, openPartition } from './partition-state.js';
 import { ingestQueries } from './queries.js';
 
-const configuration = loadConfiguration(commonConfiguration);
+const configuration = loadConfiguration(
+  commonConfiguration.extend({
+    /** Aliases that the leads of an OU may have linked; each partition allows an equal share (docs/decisions/0026). */
+    ALIASES_PER_OU: setting.whole(1_000, 1_000_000_000).default(3_000_000),
+  }),
+);
 const logger = createLogger({ name: 'ingest', level: configuration.LOG_LEVEL });
 
 runService({
@@ -25,12 +33,14 @@ runService({
       createReadModelComponent(configuration, { service: 'ingest', collections: ingestCollections, logger }),
     );
     const log = await scope.start(createEventLogComponent(configuration, { service: 'ingest', logger }));
+    const share = aliasShare(configuration.ALIASES_PER_OU, configuration.PARTITIONS);
     const processor = await scope.start(
       createProcessor(log, {
         name: 'ingest',
-        inputs: ['ingest.commands'],
+        inputs: ingestInputs,
         output: 'ingest.events',
-        open: (partition, _touch, lease) => openPartition(underLease(readModel, lease), partition),
+        open: (partition, _touch, lease) =>
+          openPartition(underLease(readModel, lease), partition, { aliasShare: share }),
         // What a lead sent while the batch before was under way becomes one record: large batches cost least an event.
         maxBytesPerBatch: 8 * 1024 * 1024,
         isSilence,

@@ -85,6 +85,10 @@ describe('whatever is in hand', () => {
       { heldWhole: 0, remembered: 3 },
       { heldWhole: 2, remembered: 2 },
     ];
+    const optionsAt = (index: number) => {
+      const knownAliases = held[index];
+      return { ...(knownAliases && { knownAliases }), aliasShare: 4 };
+    };
     const readModels = await Promise.all(held.map(throwawayReadModel));
     await fc.assert(
       fc.asyncProperty(
@@ -93,9 +97,9 @@ describe('whatever is in hand', () => {
         async (actions, sizes) => {
           const decided = await Promise.all(
             readModels.map(async (readModel, index) => {
-              const state = await openPartition(readModel, 0, held[index]);
+              const state = await openPartition(readModel, 0, optionsAt(index));
               await state.reset(() => undefined);
-              return decideAll(await openPartition(readModel, 0, held[index]), actions, sizes);
+              return decideAll(await openPartition(readModel, 0, optionsAt(index)), actions, sizes);
             }),
           );
           for (const one of decided.slice(1)) expect(one).toEqual(decided[0]);

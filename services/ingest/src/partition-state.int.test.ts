@@ -15,6 +15,7 @@ const declarations: Record<IntakeEvent['type'], RecordDeclaration> = {
   LeadDeleted: records.leadDeleted,
   EventsRemembered: records.eventsRemembered,
   RepeatsDropped: records.repeatsDropped,
+  AliasesRefused: records.aliasesRefused,
 };
 
 /** Far apart: what is stored by parts of the log is in several of them. */
@@ -53,7 +54,7 @@ test('any cut of the log into batches, killed at any write, gives the same docum
       fc.array(step, { minLength: 3, maxLength: 10 }),
       async (actions, sizes, steps) => {
         // One partition decides all, in batches.
-        const model = new Model(1);
+        const model = new Model(1, 2);
         const [partition] = model.partitions;
         if (!partition) throw new Error('one partition');
         actions.forEach((one, index) => {

@@ -3,6 +3,7 @@ import { records } from '@lead-scoring/contracts';
 import {
   isRecord,
   outgoing,
+  takenOf,
   type Checkpoint,
   type Decision,
   type FoldedRecord,
@@ -17,20 +18,13 @@ import {
   deleteByIds,
   deletePartition,
   findByIds,
-  findStoredIds,
   insertMissing,
   offsetToNumber,
   uuidToBinary,
   withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import {
-  knownEventId,
-  readKnownEventId,
-  readRecordOffset,
-  recordIdsBefore,
-  recordIdsOf,
-} from './events/keys.js';
+import { knownEventId, readRecordOffset, recordIdsBefore, recordIdsOf } from './events/keys.js';
 import {
   eventRecords,
   eventSeconds,
@@ -41,8 +35,17 @@ import {
 import { createEventProjection, createProjectionMemory, type FoldedEvents } from './events/project.js';
 import { EventTypeFold, type EventTypeShare } from './event-types/fold.js';
 import { eventTypeDocumentId, eventTypes, toDocument, toShare } from './event-types/model.js';
-import { addForeign, decideIntake, possibleDeletions, possibleRepeats } from './intake/decide.js';
+import { ingestInputs } from './inputs.js';
+import {
+  addForeign,
+  decideIntake,
+  possibleClaimers,
+  possibleDeletions,
+  possibleRepeats,
+  type StoredRepeats,
+} from './intake/decide.js';
 import type { IntakeCommand, IntakeEvent } from './intake/events.js';
+import { aliasCounts, openAliasCounts, type CountChange } from './intake/alias-counts.js';
 import { openKnownAliases, type KnownAliasLimits } from './intake/known-aliases.js';
 import {
   claimId,
@@ -55,8 +58,16 @@ import {
   type ClaimDocument,
   type RedirectDocument,
 } from './intake/model.js';
-import { eventKey, type HeldLead, type LookedUpAliases } from './intake/state.js';
-import { droppedRepeats, repeatsDocument } from './repeats/model.js';
+import { type HeldLead, type LookedUpAliases } from './intake/state.js';
+import { readBodies } from './repeats/bodies.js';
+import {
+  droppedRepeats,
+  refusedAliases,
+  refusedDocument,
+  repeatsDocument,
+  type DroppedRepeatsDocument,
+  type RefusedAliasesDocument,
+} from './repeats/model.js';
 
 export const processorName = 'ingest';
 export const ingestCollections = [
@@ -67,7 +78,9 @@ export const ingestCollections = [
   redirects,
   claims,
   deletions,
+  aliasCounts,
   droppedRepeats,
+  refusedAliases,
 ];
 
 /** Event type statistics that a partition has in hand. */
@@ -84,11 +97,17 @@ interface OpenType {
   isNew: boolean;
 }
 
-/** @param aliasLimits how many redirects and claims are in hand, where not as usual */
+export interface PartitionOptions {
+  /** How many aliases the leads of an OU may have claimed in this partition; no limit unless it is set. */
+  aliasShare?: number;
+  /** How many redirects and claims are in hand, where not as usual. */
+  knownAliases?: KnownAliasLimits;
+}
+
 export async function openPartition(
   readModel: ReadModel,
   partition: number,
-  aliasLimits?: KnownAliasLimits,
+  { aliasShare, knownAliases }: PartitionOptions = {},
 ): Promise<PartitionState> {
   const storedRecords = readModel.collection(eventRecords);
   const storedKnown = readModel.collection(knownEvents);
@@ -100,28 +119,25 @@ export async function openPartition(
   const checkpoints = createCheckpoints(readModel);
   const memory = createProjectionMemory();
   const projection = createEventProjection(readModel, partition, memory);
-  const aliases = await openKnownAliases(readModel, partition, aliasLimits);
+  const aliases = await openKnownAliases(readModel, partition, knownAliases);
+  const counts = openAliasCounts(readModel, partition);
   const openTypes = new Map<string, OpenType>();
 
   /** The next offset after the last event: what a reader of ingest.events must have reached to have seen all. */
   let eventsEnd = (await checkpoints.load(processorName, partition)).positions['ingest.events'] ?? 0n;
 
-  async function storedAmong(candidates: readonly { lead_id: string; id: string }[]): Promise<Set<string>> {
-    const found = await findStoredIds(
+  async function storedAmong(candidates: readonly { lead_id: string; id: string }[]): Promise<StoredRepeats> {
+    const found = await findByIds(
       storedKnown,
       candidates.map(({ lead_id, id }) => knownEventId(lead_id, id)),
     );
-    return new Set(
-      found.map((key) => {
-        const { lead_id, id } = readKnownEventId(key);
-        return eventKey(lead_id, id);
-      }),
-    );
+    // Of an event that comes for the first time nothing is found, and nothing more is read.
+    return found.length === 0 ? new Map() : readBodies(readModel, found);
   }
 
   async function heldOf(
     leadIds: readonly string[],
-    { claims: claimed }: LookedUpAliases,
+    { claims: claimed }: Pick<LookedUpAliases, 'claims'>,
   ): Promise<Map<string, HeldLead>> {
     const held = new Map<string, HeldLead>();
     if (leadIds.length === 0) return held;
@@ -151,7 +167,7 @@ export async function openPartition(
   async function foldSection({ ingested, others, deleted }: Section): Promise<void> {
     if (ingested.length > 0)
       await Promise.all([projection.fold(ingested, leadsOf(deleted)), foldTypes(ingested)]);
-    await Promise.all([foldAliases(others), foldRepeats(others)]);
+    await Promise.all([foldAliases(others), foldBatchCounts(others)]);
     if (deleted.length > 0) await foldDeletions(deleted, ingested);
   }
 
@@ -177,6 +193,8 @@ export async function openPartition(
       await projection.removeFromTime(passing, offset);
       await deleteEvents(payload.lead_id, offset);
       const claimed = await aliases.claimsOf(payload.lead_id);
+      // Before the claims go: from them it is known how many there were.
+      if (claimed.length > 0) await counts.fold([{ ou_id: payload.ou_id, by: -claimed.length, offset }]);
       await withClassifiedErrors(async () => {
         await storedClaims.deleteMany({ _id: claimIdsOf(payload.lead_id) });
         await storedRedirects.deleteMany({ _id: uuidToBinary(payload.lead_id), offset: { $lt: offset } });
@@ -310,34 +328,36 @@ export async function openPartition(
     });
   }
 
-  async function foldRepeats(folded: readonly FoldedRecord[]): Promise<void> {
-    const documents = folded.flatMap((record) =>
-      isRecord(record, records.repeatsDropped)
-        ? [repeatsDocument(record.payload, { partition, offset: offsetToNumber(record.offset) })]
-        : [],
-    );
-    if (documents.length > 0) await insertMissing(readModel.collection(droppedRepeats), documents);
+  async function foldBatchCounts(folded: readonly FoldedRecord[]): Promise<void> {
+    const repeats: DroppedRepeatsDocument[] = [];
+    const refused: RefusedAliasesDocument[] = [];
+    for (const record of folded) {
+      const at = { partition, offset: offsetToNumber(record.offset) };
+      if (isRecord(record, records.repeatsDropped)) repeats.push(repeatsDocument(record.payload, at));
+      else if (isRecord(record, records.aliasesRefused)) refused.push(refusedDocument(record.payload, at));
+    }
+    if (repeats.length > 0) await insertMissing(readModel.collection(droppedRepeats), repeats);
+    if (refused.length > 0) await insertMissing(readModel.collection(refusedAliases), refused);
   }
 
   async function foldAliases(folded: readonly FoldedRecord[]): Promise<void> {
     const claimed: ClaimDocument[] = [];
+    const changes: CountChange[] = [];
     const linked: RedirectDocument[] = [];
     const known: KnownEventDocument[] = [];
     for (const record of folded) {
       const at = { partition, offset: offsetToNumber(record.offset) };
-      if (isRecord(record, records.aliasClaimed))
-        claimed.push({
-          _id: claimId(record.payload.lead_id, record.payload.alias_lead_id),
-          ou: uuidToBinary(record.payload.ou_id),
-          partition,
-        });
-      else if (isRecord(record, records.aliasLinked)) linked.push(redirectDocument(record.payload, at));
+      if (isRecord(record, records.aliasClaimed)) {
+        const { ou_id, lead_id, alias_lead_id } = record.payload;
+        claimed.push({ _id: claimId(lead_id, alias_lead_id), ou: uuidToBinary(ou_id), partition });
+        changes.push({ ou_id, by: 1, offset: at.offset });
+      } else if (isRecord(record, records.aliasLinked)) linked.push(redirectDocument(record.payload, at));
       else if (isRecord(record, records.eventsRemembered))
         for (const id of record.payload.event_ids)
           known.push({ _id: knownEventId(record.payload.lead_id, id), partition });
     }
     if (known.length > 0) await insertMissing(storedKnown, known);
-    if (claimed.length > 0) await insertMissing(storedClaims, claimed);
+    if (claimed.length > 0) await Promise.all([insertMissing(storedClaims, claimed), counts.fold(changes)]);
     if (linked.length > 0) await writer.write(storedRedirects, linked);
     for (const record of folded)
       if (isRecord(record, records.aliasClaimed))
@@ -355,19 +375,27 @@ export async function openPartition(
       const commands: IntakeCommand[] = [];
       const asked = new Map<IntakeCommand, IncomingRecord>();
       for (const record of incoming) {
-        const command = intakeCommand(record);
+        const command: IntakeCommand | null = takenOf(
+          'ingest.commands',
+          ingestInputs['ingest.commands'],
+          record,
+        );
         if (!command) continue;
         commands.push(command);
         if (command.type === 'DeleteLead') asked.set(command, record);
       }
-      const [repeated, known] = await Promise.all([
+      const [repeated, known, counted] = await Promise.all([
         storedAmong(possibleRepeats(commands)),
         aliases.lookUp(commands),
+        counts.lookUp(possibleClaimers(commands)),
       ]);
       const held = await heldOf(possibleDeletions(commands), known);
-      const decision = decideIntake(commands, known, repeated, held);
+      const state = { ...known, counts: counted };
+      const decision = decideIntake(commands, state, repeated, held, aliasShare);
       return {
         events: decision.events.map(eventRecord),
+        isRepeat:
+          decision.commands.length === 0 && decision.events.every(({ type }) => type === 'RepeatsDropped'),
         commands: decision.commands.map(({ lead_id, command, answers }) =>
           commandRecord(lead_id, command, answers && asked.get(answers)),
         ),
@@ -405,11 +433,14 @@ export async function openPartition(
       await deletePartition(readModel, redirects, partition, touch);
       await deletePartition(readModel, claims, partition, touch);
       await deletePartition(readModel, deletions, partition, touch);
+      await deletePartition(readModel, aliasCounts, partition, touch);
       await deletePartition(readModel, droppedRepeats, partition, touch);
+      await deletePartition(readModel, refusedAliases, partition, touch);
       eventsEnd = 0n;
       openTypes.clear();
       projection.clear();
       aliases.clear();
+      counts.clear();
     },
   };
 }
@@ -464,15 +495,6 @@ function typeId(ouId: string, typeKey: string): string {
   return `${ouId}${typeKey}`;
 }
 
-function intakeCommand(record: IncomingRecord): IntakeCommand | null {
-  if (isRecord(record, records.ingestEvents)) return { type: 'IngestEvents', payload: record.payload };
-  if (isRecord(record, records.linkAlias)) return { type: 'LinkAlias', payload: record.payload };
-  if (isRecord(record, records.deleteLead)) return { type: 'DeleteLead', payload: record.payload };
-  if (isRecord(record, records.unlinkAlias)) return { type: 'UnlinkAlias', payload: record.payload };
-  if (isRecord(record, records.rememberEvents)) return { type: 'RememberEvents', payload: record.payload };
-  return null;
-}
-
 function eventRecord(event: IntakeEvent): OutgoingRecord {
   switch (event.type) {
     case 'EventsIngested':
@@ -487,6 +509,8 @@ function eventRecord(event: IntakeEvent): OutgoingRecord {
       return outgoing(records.eventsRemembered, { key: event.payload.lead_id, payload: event.payload });
     case 'RepeatsDropped':
       return outgoing(records.repeatsDropped, { key: event.payload.lead_id, payload: event.payload });
+    case 'AliasesRefused':
+      return outgoing(records.aliasesRefused, { key: event.payload.lead_id, payload: event.payload });
   }
 }
 

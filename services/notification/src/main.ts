@@ -10,6 +10,7 @@ import {
   defineComponent,
   loadConfiguration,
   runService,
+  secretsInForce,
   serviceHealthChecks,
 } from '@lead-scoring/service';
 import { notificationCollections } from './collections.js';
@@ -21,6 +22,7 @@ import { limitsOf, mailOf, policyOf, slackOf } from './delivery/settings.js';
 import { createSlots } from './delivery/slots.js';
 import { createCatchUp, createExplanations, createExplanationsProjector } from './firing/explanations.js';
 import { createTriggerReader } from './firing/trigger-reader.js';
+import { notificationInputs } from './inputs.js';
 import { createLevelReader } from './levels/reader.js';
 import { openPartition, processorName } from './partition-state.js';
 import { notificationQueries } from './queries.js';
@@ -59,7 +61,7 @@ runService({
       }),
     );
     const writer = await scope.start(createRecordWriter(log));
-    const sealing = createSealing(configuration.SEALING_SECRET);
+    const sealing = createSealing(secretsInForce('SEALING_SECRET', configuration));
     const shareLinks = createShareLinks(sealing, configuration.APP_URL);
     const configurations = createConfigurationReader(readModel);
     const catchUp = createCatchUp(readModel, log, { timeoutMs: 5_000 });
@@ -79,6 +81,7 @@ runService({
           email: mail !== null,
         }),
         levels,
+        sealing,
       },
       firing: {
         triggers: createTriggerReader(configurations, levels),
@@ -106,7 +109,7 @@ runService({
     const processor = await scope.start(
       createProcessor(log, {
         name: processorName,
-        inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
+        inputs: notificationInputs,
         output: 'notification.events',
         commandsTo: ['share.commands'],
         open: (partition, _touch, lease) =>

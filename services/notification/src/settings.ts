@@ -1,11 +1,11 @@
 // What the service takes from its environment, beyond what every service takes.
-import { commonConfiguration, setting } from '@lead-scoring/service';
+import { commonConfiguration, exchangeableSecret, setting } from '@lead-scoring/service';
 import { z } from 'zod';
 import { deliverySettings } from './delivery/settings.js';
 
 export const notificationConfiguration = commonConfiguration.extend({
-  /** Opens what the gateway has sealed; signing secrets of webhooks and tokens of links are made from it. The gateway has the same. */
-  SEALING_SECRET: setting.secret,
+  /** Opens what the gateway has sealed; tokens of links are made from it. The gateway has the same. */
+  ...exchangeableSecret('SEALING_SECRET'),
   /** Where browsers open share links: the gateway, as its callers see it. Without it messages carry no links. */
   APP_URL: setting.baseUrl.optional(),
   /** Ports that webhooks are sent to; a private target's are allowed by naming them. */

@@ -11,20 +11,28 @@ export interface ShareLink {
 }
 
 export interface ShareLinks {
-  /** The same for the same firing. */
+  /** To make now; the same for the same firing while the key is the same. */
   of(firingId: string): ShareLink;
+  /** The one that was made with this id; null where it was made with a key that is not in force. */
+  made(firingId: string, shareId: string): ShareLink | null;
 }
 
 /** @param appUrl where browsers open links; undefined: no links are made */
 export function createShareLinks(
-  { shareToken }: Pick<Sealing, 'shareToken'>,
+  { shareToken, shareTokens }: Pick<Sealing, 'shareToken' | 'shareTokens'>,
   appUrl: string | undefined,
 ): ShareLinks | null {
   if (appUrl === undefined) return null;
+  const linkOf = (token: string): ShareLink => ({
+    token,
+    url: shareUrlOf(appUrl, token),
+    fields: shareFieldsOf(token),
+  });
   return {
-    of: (firingId) => {
-      const token = shareToken(firingId);
-      return { token, url: shareUrlOf(appUrl, token), fields: shareFieldsOf(token) };
-    },
+    of: (firingId) => linkOf(shareToken(firingId)),
+    made: (firingId, shareId) =>
+      shareTokens(firingId)
+        .map(linkOf)
+        .find(({ fields }) => fields.share_id === shareId) ?? null,
   };
 }

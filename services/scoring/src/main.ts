@@ -11,6 +11,7 @@ import {
   setting,
 } from '@lead-scoring/service';
 import { createConfigurationReader } from './configuration/store.js';
+import { scoringInputs } from './inputs.js';
 import { openPartition, scoringCollections } from './partition-state.js';
 import { scoringQueries } from './queries.js';
 
@@ -40,7 +41,7 @@ runService({
     const processor = await scope.start(
       createProcessor(log, {
         name: 'scoring',
-        inputs: ['ingest.events', 'scoring.commands'],
+        inputs: scoringInputs,
         output: 'scoring.events',
         open: (partition, _touch, lease) =>
           Promise.resolve(

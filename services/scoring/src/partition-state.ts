@@ -14,6 +14,7 @@ import {
   BatchTooLarge,
   isRecord,
   outgoing,
+  takenOf,
   wasSentAgain,
   type Checkpoint,
   type Decision,
@@ -45,6 +46,7 @@ import {
   toDocument,
   type ConfigurationReader,
 } from './configuration/store.js';
+import { scoringInputs } from './inputs.js';
 import { recordKey } from './keys.js';
 import {
   histograms,
@@ -119,7 +121,11 @@ export function openPartition(
 
   async function decideCommands(incoming: readonly IncomingRecord[]): Promise<Decision> {
     const commands = incoming.flatMap((record) => {
-      const command = configurationCommand(record);
+      const command: ConfigurationCommand | null = takenOf(
+        'scoring.commands',
+        scoringInputs['scoring.commands'],
+        record,
+      );
       return command ? [{ record, command }] : [];
     });
     await loadFolded(commands.map(({ command }) => command.payload.ou_id));
@@ -297,26 +303,21 @@ export function openPartition(
 
 function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | null {
   const source = { offset: offsetToNumber(record.offset), ...(isSentAgain && { sent_again: true as const }) };
-  if (isRecord(record, records.eventsIngested))
-    return { type: 'EventsIngested', payload: record.payload, source };
-  if (isRecord(record, records.leadDeleted)) return { type: 'LeadDeleted', payload: record.payload, source };
-  return null;
+  const taken = takenOf('ingest.events', scoringInputs['ingest.events'], record);
+  switch (taken?.type) {
+    case 'EventsIngested':
+      return { type: 'EventsIngested', payload: taken.payload, source };
+    case 'LeadDeleted':
+      return { type: 'LeadDeleted', payload: taken.payload, source };
+    case undefined:
+      return null;
+  }
 }
 
 function leadEventRecord({ type, payload }: LeadEvent): OutgoingRecord {
   return type === 'LeadScored'
     ? outgoing(records.leadScored, { key: payload.lead_id, payload })
     : outgoing(records.leadRemoved, { key: payload.lead_id, payload });
-}
-
-function configurationCommand(record: IncomingRecord): ConfigurationCommand | null {
-  if (isRecord(record, records.createRuleset)) return { type: 'CreateRuleset', payload: record.payload };
-  if (isRecord(record, records.updateRuleset)) return { type: 'UpdateRuleset', payload: record.payload };
-  if (isRecord(record, records.createRule)) return { type: 'CreateRule', payload: record.payload };
-  if (isRecord(record, records.setRulesActive)) return { type: 'SetRulesActive', payload: record.payload };
-  if (isRecord(record, records.setEngagementLevels))
-    return { type: 'SetEngagementLevels', payload: record.payload };
-  return null;
 }
 
 function eventRecord({ type, payload }: ConfigurationEvent): OutgoingRecord {

@@ -1,7 +1,11 @@
 // The share service: links that show why a lead has its score, and what they show. Run it as
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
 import { createEventLogComponent, createProcessor, createProjector } from '@lead-scoring/event-log';
-import { createExplanationReader, openExplanationPartition } from '@lead-scoring/explanations';
+import {
+  createExplanationReader,
+  explanationInputs,
+  openExplanationPartition,
+} from '@lead-scoring/explanations';
 import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
@@ -17,6 +21,7 @@ import { createPreviewPainter } from '@lead-scoring/share-page/preview';
 import { createCatchingUp } from './catching-up.js';
 import { shareCollections } from './collections.js';
 import { createFindLeads, projectorName } from './explanation/find-leads.js';
+import { shareInputs } from './inputs.js';
 import { openSharePartition } from './links/partition-state.js';
 import { shareQueries } from './queries.js';
 import { beginRebuild, createEndOf } from './rebuilds.js';
@@ -48,7 +53,7 @@ runService({
     const explanations = await scope.start(
       createProjector(log, {
         name: projectorName,
-        inputs: ['scoring.events'],
+        inputs: explanationInputs,
         rebuildsWith: 'share',
         open: (partition, _touch, lease) =>
           Promise.resolve(
@@ -72,7 +77,7 @@ runService({
     const links = await scope.start(
       createProcessor(log, {
         name: 'share',
-        inputs: ['share.commands'],
+        inputs: shareInputs,
         output: 'share.events',
         open: (partition, _touch, lease) =>
           Promise.resolve(openSharePartition(underLease(readModel, lease), partition, { findLeads, endOf })),

@@ -10,7 +10,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import {
-  bindInternalQuery,
+  AnswerOfUnit,
   bindQuery,
   parseOrProblem,
   ProblemError,
@@ -46,7 +46,21 @@ export interface ShareQueryDependencies {
 
 export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[] {
   const { readModel, explanations, now } = dependencies;
-  const open = (token: string) => openShare(dependencies, token);
+  /** A route that shows a link to whoever has it: the gateway learns of which OU it is, which may have ended. */
+  const bindLink = (
+    route: LinkRoute,
+    answerOf: (opened: OpenedShare, token: string) => unknown,
+  ): BoundQuery => ({
+    route,
+    handle: async (req) => {
+      const { token } = parseOrProblem(route.parameters, req.params, 'parameters');
+      const opened = await openShare(dependencies, token);
+      return new AnswerOfUnit(opened.ouId, await answerOf(opened, token));
+    },
+  });
+  const page = bindLink(routes.sharePage, ({ shared }, token) =>
+    pageAnswer(200, renderSharePage(shared, linksOf(dependencies.appUrl, token))),
+  );
   return [
     bindQuery(routes.listShares, async ({ params, query, context: { ouId } }) => {
       const { first_offset } = await requireLead(explanations, ouId, params.id);
@@ -64,24 +78,23 @@ export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[]
       });
       return { data, total, page, limit };
     }),
-    bindInternalQuery(routes.readShare, async ({ params }) => (await open(params.token)).explanation),
-    bindInternalQuery(routes.shareCsv, async ({ params }) => {
-      const { shared } = await open(params.token);
-      return new RenderedAnswer('text/csv; charset=utf-8', renderCsv(shared), {
-        headers: { 'Content-Disposition': 'attachment; filename="score-explanation.csv"' },
-      });
-    }),
-    bindInternalQuery(routes.sharePreview, async ({ params }) => {
-      const { shared } = await open(params.token);
-      return new RenderedAnswer('image/png', await paintedPreview(dependencies, shared));
-    }),
+    bindLink(routes.readShare, ({ explanation }) => explanation),
+    bindLink(
+      routes.shareCsv,
+      ({ shared }) =>
+        new RenderedAnswer('text/csv; charset=utf-8', renderCsv(shared), {
+          headers: { 'Content-Disposition': 'attachment; filename="score-explanation.csv"' },
+        }),
+    ),
+    bindLink(
+      routes.sharePreview,
+      async ({ shared }) => new RenderedAnswer('image/png', await paintedPreview(dependencies, shared)),
+    ),
     {
-      route: routes.sharePage,
-      handle: async (req) => {
-        const { token } = parseOrProblem(routes.sharePage.parameters, req.params, 'parameters');
+      route: page.route,
+      handle: async (req, call) => {
         try {
-          const { shared } = await open(token);
-          return pageAnswer(200, renderSharePage(shared, linksOf(dependencies.appUrl, token)));
+          return await page.handle(req, call);
         } catch (error) {
           const instead = wantsPage(req.get('accept')) ? pageInstead(error) : null;
           if (instead) return instead;
@@ -103,7 +116,10 @@ class ShareExpired extends ProblemError {
   }
 }
 
+type LinkRoute = (typeof routes)['readShare' | 'shareCsv' | 'sharePreview' | 'sharePage'];
+
 interface OpenedShare {
+  ouId: string;
   explanation: routeDeclarations.PublicScoreExplanation;
   shared: SharedExplanation;
 }
@@ -142,6 +158,7 @@ async function openShare(
       if (!explained) throw missing();
       const { explanation, level, history, computed_at } = explained;
       return {
+        ouId: share.ou_id,
         explanation,
         shared: {
           ...explanation,

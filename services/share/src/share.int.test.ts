@@ -9,7 +9,7 @@ import {
   routes,
   shareLifetimeMs,
 } from '@lead-scoring/contracts';
-import { createProcessor, outgoing } from '@lead-scoring/event-log';
+import { createProcessor, outgoing, takingAll } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/testing/service-rig';
 import {
   at,
@@ -374,7 +374,7 @@ describe('a link that is opened as soon as it is asked for', () => {
     const scoring = await rig.run(
       createProcessor(rig.log, {
         name: 'scoring',
-        inputs: ['ingest.events'],
+        inputs: takingAll('ingest.events'),
         output: 'scoring.events',
         open: () =>
           Promise.resolve({

@@ -15,6 +15,7 @@ import {
 import { analysisQueries } from './analyses/queries.js';
 import { agentName } from './analysis/robots.js';
 import { siteAnalysisConfiguration } from './configuration.js';
+import { siteAnalysisInputs } from './inputs.js';
 import { openPartition, processorName, siteAnalysisCollections } from './partition-state.js';
 import { createAnalysisRunner } from './running/runner.js';
 import { createSites } from './running/sites.js';
@@ -63,7 +64,7 @@ runService({
     const processor = await scope.start(
       createProcessor(log, {
         name: processorName,
-        inputs: ['site-analysis.commands'],
+        inputs: siteAnalysisInputs,
         output: 'site-analysis.events',
         open: (partition, _touch, lease) =>
           Promise.resolve(

@@ -4,6 +4,7 @@ import { records } from '@lead-scoring/contracts';
 import {
   isRecord,
   outgoing,
+  takenOf,
   type Checkpoint,
   type Decision,
   type FoldedRecord,
@@ -18,6 +19,7 @@ import type { AnalysisEvent, Caller, Refusal } from './analyses/events.js';
 import { evolveAnalysis } from './analyses/evolve.js';
 import type { Analysis } from './analyses/state.js';
 import { analyses, analysisPlaces, createAnalysisStore, nameOf, runningAnalyses } from './analyses/store.js';
+import { siteAnalysisInputs } from './inputs.js';
 import type { AnalysisRunner } from './running/runner.js';
 
 export const processorName = 'site-analysis';
@@ -48,8 +50,9 @@ export function openPartition(
   let isCaughtUp = false;
 
   async function decide(incoming: IncomingRecord[]): Promise<Decision> {
-    const commands = incoming.flatMap((record) =>
-      isRecord(record, records.analyzeSite) || isRecord(record, records.recordSiteAnalysis) ? [record] : [],
+    const commands = incoming.flatMap(
+      (record) =>
+        takenOf('site-analysis.commands', siteAnalysisInputs['site-analysis.commands'], record) ?? [],
     );
     const known: Map<string, Analysis> = await store.load(commands.map(({ payload }) => payload));
     const events: OutgoingRecord[] = [];
@@ -67,24 +70,29 @@ export function openPartition(
     };
     for (const record of commands) {
       const name = nameOf(record.payload);
-      if (isRecord(record, records.analyzeSite)) {
-        const { payload } = record;
-        const decision = decideRequest(payload, callerOf(record), known.get(name) ?? null, {
-          refusal: refusalOf(payload.url),
-          full: room <= 0,
-        });
-        if (decision.outcome === 'started') {
-          happen(name, decision.event);
-          room -= 1;
-        } else if (decision.outcome === 'awaited') {
-          awaiting.set(name, [...(awaiting.get(name) ?? []), record]);
-        } else replies.push({ to: record, reply: decision.reply });
-      } else if (isRecord(record, records.recordSiteAnalysis)) {
-        const decision = decideEnd(record.payload, known.get(name) ?? null);
-        if (decision.outcome === 'answered') answer(name, record, decision.reply);
-        else if (decision.outcome === 'ended') {
-          const ended = happen(name, decision.event);
-          if (ended.status !== 'running') answer(name, record, replyOf(ended));
+      switch (record.type) {
+        case 'AnalyzeSite': {
+          const { payload } = record;
+          const decision = decideRequest(payload, callerOf(record), known.get(name) ?? null, {
+            refusal: refusalOf(payload.url),
+            full: room <= 0,
+          });
+          if (decision.outcome === 'started') {
+            happen(name, decision.event);
+            room -= 1;
+          } else if (decision.outcome === 'awaited') {
+            awaiting.set(name, [...(awaiting.get(name) ?? []), record]);
+          } else replies.push({ to: record, reply: decision.reply });
+          break;
+        }
+        case 'RecordSiteAnalysis': {
+          const decision = decideEnd(record.payload, known.get(name) ?? null);
+          if (decision.outcome === 'answered') answer(name, record, decision.reply);
+          else if (decision.outcome === 'ended') {
+            const ended = happen(name, decision.event);
+            if (ended.status !== 'running') answer(name, record, replyOf(ended));
+          }
+          break;
         }
       }
     }

@@ -18,8 +18,8 @@ import { MongoClient } from 'mongodb';
 import type { RunningContender, Contender, ScoringContender, Totals } from './contender.js';
 import { cpuSecondsOf } from './processor-time.js';
 
-/** As many as the system has. */
-const partitions = 6;
+/** As many as the system has by default. */
+const defaultPartitions = 6;
 
 const programs = {
   httpToKafka: fileURLToPath(new URL('../baselines/http-to-kafka.js', import.meta.url)),
@@ -36,22 +36,24 @@ export const bareHandler: Contender = {
 };
 
 /** The same handler, and a kafkajs consumer with insertMany and bulk updateOne. */
-export const naiveWiring: ScoringContender = {
-  name: 'naive wiring',
-  scoring: 'fixed-points',
-  start: async (endpoints) => {
-    const baseline = await startBaseline(endpoints);
-    return baseline.orStop(async () => {
-      const consumer = await baseline.run('kafkaToMongodb');
-      const handler = await baseline.run('httpToKafka');
-      return {
-        ...baseline.running(handler.url),
-        readable: { way: 'progress', target: { baseUrl: consumer.url, headers: {} } },
-        totals: () => totalsOfLeads(endpoints, baseline.database),
-      };
-    });
-  },
-};
+export function naiveWiring(partitions = defaultPartitions): ScoringContender {
+  return {
+    name: 'naive wiring',
+    scoring: 'fixed-points',
+    start: async (endpoints) => {
+      const baseline = await startBaseline(endpoints, partitions);
+      return baseline.orStop(async () => {
+        const consumer = await baseline.run('kafkaToMongodb');
+        const handler = await baseline.run('httpToKafka');
+        return {
+          ...baseline.running(handler.url),
+          readable: { way: 'progress', target: { baseUrl: consumer.url, headers: {} } },
+          totals: () => totalsOfLeads(endpoints, baseline.database),
+        };
+      });
+    },
+  };
+}
 
 /** Adds up what the collection `leads` of a database holds. */
 export async function totalsOfLeads(endpoints: PlatformEndpoints, database: string): Promise<Totals> {
@@ -81,7 +83,10 @@ interface Baseline {
   orStop<Result>(start: () => Promise<Result>): Promise<Result>;
 }
 
-async function startBaseline(endpoints: PlatformEndpoints): Promise<Baseline> {
+async function startBaseline(
+  endpoints: PlatformEndpoints,
+  partitions = defaultPartitions,
+): Promise<Baseline> {
   const name = `bench-${randomBytes(5).toString('hex')}`;
   const database = `${name}_naive`;
   const logDirectory = await mkdtemp(join(tmpdir(), 'lead-scoring-bench-'));
@@ -106,7 +111,7 @@ async function startBaseline(endpoints: PlatformEndpoints): Promise<Baseline> {
       throw error;
     }
   };
-  await orStop(() => createTopic(admin, name));
+  await orStop(() => createTopic(admin, name, partitions));
   return {
     database,
     orStop,
@@ -142,7 +147,7 @@ async function startBaseline(endpoints: PlatformEndpoints): Promise<Baseline> {
   };
 }
 
-async function createTopic(admin: Admin, topic: string): Promise<void> {
+async function createTopic(admin: Admin, topic: string, partitions: number): Promise<void> {
   await admin.connect();
   await admin.createTopics({
     topics: [{ topic, numPartitions: partitions, replicationFactor: 1 }],

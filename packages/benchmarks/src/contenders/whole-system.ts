@@ -62,11 +62,11 @@ export function systemAccepting(checkout?: EarlierCheckout): Contender {
   };
 }
 
-export function wholeSystem(checkout?: EarlierCheckout): ScoringContender {
+export function wholeSystem(checkout?: EarlierCheckout, partitions?: number): ScoringContender {
   return {
     name: nameFrom('the system', checkout),
     scoring: 'rules',
-    start: (endpoints) => startWholeSystem(endpoints, checkout),
+    start: (endpoints) => startWholeSystem(endpoints, checkout, partitions),
   };
 }
 
@@ -74,9 +74,11 @@ export function wholeSystem(checkout?: EarlierCheckout): ScoringContender {
 export async function startWholeSystem(
   endpoints: PlatformEndpoints,
   checkout?: EarlierCheckout,
+  partitions?: number,
 ): Promise<RunningScoringContender & { ouId: string }> {
   const instances = only('gateway', 'ingest', 'scoring');
-  const system = await startTestSystem({ endpoints, instances, ...checkout });
+  const environment = partitions === undefined ? {} : { PARTITIONS: String(partitions) };
+  const system = await startTestSystem({ endpoints, instances, environment, ...checkout });
   await createRules(system);
   const contender = running(system);
   return {

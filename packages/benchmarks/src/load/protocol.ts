@@ -39,13 +39,22 @@ export interface Pace {
   connections: number;
   eventsPerSecond: number;
   forMs: number;
-  probes?: { perSecond: number; eventType?: string; readable: ReadableBy; timeoutMs: number };
+  probes?: {
+    perSecond: number;
+    eventType?: string;
+    readable: ReadableBy;
+    timeoutMs: number;
+    /** Ends the sending once a probe was not readable for so many milliseconds: the rate is not held. */
+    giveUpAfterMs?: number;
+  };
 }
 
 export interface PaceResult {
   events: number;
   /** Single events sent as probes, which `events` does not count. */
   probes: number;
+  /** Whether the sending was ended because a probe was too late. */
+  gaveUp: boolean;
   elapsedMs: number;
   latencies: Latencies;
   /** From POST to readable, or to the first byte of its notification. */

@@ -95,10 +95,19 @@ async function pace(work: Pace, prepared: PreparedPlans): Promise<PaceResult> {
   const latencies: number[] = [];
   const probeLatencies: number[] = [];
   const underWay: Promise<void>[] = [];
+  /** When the probes were due that are not readable yet, the oldest first. */
+  const pending = new Set<number>();
   let events = 0;
+  let gaveUp = false;
   const cpu = startCpuMeter();
   const startedAt = performance.now();
 
+  const isTooLate = () => {
+    const [oldest] = pending;
+    if (oldest !== undefined && performance.now() - oldest > (work.probes?.giveUpAfterMs ?? Infinity))
+      gaveUp = true;
+    return gaveUp;
+  };
   const sendBatch = async (number: number, dueAt: number) => {
     const body = bodies[number % bodies.length];
     if (!body) throw new RangeError('the plan holds no events');
@@ -110,14 +119,16 @@ async function pace(work: Pace, prepared: PreparedPlans): Promise<PaceResult> {
     if (!probes) return;
     const { name, seed } = work.plan;
     const alias = `prob-${String(number).padStart(7, '0')}.${name}-${seed}@bench.example`;
+    pending.add(dueAt);
     const answer = await post(probeConnections, probeBody(alias, Date.now(), probes.eventType));
     const accepted = { mark: markOf(answer), alias, inAll: 0 };
     probeLatencies.push((await probes.reader.untilReadable(accepted, probes.timeoutMs)) - dueAt);
+    pending.delete(dueAt);
   };
   const keepPace = async (perSecond: number, send: (number: number, dueAt: number) => Promise<void>) => {
     for (let number = 0; ; number += 1) {
       const dueMs = (number * 1_000) / perSecond;
-      if (dueMs >= work.forMs) return;
+      if (dueMs >= work.forMs || isTooLate()) return;
       const wait = startedAt + dueMs - performance.now();
       if (wait > 0) await pause(wait);
       const sending = send(number, startedAt + dueMs);
@@ -135,6 +146,7 @@ async function pace(work: Pace, prepared: PreparedPlans): Promise<PaceResult> {
     return {
       events,
       probes: probeLatencies.length,
+      gaveUp,
       elapsedMs: performance.now() - startedAt,
       latencies: latenciesOf(Float64Array.from(latencies)),
       probeLatencies: probeLatencies.length === 0 ? null : latenciesOf(Float64Array.from(probeLatencies)),

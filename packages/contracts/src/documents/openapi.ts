@@ -362,7 +362,12 @@ function responseOf(response: RouteResponse, collector: SchemaCollector): OpenAp
   return {
     description: response.description,
     headers: shown,
-    content: { [response.contentType ?? 'application/json']: { schema } },
+    content: {
+      [response.contentType ?? 'application/json']: {
+        schema,
+        ...(response.schema && { example: sampleOf(schema, collector.components) }),
+      },
+    },
   };
 }
 

@@ -155,6 +155,31 @@ describe('the document and the schemas agree', () => {
     expect(routes.ingest.body.safeParse(value).success).toBe(false);
   });
 
+  test('every answer that has a schema has an example that fits it', () => {
+    let examples = 0;
+    for (const route of declared)
+      for (const [status, { schema, contentType = 'application/json' }] of Object.entries(route.responses)) {
+        const answer = document.paths[route.path]?.[route.method.toLowerCase()]?.responses[status];
+        if (!schema || !answer || '$ref' in answer) continue;
+        const content = answer.content?.[contentType];
+        expect([route.name, status, content && 'example' in content]).toEqual([route.name, status, true]);
+        const validate = validatorOf(content?.schema ?? {});
+        expect([route.name, status, validate(content?.example), validate.errors]).toEqual([
+          route.name,
+          status,
+          true,
+          null,
+        ]);
+        expect([route.name, status, schema.safeParse(content?.example).error?.issues]).toEqual([
+          route.name,
+          status,
+          undefined,
+        ]);
+        examples += 1;
+      }
+    expect(examples).toBeGreaterThan(50);
+  });
+
   test('the example of every body is one that its route takes', () => {
     for (const route of declared) {
       const content =

@@ -12,7 +12,14 @@ export function sampleOf(schema: JsonSchema, components: Record<string, JsonSche
   if ('default' in schema) return schema.default;
   if (Array.isArray(schema.enum)) return schema.enum[0] as unknown;
   const choices = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(choices)) return sampleOf((choices as JsonSchema[])[0] ?? {}, components);
+  if (Array.isArray(choices)) {
+    const [choice = {}] = choices as JsonSchema[];
+    if (schema.properties === undefined) return sampleOf(choice, components);
+    // What all choices have in common stands beside them.
+    const required = [schema.required, choice.required].flatMap((names) => (names ?? []) as string[]);
+    const properties = { ...schema.properties, ...(choice.properties as object | undefined) };
+    return sampleOf({ type: 'object', properties, required }, components);
+  }
   switch (Array.isArray(schema.type) ? (schema.type[0] as unknown) : schema.type) {
     case 'object': {
       const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
@@ -27,7 +34,10 @@ export function sampleOf(schema: JsonSchema, components: Record<string, JsonSche
     }
     case 'array': {
       const items = (schema.prefixItems as JsonSchema[] | undefined) ?? [(schema.items ?? {}) as JsonSchema];
-      return items.map((item) => sampleOf(item, components));
+      const least = Math.max(items.length, Number(schema.minItems ?? 0));
+      return Array.from({ length: least }, (_, index) =>
+        sampleOf(items[index] ?? items[items.length - 1] ?? {}, components),
+      );
     }
     case 'integer':
     case 'number':

@@ -16,6 +16,7 @@ const askedForByNobody = [
   'BeginDelivery',
   'RecordSiteAnalysis',
   'RebuildReadModel',
+  'ResealSecrets',
 ];
 
 /** What follows from events and attempts, and not from a person's wish. */
@@ -26,6 +27,7 @@ const consequences = [
   'EventsRemembered',
   'InputsRead',
   'RepeatsDropped',
+  'AliasesRefused',
   'LeadScored',
   'LeadRemoved',
   'MilestoneFired',

@@ -124,10 +124,13 @@ export function validateEvents(sent: readonly SentEvent[], context: IntakeContex
   const latest = new Date(Date.parse(context.receivedAt) + intakeLimits.futureMs).toISOString();
   const events: ChunkEvent[] = [];
   const rejected: RejectedEvent[] = [];
+  const links = new Set<string>();
   let errors: MetadataProblem[] = [];
   for (const [index, event] of sent.entries()) {
     const checked = 'sent' in event ? check(event.sent, latest, errors) : null;
     if ('unreadable' in event) errors.push({ path: '', message: event.unreadable });
+    if (checked && checked.aliases.length > 1 && errors.length === 0)
+      checkLinks(checked.aliases, links, errors);
     const first = checked?.aliases[0];
     if (errors.length > 0 || !checked || !first) {
       rejected.push({ index, errors: errors.slice(0, maximumErrors) });
@@ -288,6 +291,25 @@ function checkAliases(aliases: unknown, named: Alias[], errors: MetadataProblem[
       errors.push({ path: `${at}.${clipped(unknown)}`, message: 'is not a known field' });
     else checkAlias(one.alias_kind, one.alias, `${at}.`, named, errors);
   }
+}
+
+/** Counts pairs of a first and a further alias, each once; an event that is refused adds none. */
+function checkLinks(
+  [first, ...further]: readonly Alias[],
+  links: Set<string>,
+  errors: MetadataProblem[],
+): void {
+  if (!first) return;
+  // No alias holds a NUL, so no two pairs share a key.
+  const added = further
+    .map(({ alias_kind, alias }) => `${first.alias_kind}:${first.alias}\u0000${alias_kind}:${alias}`)
+    .filter((link) => !links.has(link));
+  if (links.size + added.length > intakeLimits.links)
+    errors.push({
+      path: 'aliases',
+      message: `would link more than ${String(intakeLimits.links)} aliases in one request; send more in several requests`,
+    });
+  else for (const link of added) links.add(link);
 }
 
 const kindForm = /^[a-z0-9_]{1,32}$/;

@@ -170,6 +170,23 @@ describe('a body is', () => {
     });
   });
 
+  test('at most 10,000 links of aliases in all of its events, each counted once; what links none is taken', () => {
+    const named = (lead: number, further: number) => ({
+      event_type: 'x',
+      aliases: Array.from({ length: 1 + further }, (_, index) => ({
+        alias_kind: 'cookie',
+        alias: index === 0 ? `lead ${String(lead)}` : String(index),
+      })),
+    });
+    // As many links as there may be, all of them again, one more link, and none.
+    const most = Array.from({ length: 2_000 }, (_, lead) => named(lead, 5));
+    const { events, rejected } = validated([...most, ...most, named(2_000, 1), named(2_000, 0)]);
+    expect(events).toHaveLength(4_001);
+    expect(rejected).toEqual([
+      { index: 4_000, errors: [{ path: 'aliases', message: expect.stringContaining('10000') as unknown }] },
+    ]);
+  });
+
   test('NDJSON: one event a line, blank lines for nothing, a broken line for one rejected event', () => {
     const lines = `${JSON.stringify(visit)}\r\n\n{"alias\n${JSON.stringify(visit)}`;
     const result = validateEvents(listed(eventsOfNdjson(lines)), context);

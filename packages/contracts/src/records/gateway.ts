@@ -62,6 +62,22 @@ export const createOrgUnit = defineRecord({
   schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), created_by: id, ...requested }),
 });
 
+export const renameOrgUnit = defineRecord({
+  type: 'RenameOrgUnit',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: 'Give an organizational unit another name.',
+  schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), requested_by: id, ...requested }),
+});
+
+export const endOrgUnit = defineRecord({
+  type: 'EndOrgUnit',
+  topic: 'gateway.commands',
+  key: 'organisation_id',
+  description: 'End an organizational unit, for good.',
+  schema: z.strictObject({ ...organisation, ou_id: id, requested_by: id, ...requested }),
+});
+
 export const setActiveOrgUnit = defineRecord({
   type: 'SetActiveOrgUnit',
   topic: 'gateway.commands',
@@ -160,6 +176,22 @@ export const orgUnitCreated = defineRecord({
   schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), created_by: id, ...happened }),
 });
 
+export const orgUnitRenamed = defineRecord({
+  type: 'OrgUnitRenamed',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'An organizational unit has another name.',
+  schema: z.strictObject({ ...organisation, ou_id: id, name: name(100), ...happened }),
+});
+
+export const orgUnitEnded = defineRecord({
+  type: 'OrgUnitEnded',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'An organizational unit takes and shows nothing any more.',
+  schema: z.strictObject({ ...organisation, ou_id: id, ...happened }),
+});
+
 export const activeOrgUnitSet = defineRecord({
   type: 'ActiveOrgUnitSet',
   topic: 'gateway.events',
@@ -173,6 +205,14 @@ export const orgUnitGranted = defineRecord({
   topic: 'gateway.events',
   key: 'organisation_id',
   description: 'A credential that is limited to some OUs may use this one as well: it made it.',
+  schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, ...happened }),
+});
+
+export const orgUnitWithdrawn = defineRecord({
+  type: 'OrgUnitWithdrawn',
+  topic: 'gateway.events',
+  key: 'organisation_id',
+  description: 'A credential that is limited to some OUs may no longer use this one: it has ended.',
   schema: z.strictObject({ ...organisation, credential_id: id, ou_id: id, ...happened }),
 });
 
@@ -226,6 +266,8 @@ export const serviceAccountRevoked = defineRecord({
 export const gatewayRecords = [
   bootstrapOrganisation,
   createOrgUnit,
+  renameOrgUnit,
+  endOrgUnit,
   setActiveOrgUnit,
   createToken,
   revokeToken,
@@ -234,8 +276,11 @@ export const gatewayRecords = [
   revokeServiceAccount,
   organisationCreated,
   orgUnitCreated,
+  orgUnitRenamed,
+  orgUnitEnded,
   activeOrgUnitSet,
   orgUnitGranted,
+  orgUnitWithdrawn,
   tokenCreated,
   tokenRevoked,
   serviceAccountCreated,

@@ -21,6 +21,17 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...positionsAccepted,
 ];
 
+type ServiceRecord =
+  | (typeof gatewayRecords)[number]
+  | (typeof ingestRecords)[number]
+  | (typeof scoringRecords)[number]
+  | (typeof notificationRecords)[number]
+  | (typeof shareRecords)[number]
+  | (typeof siteAnalysisRecords)[number];
+
+/** The records that services write to a topic. Rebuilds and positions, which the log itself carries out, are not among them. */
+export type DeclaredOn<Topic extends TopicName> = Extract<ServiceRecord, { topic: Topic }>;
+
 export function recordsOf(topic: TopicName): readonly RecordDeclaration[] {
   return recordDeclarations.filter((record) => record.topic === topic);
 }

@@ -205,9 +205,29 @@ export const repeatsDropped = defineRecord({
     lead_id: id.describe('The lead of the first of them.'),
     batch_id: id.describe('The batch in which they came again.'),
     count: z.int().min(1),
+    differing: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Those among them that say something else than the event that is stored under their id.'),
   }),
 });
 export type RepeatsDropped = PayloadOf<typeof repeatsDropped>;
+
+export const aliasesRefused = defineRecord({
+  type: 'AliasesRefused',
+  topic: 'ingest.events',
+  key: 'lead_id',
+  description:
+    'Events of a batch named further aliases that were not linked, since the OU has as many as it may have. The events themselves were kept.',
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id.describe('The lead of the first of them.'),
+    batch_id: id,
+    count: z.int().min(1).describe('An alias that several events named counts each time.'),
+  }),
+});
+export type AliasesRefused = PayloadOf<typeof aliasesRefused>;
 
 export const ingestRecords = [
   ingestEvents,
@@ -221,4 +241,5 @@ export const ingestRecords = [
   leadDeleted,
   eventsRemembered,
   repeatsDropped,
+  aliasesRefused,
 ] as const;

@@ -65,6 +65,9 @@ export type WrittenDestination = z.infer<typeof writtenDestination>;
 
 const channel = { ou_id: id, channel_id: id };
 
+/** Sealed. Channels of before have none: theirs is made from the key's id and the setting that it was made under. */
+const signingSecret = sealedSecret.shape.sealed.optional();
+
 export const createChannel = defineRecord({
   type: 'CreateChannel',
   topic: 'notification.commands',
@@ -74,7 +77,8 @@ export const createChannel = defineRecord({
     ...channel,
     name: name(100),
     destination: writtenDestination,
-    signing_key_id: id.describe('What the signing secret is derived from.'),
+    signing_key_id: id,
+    signing_secret: signingSecret,
     ...requested,
   }),
 });
@@ -94,6 +98,32 @@ export const replaceChannel = defineRecord({
 });
 export type ReplaceChannel = PayloadOf<typeof replaceChannel>;
 
+export const resealSecrets = defineRecord({
+  type: 'ResealSecrets',
+  topic: 'notification.commands',
+  key: 'partition',
+  description:
+    "Seal the secrets of this partition's channels with the current SEALING_SECRET, and answer how many there are under which. Sent to each partition.",
+  schema: z.strictObject({
+    maximum_channels: z.int().min(0).max(1_000).describe('Channels to seal anew now. 0: only count.'),
+    requested_at: time,
+  }),
+});
+export type ResealSecrets = PayloadOf<typeof resealSecrets>;
+
+const secretCount = z.int().min(0);
+/** What ResealSecrets is answered with: what there is in the partition afterwards. */
+export const resealResult = z.strictObject({
+  key_id: z.string().max(64).describe('Of the current SEALING_SECRET.'),
+  channels: z.int().min(0).describe('Sealed anew by this command.'),
+  secrets: z.strictObject({
+    current: secretCount,
+    superseded: secretCount.describe('Opened with another key that is in force.'),
+    unreadable: secretCount.describe('Sealed with a key that is not in force.'),
+  }),
+});
+export type ResealResult = z.infer<typeof resealResult>;
+
 export const deleteChannel = defineRecord({
   type: 'DeleteChannel',
   topic: 'notification.commands',
@@ -108,7 +138,12 @@ export const rotateChannelSecret = defineRecord({
   topic: 'notification.commands',
   key: 'ou_id',
   description: 'Give a channel another signing secret; for 24 hours it signs with both.',
-  schema: z.strictObject({ ...channel, signing_key_id: id, ...requested }),
+  schema: z.strictObject({
+    ...channel,
+    signing_key_id: id,
+    signing_secret: signingSecret,
+    ...requested,
+  }),
 });
 export type RotateChannelSecret = PayloadOf<typeof rotateChannelSecret>;
 
@@ -214,6 +249,7 @@ export const channelCreated = defineRecord({
     name: name(100),
     destination,
     signing_key_id: id,
+    signing_secret: signingSecret,
     version,
     ...happened,
   }),
@@ -237,6 +273,7 @@ export const channelSecretRotated = defineRecord({
   schema: z.strictObject({
     ...channel,
     signing_key_id: id,
+    signing_secret: signingSecret,
     previous_key_id: id,
     previous_valid_until: time,
     version,
@@ -244,6 +281,21 @@ export const channelSecretRotated = defineRecord({
   }),
 });
 export type ChannelSecretRotated = PayloadOf<typeof channelSecretRotated>;
+
+export const channelResealed = defineRecord({
+  type: 'ChannelResealed',
+  topic: 'notification.events',
+  key: 'ou_id',
+  description: "A channel's secrets are sealed with another key. They are the same, and so is the channel.",
+  schema: z.strictObject({
+    ...channel,
+    destination,
+    signing_secret: sealedSecret.shape.sealed,
+    previous_signing_secret: signingSecret,
+    ...happened,
+  }),
+});
+export type ChannelResealed = PayloadOf<typeof channelResealed>;
 
 export const channelDeleted = defineRecord({
   type: 'ChannelDeleted',
@@ -290,12 +342,14 @@ export const notificationConfigurationRecords = [
   replaceChannel,
   deleteChannel,
   rotateChannelSecret,
+  resealSecrets,
   createTrigger,
   replaceTrigger,
   deleteTrigger,
   channelCreated,
   channelReplaced,
   channelSecretRotated,
+  channelResealed,
   channelDeleted,
   triggerCreated,
   triggerReplaced,

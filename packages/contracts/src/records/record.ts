@@ -35,10 +35,14 @@ export interface TopicDeclaration {
   retentionMs: number;
 }
 
-export interface RecordDeclaration<Type extends string = string, Schema extends z.ZodType = z.ZodType> {
+export interface RecordDeclaration<
+  Type extends string = string,
+  Schema extends z.ZodType = z.ZodType,
+  Topic extends TopicName = TopicName,
+> {
   /** The record's type: imperative for commands, past tense for events; the value of the header `type`. */
   type: Type;
-  topic: TopicName;
+  topic: Topic;
   /** What the record's key names; all records of one key are in one partition, in order. */
   key:
     | 'lead_id'
@@ -60,9 +64,11 @@ export interface RecordDeclaration<Type extends string = string, Schema extends 
   schema: Schema;
 }
 
-export function defineRecord<const Type extends string, Schema extends z.ZodType>(
-  declaration: RecordDeclaration<Type, Schema>,
-): RecordDeclaration<Type, Schema> {
+export function defineRecord<
+  const Type extends string,
+  Schema extends z.ZodType,
+  const Topic extends TopicName,
+>(declaration: RecordDeclaration<Type, Schema, Topic>): RecordDeclaration<Type, Schema, Topic> {
   return declaration;
 }
 

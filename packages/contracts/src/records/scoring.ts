@@ -165,7 +165,7 @@ export const levelFields = {
   max_score: score.nullable().describe('The highest score that the level takes; null: open.'),
   color: text(7)
     .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #e8590c')
-    .describe('A mark beside the name; no text is written in it.'),
+    .meta({ description: 'A mark beside the name; no text is written in it.', examples: ['#e8590c'] }),
 };
 
 export const maximumLevels = 20;

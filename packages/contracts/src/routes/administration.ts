@@ -61,6 +61,41 @@ export const createOrgUnit = defineRoute({
   problems: ['duplicate_name', 'limit_reached'],
 });
 
+export const renameOrgUnit = defineRoute({
+  name: 'renameOrgUnit',
+  method: 'PATCH',
+  path: '/org-units/{id}',
+  owner: 'gateway',
+  kind: 'command',
+  access: { ...admin, ...noUnit },
+  tag: 'Admin',
+  summary: 'Rename an OU',
+  parameters: z.strictObject({ id }),
+  body: z.strictObject({ name: name(100) }),
+  responses: { 200: { description: 'Renamed', schema: orgUnit } },
+  problems: ['org_unit_not_found', 'duplicate_name'],
+});
+
+export const endOrgUnit = defineRoute({
+  name: 'endOrgUnit',
+  method: 'DELETE',
+  path: '/org-units/{id}',
+  owner: 'gateway',
+  kind: 'command',
+  access: { ...admin, ...noUnit },
+  tag: 'Admin',
+  summary: 'End an OU',
+  description: `For good: nothing brings an OU back, and its name may be used again.
+
+- From then on every call that names the OU is refused, its share links are unknown, and no list shows it. Other OUs stay as they are.
+- Credentials that could use nothing else end with it; the others may no longer use it. A credential whose active OU it was chooses another one before its next call (\`org_unit_not_selected\`): none is chosen in its place, so that nothing goes to another OU unasked.
+- Events and changes that were accepted before are still decided, recorded and published, and their notifications are still sent. The OU's data stays on the log and in the database, where an operator can read it; delete its leads first where they must not stay.
+- The last OU of the organisation, or the last that this credential may use, cannot be ended.`,
+  parameters: z.strictObject({ id }),
+  responses: { 204: { description: 'Ended' } },
+  problems: ['org_unit_not_found', 'last_org_unit'],
+});
+
 const tokenView = {
   id,
   name: z.string().max(100),

@@ -97,9 +97,9 @@ export const getEventStats = defineRoute({
   kind: 'query',
   access: viewer,
   tag: 'Events',
-  summary: 'How many events of batches were repeats',
+  summary: 'How many events of batches were repeats, and aliases not linked',
   description:
-    'Repeats are counted when they are decided: with the position of the 202 as min_position the count is of all events of the batch, but for those of an alias that was just being linked to another lead.',
+    'Repeats and aliases are counted when they are decided: with the position of the 202 as min_position the count is of all events of the batch, but for those of an alias that was just being linked to another lead.',
   query: z.strictObject({
     batch_id: text(maximumBatchesAsked * 37, { minimum: 1 })
       .refine(
@@ -119,6 +119,18 @@ export const getEventStats = defineRoute({
             .int()
             .min(0)
             .describe('Events that had come before, told by their event_id, and were dropped.'),
+          differing: z
+            .int()
+            .min(0)
+            .describe(
+              'Repeats whose event_type, timestamp or metadata is another than that of the event stored under their event_id, which stays as it was. A timestamp that is left out differs from none.',
+            ),
+          aliases_refused: z
+            .int()
+            .min(0)
+            .describe(
+              'Further aliases that were not linked, since the organizational unit has as many as it may have. The events that named them count for the lead of their first alias, and such an alias stays a lead of its own until an event names it again while there is room.',
+            ),
         })
         .meta({ id: 'EventStats' }),
     },

@@ -79,6 +79,8 @@ export const routes = {
   setActiveOrgUnit: administration.setActiveOrgUnit,
   listOrgUnits: administration.listOrgUnits,
   createOrgUnit: administration.createOrgUnit,
+  renameOrgUnit: administration.renameOrgUnit,
+  endOrgUnit: administration.endOrgUnit,
   listTokens: administration.listTokens,
   createToken: administration.createToken,
   revokeToken: administration.revokeToken,

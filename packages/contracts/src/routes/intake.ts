@@ -6,7 +6,14 @@ import { checkMetadata, metadataLimits, metadataObject } from '../domain/metadat
 import { sentTimeRule, utcTime } from '../intake/sent-time.js';
 import { defineRoute, intake } from './route.js';
 
-export const intakeLimits = { events: 5_000, bytes: 10_000_000, futureMs: 24 * 3_600_000, aliases: 10 };
+export const intakeLimits = {
+  events: 5_000,
+  bytes: 10_000_000,
+  futureMs: 24 * 3_600_000,
+  aliases: 10,
+  /** Pairs of a lead's first alias and a further one in one request: two for each event of the largest batch. */
+  links: 10_000,
+};
 
 const sentMetadata = metadataObject
   .superRefine((value, context) => {
@@ -65,7 +72,7 @@ export const ingestedEvent = z.union([
         .min(1)
         .max(intakeLimits.aliases)
         .describe(
-          'When one event knows several names of its lead; the first names the lead, the others are linked to it.',
+          'When one event knows several names of its lead; the first names the lead, the others are linked to it. A request may link up to 10,000 of them; an organizational unit has a limit of its own, and GET /event-stats counts what was not linked.',
         ),
       ...eventFields,
     })

@@ -2,7 +2,8 @@
 import { problemTypes, type ProblemCode } from '../rejections.js';
 import type { RouteDeclaration } from './route.js';
 
-const always: readonly ProblemCode[] = ['rate_limited', 'internal_error'];
+/** A URL counts among the headers, and may be too long whatever the route. */
+const always: readonly ProblemCode[] = ['headers_too_large', 'rate_limited', 'internal_error'];
 const ofCredential: readonly ProblemCode[] = [
   'credential_missing',
   'credential_invalid',
@@ -33,7 +34,7 @@ const ofWrite: readonly ProblemCode[] = [
   'log_unavailable',
 ];
 const ofKind: Record<RouteDeclaration['kind'], readonly ProblemCode[]> = {
-  command: [...ofWrite, 'reply_timeout'],
+  command: [...ofWrite, 'command_parked', 'reply_timeout'],
   intake: [...ofWrite, 'log_overloaded'],
   query: ['service_unavailable', 'service_timeout'],
   local: [],

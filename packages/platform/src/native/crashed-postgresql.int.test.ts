@@ -23,9 +23,9 @@ afterEach(() => {
   for (const folder of [cluster, elsewhere]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A process that does not end by itself, nor by a signal that asks it to. */
-async function busyIn(cwd: string): Promise<ChildProcess> {
-  const child = spawn('sh', ['-c', 'trap "" TERM INT QUIT; echo busy; while :; do sleep 1; done'], {
+/** A process that does not end by itself. */
+async function busyIn(cwd: string, trap = 'trap "" TERM INT QUIT'): Promise<ChildProcess> {
+  const child = spawn('sh', ['-c', `${trap}; echo busy; while :; do sleep 0.1; done`], {
     cwd,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -40,9 +40,19 @@ testNative(
     const left = await busyIn(cluster);
     const other = await busyIn(elsewhere);
     expect(processesIn(cluster)).toContain(left.pid);
-    await endLeftovers(cluster);
+    await endLeftovers(cluster, { graceMs: 300 });
     expect(processesIn(cluster)).toEqual([]);
     expect(processesIn(elsewhere)).toContain(other.pid);
+  },
+);
+
+testNative(
+  'a process that SIGQUIT ends is not killed: SIGKILL may cut the write of a page in half',
+  async () => {
+    const left = await busyIn(cluster, 'trap "exit 7" QUIT');
+    const ended = once(left, 'exit');
+    await endLeftovers(cluster);
+    expect(await ended).toEqual([7, null]);
   },
 );
 

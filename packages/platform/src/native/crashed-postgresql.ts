@@ -4,6 +4,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { waitUntil } from '../waiting.js';
 
+/** As long as a postmaster waits after SIGQUIT before it kills what has not ended. */
+const postmasterPatienceMs = 5_000;
+
 /** The processes that work in a cluster's folder, as every process of PostgreSQL does, in whatever mount namespace. */
 export function processesIn(cluster: string): number[] {
   const { dev, ino } = statSync(cluster);
@@ -19,21 +22,34 @@ export function processesIn(cluster: string): number[] {
 }
 
 /**
- * Ends what is left of a killed server; no server of the cluster may run.
+ * Ends what is left of a killed server, as its postmaster would have: SIGQUIT ends a process of PostgreSQL at once, and never within
+ * the write of a page; SIGKILL, which may cut that write in half, ends those that have not ended by then. No server of the cluster
+ * may run.
  *
- * @throws Error when a process does not end within 10 s
+ * @throws Error when a process has not ended 10 s after SIGKILL
  */
-export async function endLeftovers(cluster: string): Promise<void> {
+export async function endLeftovers(cluster: string, options: { graceMs?: number } = {}): Promise<void> {
   if (!existsSync(cluster)) return;
+  const { graceMs = postmasterPatienceMs } = options;
+  const killFrom = performance.now() + graceMs;
   await waitUntil(
     () => {
       const left = processesIn(cluster);
-      for (const pid of left) process.kill(pid, 'SIGKILL');
+      for (const pid of left) signal(pid, performance.now() < killFrom ? 'SIGQUIT' : 'SIGKILL');
       if (left.length > 0) throw new Error(`still running: ${left.join(', ')}`);
       return Promise.resolve();
     },
-    { description: 'processes of the PostgreSQL that was killed', timeoutMs: 10_000 },
+    { description: 'processes of the PostgreSQL that was killed', timeoutMs: graceMs + 10_000, pollMs: 20 },
   );
+}
+
+/** It may have ended since it was found. */
+function signal(pid: number, name: 'SIGQUIT' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 /**

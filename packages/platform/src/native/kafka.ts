@@ -29,6 +29,8 @@ export interface BrokerSettings {
   /** Kafka's own data, made by `format`. */
   logDirectory: string;
   guarded?: { listeners: GuardedListeners; saslPort: number; certificatePort: number };
+  /** A listener whose clients are told another port: a proxy's. */
+  proxied?: { port: number; proxyPort: number };
 }
 
 /** The properties file of one broker. */
@@ -38,6 +40,7 @@ export function brokerProperties({
   controllerPorts,
   logDirectory,
   guarded,
+  proxied,
 }: BrokerSettings): string {
   const brokers = controllerPorts.length;
   const controllerPort = controllerPorts[id - 1];
@@ -86,9 +89,22 @@ export function brokerProperties({
     'num.io.threads': 4,
   };
   if (guarded) guardListeners(properties, guarded);
+  if (proxied) proxyListener(properties, proxied);
   return Object.entries(properties)
     .map(([key, value]) => `${key}=${value}\n`)
     .join('');
+}
+
+function proxyListener(
+  properties: Record<string, string | number>,
+  { port, proxyPort }: { port: number; proxyPort: number },
+): void {
+  for (const [key, value] of Object.entries({
+    listeners: `PROXIED://127.0.0.1:${port}`,
+    'advertised.listeners': `PROXIED://127.0.0.1:${proxyPort}`,
+    'listener.security.protocol.map': 'PROXIED:PLAINTEXT',
+  }))
+    properties[key] = `${properties[key] ?? ''},${value}`;
 }
 
 const LOGGING_PROPERTIES = `status=error
@@ -168,6 +184,7 @@ function jvmOptions(brokers: number): string[] {
 export interface NativeKafka {
   brokers: BrokerControl[];
   guarded?: GuardedAddresses | undefined;
+  behindProxy?: string | undefined;
   stop: () => Promise<void>;
 }
 
@@ -179,7 +196,10 @@ export interface NativeKafka {
 export async function startKafka(
   context: NativeContext,
   brokers: 1 | 3,
-  guardedListeners?: GuardedListeners,
+  {
+    guarded: guardedListeners,
+    proxyPort,
+  }: { guarded?: GuardedListeners | undefined; proxyPort?: number | undefined } = {},
 ): Promise<NativeKafka> {
   const { machine, directory, progress } = context;
   const [classPath, java] = await Promise.all([install(context), machine.java()]);
@@ -200,6 +220,10 @@ export async function startKafka(
     listeners: guardedListeners,
     ...(await guardedPorts(directory)),
   };
+  const proxied = proxyPort !== undefined && {
+    port: (await directory.ports(['kafka-proxied']))['kafka-proxied'],
+    proxyPort,
+  };
 
   const startBroker = async (id: number): Promise<ProcessHandle> => {
     const home = join(directory.path, 'kafka', `broker-${id}`);
@@ -212,7 +236,14 @@ export async function startKafka(
       const port = portOf(`kafka-${id}`);
       writeFileSync(
         file,
-        brokerProperties({ id, port, controllerPorts, logDirectory, ...(guarded && { guarded }) }),
+        brokerProperties({
+          id,
+          port,
+          controllerPorts,
+          logDirectory,
+          ...(guarded && { guarded }),
+          ...(proxied && { proxied }),
+        }),
         { mode: 0o600 },
       );
       return file;
@@ -290,6 +321,7 @@ export async function startKafka(
           sasl: `127.0.0.1:${guarded.saslPort}`,
           certificate: `127.0.0.1:${guarded.certificatePort}`,
         },
+        ...(proxied && { behindProxy: `127.0.0.1:${proxied.port}` }),
         async stop() {
           // Nobody will read what a temporary cluster would still put in order.
           const signal = directory.temporary ? 'SIGKILL' : 'SIGTERM';

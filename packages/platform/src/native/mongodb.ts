@@ -133,6 +133,9 @@ export function postgresqlOptions(port: number, temporary: boolean): string[] {
     shared_buffers: '512MB',
     // What is acknowledged is on disk: nobody has another copy of what `npm start` keeps.
     synchronous_commit: 'on',
+    // Without it no crash is survived, not even that of a process alone: RUM, which all secondary indices are, logs the new page
+    // of a split as a difference from an empty page, which recovery then leaves out (github.com/postgrespro/rum/issues/179).
+    full_page_writes: 'on',
     wal_writer_delay: '50ms',
     max_wal_size: '2GB',
     checkpoint_timeout: '15min',
@@ -151,7 +154,7 @@ export function postgresqlOptions(port: number, temporary: boolean): string[] {
   if (temporary) {
     // Data that is thrown away need not survive a power cut. Here a crash may lose the last writes, never their order:
     // those of at most three times wal_writer_delay. The log repairs them; docs/decisions/0015 says how.
-    Object.assign(settings, { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' });
+    Object.assign(settings, { fsync: 'off', synchronous_commit: 'off' });
   }
   return Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
 }
@@ -248,6 +251,8 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
       async stop() {
         await gateway.stop(directory.temporary ? 'SIGKILL' : 'SIGTERM');
         await postgresql.stop();
+        // One that loops does not end with its postmaster.
+        await endLeftovers(cluster);
       },
     };
   });

@@ -15,6 +15,7 @@ export interface NativeOptions {
   servers: readonly ServerName[];
   brokers: 1 | 3;
   guardedKafka?: GuardedListeners | undefined;
+  kafkaProxyPort?: number | undefined;
   environment: NodeJS.ProcessEnv;
   directory: DataDirectory;
   progress: Progress;
@@ -46,11 +47,15 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
   const endpoints: Partial<PlatformEndpoints> = {};
   const controls: BrokerControl[] = [];
   let guarded: GuardedAddresses | undefined;
+  let behindProxy: string | undefined;
   const stops: (() => Promise<void>)[] = [];
   const starts: Record<ServerName, () => Promise<void>> = {
     async kafka() {
-      const kafka = await startKafka(context, brokers, options.guardedKafka);
-      guarded = kafka.guarded;
+      const kafka = await startKafka(context, brokers, {
+        guarded: options.guardedKafka,
+        proxyPort: options.kafkaProxyPort,
+      });
+      ({ guarded, behindProxy } = kafka);
       endpoints.kafkaBrokers = kafka.brokers.map(({ address }) => address);
       controls.push(...kafka.brokers);
       stops.push(kafka.stop);
@@ -78,5 +83,12 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
     await stop();
     throw failure.reason;
   }
-  return { endpoints, brokers: controls, processes: supervisor.processes, stop, ...(guarded && { guarded }) };
+  return {
+    endpoints,
+    brokers: controls,
+    processes: supervisor.processes,
+    stop,
+    ...(guarded && { guarded }),
+    ...(behindProxy !== undefined && { behindProxy }),
+  };
 }

@@ -78,6 +78,21 @@ describe('a broker', () => {
     expect(properties).toContain('transaction.state.log.min.isr=1\n');
   });
 
+  test('behind a proxy tells who comes through it to stay with the proxy, and nobody else', () => {
+    const properties = brokerProperties({
+      id: 1,
+      port: 1001,
+      controllerPorts: [2001],
+      logDirectory: '/data',
+      proxied: { port: 1002, proxyPort: 3001 },
+    });
+    expect(properties).toContain(
+      'advertised.listeners=PLAINTEXT://127.0.0.1:1001,PROXIED://127.0.0.1:3001\n',
+    );
+    expect(properties).toContain('PROXIED://127.0.0.1:1002\n');
+    expect(properties).toContain('inter.broker.listener.name=PLAINTEXT\n');
+  });
+
   test('of three keeps everything three times, and acknowledges what two have', () => {
     const properties = brokerProperties({
       id: 2,
@@ -116,6 +131,10 @@ describe('PostgreSQL', () => {
     expect(postgresqlOptions(5432, false)).toContain('synchronous_commit=on');
     expect(postgresqlOptions(5432, true)).toContain('synchronous_commit=off');
     expect(postgresqlOptions(5432, true)).toContain('fsync=off');
+  });
+
+  test.each([true, false])('survives a crash of its processes (temporary: %s)', (temporary) => {
+    expect(postgresqlOptions(5432, temporary)).toContain('full_page_writes=on');
   });
 
   test('listens on this machine only', () => {

@@ -1,5 +1,13 @@
 // Where a channel's notifications go, as a command says it: what is secret is sealed before it leaves this process.
-import { partsOfShownUrl, shownPartsOf, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import { randomBytes } from 'node:crypto';
+import {
+  partsOfShownUrl,
+  shownPartsOf,
+  signingContext,
+  type JsonObject,
+  type records,
+  type routeDeclarations,
+} from '@lead-scoring/contracts';
 import type { Sealing } from '@lead-scoring/service';
 import { problem } from '../problem.js';
 
@@ -39,6 +47,32 @@ export function destinationOf(
       };
     }
   }
+}
+
+interface SigningInput {
+  /** Also the id of the key that the command makes. */
+  commandId: string;
+  sealing: Sealing;
+}
+
+/** A key for the channel to sign with: `whsec_` and base64, as Standard Webhooks says. */
+export function newSigningSecret({ commandId, sealing }: SigningInput): {
+  signing_key_id: string;
+  signing_secret: string;
+} {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  return { signing_key_id: commandId, signing_secret: sealing.seal(secret, signingContext(commandId)) };
+}
+
+/** The secret as the channel has it: that of the first command where this one repeats it. */
+export function shownSigningSecret({ commandId, sealing }: SigningInput): (result: JsonObject) => JsonObject {
+  return ({ signing_secret: sealed }) => ({
+    signing_secret:
+      typeof sealed === 'string'
+        ? sealing.unseal(sealed, signingContext(commandId))
+        : // The channel is one of before: none is stored.
+          sealing.signingSecret(commandId),
+  });
 }
 
 /** @throws ProblemError 400 `invalid_url` */

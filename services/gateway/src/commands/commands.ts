@@ -17,7 +17,7 @@ import type { z } from 'zod';
 import { deriveSecret, deriveShareToken } from '../credentials/derived-secrets.js';
 import type { RateLimit } from '../identity/commands.js';
 import { problem } from '../problem.js';
-import { destinationOf } from './channels.js';
+import { destinationOf, newSigningSecret, shownSigningSecret } from './channels.js';
 import { milestoneOf, sequenceOf, surgeOf } from './triggers.js';
 
 export type CommandRouteName = {
@@ -41,6 +41,7 @@ interface CommandContext {
   ouId: string | undefined;
   /** ISO 8601 UTC with milliseconds. */
   requestedAt: string;
+  /** What secrets that are shown are derived from. */
   tokenSecret: string;
   /** Of credentials that have no limit of their own. */
   standardRateLimit: RateLimit;
@@ -57,7 +58,7 @@ export interface CommandInput<Route = RouteDeclaration> extends CommandContext {
 export interface BuiltCommand {
   record: OutgoingRecord;
   /** What the answer shows once, beside the owner's result. */
-  shown?: JsonObject;
+  shown?: (result: JsonObject) => JsonObject;
 }
 
 export type CommandBuilders = {
@@ -117,7 +118,7 @@ export const commandBuilders: CommandBuilders = {
       lead_id: input.parameters.id.toLowerCase(),
       created_by: input.credentialId,
     });
-    return { ...built, shown: { token, share_url: shareUrlOf(input.appUrl, token) } };
+    return { ...built, shown: () => ({ token, share_url: shareUrlOf(input.appUrl, token) }) };
   },
 
   revokeShare: (input) => {
@@ -137,10 +138,9 @@ export const commandBuilders: CommandBuilders = {
       channel_id: input.commandId,
       name,
       destination: destinationOf(input.body, input.commandId, input.sealing),
-      signing_key_id: input.commandId,
+      ...newSigningSecret(input),
     });
-    if (input.body.type !== 'webhook') return built;
-    return { ...built, shown: { signing_secret: input.sealing.signingSecret(input.commandId) } };
+    return input.body.type === 'webhook' ? { ...built, shown: shownSigningSecret(input) } : built;
   },
 
   replaceChannel: (input) => {
@@ -163,9 +163,9 @@ export const commandBuilders: CommandBuilders = {
     const built = command(records.rotateChannelSecret, ouOf(input), {
       ...inUnit(input),
       channel_id: input.parameters.id.toLowerCase(),
-      signing_key_id: input.commandId,
+      ...newSigningSecret(input),
     });
-    return { ...built, shown: { signing_secret: input.sealing.signingSecret(input.commandId) } };
+    return { ...built, shown: shownSigningSecret(input) };
   },
 
   testChannel: (input) => {
@@ -237,6 +237,21 @@ export const commandBuilders: CommandBuilders = {
       created_by: input.credentialId,
     }),
 
+  renameOrgUnit: (input) =>
+    command(records.renameOrgUnit, input.organisationId, {
+      ...inOrganisation(input),
+      ou_id: input.parameters.id.toLowerCase(),
+      name: input.body.name,
+      requested_by: input.credentialId,
+    }),
+
+  endOrgUnit: (input) =>
+    command(records.endOrgUnit, input.organisationId, {
+      ...inOrganisation(input),
+      ou_id: input.parameters.id.toLowerCase(),
+      requested_by: input.credentialId,
+    }),
+
   createToken: (input) => {
     const { secret, hash, lastFour } = deriveSecret('lsp_', input.commandId, input.tokenSecret);
     const { name, role, expires_at, ou_ids, rate_limit } = input.body;
@@ -253,7 +268,7 @@ export const commandBuilders: CommandBuilders = {
       standard_rate_limit: input.standardRateLimit,
       created_by: input.credentialId,
     });
-    return { ...built, shown: { token: secret } };
+    return { ...built, shown: () => ({ token: secret }) };
   },
 
   revokeToken: (input) =>
@@ -278,7 +293,7 @@ export const commandBuilders: CommandBuilders = {
       standard_rate_limit: input.standardRateLimit,
       created_by: input.credentialId,
     });
-    return { ...built, shown: { client_secret: secret } };
+    return { ...built, shown: () => ({ client_secret: secret }) };
   },
 
   rotateServiceAccountSecret: (input) => {
@@ -290,7 +305,7 @@ export const commandBuilders: CommandBuilders = {
       secret_hash: hash,
       last_four: lastFour,
     });
-    return { ...built, shown: { client_secret: secret } };
+    return { ...built, shown: () => ({ client_secret: secret }) };
   },
 
   revokeServiceAccount: (input) =>

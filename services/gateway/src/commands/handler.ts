@@ -30,7 +30,8 @@ import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce, type Answer } from '../idempotency/answers.js';
 import type { RateLimit } from '../identity/commands.js';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
-import type { CommandSignature } from '../identity/command-signature.js';
+import { tokenSecretId } from '../credentials/derived-secrets.js';
+import type { CommandSignature, TokenSecrets } from '../identity/command-signature.js';
 import type { Forwarder } from '../reads/forward.js';
 import { ruleWarnings } from './rule-warnings.js';
 import type { BuiltCommand, CommandInput } from './commands.js';
@@ -41,7 +42,7 @@ export interface CommandDependencies {
   signature: CommandSignature;
   readModel: ReadModel;
   gate: DatabaseGate;
-  tokenSecret: string;
+  tokenSecrets: TokenSecrets;
   /** Of credentials that have no limit of their own. */
   standardRateLimit: RateLimit;
   sealing: Sealing;
@@ -65,7 +66,8 @@ export function createCommandHandler(
   build: (input: CommandInput<never>) => BuiltCommand,
   dependencies: CommandDependencies,
 ): (req: Request, ouId: string | undefined) => Promise<Answer> {
-  const { requester, signature, tokenSecret, standardRateLimit, sealing, appUrl } = dependencies;
+  const { requester, signature, tokenSecrets, standardRateLimit, sealing, appUrl } = dependencies;
+  const madeWith = tokenSecretId(tokenSecrets[0]);
   const timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
   const [status, declared] = successOf(route);
   const { path: leadParameters } = leadParametersOf(route);
@@ -83,7 +85,7 @@ export function createCommandHandler(
             })
           ).bytes
         : new Uint8Array();
-    const perform = async (): Promise<Answer> => {
+    const perform = async (firstMadeWith?: string): Promise<Answer> => {
       const text = isRequired || bytes.length > 0 ? decodeUtf8(bytes) : '{}';
       const rawBody = route.body ? parseJson(text) : undefined;
       const parameters = route.parameters ? parseOrProblem(route.parameters, req.params, 'parameters') : {};
@@ -96,13 +98,16 @@ export function createCommandHandler(
         actor: caller.by,
         ouId,
         requestedAt: new Date().toISOString(),
-        tokenSecret,
         standardRateLimit,
         sealing,
         appUrl,
       };
-      const send = async (of: Record<string, unknown>) => {
-        const { record, shown } = build({ ...input, parameters: of } as unknown as CommandInput<never>);
+      const sendWith = async (tokenSecret: string, of: Record<string, unknown>) => {
+        const { record, shown } = build({
+          ...input,
+          tokenSecret,
+          parameters: of,
+        } as unknown as CommandInput<never>);
         const headers = {
           ...record.headers,
           id: commandId,
@@ -120,6 +125,16 @@ export function createCommandHandler(
         });
         return { reply, shown };
       };
+      /** A repeat is made with what the first request was made with, as long as that is in force. */
+      const send = async (of: Record<string, unknown>) => {
+        const [first, ...others] = firstInForce(tokenSecrets, firstMadeWith);
+        let sent = await sendWith(first, of);
+        for (const other of route.showsSecret === true ? others : []) {
+          if (sent.reply.outcome !== 'rejected' || sent.reply.code !== 'idempotency_key_reused') break;
+          sent = await sendWith(other, of);
+        }
+        return sent;
+      };
       let { reply, shown } = await send(parameters);
       if (reply.outcome === 'rejected' && reply.code === 'lead_not_found' && ouId !== undefined) {
         const named = await withNamedLeads(parameters, leadParameters, (leadId) =>
@@ -134,7 +149,7 @@ export function createCommandHandler(
         ouId === undefined
           ? []
           : await ruleWarnings(route, input.body, () => dependencies.eventTypes(req, ouId));
-      const result = withMore(reply.result, shown, warnings);
+      const result = withMore(reply.result, shown?.((reply.result ?? {}) as JsonObject), warnings);
       if (dependencies.checkAnswers) {
         const checked = declared.safeParse(result);
         if (!checked.success)
@@ -148,9 +163,16 @@ export function createCommandHandler(
       request: [route.method, ouId ?? '', req.url, bytes],
       keepAnswer: route.showsSecret !== true,
       worksWithoutStore: false,
+      madeWith,
       perform,
     });
   };
+}
+
+/** The secrets in force, the named one first. */
+function firstInForce(secrets: TokenSecrets, id: string | undefined): TokenSecrets {
+  const named = secrets.find((secret) => tokenSecretId(secret) === id);
+  return named === undefined ? secrets : [named, ...secrets.filter((secret) => secret !== named)];
 }
 
 /** The parameters with the leads that their ids name; null where those are the same. */

@@ -23,6 +23,8 @@ export interface Caller {
   /** null: all of the organisation. */
   ouIds: readonly string[] | null;
   rateLimit: { per_minute: number; burst: number } | null;
+  /** The active OU when the credential was looked up. */
+  knownActiveOuId: string | null;
   /** The active OU, not older than the call. */
   activeOuId(): Promise<string | null>;
 }
@@ -88,6 +90,8 @@ export function createAuthenticator(
           ouIds: caller.ouIds,
           header,
           organisationUnits: (fresh) => directory.orgUnitIds(caller.organisationId, fresh),
+          hasEnded: (ouId) => directory.orgUnitEndedOnLog(ouId),
+          knownActiveOuId: caller.knownActiveOuId,
           activeOuId: () => caller.activeOuId(),
         };
         return inPath === undefined ? chooseOrgUnit(choice) : orgUnitInPath(choice, inPath);
@@ -124,6 +128,7 @@ function callerOf(
     kind: credential.kind,
     scopes: scopesOf(credential),
     ouIds: credential.ou_ids,
+    knownActiveOuId: credential.active_ou_id,
     rateLimit: credential.rate_limit,
     activeOuId: async () => (await again())?.active_ou_id ?? null,
   };

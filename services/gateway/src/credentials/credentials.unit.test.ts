@@ -1,5 +1,5 @@
 // Credentials before any database: what is presented, how secrets are made, what is remembered, which OU is chosen.
-import { describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { isWellFormedSecret, secretFrom, secretHashOf } from '@lead-scoring/contracts';
 import { ReadModelError } from '@lead-scoring/read-model';
 import { ProblemError } from '@lead-scoring/service';
@@ -207,6 +207,8 @@ describe('authentication', () => {
     hasToken: () => false,
     hasServiceAccount: () => false,
     orgUnitIds: () => Promise.resolve(new Set()),
+    orgUnitEndedOnLog: () => false,
+    orgUnitHasEnded: () => Promise.resolve(false),
     forget: () => undefined,
   };
   const uncharged = () => Promise.resolve(() => undefined);
@@ -288,8 +290,14 @@ describe('the organizational unit of a request', () => {
       ouIds,
       header,
       organisationUnits: () => Promise.resolve(new Set(all)),
+      hasEnded: (ouId) => endedOnLog.includes(ouId),
+      knownActiveOuId: active,
       activeOuId: () => Promise.resolve(active),
     });
+  let endedOnLog: string[] = [];
+  afterEach(() => {
+    endedOnLog = [];
+  });
 
   test.each([
     ['the only one needs no choice', choose([a]), a],
@@ -310,6 +318,24 @@ describe('the organizational unit of a request', () => {
     expect(await chosen).toBe(expected);
   });
 
+  test('an active one that has ended is not replaced by the only one that is left', async () => {
+    for (const ouIds of [null, [b]])
+      expect(await choose(ouIds, undefined, a, [b])).toBe('org_unit_not_selected');
+    expect(await choose(null, b, a, [b])).toBe(b);
+  });
+
+  test('one that has ended on the log is refused wherever it was named, while what was read still has it', async () => {
+    endedOnLog = [a];
+    for (const ouIds of [null, [a, b]]) {
+      expect(await choose(ouIds, a)).toBe('org_unit_not_allowed');
+      expect(await choose(ouIds, undefined, a)).toBe('org_unit_not_selected');
+      expect(await choose(ouIds, undefined, null)).toBe('org_unit_not_selected');
+      expect(await choose(ouIds, undefined, b)).toBe(b);
+    }
+    for (const ouIds of [null, [a]])
+      expect(await choose(ouIds, undefined, null, [a])).toBe('org_unit_not_selected');
+  });
+
   test('a refusal says where the OU was named: in the header, as the active one, in the path', async () => {
     await expect(chosen([a], b)).rejects.toThrow(`The header X-OU-Id names the organizational unit ${b}`);
     await expect(chosen([a], 'nonsense')).rejects.toThrow('The header X-OU-Id must be the id (a UUID)');
@@ -325,9 +351,14 @@ describe('the organizational unit of a request', () => {
       ouIds: null,
       header: undefined,
       organisationUnits: (fresh: boolean) => Promise.resolve(new Set(fresh ? [a, b] : [a])),
+      hasEnded: () => false,
+      knownActiveOuId: null,
       activeOuId: () => Promise.resolve(null),
     };
     expect(await orgUnitInPath(choice, b)).toBe(b);
     await expect(orgUnitInPath({ ...choice, ouIds: [a] }, b)).rejects.toMatchObject({ status: 404 });
+    await expect(orgUnitInPath({ ...choice, hasEnded: () => true }, a)).rejects.toMatchObject({
+      status: 404,
+    });
   });
 });

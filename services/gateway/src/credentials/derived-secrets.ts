@@ -1,6 +1,6 @@
 // Secrets that are shown once. They are derived from the command's id, so that repeating the command with its
 // Idempotency-Key shows the same one although only its hash is stored.
-import { createHmac } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { secretFrom, secretHashOf, shareTokenFrom, type SecretPrefix } from '@lead-scoring/contracts';
 
 export interface DerivedSecret {
@@ -19,6 +19,11 @@ export function deriveSecret(prefix: SecretPrefix, commandId: string, tokenSecre
 /** The token of a share link, derived in the same way. */
 export function deriveShareToken(commandId: string, tokenSecret: string): string {
   return shareTokenFrom(derivedBytes('lsh_', commandId, tokenSecret));
+}
+
+/** Says which of its values TOKEN_SECRET had, and nothing of the value. */
+export function tokenSecretId(tokenSecret: string): string {
+  return Buffer.from(hkdfSync('sha256', tokenSecret, '', 'lead-scoring key id', 4)).toString('hex');
 }
 
 function derivedBytes(purpose: string, commandId: string, tokenSecret: string): Uint8Array {

@@ -16,16 +16,23 @@ export interface CredentialDirectory {
   /** Whether the token was found when it was last looked for: known here without a read. */
   hasToken(hash: string): boolean;
   hasServiceAccount(clientId: string): boolean;
-  /** Ids of all OUs of an organisation. */
+  /** Ids of all OUs of an organisation that had not ended when they were read. */
   orgUnitIds(organisationId: string, fresh?: boolean): Promise<ReadonlySet<string>>;
+  /** Whether the log says that an OU has ended, seconds after it has, whatever was read. */
+  orgUnitEndedOnLog(ouId: string): boolean;
+  /** Whether an OU has ended, whichever organisation it is of. */
+  orgUnitHasEnded(ouId: string): Promise<boolean>;
   /** What was read before is not used again: this process has just changed something. */
   forget(): void;
 }
 
 /** What changed in the database counts everywhere within this time; what ended on the log at once. */
 const maximumAgeMs = 3_000;
-/** Requests of known credentials are served so long while the database is away. */
-const staleMs = 5 * 60_000;
+/**
+ * Requests of known credentials are served so long while the database is away. What has ended meanwhile is refused all the same:
+ * the log says so.
+ */
+const staleMs = 30 * 60_000;
 
 /**
  * @param readModel with a short timeout: requests wait for it
@@ -64,9 +71,20 @@ export function createCredentialDirectory(
       gate.run(async () => {
         const found = readModel
           .collection(orgUnits)
-          .find({ organisation_id: uuidToBinary(organisationId) }, { projection: { _id: 1 } });
+          .find(
+            { organisation_id: uuidToBinary(organisationId), 'value.ended': { $exists: false } },
+            { projection: { _id: 1 } },
+          );
         return new Set((await found.toArray()).map(({ _id }) => binaryToUuid(_id)));
       }),
+  });
+  const endedCache = createFreshCache<{ ended: boolean }>({
+    ...common,
+    maximumEntries: 10_000,
+    load: async (ouId) => {
+      const found = await gate.run(() => readModel.collection(orgUnits).findOne({ _id: uuidToBinary(ouId) }));
+      return { ended: found?.value.ended !== undefined };
+    },
   });
   return {
     token: async (hash, fresh) => unlessEnded(await tokenCache.get(hash, fresh)),
@@ -74,10 +92,13 @@ export function createCredentialDirectory(
     hasToken: (hash) => tokenCache.has(hash),
     hasServiceAccount: (clientId) => accountCache.has(clientId),
     orgUnitIds: async (organisationId, fresh) => (await unitCache.get(organisationId, fresh)) ?? new Set(),
+    orgUnitEndedOnLog: (ouId) => revocations.has(ouId),
+    orgUnitHasEnded: async (ouId) => revocations.has(ouId) || (await endedCache.get(ouId))?.ended === true,
     forget: () => {
       tokenCache.clear();
       accountCache.clear();
       unitCache.clear();
+      endedCache.clear();
     },
   };
 }

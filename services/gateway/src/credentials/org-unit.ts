@@ -1,4 +1,5 @@
 // In which organizational unit a request works (API.md, Conventions). Pure; what must be looked up comes as functions.
+import { workingUnit } from '../identity/state.js';
 import { problem } from '../problem.js';
 
 export interface OrgUnitChoice {
@@ -6,8 +7,12 @@ export interface OrgUnitChoice {
   ouIds: readonly string[] | null;
   /** The header X-OU-Id. */
   header: string | undefined;
-  /** All OUs of the organisation. `fresh`: not older than this call. */
+  /** All OUs of the organisation that have not ended. `fresh`: not older than this call. */
   organisationUnits: (fresh: boolean) => Promise<ReadonlySet<string>>;
+  /** Whether the log says that an OU has ended; what was looked up may be older. */
+  hasEnded: (ouId: string) => boolean;
+  /** The active OU as it was when the credential was looked up, together with `ouIds`. */
+  knownActiveOuId: string | null;
   /** The OU that the credential made its active one, not older than this call. */
   activeOuId: () => Promise<string | null>;
 }
@@ -25,19 +30,20 @@ export async function chooseOrgUnit(choice: OrgUnitChoice): Promise<string> {
     throw problem(
       'org_unit_not_allowed',
       form.test(ouId)
-        ? `The header X-OU-Id names the organizational unit ${ouId}, which this credential may not use. GET /org-units lists those that it may; without the header its active one counts.`
+        ? `The header X-OU-Id names the organizational unit ${ouId}, which has ended or may not be used by this credential. GET /org-units lists those that it may; without the header its active one counts.`
         : 'The header X-OU-Id must be the id (a UUID) of an organizational unit that this credential may use. GET /org-units lists them; without the header the active one counts.',
     );
   }
   const allowed = choice.ouIds ?? [...(await choice.organisationUnits(false))];
-  const [only] = allowed;
-  if (only !== undefined && allowed.length === 1) return only;
+  // The log shortens no choice: of two OUs, one of which has just ended, the other is not taken unasked.
+  const only = allowed.length === 1 ? workingUnit(allowed, choice.knownActiveOuId) : null;
+  if (only !== null && !choice.hasEnded(only)) return only;
   const active = await choice.activeOuId();
   if (active !== null) {
     if (await mayUse(choice, active)) return active;
     throw problem(
       'org_unit_not_selected',
-      `The active organizational unit of this credential, ${active}, is not there any more or may not be used by it. Set another one with POST /org-units/active, or name one in the header X-OU-Id.`,
+      `The active organizational unit of this credential, ${active}, has ended or may not be used by it. Set another one with POST /org-units/active, or name one in the header X-OU-Id.`,
     );
   }
   throw problem(
@@ -58,7 +64,8 @@ export async function orgUnitInPath(choice: OrgUnitChoice, ouId: string): Promis
   );
 }
 
-async function mayUse({ ouIds, organisationUnits }: OrgUnitChoice, ouId: string): Promise<boolean> {
+async function mayUse({ ouIds, organisationUnits, hasEnded }: OrgUnitChoice, ouId: string): Promise<boolean> {
+  if (hasEnded(ouId)) return false;
   if (ouIds) return ouIds.includes(ouId);
   // One that was created a moment ago by another instance is not missing.
   return (await organisationUnits(false)).has(ouId) || (await organisationUnits(true)).has(ouId);

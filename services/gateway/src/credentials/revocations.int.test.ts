@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { createRecordWriter, outgoing } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/testing/service-rig';
+import { startProxy, type SwitchableProxy } from '@lead-scoring/testing/switchable-proxy';
 import { idOf } from '../testing/builders.js';
 import { startRig, type Rig } from '../testing/rig.js';
-import { startProxy, type SwitchableProxy } from '../testing/switchable-proxy.js';
 
 let rig: Rig;
 let proxy: SwitchableProxy;

@@ -1,5 +1,5 @@
-// Which credentials have ended, as the log says it: so that an ended one is refused within seconds on every instance,
-// also while the database is away or behind, when what was last read there would go on letting it in.
+// Which credentials and OUs have ended, as the log says it: so that an ended one is refused within seconds on every
+// instance, also while the database is away or behind, when what was last read there would go on letting it in.
 import { setTimeout } from 'node:timers/promises';
 import { records } from '@lead-scoring/contracts';
 import { isRecord, tail, type EventLog, type TailedRecord } from '@lead-scoring/event-log';
@@ -7,8 +7,8 @@ import { defineComponent, type Component, type Logger } from '@lead-scoring/serv
 import { LRUCache } from 'lru-cache';
 
 export interface Revocations {
-  /** Whether the log says that this credential has ended. False does not mean that it has not: the database knows all. */
-  has(credentialId: string): boolean;
+  /** Whether the log says that this credential or OU has ended. False does not mean that it has not: the database knows all. */
+  has(id: string): boolean;
 }
 
 export interface RevocationsOptions {
@@ -47,7 +47,7 @@ export function createRevocations(
     };
     const following = follow();
     return Promise.resolve({
-      value: { has: (credentialId) => ended.has(credentialId) },
+      value: { has: (id) => ended.has(id) },
       stop: () => {
         stopping.abort();
         return following;
@@ -59,6 +59,7 @@ export function createRevocations(
 function endedBy(record: TailedRecord): string | null {
   if (isRecord(record, records.tokenRevoked)) return record.payload.token_id;
   if (isRecord(record, records.serviceAccountRevoked)) return record.payload.client_id;
+  if (isRecord(record, records.orgUnitEnded)) return record.payload.ou_id;
   return null;
 }
 

@@ -30,6 +30,8 @@ interface AnswerDocument {
   claimed_until: number;
   /** Absent until the first success, and when it shows a secret or is large: it is then made again. */
   answer?: Answer;
+  /** What the first request made its secrets with. */
+  made_with?: string;
   expires_at: Date;
 }
 
@@ -44,7 +46,10 @@ export interface IdempotentWrite {
   keepAnswer: boolean;
   /** True for writes whose ids make a repeat harmless and that must work while MongoDB is away. */
   worksWithoutStore: boolean;
-  perform(): Promise<Answer>;
+  /** Names what secrets are made with now. */
+  madeWith?: string;
+  /** @param madeWith what the first request made its secrets with, where that is known */
+  perform(madeWith?: string): Promise<Answer>;
 }
 
 const keptForMs = 24 * 3_600_000;
@@ -65,6 +70,7 @@ export async function performOnce(
   const _id = uuidToBinary(write.id);
   const request_hash = hashOf(write.request);
   const claim = randomUUID();
+  let { madeWith } = write;
   let earlier: Answer | null;
   try {
     earlier = await gate.run(() => claimOrAnswer());
@@ -82,7 +88,7 @@ export async function performOnce(
   const claimed = { _id, claim };
   let answer: Answer;
   try {
-    answer = await write.perform();
+    answer = await write.perform(madeWith);
   } catch (error) {
     // A refusal (4xx) changed nothing and may be sent again in another form. After anything else the outcome is not
     // known: the key stays with this request.
@@ -111,6 +117,7 @@ export async function performOnce(
         request_hash,
         claim,
         claimed_until,
+        ...(madeWith !== undefined && { made_with: madeWith }),
         expires_at: new Date(now + keptForMs),
       });
       return null;
@@ -130,6 +137,7 @@ export async function performOnce(
         'This Idempotency-Key was used for another request within 24 hours. Use a new key for a new request.',
       );
     if (found.answer) return found.answer;
+    madeWith = found.made_with;
     // Our own insert, of which the driver did not hear and which it repeated.
     if (found.claim === claim) return null;
     if (found.claim === null || found.claimed_until <= now) {

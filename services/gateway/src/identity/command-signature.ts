@@ -10,12 +10,15 @@ export interface CommandSignature {
   isSigned(command: IncomingRecord): boolean;
 }
 
+/** The current one first. */
+export type TokenSecrets = readonly [string, ...string[]];
+
 const header = 'signature';
 
 /** @param tokenSecrets the settings that only gateways have; the first one signs, each of them is believed */
-export function createCommandSignature(tokenSecrets: readonly [string, ...string[]]): CommandSignature {
-  const [signing, ...older] = tokenSecrets.map(keyOf);
-  if (!signing) throw new Error('a secret is needed to sign commands');
+export function createCommandSignature([current, ...others]: TokenSecrets): CommandSignature {
+  const signing = keyOf(current);
+  const believed = [signing, ...others.map(keyOf)];
   return {
     sign: (command) => {
       const { declaration, key, payload, headers = {} } = command;
@@ -29,7 +32,7 @@ export function createCommandSignature(tokenSecrets: readonly [string, ...string
       const { type, key, payload, headers } = command;
       const given = Buffer.from(headers[header] ?? '', 'base64url');
       const text = signedText({ type, key, payload, headers });
-      return [signing, ...older].some((secret) => {
+      return believed.some((secret) => {
         const expected = signatureOf(text, secret);
         return given.length === expected.length && timingSafeEqual(given, expected);
       });

@@ -13,6 +13,8 @@ type CommandOf<Declaration extends RecordDeclaration> = {
 
 export type BootstrapOrganisation = CommandOf<typeof records.bootstrapOrganisation>;
 export type CreateOrgUnit = CommandOf<typeof records.createOrgUnit>;
+export type RenameOrgUnit = CommandOf<typeof records.renameOrgUnit>;
+export type EndOrgUnit = CommandOf<typeof records.endOrgUnit>;
 export type SetActiveOrgUnit = CommandOf<typeof records.setActiveOrgUnit>;
 export type CreateToken = CommandOf<typeof records.createToken>;
 export type RevokeToken = CommandOf<typeof records.revokeToken>;
@@ -23,6 +25,8 @@ export type RevokeServiceAccount = CommandOf<typeof records.revokeServiceAccount
 export type IdentityCommand =
   | BootstrapOrganisation
   | CreateOrgUnit
+  | RenameOrgUnit
+  | EndOrgUnit
   | SetActiveOrgUnit
   | CreateToken
   | RevokeToken

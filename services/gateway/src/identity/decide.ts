@@ -1,9 +1,8 @@
 // Decides on the commands of identity: pure; time and ids come with the command. The same command again is a no-op
 // with the same answer.
-import { actedBy, type JsonValue } from '@lead-scoring/contracts';
+import { actedBy } from '@lead-scoring/contracts';
 import type {
   BootstrapOrganisation,
-  CreateOrgUnit,
   CreateServiceAccount,
   CreateToken,
   IdentityCommand,
@@ -12,10 +11,17 @@ import type {
   RevokeToken,
   RotateServiceAccountSecret,
   Scope,
-  SetActiveOrgUnit,
 } from './commands.js';
 import type { IdentityEvent } from './events.js';
-import { evolve } from './evolve.js';
+import {
+  actorIn,
+  done,
+  identityLimits,
+  noSuchUnit,
+  rejected,
+  type IdentityDecision,
+  type Rejection,
+} from './decision-model.js';
 import {
   covers,
   mayManage,
@@ -23,38 +29,21 @@ import {
   scopesOfRole,
   type Credential,
   type OrganisationState,
-  type OrgUnit,
   type ServiceAccount,
   type Token,
 } from './state.js';
-
-/** Per organisation; of credentials those that have not ended count. */
-export const identityLimits = {
-  orgUnits: 1_000,
-  tokens: 1_000,
-  serviceAccounts: 1_000,
-  /** OUs that a credential is limited to. */
-  orgUnitsOfCredential: 200,
-};
+import {
+  activeSet,
+  createOrgUnit,
+  endOrgUnit,
+  isUsable,
+  renameOrgUnit,
+  setActiveOrgUnit,
+  unitNamed,
+} from './unit-model.js';
 
 /** How long a secret stays valid after it was replaced (API.md). */
 export const rotationGraceMs = 24 * 3_600_000;
-
-export interface Rejection {
-  outcome: 'rejected';
-  /** One of the contracts' problem codes. */
-  code: string;
-  message: string;
-}
-
-export interface Accepted {
-  outcome: 'done';
-  events: IdentityEvent[];
-  /** The resource as the route's answer shows it, without its secret; absent for 204. */
-  result?: JsonValue;
-}
-
-export type IdentityDecision = Accepted | Rejection;
 
 export function decide(command: IdentityCommand, state: OrganisationState): IdentityDecision {
   const decision = decideCommand(command, state);
@@ -68,6 +57,10 @@ function decideCommand(command: IdentityCommand, state: OrganisationState): Iden
       return bootstrap(command, state);
     case 'CreateOrgUnit':
       return createOrgUnit(command, state);
+    case 'RenameOrgUnit':
+      return renameOrgUnit(command, state);
+    case 'EndOrgUnit':
+      return endOrgUnit(command, state);
     case 'SetActiveOrgUnit':
       return setActiveOrgUnit(command, state);
     case 'CreateToken':
@@ -120,98 +113,10 @@ function bootstrap({ id, payload }: BootstrapOrganisation, state: OrganisationSt
     });
   const unitId = state.units.has(ou_id) ? ou_id : (unitNamed(state, ou_name)?.id ?? ou_id);
   const token = state.credentials.get(token_id);
-  // Its calls go on working when there is a second OU.
-  if (!token || (!token.revoked && token.active_ou_id === null))
+  // Its calls go on working when there is a second OU. One that was ended stays ended.
+  if (!state.units.get(unitId)?.ended && (!token || (!token.revoked && token.active_ou_id === null)))
     events.push(activeSet({ organisation_id, credential_id: token_id, ou_id: unitId, at }, id));
   return { outcome: 'done', events };
-}
-
-function createOrgUnit({ id, payload }: CreateOrgUnit, state: OrganisationState): IdentityDecision {
-  const { organisation_id, ou_id, name, created_by } = payload;
-  const known = state.units.get(ou_id);
-  if (known) return { outcome: 'done', events: [], result: orgUnitView(known, null) };
-  const creator = actorIn(state, created_by);
-  if ('outcome' in creator) return creator;
-  if (unitNamed(state, name))
-    return rejected(
-      'duplicate_name',
-      `There is an organizational unit named "${name}" already. Choose another name.`,
-    );
-  if (state.units.size >= identityLimits.orgUnits)
-    return rejected(
-      'limit_reached',
-      `An organisation has at most ${String(identityLimits.orgUnits)} organizational units.`,
-    );
-  if (creator.ou_ids && creator.ou_ids.length >= identityLimits.orgUnitsOfCredential)
-    return rejected(
-      'limit_reached',
-      `A credential is limited to at most ${String(identityLimits.orgUnitsOfCredential)} organizational units, and this one would get the new one as well. Use a credential for every organizational unit.`,
-    );
-  const at = payload.requested_at;
-  const events: IdentityEvent[] = [
-    ...keepingTheOnlyUnit(state, creator, at, organisation_id, id),
-    {
-      type: 'OrgUnitCreated',
-      payload: { organisation_id, ou_id, name, created_by, at },
-      command_id: id,
-    },
-  ];
-  // Else its maker would not see it.
-  if (creator.ou_ids)
-    events.push({
-      type: 'OrgUnitGranted',
-      payload: { organisation_id, credential_id: created_by, ou_id, at },
-      command_id: id,
-    });
-  return doneWith(state, events, (after) => {
-    const unit = after.units.get(ou_id);
-    return unit && orgUnitView(unit, null);
-  });
-}
-
-/**
- * Credentials that have worked in the only OU that they may use without having set it: it stays theirs when there is
- * another one.
- */
-function keepingTheOnlyUnit(
-  state: OrganisationState,
-  creator: Credential,
-  at: string,
-  organisation_id: string,
-  commandId: string,
-): IdentityEvent[] {
-  const onlyUnitOf = ({ id, ou_ids }: Credential): string | undefined => {
-    const usable = ou_ids ?? [...state.units.keys()];
-    const gainsAnother = ou_ids === null || id === creator.id;
-    return gainsAnother && usable.length === 1 ? usable[0] : undefined;
-  };
-  return [...state.credentials.values()].flatMap((credential) => {
-    const ou_id = onlyUnitOf(credential);
-    if (ou_id === undefined || credential.revoked || credential.active_ou_id !== null) return [];
-    return [activeSet({ organisation_id, credential_id: credential.id, ou_id, at }, commandId)];
-  });
-}
-
-function activeSet(
-  payload: Extract<IdentityEvent, { type: 'ActiveOrgUnitSet' }>['payload'],
-  command_id: string,
-): IdentityEvent {
-  return { type: 'ActiveOrgUnitSet', payload, command_id };
-}
-
-function setActiveOrgUnit({ id, payload }: SetActiveOrgUnit, state: OrganisationState): IdentityDecision {
-  const { organisation_id, credential_id, ou_id } = payload;
-  const credential = actorIn(state, credential_id);
-  if ('outcome' in credential) return credential;
-  const unit = state.units.get(ou_id);
-  if (!unit || !covers(credential.ou_ids, [ou_id])) return noSuchUnit(ou_id);
-  const result = { ouId: unit.id, name: unit.name };
-  if (credential.active_ou_id === ou_id) return { outcome: 'done', events: [], result };
-  return {
-    outcome: 'done',
-    events: [activeSet({ organisation_id, credential_id, ou_id, at: payload.requested_at }, id)],
-    result,
-  };
 }
 
 function createToken({ id, payload }: CreateToken, state: OrganisationState): IdentityDecision {
@@ -335,34 +240,6 @@ function revokeServiceAccount(
   };
 }
 
-function done(
-  state: OrganisationState,
-  event: IdentityEvent,
-  view: (after: OrganisationState) => JsonValue | undefined,
-): Accepted {
-  return doneWith(state, [event], view);
-}
-
-function doneWith(
-  state: OrganisationState,
-  events: IdentityEvent[],
-  view: (after: OrganisationState) => JsonValue | undefined,
-): Accepted {
-  const result = view(events.reduce(evolve, state));
-  return { outcome: 'done', events, ...(result !== undefined && { result }) };
-}
-
-function rejected(code: string, message: string): Rejection {
-  return { outcome: 'rejected', code, message };
-}
-
-/** The credential that acts, as the log knows it: the edge may have let it in a moment after it ended. */
-function actorIn(state: OrganisationState, id: string): Credential | Rejection {
-  const actor = state.credentials.get(id);
-  if (!actor || actor.revoked) return rejected('credential_invalid', 'The credential has ended.');
-  return actor;
-}
-
 function managedBy<Managed extends Credential>(
   state: OrganisationState,
   managerId: string,
@@ -390,7 +267,7 @@ function refuseCredential(
 ): Rejection | null {
   const creator = actorIn(state, fields.created_by);
   if ('outcome' in creator) return creator;
-  const missing = fields.ou_ids?.find((ouId) => !state.units.has(ouId) || !covers(creator.ou_ids, [ouId]));
+  const missing = fields.ou_ids?.find((ouId) => !isUsable(state, creator, ouId));
   if (missing !== undefined) return noSuchUnit(missing);
   if (!covers(creator.ou_ids, fields.ou_ids))
     return rejected(
@@ -439,13 +316,6 @@ function inWords({ per_minute, burst }: RateLimit): string {
   return `${String(per_minute)} requests a minute and ${String(burst)} at once`;
 }
 
-function noSuchUnit(ouId: string): Rejection {
-  return rejected(
-    'org_unit_not_found',
-    `There is no organizational unit ${ouId} that this credential may use.`,
-  );
-}
-
 function secretNotReproducible(): Rejection {
   return rejected(
     'idempotency_key_reused',
@@ -453,27 +323,11 @@ function secretNotReproducible(): Rejection {
   );
 }
 
-function unitNamed(state: OrganisationState, name: string): OrgUnit | undefined {
-  const wanted = nameKey(name);
-  for (const unit of state.units.values()) if (nameKey(unit.name) === wanted) return unit;
-  return undefined;
-}
-
-/** Names that look alike to people are one name. */
-function nameKey(name: string): string {
-  return name.normalize('NFKC').toLowerCase();
-}
-
 function live(state: OrganisationState, kind: Credential['kind']): number {
   let count = 0;
   for (const credential of state.credentials.values())
     if (credential.kind === kind && !credential.revoked) count += 1;
   return count;
-}
-
-/** An OU as its routes answer it. */
-export function orgUnitView(unit: OrgUnit, activeOuId: string | null) {
-  return { id: unit.id, name: unit.name, active: unit.id === activeOuId, created_at: unit.created_at };
 }
 
 /** A token as its routes answer it, without its secret. */

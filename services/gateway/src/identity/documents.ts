@@ -35,9 +35,12 @@ export function documentChangedBy(event: IdentityEvent): string {
     case 'OrganisationCreated':
       return event.payload.organisation_id;
     case 'OrgUnitCreated':
+    case 'OrgUnitRenamed':
+    case 'OrgUnitEnded':
       return event.payload.ou_id;
     case 'ActiveOrgUnitSet':
     case 'OrgUnitGranted':
+    case 'OrgUnitWithdrawn':
       return event.payload.credential_id;
     case 'TokenCreated':
     case 'TokenRevoked':

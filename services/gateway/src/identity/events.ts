@@ -11,8 +11,11 @@ type EventOf<Declaration extends RecordDeclaration> = {
 export type IdentityEvent =
   | EventOf<typeof records.organisationCreated>
   | EventOf<typeof records.orgUnitCreated>
+  | EventOf<typeof records.orgUnitRenamed>
+  | EventOf<typeof records.orgUnitEnded>
   | EventOf<typeof records.activeOrgUnitSet>
   | EventOf<typeof records.orgUnitGranted>
+  | EventOf<typeof records.orgUnitWithdrawn>
   | EventOf<typeof records.tokenCreated>
   | EventOf<typeof records.tokenRevoked>
   | EventOf<typeof records.serviceAccountCreated>

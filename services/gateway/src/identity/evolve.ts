@@ -1,6 +1,6 @@
 // Folds the events of identity into an organisation's state. Pure; never throws on a recorded event.
 import type { IdentityEvent } from './events.js';
-import type { Credential, OrganisationState, ServiceAccount } from './state.js';
+import type { Credential, OrganisationState, OrgUnit, ServiceAccount } from './state.js';
 
 const rememberedRotations = 100;
 
@@ -14,6 +14,15 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
       const { ou_id: id, name, created_by, at } = event.payload;
       return { ...state, units: new Map(state.units).set(id, { id, name, created_by, created_at: at }) };
     }
+    case 'OrgUnitRenamed': {
+      const { ou_id, name } = event.payload;
+      return changeUnit(state, ou_id, (unit) => ({ ...unit, name }));
+    }
+    case 'OrgUnitEnded': {
+      const { ou_id, at } = event.payload;
+      const ended = { at, command_id: event.command_id };
+      return changeUnit(state, ou_id, (unit) => ({ ...unit, ended }));
+    }
     case 'ActiveOrgUnitSet': {
       const { credential_id, ou_id } = event.payload;
       return change(state, credential_id, (credential) => ({ ...credential, active_ou_id: ou_id }));
@@ -23,6 +32,13 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
       return change(state, credential_id, (credential) => ({
         ...credential,
         ou_ids: credential.ou_ids && [...new Set([...credential.ou_ids, ou_id])],
+      }));
+    }
+    case 'OrgUnitWithdrawn': {
+      const { credential_id, ou_id } = event.payload;
+      return change(state, credential_id, (credential) => ({
+        ...credential,
+        ou_ids: credential.ou_ids && credential.ou_ids.filter((id) => id !== ou_id),
       }));
     }
     case 'TokenCreated': {
@@ -79,6 +95,11 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
     case 'ServiceAccountRevoked':
       return revoke(state, event.payload.client_id, event);
   }
+}
+
+function changeUnit(state: OrganisationState, id: string, to: (unit: OrgUnit) => OrgUnit): OrganisationState {
+  const unit = state.units.get(id);
+  return unit ? { ...state, units: new Map(state.units).set(id, to(unit)) } : state;
 }
 
 function put(state: OrganisationState, credential: Credential): OrganisationState {

@@ -8,20 +8,23 @@ import {
   createOrgUnit,
   createServiceAccount,
   createToken,
+  endOrgUnit,
   hashOf,
   idOf,
   organisationId,
+  renameOrgUnit,
   revokeServiceAccount,
   revokeToken,
   rotate,
   setActive,
 } from '../testing/builders.js';
 import type { IdentityCommand } from './commands.js';
-import { decide, identityLimits, type IdentityDecision } from './decide.js';
+import { decide } from './decide.js';
+import { identityLimits, type IdentityDecision } from './decision-model.js';
 import { documentChangedBy, documentsOf } from './documents.js';
 import type { IdentityEvent } from './events.js';
 import { evolve } from './evolve.js';
-import { emptyOrganisation, type OrganisationState } from './state.js';
+import { emptyOrganisation, usableUnits, workingUnit, type OrganisationState } from './state.js';
 
 function after(...commands: IdentityCommand[]): OrganisationState {
   return eventsOf(commands).reduce(evolve, emptyOrganisation);
@@ -88,6 +91,82 @@ describe('organisations', () => {
     expect(codeOf(decide(createOrgUnit('third'), given))).toEqual(['OrgUnitCreated']);
   });
 
+  test('a new name counts at once, is taken once, and the old one is free', () => {
+    const given = after(bootstrap(), createOrgUnit('second'));
+    expect(codeOf(decide(renameOrgUnit('second', 'main'), given))).toBe('duplicate_name');
+    expect(codeOf(decide(renameOrgUnit('second', 'SECOND'), given))).toEqual(['OrgUnitRenamed']);
+    expect(codeOf(decide(renameOrgUnit('second', 'second'), given))).toEqual([]);
+    expect(codeOf(decide(renameOrgUnit('nowhere', 'x'), given))).toBe('org_unit_not_found');
+    const renamed = decide(renameOrgUnit('main', 'First'), given);
+    expect(renamed).toMatchObject({ result: { id: idOf('main'), name: 'First', active: true } });
+    const then = after(bootstrap(), createOrgUnit('second'), renameOrgUnit('main', 'First'));
+    expect(codeOf(decide(createOrgUnit('Main'), then))).toEqual(['OrgUnitCreated']);
+    expect(codeOf(decide(createOrgUnit('first'), then))).toBe('duplicate_name');
+    // A start with the name of before makes no other one.
+    expect(codeOf(decide(bootstrap(), then))).toEqual([]);
+  });
+
+  test('an OU that ends takes with it what could use nothing else, and its name is free', () => {
+    const both = [idOf('main'), idOf('second')];
+    const given = after(
+      bootstrap(),
+      createOrgUnit('second'),
+      createToken('of second', { ou_ids: [idOf('second')] }),
+      createServiceAccount('account of second', { ou_ids: [idOf('second')] }),
+      createToken('of both', { ou_ids: both, role: 'admin' }),
+      createToken('of main'),
+      setActive('of both', 'second'),
+      setActive('root', 'second'),
+    );
+    const ending = decide(endOrgUnit('second'), given);
+    expect(codeOf(ending)).toEqual([
+      'OrgUnitEnded',
+      'TokenRevoked',
+      'ServiceAccountRevoked',
+      'OrgUnitWithdrawn',
+    ]);
+    const ended = ending.outcome === 'done' ? ending.events.reduce(evolve, given) : given;
+    const credential = (name: string) => ended.credentials.get(idOf(name));
+    expect(credential('of second')?.revoked).toBeTruthy();
+    expect(credential('account of second')?.revoked).toBeTruthy();
+    expect(credential('of both')).toMatchObject({ ou_ids: [idOf('main')], revoked: null });
+    expect(credential('of main')).toEqual(given.credentials.get(idOf('of main')));
+    expect(credential('root')).toMatchObject({ ou_ids: null, active_ou_id: idOf('second') });
+    expect(codeOf(decide(setActive('root', 'second'), ended))).toBe('org_unit_not_found');
+    expect(codeOf(decide(renameOrgUnit('second', 'x'), ended))).toBe('org_unit_not_found');
+    expect(codeOf(decide(createToken('t', { ou_ids: [idOf('second')] }), ended))).toBe('org_unit_not_found');
+    expect(codeOf(decide(endOrgUnit('second', {}, 'another end'), ended))).toBe('org_unit_not_found');
+    expect(codeOf(decide(endOrgUnit('second'), ended))).toEqual([]);
+    const other = { ...createOrgUnit('second', { ou_id: idOf('third') }), id: idOf('third') };
+    expect(codeOf(decide(other, ended))).toEqual(['OrgUnitCreated']);
+  });
+
+  test('the last OU stays: of the organisation, and of the credential that would end it', () => {
+    expect(codeOf(decide(endOrgUnit('main'), after(bootstrap())))).toBe('last_org_unit');
+    const given = after(
+      bootstrap(),
+      createOrgUnit('second'),
+      createToken('of main', { role: 'admin' }),
+      createToken('of both', { role: 'admin', ou_ids: [idOf('main'), idOf('second')] }),
+    );
+    const by = (name: string) => ({ requested_by: idOf(name) });
+    expect(codeOf(decide(endOrgUnit('main', by('of main')), given))).toBe('last_org_unit');
+    expect(codeOf(decide(endOrgUnit('second', by('of main')), given))).toBe('org_unit_not_found');
+    expect(codeOf(decide(renameOrgUnit('second', 'x', by('of main')), given))).toBe('org_unit_not_found');
+    expect(codeOf(decide(endOrgUnit('main', by('of both')), given))).toEqual([
+      'OrgUnitEnded',
+      'TokenRevoked',
+      'OrgUnitWithdrawn',
+    ]);
+  });
+
+  test('a first OU that was ended does not come back with the next start', () => {
+    const ended = after(bootstrap(), createOrgUnit('second'), endOrgUnit('main'));
+    expect(codeOf(decide(bootstrap(), ended))).toEqual([]);
+    const otherToken = bootstrap({ token_id: idOf('new'), token_hash: hashOf('new') });
+    expect(codeOf(decide(otherToken, ended))).toEqual(['TokenCreated']);
+  });
+
   test('limits: OUs, tokens and service accounts; what has ended makes room', () => {
     const units = Array.from({ length: identityLimits.orgUnits }, (_, n) =>
       createOrgUnit(`unit ${String(n)}`),
@@ -102,6 +181,9 @@ describe('organisations', () => {
     expect(codeOf(decide(createOrgUnit('more'), full))).toBe('limit_reached');
     expect(codeOf(decide(createToken('more'), full))).toBe('limit_reached');
     expect(codeOf(decide(createServiceAccount('more'), full))).toBe('limit_reached');
+    const fewer = decide(endOrgUnit('unit 1'), full);
+    const room1 = fewer.outcome === 'done' ? fewer.events.reduce(evolve, full) : full;
+    expect(codeOf(decide(createOrgUnit('more'), room1))).toEqual(['OrgUnitCreated']);
     const room = decide(revokeToken('token 1'), full);
     const roomy = room.outcome === 'done' ? room.events.reduce(evolve, full) : full;
     expect(codeOf(decide(createToken('more'), roomy))).toEqual(['TokenCreated']);
@@ -232,6 +314,18 @@ const names = fc.constantFrom('a', 'b', 'c');
 const command: fc.Arbitrary<IdentityCommand> = fc.oneof(
   fc.constant(bootstrap()),
   names.map((name) => createOrgUnit(`unit ${name}`)),
+  fc.tuple(names, names).map(([unit, name]) => renameOrgUnit(`unit ${unit}`, `unit ${name}`)),
+  fc
+    .tuple(names, names, fc.nat(2))
+    .map(([unit, by, turn]) =>
+      endOrgUnit(`unit ${unit}`, { requested_by: idOf(turn === 0 ? by : 'root') }, `end ${unit} ${turn}`),
+    ),
+  fc.constant(endOrgUnit('main')),
+  fc
+    .tuple(names, names, names)
+    .map(([name, one, other]) =>
+      createToken(`several ${name}`, { ou_ids: [...new Set([idOf(`unit ${one}`), idOf(`unit ${other}`)])] }),
+    ),
   fc
     .tuple(names, names)
     .map(([name, unit]) => createToken(name, { ou_ids: [idOf(`unit ${unit}`)], role: 'admin' })),
@@ -270,6 +364,39 @@ describe('laws, for any sequence of commands', () => {
           const accepted = [...state.units.keys(), ...state.credentials.keys()].includes(one.id);
           const again = decide(one, state);
           if (accepted && again.outcome === 'done') expect(again.events).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  test('an OU that has ended is no one’s any more; the others, their names and their credentials stay as they were', () => {
+    fc.assert(
+      fc.property(commands, (sequence) => {
+        let state = emptyOrganisation;
+        for (const one of sequence) {
+          const decision = decide(one, state);
+          if (decision.outcome === 'rejected') continue;
+          const next = decision.events.reduce(evolve, state);
+          if (one.type === 'EndOrgUnit')
+            for (const unit of state.units.values())
+              if (unit.id !== one.payload.ou_id) expect(next.units.get(unit.id)).toEqual(unit);
+          state = next;
+        }
+        const live = usableUnits(state, { ou_ids: null });
+        expect(live.length).toBeGreaterThan(0);
+        expect(new Set(live.map(({ name }) => name)).size).toBe(live.length);
+        for (const credential of state.credentials.values()) {
+          const usable = usableUnits(state, credential).map(({ id }) => id);
+          // What it is limited to is there; so a credential that is valid can work somewhere.
+          if (!credential.revoked) {
+            expect(usable.length).toBeGreaterThan(0);
+            if (credential.ou_ids) expect([...usable].sort()).toEqual([...credential.ou_ids].sort());
+          }
+          // Nobody works in another OU than the one that they chose.
+          const working = workingUnit(usable, credential.active_ou_id);
+          if (credential.active_ou_id !== null) expect([null, credential.active_ou_id]).toContain(working);
+          for (const [id, { ended }] of state.units)
+            if (ended) expect([working, ...usable]).not.toContain(id);
         }
       }),
     );

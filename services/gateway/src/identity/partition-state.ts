@@ -1,8 +1,8 @@
 // What the gateway's processor knows of one partition: organisations, decided on in memory and folded into MongoDB.
 import { records, type JsonValue } from '@lead-scoring/contracts';
 import {
-  isRecord,
   outgoing,
+  takenOf,
   type Decision,
   type FoldedRecord,
   type IncomingRecord,
@@ -33,6 +33,7 @@ import {
 } from './documents.js';
 import type { IdentityEvent } from './events.js';
 import { evolve } from './evolve.js';
+import { identityInputs } from './inputs.js';
 import { emptyOrganisation, type Credential, type OrganisationState } from './state.js';
 
 export const processorName = 'gateway';
@@ -48,7 +49,7 @@ const maximumOpenOrganisations = 200;
 
 /** Told to operators with the dead letter, and to a gateway whose secret is another. */
 const notSigned =
-  "it is not signed with this system's TOKEN_SECRET: every gateway must have the same one, and nothing else may write such commands";
+  "it is not signed with this system's TOKEN_SECRET: every gateway must have the same one, or have it as TOKEN_SECRET_PREVIOUS or TOKEN_SECRET_NEXT, and nothing else may write such commands";
 
 const refusedUnsigned: records.CommandReplied = {
   outcome: 'rejected',
@@ -82,8 +83,9 @@ export function openIdentityPartition(
       const events: OutgoingRecord[] = [];
       const replies: Reply[] = [];
       for (const record of incoming) {
-        const command = identityCommandOf(record);
-        if (!command) continue;
+        const taken = takenOf('gateway.commands', identityInputs['gateway.commands'], record);
+        if (!taken) continue;
+        const command: IdentityCommand = { ...taken, id: taken.headers.id };
         if (signature.isSigned(record)) commands.push({ record, command });
         else {
           deadLetters.push({ record, reason: notSigned });
@@ -187,30 +189,14 @@ async function loadOrganisation(readModel: ReadModel, id: string): Promise<Store
   });
 }
 
-const commandDeclarations = [
-  records.bootstrapOrganisation,
-  records.createOrgUnit,
-  records.setActiveOrgUnit,
-  records.createToken,
-  records.revokeToken,
-  records.createServiceAccount,
-  records.rotateServiceAccountSecret,
-  records.revokeServiceAccount,
-];
-
-function identityCommandOf(record: IncomingRecord): IdentityCommand | null {
-  for (const declaration of commandDeclarations)
-    if (isRecord(record, declaration))
-      // The declaration has just said which of the union it is; the compiler cannot join the two lists.
-      return { type: record.type, id: record.headers.id, payload: record.payload } as IdentityCommand;
-  return null;
-}
-
 const eventDeclarations = {
   OrganisationCreated: records.organisationCreated,
   OrgUnitCreated: records.orgUnitCreated,
+  OrgUnitRenamed: records.orgUnitRenamed,
+  OrgUnitEnded: records.orgUnitEnded,
   ActiveOrgUnitSet: records.activeOrgUnitSet,
   OrgUnitGranted: records.orgUnitGranted,
+  OrgUnitWithdrawn: records.orgUnitWithdrawn,
   TokenCreated: records.tokenCreated,
   TokenRevoked: records.tokenRevoked,
   ServiceAccountCreated: records.serviceAccountCreated,

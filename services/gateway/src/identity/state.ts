@@ -6,6 +6,8 @@ export interface OrgUnit {
   name: string;
   created_by: string;
   created_at: string;
+  /** There when it has ended. It stays known, so that repeating the command that made it does not bring it back. */
+  ended?: { at: string; command_id: string };
 }
 
 interface CredentialState {
@@ -58,6 +60,24 @@ export const emptyOrganisation: OrganisationState = {
   units: new Map(),
   credentials: new Map(),
 };
+
+/** The OUs that a credential may use: those that have not ended. */
+export function usableUnits(
+  { units }: Pick<OrganisationState, 'units'>,
+  { ou_ids }: Pick<Credential, 'ou_ids'>,
+): OrgUnit[] {
+  return [...units.values()].filter(({ id, ended }) => !ended && (ou_ids === null || ou_ids.includes(id)));
+}
+
+/**
+ * The OU in which a credential works when a request names none: its active one, else the only one that it may use.
+ * null: it must choose. An active one that has ended is not replaced by another unasked.
+ */
+export function workingUnit(usable: readonly string[], activeOuId: string | null): string | null {
+  if (activeOuId !== null) return usable.includes(activeOuId) ? activeOuId : null;
+  const [only] = usable;
+  return only !== undefined && usable.length === 1 ? only : null;
+}
 
 /** What a role grants, in scopes: one scale for tokens and service accounts. */
 export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {

@@ -1,5 +1,7 @@
 // The buckets that all gateway instances share, in MongoDB: one atomic update takes for all requests of a credential
-// that are waiting together, by the database's clock, so the limit is exact however many instances there are.
+// that are waiting together, by the database's clock, so the limit is exact however many instances there are. While a
+// bucket holds plenty, requests are granted ahead and taken from it ten times a second, so that a flood does not cost an
+// update of the database for every few requests.
 import { defineCollection, isRetriable, type Document, type ReadModel } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
 import type { DatabaseGate } from '../database-gate.js';
@@ -34,13 +36,26 @@ export interface Buckets {
 
 /** Requests; a credential has far fewer under way at once. */
 const plenty = 2_000;
+/** Requests that an instance grants ahead of the next update: twenty instances together cannot empty what is plenty. */
+const aheadAtMost = 100;
+/** How long requests that were granted ahead stay untaken, in milliseconds. */
+const settleEveryMs = 100;
+/** What the bucket held is known for so long, in milliseconds: enough for an update after `settleEveryMs`. */
+const freshForMs = 250;
 
+/** The takes of one key that this instance has not settled with the database. */
 interface Lane {
   limits: BucketLimits;
   waiting: ((taken: Taken) => void)[];
   /** Requests to be put back with the next update. */
   returned: number;
+  /** Requests that were granted ahead and are taken with the next update. */
+  ahead: number;
+  /** Requests that were granted ahead and are being taken by the update under way. */
+  settling: number;
   busy: boolean;
+  /** Ends the pause before the next update. */
+  hurry: () => void;
 }
 
 /**
@@ -111,11 +126,15 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
 
   const run = async (key: string, lane: Lane): Promise<void> => {
     lane.busy = true;
-    while (lane.waiting.length > 0 || lane.returned > 0) {
+    while (lane.waiting.length + lane.returned + lane.ahead > 0) {
+      if (lane.waiting.length + lane.returned === 0) await untilDue(lane);
       const waiting = lane.waiting.splice(0);
-      const { returned } = lane;
+      const returned = lane.returned - lane.ahead;
+      lane.settling = lane.ahead;
       lane.returned = 0;
+      lane.ahead = 0;
       const shares = await takeAll(key, lane.limits, waiting.length, returned);
+      lane.settling = 0;
       waiting.forEach((resolve, index) => {
         const share = shares[index];
         if (share) resolve(share);
@@ -125,18 +144,41 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
   };
 
   const laneOf = (key: string, limits: BucketLimits): Lane => {
-    const lane = lanes.get(key) ?? { limits, waiting: [], returned: 0, busy: false };
+    const lane = lanes.get(key) ?? newLane(limits);
     lanes.set(key, lane);
     lane.limits = limits;
     return lane;
+  };
+  const serve = (key: string, lane: Lane): void => {
+    if (lane.busy) lane.hurry();
+    else void run(key, lane);
   };
   const knownEmpty = (key: string, limits: BucketLimits) => {
     const empty = emptyUntil.get(key);
     return empty && performance.now() < empty.until && empty.perMinute === limits.perMinute ? empty : null;
   };
 
+  /** Requests that this instance has granted ahead since the bucket was last seen. */
+  const aheadOf = (key: string): number => {
+    const lane = lanes.get(key);
+    return lane ? lane.ahead + lane.settling : 0;
+  };
+  const levelOf = (key: string): number => (own.get(key)?.level ?? 0) - aheadOf(key) * partsOfRequest;
+  const isPlentiful = (key: string): boolean => levelOf(key) >= plenty * partsOfRequest;
+
+  /** Grants a request at once where the bucket was seen lately to hold plenty. */
+  const takeAhead = (key: string, limits: BucketLimits): Taken | undefined => {
+    const seen = own.get(key);
+    if (!seen || performance.now() - seen.at > freshForMs || !isPlentiful(key)) return undefined;
+    if (aheadOf(key) >= aheadAtMost) return undefined;
+    const lane = laneOf(key, limits);
+    lane.ahead += 1;
+    if (!lane.busy) void run(key, lane);
+    return shareOut({ level: levelOf(key), at: seen.at }, limits, 1, 1)[0];
+  };
+
   return {
-    isPlentiful: (key) => (own.get(key)?.level ?? 0) >= plenty * partsOfRequest,
+    isPlentiful,
     take: (key, limits) => {
       const empty = knownEmpty(key, limits);
       const now = performance.now();
@@ -147,19 +189,37 @@ export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, lo
           fullInMs: Math.ceil(empty.fullAt - now),
           retryInMs: Math.max(1, Math.ceil(empty.until - now)),
         });
+      const granted = takeAhead(key, limits);
+      if (granted) return Promise.resolve(granted);
       const lane = laneOf(key, limits);
       return new Promise((resolve) => {
         lane.waiting.push(resolve);
-        if (!lane.busy) void run(key, lane);
+        serve(key, lane);
       });
     },
     giveBack: (key, limits) => {
       emptyUntil.delete(key);
       const lane = laneOf(key, limits);
       lane.returned += 1;
-      if (!lane.busy) void run(key, lane);
+      serve(key, lane);
     },
   };
+}
+
+function newLane(limits: BucketLimits): Lane {
+  const hurry = () => undefined;
+  return { limits, waiting: [], returned: 0, ahead: 0, settling: 0, busy: false, hurry };
+}
+
+/** Until requests that were granted ahead are to be taken, or somebody waits for an answer of the database. */
+function untilDue(lane: Lane): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, settleEveryMs);
+    lane.hurry = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
 }
 
 /** The update that does what `take` does, in the database. @param now an expression, or milliseconds for a test */
@@ -189,7 +249,11 @@ export function takePipeline(limits: BucketLimits, n: number, now: '$$NOW' | Dat
               },
               in: {
                 $let: {
-                  vars: { granted: { $min: [n, { $floor: { $divide: ['$$level', partsOfRequest] } }] } },
+                  vars: {
+                    granted: {
+                      $max: [0, { $min: [n, { $floor: { $divide: ['$$level', partsOfRequest] } }] }],
+                    },
+                  },
                   in: {
                     _id: '$_id',
                     level: { $subtract: ['$$level', { $multiply: ['$$granted', partsOfRequest] }] },

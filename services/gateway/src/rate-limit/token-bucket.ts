@@ -19,7 +19,8 @@ export const partsOfRequest = 60_000;
 
 /**
  * Takes up to n requests out of the bucket. A bucket that is not there yet is full.
- * @param returned requests that were taken before and are put back first
+ * @param returned requests that were taken before and are put back first; below 0: requests that were granted ahead and
+ *   are taken now, whatever the bucket holds. What it lacks is a debt, which the refill pays first.
  */
 export function take(
   bucket: Bucket | null,
@@ -30,10 +31,9 @@ export function take(
 ): { bucket: Bucket; granted: number } {
   const capacity = limits.burst * partsOfRequest;
   const elapsed = bucket ? Math.max(0, now - bucket.at) : 0;
-  const level = bucket
-    ? Math.min(capacity, bucket.level + elapsed * limits.perMinute + returned * partsOfRequest)
-    : capacity;
-  const granted = Math.min(n, Math.floor(level / partsOfRequest));
+  const refilled = (bucket?.level ?? capacity) + elapsed * limits.perMinute;
+  const level = Math.min(capacity, refilled + returned * partsOfRequest);
+  const granted = Math.max(0, Math.min(n, Math.floor(level / partsOfRequest)));
   return {
     bucket: { level: level - granted * partsOfRequest, at: bucket ? Math.max(bucket.at, now) : now },
     granted,
@@ -61,7 +61,7 @@ export function shareOut(after: Bucket, limits: BucketLimits, granted: number, n
     const level = after.level + Math.max(0, granted - index - 1) * partsOfRequest;
     return {
       granted: index < granted,
-      remaining: Math.floor(level / partsOfRequest),
+      remaining: Math.max(0, Math.floor(level / partsOfRequest)),
       fullInMs: Math.ceil((capacity - level) / limits.perMinute),
       retryInMs: Math.max(0, Math.ceil((partsOfRequest - level) / limits.perMinute)),
     };

@@ -89,6 +89,30 @@ describe('the bucket', () => {
     );
   });
 
+  test('what was granted ahead is owed: never is more granted than ahead and when each is asked for', () => {
+    fc.assert(
+      fc.property(limits, steps, fc.integer({ min: 0, max: 100 }), (limit, moves, ahead) => {
+        let now = 1_000_000;
+        let owing = take(null, limit, now, 0, -ahead).bucket;
+        let granted = ahead;
+        let asked = take(null, limit, now, 0).bucket;
+        let expected = 0;
+        for (const { step, n } of [...moves, { step: 200_000_000, n: 300 }]) {
+          now += Math.max(0, step);
+          const first = take(owing, limit, now, n);
+          const second = take(asked, limit, now, n);
+          owing = first.bucket;
+          asked = second.bucket;
+          granted += first.granted;
+          expected += second.granted;
+          // What was granted ahead is all that it may be ahead by, and it is so only until it is paid.
+          expect(granted - ahead).toBeLessThanOrEqual(expected);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('n together get what n one after the other get', () => {
     fc.assert(
       fc.property(limits, steps, (limit, moves) => {

@@ -10,6 +10,7 @@ import {
   type ServiceName,
 } from '@lead-scoring/contracts';
 import {
+  answerUnitHeader,
   decodeUtf8,
   defineComponent,
   hasBody,
@@ -25,6 +26,7 @@ import {
   type Component,
   type InternalClaims,
 } from '@lead-scoring/service';
+import { isRetriable } from '@lead-scoring/read-model';
 import type { Request, Response } from 'express';
 import { errors, Pool, type Dispatcher } from 'undici';
 import type { z } from 'zod';
@@ -46,6 +48,8 @@ export interface Forwarder {
 export interface ForwarderOptions {
   urls: Readonly<Record<Owner, string>>;
   internalSecret: string;
+  /** Whether the OU of an answer, which the caller has not named, has ended. */
+  unitHasEnded: (ouId: string) => Promise<boolean>;
   /** Until the owner begins to answer. Longer than it waits for a position. */
   timeoutMs?: number;
 }
@@ -86,7 +90,7 @@ export function createForwarder(options: ForwarderOptions): Component<Forwarder>
       };
     return Promise.resolve({
       value: {
-        forward: (...parameters) => forward(pools, options.internalSecret, ...parameters),
+        forward: (...parameters) => forward(pools, options, ...parameters),
         namedLead: (leadId, req, ouId) => namedLead(leadId, askFor(req, ouId)),
         eventTypes: async (req, ouId) => {
           const { path, responses } = routes.listEventTypes;
@@ -114,7 +118,7 @@ function poolOf(url: string, timeoutMs: number): Pool {
 
 async function forward(
   pools: Readonly<Record<Owner, Pool>>,
-  internalSecret: string,
+  { internalSecret, unitHasEnded }: ForwarderOptions,
   route: RouteDeclaration,
   req: Request,
   res: Response,
@@ -171,6 +175,7 @@ async function forward(
         ? await withNamedLeads(path, leads.path, req.params, ask)
         : path;
     if (elsewhere === path) {
+      await refuseOfEnded(answer, unitHasEnded);
       await passOn(answer, res);
       return;
     }
@@ -181,6 +186,26 @@ async function forward(
     if (gone.signal.aborted) return;
     throw error;
   }
+}
+
+/** @throws ProblemError 404, as for a link that nobody made, when its OU has ended; 503 when that cannot be told */
+async function refuseOfEnded(
+  answer: Dispatcher.ResponseData,
+  unitHasEnded: ForwarderOptions['unitHasEnded'],
+): Promise<void> {
+  const ouId = answer.headers[answerUnitHeader];
+  if (typeof ouId !== 'string') return;
+  const ended = await unitHasEnded(ouId).catch(async (error: unknown) => {
+    await answer.body.dump();
+    if (!isRetriable(error)) throw error;
+    throw tryAgain('service_unavailable', 'The link cannot be checked now. Try again in a moment.', 2, error);
+  });
+  if (!ended) return;
+  await answer.body.dump();
+  throw problem(
+    'share_not_found',
+    'This link is unknown or was ended. Check that it is whole, or ask its sender for a new one.',
+  );
 }
 
 type Ask = (owner: Owner, path: string) => Promise<Dispatcher.ResponseData>;

@@ -5,9 +5,10 @@ import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scorin
 import type { z } from 'zod';
 import type { Caller } from '../credentials/authenticate.js';
 import { lastUsesOf } from '../credentials/last-use.js';
-import { orgUnitView, serviceAccountView, tokenView } from '../identity/decide.js';
+import { serviceAccountView, tokenView } from '../identity/decide.js';
 import { orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
-import { mayManage, type Credential } from '../identity/state.js';
+import { mayManage, workingUnit, type Credential } from '../identity/state.js';
+import { orgUnitView } from '../identity/unit-model.js';
 import type { LocalHandlers } from './local.js';
 
 type Lists = Pick<LocalHandlers, 'listOrgUnits' | 'listTokens' | 'listServiceAccounts'>;
@@ -22,9 +23,13 @@ export function identityLists(readModel: ReadModel): Lists {
       const active = await caller.activeOuId();
       const usable = found
         .map(({ value }) => value)
-        .filter(({ id }) => caller.ouIds === null || caller.ouIds.includes(id))
+        .filter(({ id, ended }) => !ended && (caller.ouIds === null || caller.ouIds.includes(id)))
         .sort(byAge);
-      return pageOf(usable, query, (unit) => orgUnitView(unit, usable.length === 1 ? unit.id : active));
+      const working = workingUnit(
+        usable.map(({ id }) => id),
+        active,
+      );
+      return pageOf(usable, query, (unit) => orgUnitView(unit, working));
     },
     listTokens: async ({ caller, ouId, query }) => {
       const found = await withClassifiedErrors(() =>

@@ -37,6 +37,26 @@ export const createOrgUnit = (name: string, more: Fields<'CreateOrgUnit'> = {}):
   payload: { ...common, ou_id: idOf(name), name, created_by: idOf('root'), ...more },
 });
 
+export const renameOrgUnit = (
+  unit: string,
+  name: string,
+  more: Fields<'RenameOrgUnit'> = {},
+): IdentityCommand => ({
+  type: 'RenameOrgUnit',
+  id: idOf(`rename ${unit} ${name}`),
+  payload: { ...common, ou_id: idOf(unit), name, requested_by: idOf('root'), ...more },
+});
+
+export const endOrgUnit = (
+  unit: string,
+  more: Fields<'EndOrgUnit'> = {},
+  id = `end ${unit}`,
+): IdentityCommand => ({
+  type: 'EndOrgUnit',
+  id: idOf(id),
+  payload: { ...common, ou_id: idOf(unit), requested_by: idOf('root'), ...more },
+});
+
 export const setActive = (
   credential: string,
   unit: string,

@@ -8,6 +8,7 @@ import {
   createEventLog,
   createProcessor,
   tail,
+  takingAll,
   type EventLog,
   type IncomingRecord,
 } from '@lead-scoring/event-log';
@@ -149,7 +150,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     owners.push(
       await createProcessor(log, {
         name,
-        inputs: [`${name}.commands`],
+        inputs: takingAll(`${name}.commands`),
         output: `${name}.events`,
         logger,
         onFatal: fail,

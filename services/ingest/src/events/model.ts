@@ -26,6 +26,8 @@ export interface EventSecondDocument extends GuardedDocument {
 /** `_id` is knownEventId; only of events whose id may come again. */
 export interface KnownEventDocument {
   _id: Binary;
+  /** Of the record that holds the event; absent where the event was counted under another lead. */
+  offset?: number;
   partition: number;
 }
 

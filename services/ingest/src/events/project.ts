@@ -151,7 +151,7 @@ export function createEventProjection(
             partition,
           });
         for (const { id } of events)
-          if (isNameBasedId(id)) known.push({ _id: knownEventId(lead_id, id), partition });
+          if (isNameBasedId(id)) known.push({ _id: knownEventId(lead_id, id), offset, partition });
       }
       await Promise.all([
         insertMissing(storedRecords, recorded),

@@ -10,6 +10,8 @@ import {
   type LeadFields,
   type records,
 } from '@lead-scoring/contracts';
+import { bodyOf, differs, type EventBody } from '../repeats/differs-model.js';
+import { AliasAllowance } from './allowance-model.js';
 import type { IntakeCommand, IntakeDecision, IntakeEvent } from './events.js';
 import {
   addClaim,
@@ -76,18 +78,29 @@ export function possibleClaims(
   return [...found.values()];
 }
 
+/** OUs whose leads may claim aliases: how many they have claimed must be known. */
+export function possibleClaimers(commands: readonly IntakeCommand[]): Set<string> {
+  const found = new Set<string>();
+  for (const { type, payload } of commands)
+    if (type === 'IngestEvents' && payload.events.some(({ aliases }) => aliases.length > 1))
+      found.add(payload.ou_id);
+  return found;
+}
+
 /**
- * @param state what is known of `possibleRedirects`, `possibleClaims` and the claims of `possibleDeletions`
- * @param stored `eventKey`s of those `possibleRepeats` that are stored
+ * @param state what is known of `possibleRedirects`, `possibleClaims` and the claims of `possibleDeletions`, and of `possibleClaimers`
+ * @param stored those `possibleRepeats` that are stored, by `eventKey`; null where what was sent is not at hand
  * @param held by lead, what is held of `possibleDeletions`
+ * @param aliasShare how many aliases the leads of an OU may have claimed in this partition
  */
 export function decideIntake(
   commands: readonly IntakeCommand[],
   state: LookedUpAliases,
-  stored: ReadonlySet<string>,
+  stored: StoredRepeats,
   held: ReadonlyMap<string, HeldLead> = new Map(),
+  aliasShare = Infinity,
 ): IntakeDecision {
-  const batch = new IntakeBatch(state, stored, held);
+  const batch = new IntakeBatch(state, stored, held, aliasShare);
   for (const command of commands) {
     switch (command.type) {
       case 'IngestEvents':
@@ -139,6 +152,14 @@ type Destination =
 type ChunkEvent = records.ChunkEvent;
 type StoredEvent = records.EventsIngested['events'][number];
 
+/** What is known of events that come again. */
+export type StoredRepeats = ReadonlyMap<string, EventBody | null>;
+
+interface KeptEvent {
+  event: ChunkEvent;
+  received_at: string;
+}
+
 /** Events that become one record: of one lead, under one alias, of one source. */
 interface Group {
   ou_id: string;
@@ -157,7 +178,7 @@ const groupLimits = { events: 1_000, bytes: 400_000, aliases: 100 };
 const maximumRemembered = 5_000;
 
 class IntakeBatch {
-  private readonly kept = new Set<string>();
+  private readonly kept = new Map<string, KeptEvent | null>();
   /** null: taken away by a deletion. */
   private readonly newRedirects = new Map<string, Redirect | null>();
   private readonly newClaims: AliasState['claims'] = new Map();
@@ -172,12 +193,18 @@ class IntakeBatch {
   private readonly replies: IntakeDecision['replies'] = [];
   /** By batch. */
   private readonly dropped = new Map<string, records.RepeatsDropped>();
+  /** By batch. */
+  private readonly refused = new Map<string, records.AliasesRefused>();
+  private readonly allowance: AliasAllowance;
 
   constructor(
     private readonly state: LookedUpAliases,
-    private readonly stored: ReadonlySet<string>,
+    private readonly stored: StoredRepeats,
     private readonly held: ReadonlyMap<string, HeldLead>,
-  ) {}
+    aliasShare: number,
+  ) {
+    this.allowance = new AliasAllowance(state.counts, aliasShare);
+  }
 
   ingest(command: records.IngestEvents): void {
     const forwarded = new Map<string, ChunkEvent[]>();
@@ -185,7 +212,7 @@ class IntakeBatch {
       // Before forwarding: the same event may have been kept here when the lead was not yet redirected.
       const key = event.may_repeat === true ? eventKey(event.lead_id, event.id) : null;
       if (key !== null && (this.stored.has(key) || this.kept.has(key))) {
-        this.drop(event, command);
+        this.drop(event, command, key);
         continue;
       }
       const destination = this.destinationOf(event);
@@ -203,7 +230,7 @@ class IntakeBatch {
           { ...destination.settles, lead_id: event.lead_id },
           command.received_at,
         );
-      if (key !== null) this.kept.add(key);
+      if (key !== null) this.kept.set(key, { event, received_at: command.received_at });
       this.keep(event, command);
       this.claimAliases(event, command);
     }
@@ -265,13 +292,14 @@ class IntakeBatch {
   }
 
   remember(payload: records.RememberEvents): void {
-    for (const id of payload.event_ids) this.kept.add(eventKey(payload.lead_id, id));
+    for (const id of payload.event_ids) this.kept.set(eventKey(payload.lead_id, id), null);
     this.aliasEvents.push({ type: 'EventsRemembered', payload });
   }
 
   decision(): IntakeDecision {
     this.endSection();
     for (const payload of this.dropped.values()) this.earlier.push({ type: 'RepeatsDropped', payload });
+    for (const payload of this.refused.values()) this.earlier.push({ type: 'AliasesRefused', payload });
     return { events: this.earlier, commands: this.commands, replies: this.replies };
   }
 
@@ -295,7 +323,9 @@ class IntakeBatch {
             payload: { ou_id, lead_id: aliasLeadId, event_ids: ids.slice(from, from + maximumRemembered) },
           },
         });
-    for (const alias_lead_id of this.claimsOf(lead_id))
+    const claimed = this.claimsOf(lead_id);
+    this.allowance.giveBack(ou_id, claimed.length);
+    for (const alias_lead_id of claimed)
       this.commands.push({
         lead_id: alias_lead_id,
         command: {
@@ -349,8 +379,10 @@ class IntakeBatch {
     const redirect = this.redirectOf(lead_id);
     const from = forwarded_by.at(-1);
     if (from === undefined) return returned ? { to: 'keep' } : destinationOf(lead_id, forwarded_by, redirect);
-    // Every redirect leads to a lead that has claimed, or to one of a ring: this lead was deleted after its redirect.
-    if (returned || (!redirect && !this.hasClaimed(lead_id, from))) return { to: 'return', lead_id: from };
+    // A redirect leads to the lead that made the claim, and a ring to one that the event has passed already. Any other lead
+    // was deleted after the redirect was made, and has begun anew, perhaps with a redirect of its own.
+    const isExpected = this.hasClaimed(lead_id, from) || forwarded_by.includes(lead_id);
+    if (returned || !isExpected) return { to: 'return', lead_id: from };
     return destinationOf(lead_id, forwarded_by, redirect);
   }
 
@@ -368,10 +400,26 @@ class IntakeBatch {
     });
   }
 
-  private drop({ lead_id }: ChunkEvent, { ou_id, batch_id }: records.IngestEvents): void {
-    const dropped = this.dropped.get(batch_id);
-    if (dropped) dropped.count += 1;
-    else this.dropped.set(batch_id, { ou_id, lead_id, batch_id, count: 1 });
+  private drop(event: ChunkEvent, { ou_id, batch_id, received_at }: records.IngestEvents, key: string): void {
+    const { lead_id } = event;
+    const dropped = this.dropped.get(batch_id) ?? { ou_id, lead_id, batch_id, count: 0 };
+    dropped.count += 1;
+    const first = this.firstOf(key);
+    if (first && differs(first, bodyOf(event, received_at))) dropped.differing = (dropped.differing ?? 0) + 1;
+    this.dropped.set(batch_id, dropped);
+  }
+
+  /** The event is kept, and the alias stays a lead of its own. Each time that it is named counts. */
+  private refuse({ lead_id }: ChunkEvent, { ou_id, batch_id }: records.IngestEvents): void {
+    const refused = this.refused.get(batch_id) ?? { ou_id, lead_id, batch_id, count: 0 };
+    refused.count += 1;
+    this.refused.set(batch_id, refused);
+  }
+
+  /** What the event said that is kept under this id. */
+  private firstOf(key: string): EventBody | null {
+    const kept = this.kept.get(key);
+    return kept ? bodyOf(kept.event, kept.received_at) : (this.stored.get(key) ?? null);
   }
 
   private keep(event: ChunkEvent, command: records.IngestEvents): void {
@@ -411,6 +459,10 @@ class IntakeBatch {
       const aliasLeadId = leadIdOf(command.ou_id, alias.alias_kind, alias.alias);
       if (aliasLeadId === event.lead_id || event.forwarded_by?.includes(aliasLeadId)) continue;
       if (this.hasClaimed(event.lead_id, aliasLeadId)) continue;
+      if (!this.allowance.take(command.ou_id)) {
+        this.refuse(event, command);
+        continue;
+      }
       addClaim(this.newClaims, event.lead_id, aliasLeadId);
       const claim = { ou_id: command.ou_id, alias, alias_lead_id: aliasLeadId, lead_id: event.lead_id };
       this.aliasEvents.push({ type: 'AliasClaimed', payload: { ...claim, claimed_at: command.received_at } });

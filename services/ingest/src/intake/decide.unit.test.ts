@@ -11,7 +11,14 @@ import {
   ouId,
   receivedAt,
 } from '../testing/builders.js';
-import { decideIntake, destinationOf, possibleDeletions, possibleRepeats } from './decide.js';
+import { bodyOf } from '../repeats/differs-model.js';
+import {
+  decideIntake,
+  destinationOf,
+  possibleDeletions,
+  possibleRepeats,
+  type StoredRepeats,
+} from './decide.js';
 import type { IntakeCommand, IntakeDecision } from './events.js';
 import { addClaim, eventKey, type AliasState, type HeldLead } from './state.js';
 import { emptyAliasState } from '../testing/evolve.js';
@@ -21,15 +28,17 @@ const state = (redirects: [from: string, to: string][] = [], claims: [string, st
   for (const [from, to] of redirects)
     known.redirects.set(leadOf(from), { lead_id: leadOf(to), alias: aliasOf(from) });
   for (const [lead, alias] of claims) addClaim(known.claims, leadOf(lead), leadOf(alias));
+  if (claims.length > 0) known.counts.set(ouId, claims.length);
   return known;
 };
 
 const decide = (
   commands: IntakeCommand[],
   given = emptyAliasState(),
-  stored: ReadonlySet<string> = new Set(),
+  stored: StoredRepeats = new Map(),
   held: ReadonlyMap<string, HeldLead> = new Map(),
-) => decideIntake(commands, given, stored, held);
+  aliasShare = Infinity,
+) => decideIntake(commands, given, stored, held, aliasShare);
 
 /** Leads of which events are stored. */
 const holding = (...names: string[]): Map<string, HeldLead> =>
@@ -147,6 +156,7 @@ describe('taking events', () => {
         LeadDeleted: records.leadDeleted,
         EventsRemembered: records.eventsRemembered,
         RepeatsDropped: records.repeatsDropped,
+        AliasesRefused: records.aliasesRefused,
       }[event.type].schema;
       expect(schema.safeParse(event.payload).error).toBeUndefined();
     }
@@ -194,7 +204,7 @@ describe('repeats', () => {
     const decision = decide(
       [command],
       emptyAliasState(),
-      new Set([eventKey(first?.lead_id ?? '', first?.id ?? '')]),
+      new Map([[eventKey(first?.lead_id ?? '', first?.id ?? ''), null]]),
     );
     expect(ingestedIn(decision)[0]?.events.map(({ event_id }) => event_id)).toEqual(['order-2']);
   });
@@ -208,6 +218,36 @@ describe('repeats', () => {
       { ou_id: ouId, lead_id: leadOf('a'), batch_id: first.payload.batch_id, count: 1 },
       { ou_id: ouId, lead_id: leadOf('b'), batch_id: otherOuId, count: 2 },
     ]);
+  });
+
+  test.each<[string, object, object, number]>([
+    ['the same', { metadata: { a: 1, b: [2] } }, { metadata: { b: [2], a: 1 } }, 0],
+    ['other metadata', { metadata: { a: 1 } }, { metadata: { a: 2 } }, 1],
+    ['metadata of another type', { metadata: { a: 1 } }, { metadata: { a: '1' } }, 1],
+    ['metadata, and none', { metadata: { a: 1 } }, {}, 1],
+    ['another event type', {}, { event_type: 'Other' }, 1],
+    ['another time', {}, { timestamp: '2026-01-01T11:00:01.000Z' }, 1],
+    ['no time of its own', {}, { timestamp: receivedAt }, 0],
+  ])('a repeat with %s, in one batch and after it was stored', (_title, first, again, differing) => {
+    const one = { ...repeated, ...first };
+    const commands = [ingest([one]), ingest([{ ...repeated, ...again }])];
+    const expected = { count: 1, ...(differing > 0 && { differing }) };
+    const recorded = ({ events }: IntakeDecision) =>
+      events.flatMap(({ type, payload }) => (type === 'RepeatsDropped' ? [payload] : []));
+    expect(recorded(decide(commands))).toEqual([expect.objectContaining(expected)]);
+    const kept = commands[0]?.payload.events[0];
+    if (!kept) throw new Error('unreachable');
+    const stored = new Map([[eventKey(kept.lead_id, kept.id), bodyOf(kept, receivedAt)]]);
+    const later = recorded(decide(commands.slice(1), emptyAliasState(), stored));
+    expect(later).toEqual([expect.objectContaining(expected)]);
+    expect('differing' in (later[0] ?? {})).toBe(differing > 0);
+  });
+
+  test('of a repeat that is stored and not at hand nothing is said but that it was dropped', () => {
+    const [first] = possibleRepeats([ingest([repeated])]);
+    const stored = new Map([[eventKey(first?.lead_id ?? '', first?.id ?? ''), null]]);
+    const { events } = decide([ingest([{ ...repeated, event_type: 'Other' }])], emptyAliasState(), stored);
+    expect(events.map(({ payload }) => payload)).toEqual([expect.not.objectContaining({ differing: 1 })]);
   });
 
   test('events without an id of their own are not looked up', () => {
@@ -269,6 +309,59 @@ describe('further aliases', () => {
       },
     ]);
     expect(decide([link('x', 'b')], state([['x', 'a']])).events).toEqual([]);
+  });
+
+  test('beyond what its OU may have an alias is not claimed: its event is kept, and the refusal recorded once a batch', () => {
+    const events = ['1', '2', '3', '2'].map((n) => ({ aliases: ['a', `cookie:${n}`] }));
+    const batches = [ingest(events), ingest(events.slice(2), { batch_id: leadOf('other batch') })];
+    const given = state([], [['b', 'cookie:4']]);
+    const decision = decide(batches, given, new Map(), new Map(), 2);
+    expect(decision.events).toMatchObject([
+      { type: 'EventsIngested', payload: { events: { length: 6 } } },
+      { type: 'AliasClaimed', payload: { alias: aliasOf('cookie:1') } },
+      {
+        type: 'AliasesRefused',
+        payload: { lead_id: leadOf('a'), batch_id: batches[0]?.payload.batch_id, count: 3 },
+      },
+      { type: 'AliasesRefused', payload: { batch_id: leadOf('other batch'), count: 2 } },
+    ]);
+    expect(decision.commands).toHaveLength(1);
+    for (const event of decision.events)
+      if (event.type === 'AliasesRefused')
+        expect(records.aliasesRefused.schema.safeParse(event.payload).error).toBeUndefined();
+  });
+
+  test('one OU that has none left takes nothing from another; what it has claimed stays its own', () => {
+    const given = state([], [['a', 'cookie:1']]);
+    const decision = decide(
+      [
+        ingest([{ aliases: ['a', 'cookie:1'] }]),
+        ingest([{ aliases: ['x', 'cookie:1'] }], { ou_id: otherOuId }),
+      ],
+      given,
+      new Map(),
+      new Map(),
+      1,
+    );
+    expect(
+      decision.events.flatMap(({ type, payload }) => (type === 'AliasClaimed' ? [payload.ou_id] : [])),
+    ).toEqual([otherOuId]);
+    expect(decision.events.some(({ type }) => type === 'AliasesRefused')).toBe(false);
+  });
+
+  test('a lead that is deleted gives back what it had claimed, in the same batch', () => {
+    const given = state([], [['a', 'cookie:1']]);
+    const decision = decide(
+      [deleteLead('a'), ingest([{ aliases: ['b', 'cookie:2'] }, { aliases: ['b', 'cookie:3'] }])],
+      given,
+      new Map(),
+      holding('a'),
+      1,
+    );
+    expect(
+      decision.events.flatMap(({ type, payload }) => (type === 'AliasClaimed' ? [payload.alias] : [])),
+    ).toEqual([aliasOf('cookie:2')]);
+    expect(decision.events.at(-1)).toMatchObject({ type: 'AliasesRefused', payload: { count: 1 } });
   });
 
   test('an alias is not linked to itself', () => {
@@ -359,7 +452,7 @@ describe('deletions', () => {
   test('a lead that has events is deleted, and what is known of it is asked for first', () => {
     const command = deleteLead('a');
     expect(possibleDeletions([ingest([{ aliases: ['b'] }]), command])).toEqual([leadOf('a')]);
-    const decision = decide([command], emptyAliasState(), new Set(), holding('a'));
+    const decision = decide([command], emptyAliasState(), new Map(), holding('a'));
     expect(decision.events).toEqual([
       {
         type: 'LeadDeleted',
@@ -378,7 +471,7 @@ describe('deletions', () => {
 
   test('a lead that nobody knows, or that is of another OU, is not found', () => {
     for (const command of [deleteLead('b'), deleteLead('a', { ou_id: otherOuId })]) {
-      const decision = decide([command], emptyAliasState(), new Set(), holding('a'));
+      const decision = decide([command], emptyAliasState(), new Map(), holding('a'));
       expect(decision.events).toEqual([]);
       expect(decision.replies).toMatchObject([
         { to: command, reply: { outcome: 'rejected', code: 'lead_not_found' } },
@@ -399,7 +492,7 @@ describe('deletions', () => {
     const again = decide(
       [command],
       emptyAliasState(),
-      new Set(),
+      new Map(),
       new Map([[leadOf('a'), { ou_id: ouId, deletion_id, foreign: new Map<string, string[]>() }]]),
     );
     expect(again).toMatchObject({ events: [], replies: [{ reply: done }] });
@@ -421,7 +514,7 @@ describe('deletions', () => {
 
   test('of a redirected lead it goes on to the lead that has its events, and is answered there', () => {
     const command = deleteLead('x');
-    const decision = decide([command], state([['x', 'a']]), new Set(), holding('x'));
+    const decision = decide([command], state([['x', 'a']]), new Map(), holding('x'));
     expect(decision).toMatchObject({ events: [], replies: [] });
     expect(decision.commands).toEqual([
       {
@@ -440,7 +533,7 @@ describe('deletions', () => {
     const decision = decide(
       [event, deleteLead('a'), event],
       state([], [['a', 'cookie:2']]),
-      new Set(),
+      new Map(),
       holding('a'),
     );
     expect(decision.commands.map(({ lead_id, command }) => [lead_id, command.type])).toEqual([
@@ -529,7 +622,7 @@ describe('deletions', () => {
     const { commands } = decide([command]);
     expect(commands).toMatchObject([{ lead_id: leadOf('x'), command: { payload: { returned: true } } }]);
     const back = commands.map((one) => one.command);
-    expect(decide(back, emptyAliasState(), new Set(), holding('x')).replies).toMatchObject([{ reply: done }]);
+    expect(decide(back, emptyAliasState(), new Map(), holding('x')).replies).toMatchObject([{ reply: done }]);
     expect(decide(back).replies).toMatchObject([{ reply: { outcome: 'rejected' } }]);
   });
 });

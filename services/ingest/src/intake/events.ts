@@ -7,7 +7,8 @@ export type IntakeEvent =
   | { type: 'AliasLinked'; payload: records.AliasLinked }
   | { type: 'LeadDeleted'; payload: records.LeadDeleted }
   | { type: 'EventsRemembered'; payload: records.EventsRemembered }
-  | { type: 'RepeatsDropped'; payload: records.RepeatsDropped };
+  | { type: 'RepeatsDropped'; payload: records.RepeatsDropped }
+  | { type: 'AliasesRefused'; payload: records.AliasesRefused };
 
 export type IntakeCommand =
   | { type: 'IngestEvents'; payload: records.IngestEvents }

@@ -1,6 +1,7 @@
 // The model's partitions, decided in any order and with any batches. Whatever the interleaving: no event is lost or
 // doubled, forwarding comes to an end, and what is deleted is gone.
 import { describe, expect, test } from '@jest/globals';
+import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import { ingest, leadOf, ouId } from '../testing/builders.js';
 import { Model } from '../testing/model.js';
@@ -56,7 +57,7 @@ function run(
   return { model, sentIds };
 }
 
-const manyRuns = { numRuns: 2_000 };
+const manyRuns = { numRuns: Math.max(2_000, lawRuns) };
 
 describe('any interleaving of partitions, batches, repeats, claims and crashes', () => {
   test('keeps every event that was sent exactly once', () => {
@@ -92,7 +93,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: Math.max(500, lawRuns) },
     );
   });
 
@@ -132,6 +133,18 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     );
   });
 
+  test('an event that is on its way to a lead which is deleted and linked elsewhere meanwhile goes back, and its repeat is one', () => {
+    const model = new Model(partitionCount);
+    const claims = { aliases: ['cookie:1', 'cookie:2'], event_id: '1' };
+    model.send(claims);
+    model.step(model.partitionOf(leadOf('cookie:1')), 1);
+    model.delete('cookie:2');
+    for (const aliases of [['cookie:2', 'a'], ['a', 'cookie:1'], ['cookie:2']])
+      model.send({ aliases, event_id: aliases[0] === 'a' ? '1' : '4' });
+    model.drain();
+    expect(model.keptIds().length).toBe(new Set(model.keptIds()).size);
+  });
+
   test('once all has come to rest, deleting a lead leaves nothing of it: repeats do nothing, new events begin anew', () => {
     fc.assert(
       fc.property(fc.array(anyAction, { maxLength: 40 }), (actions) => {
@@ -156,7 +169,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
             { payload: { events: [{ event_id: 'anew' }] } },
           ]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: Math.max(1_000, lawRuns) },
     );
   });
 
@@ -176,9 +189,79 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     );
   });
 
+  test('with a limit of aliases: never above it at any moment, whatever is deleted, and every event is still kept once', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyAction, { maxLength: 60 }),
+        fc.integer({ min: 0, max: 3 }),
+        (actions, share) => {
+          const { model, sentIds } = run(actions, new Model(partitionCount, share));
+          expect(model.keptIds().sort()).toEqual([...sentIds].sort());
+          for (const { log, state } of model.partitions) {
+            const replayed = emptyAliasState();
+            for (const event of log) {
+              evolveAliases(replayed, event);
+              evolveAliases(replayed, event);
+              expect(replayed.counts.get(ouId) ?? 0).toBeLessThanOrEqual(share);
+              expect(replayed.counts.get(ouId) ?? 0).toBe(claimsIn(replayed));
+            }
+            expect(replayed).toEqual(state);
+          }
+        },
+      ),
+      { numRuns: Math.max(500, lawRuns) },
+    );
+  });
+
+  test('with a limit of aliases: the same claims and as many refusals, wherever the batches are cut', () => {
+    const command = fc.oneof(
+      { weight: 4, arbitrary: sent },
+      { weight: 1, arbitrary: fc.constantFrom(...names) },
+    );
+    fc.assert(
+      fc.property(
+        fc.array(command, { maxLength: 30 }),
+        fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 10 }),
+        fc.integer({ min: 0, max: 4 }),
+        (commands, sizes, share) => {
+          const decided = [sizes, [1]].map((cut) => {
+            const model = new Model(1, share);
+            for (const one of commands)
+              if (typeof one === 'string') model.delete(one);
+              else model.send(one);
+            return aliasEventsOf(model, cut, commands.length);
+          });
+          expect(decided[0]).toEqual(decided[1]);
+        },
+      ),
+      { numRuns: Math.max(500, lawRuns) },
+    );
+  });
+
   test('the ids of the model are spread over its partitions', () => {
     const model = new Model(partitionCount);
     expect(new Set(names.map((name) => model.partitionOf(leadOf(name)))).size).toBeGreaterThan(1);
     expect(ouId).toHaveLength(36);
   });
 });
+
+function claimsIn({ claims }: ReturnType<typeof emptyAliasState>): number {
+  return [...claims.values()].reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Decides the first commands in batches of these sizes, without what follows from them; answers what came of their aliases. */
+function aliasEventsOf(model: Model, sizes: readonly number[], count: number) {
+  const [partition] = model.partitions;
+  if (!partition) throw new Error('one partition');
+  for (let done = 0, round = 0; done < count; round += 1) {
+    const size = Math.min(sizes[round % sizes.length] ?? 1, count - done);
+    model.step(partition, size);
+    done += size;
+  }
+  const claimed = partition.log.flatMap((event) => (event.type === 'AliasClaimed' ? [event.payload] : []));
+  const refused = partition.log.reduce(
+    (sum, event) => (event.type === 'AliasesRefused' ? sum + event.payload.count : sum),
+    0,
+  );
+  return { claimed, refused };
+}

@@ -16,7 +16,7 @@ import { addClaim, type AliasState, type LookedUpAliases, type Redirect } from '
 
 export interface KnownAliases {
   /** What is to be known to decide on these. */
-  lookUp(commands: readonly IntakeCommand[]): Promise<LookedUpAliases>;
+  lookUp(commands: readonly IntakeCommand[]): Promise<Omit<LookedUpAliases, 'counts'>>;
   /** The three that follow are told once what they tell is stored. */
   redirected(leadId: string, redirect: Redirect): void;
   claimed(leadId: string, aliasLeadId: string): void;

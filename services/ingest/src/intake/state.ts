@@ -12,6 +12,8 @@ export interface LookedUpAliases {
   redirects: { get(leadId: string): Redirect | undefined };
   /** Of a lead that may be deleted all of its claims, of another one those that the batch may make or must know. */
   claims: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By OU whose leads may claim, how many aliases they have claimed in this partition; absent for none. */
+  counts: ReadonlyMap<string, number>;
 }
 
 /** All redirects and claims of a partition. */
@@ -20,6 +22,8 @@ export interface AliasState {
   redirects: Map<string, Redirect>;
   /** By the lead that claims, the leads that the aliases name by themselves: a lead claims an alias once. */
   claims: Map<string, Set<string>>;
+  /** By OU, how many claims there are. */
+  counts: Map<string, number>;
 }
 
 /** What a partition looks up of a lead that may be deleted. */

@@ -1,4 +1,4 @@
-// How many events of a batch were dropped as repeats: one document for each record, which says it of one partition.
+// How many events of a batch were dropped as repeats, and how many aliases were refused: one document for each record, which says it of one partition.
 import type { records } from '@lead-scoring/contracts';
 import { defineCollection } from '@lead-scoring/read-model';
 
@@ -6,6 +6,8 @@ export interface DroppedRepeatsDocument {
   /** See `documentId`. */
   _id: string;
   count: number;
+  /** Those that differ from what is stored; absent for none. */
+  differing?: number;
   partition: number;
 }
 
@@ -14,11 +16,40 @@ export const droppedRepeats = defineCollection<DroppedRepeatsDocument>({
   indexes: [{ key: { partition: 1 } }],
 });
 
+export interface RefusedAliasesDocument {
+  /** As of dropped repeats. */
+  _id: string;
+  count: number;
+  partition: number;
+}
+
+export const refusedAliases = defineCollection<RefusedAliasesDocument>({
+  name: 'refused_aliases',
+  indexes: [{ key: { partition: 1 } }],
+});
+
 export function repeatsDocument(
-  { ou_id, batch_id, count }: records.RepeatsDropped,
-  { partition, offset }: { partition: number; offset: number },
+  { ou_id, batch_id, count, differing }: records.RepeatsDropped,
+  at: Place,
 ): DroppedRepeatsDocument {
-  return { _id: `${ou_id}${batch_id}${String(partition)}:${String(offset)}`, count, partition };
+  const _id = documentId(ou_id, batch_id, at);
+  return { _id, count, ...(differing !== undefined && { differing }), partition: at.partition };
+}
+
+export function refusedDocument(
+  { ou_id, batch_id, count }: records.AliasesRefused,
+  at: Place,
+): RefusedAliasesDocument {
+  return { _id: documentId(ou_id, batch_id, at), count, partition: at.partition };
+}
+
+interface Place {
+  partition: number;
+  offset: number;
+}
+
+function documentId(ouId: string, batchId: string, { partition, offset }: Place): string {
+  return `${ouId}${batchId}${String(partition)}:${String(offset)}`;
 }
 
 /** The ids of all documents of a batch of an OU. */

@@ -3,7 +3,7 @@ import type { IntakeEvent } from '../intake/events.js';
 import { addClaim, type AliasState } from '../intake/state.js';
 
 export function emptyAliasState(): AliasState {
-  return { redirects: new Map(), claims: new Map() };
+  return { redirects: new Map(), claims: new Map(), counts: new Map() };
 }
 
 /** Changes the state in place. Applying an event again changes nothing. */
@@ -12,11 +12,16 @@ export function evolveAliases(state: AliasState, event: IntakeEvent): void {
     case 'EventsIngested':
     case 'EventsRemembered':
     case 'RepeatsDropped':
+    case 'AliasesRefused':
       return;
-    case 'AliasClaimed':
-      addClaim(state.claims, event.payload.lead_id, event.payload.alias_lead_id);
+    case 'AliasClaimed': {
+      const { ou_id, lead_id, alias_lead_id } = event.payload;
+      if (!state.claims.get(lead_id)?.has(alias_lead_id)) count(state, ou_id, 1);
+      addClaim(state.claims, lead_id, alias_lead_id);
       return;
+    }
     case 'LeadDeleted':
+      count(state, event.payload.ou_id, -(state.claims.get(event.payload.lead_id)?.size ?? 0));
       state.redirects.delete(event.payload.lead_id);
       state.claims.delete(event.payload.lead_id);
       return;
@@ -29,4 +34,10 @@ export function evolveAliases(state: AliasState, event: IntakeEvent): void {
     default:
       event satisfies never;
   }
+}
+
+function count({ counts }: AliasState, ouId: string, by: number): void {
+  const sum = (counts.get(ouId) ?? 0) + by;
+  if (sum === 0) counts.delete(ouId);
+  else counts.set(ouId, sum);
 }

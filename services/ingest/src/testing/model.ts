@@ -3,6 +3,7 @@ import { nameBasedId } from '@lead-scoring/contracts';
 import {
   addForeign,
   decideIntake,
+  possibleClaimers,
   possibleClaims,
   possibleDeletions,
   possibleRedirects,
@@ -28,7 +29,10 @@ export class Model {
   /** By deletion, how it was answered. */
   readonly answers = new Map<string, string[]>();
 
-  constructor(private readonly partitionCount: number) {
+  constructor(
+    private readonly partitionCount: number,
+    private readonly aliasShare = Infinity,
+  ) {
     this.partitions = Array.from({ length: partitionCount }, () => ({
       queue: [],
       state: emptyAliasState(),
@@ -85,7 +89,13 @@ export class Model {
       .map(({ lead_id, id }) => eventKey(lead_id, id))
       .filter((key) => this.stored.has(key));
     const held = new Map(possibleDeletions(commands).map((leadId) => [leadId, this.heldOf(leadId)]));
-    const decision = decideIntake(commands, lookedUp(partition.state, commands), new Set(repeats), held);
+    const decision = decideIntake(
+      commands,
+      lookedUp(partition.state, commands),
+      new Map(repeats.map((key) => [key, null])),
+      held,
+      this.aliasShare,
+    );
     for (const { to, reply } of decision.replies) {
       if (to.type !== 'DeleteLead') throw new Error('only deletions are answered');
       const { deletion_id } = to.payload;
@@ -142,5 +152,11 @@ export function lookedUp(state: AliasState, commands: readonly IntakeCommand[]):
     if (state.claims.get(lead_id)?.has(alias_lead_id)) addClaim(claims, lead_id, alias_lead_id);
   for (const leadId of possibleDeletions(commands))
     for (const aliasLeadId of state.claims.get(leadId) ?? []) addClaim(claims, leadId, aliasLeadId);
-  return { redirects, claims };
+  const counts = new Map(
+    [...possibleClaimers(commands)].flatMap((ouId) => {
+      const count = state.counts.get(ouId);
+      return count === undefined ? [] : [[ouId, count] as const];
+    }),
+  );
+  return { redirects, claims, counts };
 }

@@ -4,6 +4,7 @@ import { createProcessor, listLag, outgoing, type OutgoingRecord } from '@lead-s
 import { underLease } from '@lead-scoring/read-model';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import type { IntakeCommand } from '../intake/events.js';
+import { ingestInputs } from '../inputs.js';
 import { ingestCollections, openPartition, processorName } from '../partition-state.js';
 import { ingestQueries } from '../queries.js';
 import { ouId } from './builders.js';
@@ -19,7 +20,7 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
   request: (command: Extract<IntakeCommand, { type: 'DeleteLead' }>) => Promise<declarations.CommandReplied>;
 }
 
-export async function startRig({ partitions = 3, processors = 1 } = {}): Promise<Rig> {
+export async function startRig({ partitions = 3, processors = 1, aliasShare = Infinity } = {}): Promise<Rig> {
   const rig = await openServiceRig({
     service: processorName,
     collections: ingestCollections,
@@ -33,9 +34,10 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
     rig.run(
       createProcessor(log, {
         name: processorName,
-        inputs: ['ingest.commands'],
+        inputs: ingestInputs,
         output: 'ingest.events',
-        open: (partition, _touch, lease) => openPartition(underLease(readModel, lease), partition),
+        open: (partition, _touch, lease) =>
+          openPartition(underLease(readModel, lease), partition, { aliasShare }),
         logger,
         onFatal,
       }),

@@ -1,8 +1,8 @@
 // Decides on changes of an OU's channels and triggers: pure; time and ids come with the command.
-import { shownOf } from './destination-model.js';
 import { actedBy, levelOfName, type records, type Warning } from '@lead-scoring/contracts';
 import type { Levels } from '../levels/line-model.js';
 import { shownChannel, shownTrigger } from './answers-model.js';
+import { destinationOf } from './destination-model.js';
 import type {
   CommandResult,
   ConfigurationCommand,
@@ -81,15 +81,21 @@ export function resultOf(
     case 'ReplaceChannel': {
       const channel = decided(configuration.channels.get(command.payload.channel_id));
       const warnings = check.warningsOf(channel.destination);
+      const secret = command.type === 'CreateChannel' && sealedFor(channel, command.payload.signing_key_id);
       // A channel that was given a destination is delivered to, whatever was before.
       return asResult({
         ...shownChannel(channel, { status: 'active' }),
         ...(warnings.length > 0 && { warnings }),
+        ...(secret && { signing_secret: secret }),
       });
     }
     case 'RotateChannelSecret': {
-      const { signing } = decided(configuration.channels.get(command.payload.channel_id));
-      return { previous_valid_until: decided(signing.previous ?? undefined).valid_until };
+      const channel = decided(configuration.channels.get(command.payload.channel_id));
+      const secret = sealedFor(channel, command.payload.signing_key_id);
+      return {
+        previous_valid_until: decided(channel.signing.previous ?? undefined).valid_until,
+        ...(secret && { signing_secret: secret }),
+      };
     }
     case 'CreateTrigger':
     case 'ReplaceTrigger':
@@ -104,13 +110,20 @@ export function resultOf(
   }
 }
 
+/** The sealed signing secret of this key: whoever repeats the command that made it is shown the same one. */
+function sealedFor({ destination, signing }: Channel, keyId: string): string | undefined {
+  if (destination.type !== 'webhook') return undefined;
+  return signing.key_id === keyId ? signing.secret : signing.previous?.secret;
+}
+
 function createChannel(
   command: records.CreateChannel,
   configuration: NotificationConfiguration,
   check: DestinationCheck,
 ): ConfigurationDecision {
-  const { ou_id, channel_id, name, signing_key_id, requested_at } = command;
-  if (configuration.channels.has(channel_id)) return done();
+  const { ou_id, channel_id, name, signing_key_id, signing_secret, requested_at } = command;
+  const known = configuration.channels.get(channel_id);
+  if (known) return signsWith(known, signing_key_id) ? done() : secretNotShownAgain();
   const destination = destinationOf(command.destination, undefined);
   if ('code' in destination) return rejected(destination);
   const refusal = check.refusalOf(destination, channel_id);
@@ -121,7 +134,16 @@ function createChannel(
     );
   return unlessTooLarge(configuration, {
     type: 'ChannelCreated',
-    payload: { ou_id, channel_id, name, destination, signing_key_id, version: 1, at: requested_at },
+    payload: {
+      ou_id,
+      channel_id,
+      name,
+      destination,
+      signing_key_id,
+      ...(signing_secret !== undefined && { signing_secret }),
+      version: 1,
+      at: requested_at,
+    },
   });
 }
 
@@ -158,7 +180,7 @@ function deleteChannel(
 }
 
 function rotateChannelSecret(
-  { ou_id, channel_id, signing_key_id, requested_at }: records.RotateChannelSecret,
+  { ou_id, channel_id, signing_key_id, signing_secret, requested_at }: records.RotateChannelSecret,
   configuration: NotificationConfiguration,
 ): ConfigurationDecision {
   const known = configuration.channels.get(channel_id);
@@ -168,19 +190,31 @@ function rotateChannelSecret(
       code: 'channel_signs_nothing',
       message: 'Only webhook channels sign what they send; this one has no signing secret to rotate.',
     });
-  const { key_id, previous } = known.signing;
-  if (key_id === signing_key_id || previous?.key_id === signing_key_id) return done();
+  if (signsWith(known, signing_key_id)) return done();
   return done({
     type: 'ChannelSecretRotated',
     payload: {
       ou_id,
       channel_id,
       signing_key_id,
-      previous_key_id: key_id,
+      ...(signing_secret !== undefined && { signing_secret }),
+      previous_key_id: known.signing.key_id,
       previous_valid_until: new Date(Date.parse(requested_at) + rotationOverlapMs).toISOString(),
       version: known.version + 1,
       at: requested_at,
     },
+  });
+}
+
+function signsWith({ signing }: Channel, keyId: string): boolean {
+  return signing.key_id === keyId || signing.previous?.key_id === keyId;
+}
+
+function secretNotShownAgain(): ConfigurationDecision {
+  return rejected({
+    code: 'idempotency_key_reused',
+    message:
+      'The signing secret that this earlier request made is not valid any more. Send the request with another Idempotency-Key.',
   });
 }
 
@@ -228,76 +262,6 @@ function deleteTrigger(
 ): ConfigurationDecision {
   if (configuration.triggers.get(trigger_id)?.kind !== kind) return triggerNotFound();
   return done({ type: 'TriggerDeleted', payload: { ou_id, trigger_id, kind, at: requested_at } });
-}
-
-/** The destination with its secret: the one that was sent, or the one that the channel has where only its end was sent. */
-function destinationOf(
-  written: records.WrittenDestination,
-  known: Channel | undefined,
-): records.ChannelDestination | Refusal {
-  switch (written.type) {
-    case 'slack':
-    case 'email':
-      return written;
-    case 'teams': {
-      const kept = known?.destination.type === 'teams' ? known.destination.config.webhook_url : undefined;
-      const webhook_url = secretOf(written.config.webhook_url, kept);
-      if (!webhook_url) return secretNotKept('webhook_url');
-      return { type: 'teams', config: { ...written.config, webhook_url } };
-    }
-    case 'webhook':
-      return webhookOf(
-        written.config,
-        known?.destination.type === 'webhook' ? known.destination.config : undefined,
-      );
-  }
-}
-
-type WebhookConfig = Extract<records.ChannelDestination, { type: 'webhook' }>['config'];
-
-function webhookOf(
-  written: Extract<records.WrittenDestination, { type: 'webhook' }>['config'],
-  known: WebhookConfig | undefined,
-): records.ChannelDestination | Refusal {
-  const url = urlOf(written.url, known?.url);
-  if (url === undefined) return secretNotKept('url');
-  const { auth_header } = written;
-  if (!auth_header) return { type: 'webhook', config: { url } };
-  const secret = secretOf(auth_header, known?.auth_header);
-  if (!secret) return secretNotKept('auth_header');
-  // What was given for one receiver is not sent to another.
-  if ('kept' in auth_header && known && originOf(url) !== originOf(known.url))
-    return secretNotKept('auth_header');
-  return { type: 'webhook', config: { url, auth_header: secret } };
-}
-
-function urlOf(
-  written: string | records.WrittenUrl,
-  known: WebhookConfig['url'] | undefined,
-): WebhookConfig['url'] | undefined {
-  if (typeof written === 'string' || !('kept' in written)) return written;
-  const shown = known === undefined ? null : shownOf(known);
-  return shown?.origin === written.origin && shown.last_four === written.last_four ? known : undefined;
-}
-
-function secretOf(
-  written: records.WrittenSecret,
-  known: records.SealedSecret | undefined,
-): records.SealedSecret | undefined {
-  if (!('kept' in written)) return written;
-  return known?.last_four === written.last_four ? known : undefined;
-}
-
-function originOf(url: WebhookConfig['url']): string {
-  return shownOf(url)?.origin ?? '';
-}
-
-function secretNotKept(field: 'url' | 'webhook_url' | 'auth_header'): Refusal {
-  return {
-    code: 'invalid_request',
-    message: `${field} is the shortened form of a secret that this channel does not have for this receiver. Send it in full.`,
-    errors: [{ path: `body.config.${field}`, message: 'must be sent in full' }],
-  };
 }
 
 function refusalOfChannels(

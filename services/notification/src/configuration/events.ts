@@ -14,6 +14,7 @@ export type ConfigurationEvent =
   | { type: 'ChannelCreated'; payload: records.ChannelCreated }
   | { type: 'ChannelReplaced'; payload: records.ChannelReplaced }
   | { type: 'ChannelSecretRotated'; payload: records.ChannelSecretRotated }
+  | { type: 'ChannelResealed'; payload: records.ChannelResealed }
   | { type: 'ChannelDeleted'; payload: records.ChannelDeleted }
   | { type: 'TriggerCreated'; payload: records.TriggerCreated }
   | { type: 'TriggerReplaced'; payload: records.TriggerReplaced }

@@ -10,13 +10,14 @@ export function evolveConfiguration(
   const version = configuration.version + 1;
   switch (event.type) {
     case 'ChannelCreated': {
-      const { channel_id, ou_id, name, destination, signing_key_id, version: own, at, actor } = event.payload;
+      const { channel_id, ou_id, name, destination, version: own, at, actor } = event.payload;
+      const { signing_key_id, signing_secret } = event.payload;
       return withChannel(configuration, version, {
         id: channel_id,
         ou_id,
         name,
         destination,
-        signing: { key_id: signing_key_id, previous: null },
+        signing: { key_id: signing_key_id, secret: signing_secret, previous: null },
         version: own,
         created_at: at,
         updated_at: at,
@@ -37,18 +38,40 @@ export function evolveConfiguration(
       });
     }
     case 'ChannelSecretRotated': {
-      const { channel_id, signing_key_id, previous_key_id, previous_valid_until, at, actor } = event.payload;
+      const { channel_id, signing_key_id, signing_secret, previous_key_id, previous_valid_until } =
+        event.payload;
+      const { at, actor } = event.payload;
       const known = configuration.channels.get(channel_id);
       if (!known) return { ...configuration, version };
       return withChannel(configuration, version, {
         ...known,
         signing: {
           key_id: signing_key_id,
-          previous: { key_id: previous_key_id, valid_until: previous_valid_until },
+          secret: signing_secret,
+          previous: {
+            key_id: previous_key_id,
+            secret: known.signing.secret,
+            valid_until: previous_valid_until,
+          },
         },
         version: event.payload.version,
         updated_at: at,
         changed_by: actor,
+      });
+    }
+    case 'ChannelResealed': {
+      const { channel_id, destination, signing_secret, previous_signing_secret } = event.payload;
+      const known = configuration.channels.get(channel_id);
+      if (!known) return { ...configuration, version };
+      const { key_id, previous } = known.signing;
+      return withChannel(configuration, version, {
+        ...known,
+        destination,
+        signing: {
+          key_id,
+          secret: signing_secret,
+          previous: previous && { ...previous, secret: previous_signing_secret ?? previous.secret },
+        },
       });
     }
     case 'ChannelDeleted': {

@@ -4,6 +4,7 @@ import { records } from '@lead-scoring/contracts';
 import {
   isRecord,
   outgoing,
+  takenOf,
   type Decision,
   type FoldedRecord,
   type IncomingRecord,
@@ -13,22 +14,25 @@ import {
 } from '@lead-scoring/event-log';
 import {
   createGuardedWriter,
+  findByIds,
   deletePartition,
   offsetToNumber,
   uuidToBinary,
-  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { configurationCommands, resealingCommands } from '../inputs.js';
 import { lineOf } from '../levels/line-model.js';
 import type { LevelReader } from '../levels/reader.js';
 import { decideConfiguration, resultOf, type DestinationCheck, type KnownLevels } from './decide.js';
 import type { ConfigurationCommand, ConfigurationEvent } from './events.js';
 import { evolveConfiguration } from './evolve.js';
+import { resealPartition, type ResealOptions } from './reseal.js';
 import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
 import { configurations, publish, toConfiguration, toDocument } from './store.js';
 
 export interface ConfigurationOptions {
   destinations: DestinationCheck;
+  sealing: ResealOptions['sealing'];
   levels: Pick<LevelReader, 'upToDate'>;
 }
 
@@ -46,7 +50,7 @@ export interface ConfigurationPartition {
 export function openConfiguration(
   readModel: ReadModel,
   partition: number,
-  { destinations, levels }: ConfigurationOptions,
+  { destinations, levels, sealing }: ConfigurationOptions,
 ): ConfigurationPartition {
   const stored = readModel.collection(configurations);
   const writer = createGuardedWriter(readModel);
@@ -56,9 +60,7 @@ export function openConfiguration(
   async function loadFolded(ouIds: Iterable<string>): Promise<void> {
     const missing = [...new Set(ouIds)].filter((ouId) => !folded.has(ouId));
     if (missing.length === 0) return;
-    const found = await withClassifiedErrors(() =>
-      stored.find({ _id: { $in: missing.map(uuidToBinary) } }).toArray(),
-    );
+    const found = await findByIds(stored, missing.map(uuidToBinary));
     for (const ouId of missing)
       folded.set(ouId, { configuration: emptyNotificationConfiguration(ouId), offset: -1 });
     for (const document of found) {
@@ -109,7 +111,11 @@ export function openConfiguration(
   return {
     decide: async (incoming) => {
       const commands = incoming.flatMap((record) => {
-        const command = configurationCommand(record);
+        const command: ConfigurationCommand | null = takenOf(
+          'notification.commands',
+          configurationCommands,
+          record,
+        );
         return command ? [{ record, command }] : [];
       });
       await loadFolded(commands.map(({ command }) => command.payload.ou_id));
@@ -137,6 +143,20 @@ export function openConfiguration(
           toChannels.push(lookAnew(command.payload, after.version));
         const result = resultOf(command, after, known, destinations);
         replies.push({ to: record, reply: { outcome: 'done', ...(result !== undefined && { result }) } });
+      }
+      for (const one of incoming) {
+        const record = takenOf('notification.commands', resealingCommands, one);
+        if (!record) continue;
+        const sealedAnew = await resealPartition(stored, partition, {
+          sealing,
+          maximum: record.payload.maximum_channels,
+          at: record.payload.requested_at,
+          // What this batch has changed is not stored yet.
+          changing: current,
+        });
+        for (const [ouId, configuration] of sealedAnew.changed) current.set(ouId, configuration);
+        events.push(...sealedAnew.events.map(eventRecord));
+        replies.push({ to: record, reply: { outcome: 'done', result: sealedAnew.result } });
       }
       return { events, commands: toChannels, replies };
     },
@@ -170,23 +190,12 @@ function lookAnew(
   });
 }
 
-function configurationCommand(record: IncomingRecord): ConfigurationCommand | null {
-  if (isRecord(record, records.createChannel)) return { type: 'CreateChannel', payload: record.payload };
-  if (isRecord(record, records.replaceChannel)) return { type: 'ReplaceChannel', payload: record.payload };
-  if (isRecord(record, records.deleteChannel)) return { type: 'DeleteChannel', payload: record.payload };
-  if (isRecord(record, records.rotateChannelSecret))
-    return { type: 'RotateChannelSecret', payload: record.payload };
-  if (isRecord(record, records.createTrigger)) return { type: 'CreateTrigger', payload: record.payload };
-  if (isRecord(record, records.replaceTrigger)) return { type: 'ReplaceTrigger', payload: record.payload };
-  if (isRecord(record, records.deleteTrigger)) return { type: 'DeleteTrigger', payload: record.payload };
-  return null;
-}
-
 function configurationEvent(record: FoldedRecord): ConfigurationEvent | null {
   if (isRecord(record, records.channelCreated)) return { type: 'ChannelCreated', payload: record.payload };
   if (isRecord(record, records.channelReplaced)) return { type: 'ChannelReplaced', payload: record.payload };
   if (isRecord(record, records.channelSecretRotated))
     return { type: 'ChannelSecretRotated', payload: record.payload };
+  if (isRecord(record, records.channelResealed)) return { type: 'ChannelResealed', payload: record.payload };
   if (isRecord(record, records.channelDeleted)) return { type: 'ChannelDeleted', payload: record.payload };
   if (isRecord(record, records.triggerCreated)) return { type: 'TriggerCreated', payload: record.payload };
   if (isRecord(record, records.triggerReplaced)) return { type: 'TriggerReplaced', payload: record.payload };
@@ -203,6 +212,8 @@ function eventRecord(event: ConfigurationEvent): OutgoingRecord {
       return outgoing(records.channelReplaced, { key, payload: event.payload });
     case 'ChannelSecretRotated':
       return outgoing(records.channelSecretRotated, { key, payload: event.payload });
+    case 'ChannelResealed':
+      return outgoing(records.channelResealed, { key, payload: event.payload });
     case 'ChannelDeleted':
       return outgoing(records.channelDeleted, { key, payload: event.payload });
     case 'TriggerCreated':

@@ -9,8 +9,10 @@ export interface Channel {
   destination: records.ChannelDestination;
   signing: {
     key_id: string;
+    /** Sealed; undefined for a channel of before, until its secrets are sealed anew. */
+    secret?: string | undefined;
     /** Signs beside the other until then. */
-    previous: { key_id: string; valid_until: string } | null;
+    previous: { key_id: string; secret?: string | undefined; valid_until: string } | null;
   };
   version: number;
   created_at: string;

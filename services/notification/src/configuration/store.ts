@@ -5,6 +5,8 @@ import type { JsonValue } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   defineCollection,
+  findByIds,
+  findFields,
   isDuplicateKey,
   packJson,
   unpackJson,
@@ -100,21 +102,14 @@ export function createConfigurationReader(readModel: ReadModel): ConfigurationRe
       const wanted = [...new Set(ouIds)];
       const loaded = new Map<string, NotificationConfiguration>();
       if (wanted.length === 0) return loaded;
-      await withClassifiedErrors(async () => {
-        const found = await collection
-          .find({ _id: { $in: wanted.map(uuidToBinary) } }, { projection: { version: 1 } })
-          .toArray();
-        const versions = new Map(found.map(({ _id, version }) => [binaryToUuid(_id), version]));
-        const changed = wanted.filter((ouId) => (versions.get(ouId) ?? 0) > (kept.get(ouId)?.version ?? 0));
-        if (changed.length > 0) {
-          const documents = await collection.find({ _id: { $in: changed.map(uuidToBinary) } }).toArray();
-          for (const document of documents) {
-            const ouId = binaryToUuid(document._id);
-            // Another load may have brought a newer one in the meantime.
-            if (document.version > (kept.get(ouId)?.version ?? 0)) kept.set(ouId, toConfiguration(document));
-          }
-        }
-      });
+      const found = await findFields(collection, wanted.map(uuidToBinary), ['version']);
+      const versions = new Map(found.map(({ _id, version }) => [binaryToUuid(_id), version]));
+      const changed = wanted.filter((ouId) => (versions.get(ouId) ?? 0) > (kept.get(ouId)?.version ?? 0));
+      for (const document of await findByIds(collection, changed.map(uuidToBinary))) {
+        const ouId = binaryToUuid(document._id);
+        // Another load may have brought a newer one in the meantime.
+        if (document.version > (kept.get(ouId)?.version ?? 0)) kept.set(ouId, toConfiguration(document));
+      }
       for (const ouId of wanted) {
         const known = kept.get(ouId) ?? emptyNotificationConfiguration(ouId);
         kept.set(ouId, known);

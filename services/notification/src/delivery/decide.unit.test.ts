@@ -1,6 +1,7 @@
 // What comes of attempts, pauses and redeliveries; and the laws that hold for any sequence of them.
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
+import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import {
   attemptOf,
@@ -360,7 +361,7 @@ describe('for any course of events', () => {
           expect(state.health.failing_since === null).toBe(state.health.failures === 0);
         });
       }),
-      { numRuns: 2_000 },
+      { numRuns: Math.max(2_000, lawRuns) },
     );
   });
 });

@@ -56,7 +56,7 @@ export interface DelivererConfiguration {
   limits: Readonly<Record<DestinationType, ChannelLimits>>;
 }
 
-/** Attempts of a channel that may wait for their record: while the log is away, sending goes no further. */
+/** Attempts of a channel that may wait until their record is folded. */
 const maximumUnrecorded = 64;
 /** What is in hand is added to before it runs out. */
 const refillBelow = 100;
@@ -272,7 +272,6 @@ export function createDeliverer(
     entry: Waiting,
     release: () => void,
   ): Promise<void> {
-    let ended: { command: records.RecordAttempt; caller: Caller | null } | null = null;
     try {
       const notification = (await store.notifications([entry.notification_id])).get(entry.notification_id);
       // What was in hand may be older than what is stored.
@@ -281,13 +280,13 @@ export function createDeliverer(
         if (notification?.status === 'pending') putIn(lane, waitingOf(notification, entry.offset));
       } else {
         const command = await tried(channel, notification);
-        if (command) ended = { command, caller: notification.caller };
+        // It counts as under way until its end is on the log: only what is under way is sent again after a crash.
+        if (command) await recorded(command, notification.caller);
       }
     } finally {
       release();
       run(lane);
     }
-    if (ended) await recorded(ended.command, ended.caller);
   }
 
   /** @returns null when it was cut off by us: then nobody knows what came of it, and it is made again */

@@ -134,6 +134,21 @@ describe('isolation', () => {
     expect(simulation.sent).toHaveLength(40);
     expect(most).toBe(4);
   });
+
+  test('a kill repeats no more than a channel may have under way, however slow the log is', async () => {
+    const simulation = startSimulation({
+      destination: () => ({ after: 1, result: taken }),
+      logDelayMs: 10 * second,
+    });
+    await simulation.requestMany('channel', 40);
+    for (let kills = 1; kills <= 3; kills += 1) {
+      await simulation.clock.advance(5 * second);
+      await simulation.kill();
+    }
+    await simulation.clock.advance(hour);
+    expect(simulation.sent.filter(({ nth }) => nth > 0).length).toBeLessThanOrEqual(3 * 4);
+    expect([...simulation.notifications.values()].every(({ status }) => status === 'delivered')).toBe(true);
+  });
 });
 
 describe('order', () => {

@@ -12,7 +12,7 @@ export interface Lane {
   tests: Waiting[];
   /** The store may have more than is in hand, all of it later. */
   more: boolean;
-  /** Attempts under way. */
+  /** Attempts whose end is not on the log. */
   inFlight: number;
   /** Leads of which something is under way: what concerns one lead is sent in order. */
   readonly leads: Set<string>;

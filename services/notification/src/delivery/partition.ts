@@ -5,6 +5,7 @@ import { records, type JsonValue } from '@lead-scoring/contracts';
 import {
   isRecord,
   outgoing,
+  takenOf,
   type Decision,
   type FoldedRecord,
   type IncomingRecord,
@@ -15,6 +16,7 @@ import {
 } from '@lead-scoring/event-log';
 import { offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
+import { deliveryCommands } from '../inputs.js';
 import type { NotificationConfiguration } from '../configuration/state.js';
 import type { Clock } from './clock.js';
 import {
@@ -179,107 +181,126 @@ export function openDelivery(
       }
     };
 
-    for (const record of incoming) {
-      if (isRecord(record, records.requestNotification)) {
-        happen(decideRequest(record.payload, known(record.payload.notification_id)));
-      } else if (isRecord(record, records.recordAttempt)) {
-        const { payload } = record;
-        const { notification_id } = payload;
-        const happened = decideAttempt(payload, known(notification_id), healthOf(payload), policy);
-        happen(happened);
-        if (happened.length === 0)
+    for (const one of incoming) {
+      const record = takenOf('notification.commands', deliveryCommands, one);
+      switch (record?.type) {
+        case 'RequestNotification': {
+          happen(decideRequest(record.payload, known(record.payload.notification_id)));
+          break;
+        }
+        case 'RecordAttempt': {
+          const { payload } = record;
+          const { notification_id } = payload;
+          const happened = decideAttempt(payload, known(notification_id), healthOf(payload), policy);
+          happen(happened);
+          if (happened.length === 0)
+            afterwards.push(() => {
+              deliverer.known(payload, notification_id);
+            });
+          const after = known(notification_id);
+          const result = after && isTest(after) ? testResultOf(after) : null;
+          if (result) {
+            for (const to of [record, ...(awaiting.get(notification_id) ?? [])])
+              replies.push({ to, reply: done(result) });
+            awaiting.delete(notification_id);
+          }
+          break;
+        }
+        case 'TestChannel': {
+          const { notification_id } = record.payload;
+          const channel = channelIn(record.payload);
+          const before = known(notification_id);
+          const result = before && testResultOf(before);
+          if (result) replies.push({ to: record, reply: done(result) });
+          else if (before) awaiting.set(notification_id, [...(awaiting.get(notification_id) ?? []), record]);
+          else if (!channel) replies.push({ to: record, reply: channelNotFound });
+          else {
+            const { name, destination } = channel;
+            happen(decideTest(record.payload, { name, type: destination.type }, callerOf(record), null));
+          }
+          break;
+        }
+        case 'ResumeChannel': {
+          const { payload } = record;
+          const channel = channelIn(payload);
+          happen(decideResume(payload, healthOf(payload)));
           afterwards.push(() => {
-            deliverer.known(payload, notification_id);
+            deliverer.look(payload);
           });
-        const after = known(notification_id);
-        const result = after && isTest(after) ? testResultOf(after) : null;
-        if (result) {
-          for (const to of [record, ...(awaiting.get(notification_id) ?? [])])
-            replies.push({ to, reply: done(result) });
-          awaiting.delete(notification_id);
-        }
-      } else if (isRecord(record, records.testChannel)) {
-        const { notification_id } = record.payload;
-        const channel = channelIn(record.payload);
-        const before = known(notification_id);
-        const result = before && testResultOf(before);
-        if (result) replies.push({ to: record, reply: done(result) });
-        else if (before) awaiting.set(notification_id, [...(awaiting.get(notification_id) ?? []), record]);
-        else if (!channel) replies.push({ to: record, reply: channelNotFound });
-        else {
-          const { name, destination } = channel;
-          happen(decideTest(record.payload, { name, type: destination.type }, callerOf(record), null));
-        }
-      } else if (isRecord(record, records.resumeChannel)) {
-        const { payload } = record;
-        const channel = channelIn(payload);
-        happen(decideResume(payload, healthOf(payload)));
-        afterwards.push(() => {
-          deliverer.look(payload);
-        });
-        replies.push({
-          to: record,
-          reply: channel ? done({ status: 'active' }) : channelNotFound,
-        });
-      } else if (isRecord(record, records.redeliverNotification)) {
-        const { ou_id, notification_id, redelivery_id, requested_at, actor } = record.payload;
-        const found = asked.get(notification_id);
-        const caller = callerOf(record);
-        if (found?.ou_id !== ou_id) replies.push({ to: record, reply: deliveryNotFound });
-        else
-          commands.push(
-            outgoing(records.redeliverNotifications, {
-              key: found.channel_id,
-              payload: {
-                ou_id,
-                channel_id: found.channel_id,
-                redelivery_id,
-                notification_ids: [notification_id],
-                requested_at,
-                actor,
-              },
-              ...(caller && { headers: headersOf(caller) }),
-            }),
-          );
-      } else if (isRecord(record, records.redeliverNotifications)) {
-        const { payload } = record;
-        const range = ranges.get(record);
-        if (!channelIn(payload) || !range) {
-          replies.push({ to: record, reply: channelNotFound });
-          continue;
-        }
-        const wanted = range.ids.flatMap((id) => known(id) ?? []);
-        if (payload.notification_ids && wanted.length === 0) {
-          // Forgotten since it was found.
-          replies.push({ to: record, reply: deliveryNotFound });
-          continue;
-        }
-        const happened = decideRedelivery(payload, wanted);
-        happen(happened);
-        if (range.after !== undefined)
-          commands.push(
-            outgoing(records.redeliverNotifications, {
-              key: payload.channel_id,
-              payload: { ...payload, after: range.after },
-            }),
-          );
-        // The first step answers for all of them.
-        if (payload.after === undefined)
           replies.push({
             to: record,
-            reply: done({
-              redelivered:
-                range.count ??
-                happened.reduce((sum, event) => sum + event.payload.notification_ids.length, 0),
-            }),
+            reply: channel ? done({ status: 'active' }) : channelNotFound,
           });
-      } else if (isRecord(record, records.forgetLead)) {
-        happen([decideForgetting(record.payload)]);
-      } else if (isRecord(record, records.beginDelivery)) {
-        if (record.payload.owner === owner)
-          afterwards.push(() => {
-            deliverer.begin();
-          });
+          break;
+        }
+        case 'RedeliverNotification': {
+          const { ou_id, notification_id, redelivery_id, requested_at, actor } = record.payload;
+          const found = asked.get(notification_id);
+          const caller = callerOf(record);
+          if (found?.ou_id !== ou_id) replies.push({ to: record, reply: deliveryNotFound });
+          else
+            commands.push(
+              outgoing(records.redeliverNotifications, {
+                key: found.channel_id,
+                payload: {
+                  ou_id,
+                  channel_id: found.channel_id,
+                  redelivery_id,
+                  notification_ids: [notification_id],
+                  requested_at,
+                  actor,
+                },
+                ...(caller && { headers: headersOf(caller) }),
+              }),
+            );
+          break;
+        }
+        case 'RedeliverNotifications': {
+          const { payload } = record;
+          const range = ranges.get(record);
+          if (!channelIn(payload) || !range) {
+            replies.push({ to: record, reply: channelNotFound });
+            continue;
+          }
+          const wanted = range.ids.flatMap((id) => known(id) ?? []);
+          if (payload.notification_ids && wanted.length === 0) {
+            // Forgotten since it was found.
+            replies.push({ to: record, reply: deliveryNotFound });
+            continue;
+          }
+          const happened = decideRedelivery(payload, wanted);
+          happen(happened);
+          if (range.after !== undefined)
+            commands.push(
+              outgoing(records.redeliverNotifications, {
+                key: payload.channel_id,
+                payload: { ...payload, after: range.after },
+              }),
+            );
+          // The first step answers for all of them.
+          if (payload.after === undefined)
+            replies.push({
+              to: record,
+              reply: done({
+                redelivered:
+                  range.count ??
+                  happened.reduce((sum, event) => sum + event.payload.notification_ids.length, 0),
+              }),
+            });
+          break;
+        }
+        case 'ForgetLead': {
+          happen([decideForgetting(record.payload)]);
+          break;
+        }
+        case 'BeginDelivery': {
+          if (record.payload.owner === owner)
+            afterwards.push(() => {
+              deliverer.begin();
+            });
+          break;
+        }
+        case undefined:
       }
     }
     if (events.length === 0) runAfterwards();

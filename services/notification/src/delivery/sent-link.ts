@@ -3,7 +3,7 @@ import type { NotificationPayload } from '@lead-scoring/contracts';
 import type { ShareLink, ShareLinks } from '../share-links.js';
 import { firedOf, type Notification } from './state.js';
 
-/** The link as it is sent at this time; null when none was made, when it has ended, or when another would be made now. */
+/** The link as it is sent at this time; null when none was made, when it has ended, or when the key that it was made with is gone. */
 export function linkToSend(
   { payload, share }: Pick<Notification, 'payload' | 'share'>,
   links: ShareLinks | null,
@@ -11,8 +11,7 @@ export function linkToSend(
 ): ShareLink | null {
   const fired = firedOf({ payload });
   if (!fired || !share || Date.parse(share.expires_at) <= at.getTime()) return null;
-  const link = links?.of(fired.firing_id);
-  return link?.fields.share_id === share.id ? link : null;
+  return links?.made(fired.firing_id, share.id) ?? null;
 }
 
 export function withLink(payload: NotificationPayload, { url }: ShareLink): NotificationPayload {

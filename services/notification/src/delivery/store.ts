@@ -407,12 +407,11 @@ export function createDeliveryStore(
 
   return {
     notifications: async (ids) => valuesOf(await loadNotifications(ids)),
-    find: (ids) =>
-      withClassifiedErrors(async () => {
-        await writing;
-        const found = await stored.find({ _id: { $in: [...ids].map(uuidToBinary) } }).toArray();
-        return new Map(found.map((document) => [binaryToUuid(document._id), toNotification(document)]));
-      }),
+    find: async (ids) => {
+      await writing;
+      const found = await findByIds(stored, [...ids].map(uuidToBinary));
+      return new Map(found.map((document) => [binaryToUuid(document._id), toNotification(document)]));
+    },
     health: async (ids) => valuesOf(await loadHealth(ids)),
     fold,
     written: () => writing,

@@ -4,6 +4,7 @@ import { emptyConfiguration, projectorNames, type ScoringConfiguration } from '@
 import { createProjector, endOffsets, type EventLog, type ProjectorOptions } from '@lead-scoring/event-log';
 import {
   createExplanationReader,
+  explanationInputs,
   openExplanationPartition,
   readConfigurations,
   toldFields,
@@ -123,7 +124,7 @@ export function createExplanationsProjector(
   return createProjector(log, {
     ...options,
     name: explanationsProjector,
-    inputs: ['scoring.events'],
+    inputs: explanationInputs,
     rebuildsWith: 'notification',
     isRetriable,
     isSilence,

@@ -2,6 +2,7 @@
 // never been another.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
+import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import {
   act,
@@ -141,7 +142,7 @@ describe('a lead that is deleted and begins anew', () => {
         expect(left(run.events)).toEqual(left(alone.events));
         expect(isExplained(run.state)).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: Math.max(500, lawRuns) },
     );
   });
 

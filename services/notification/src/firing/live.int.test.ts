@@ -1,7 +1,7 @@
 // Firing on real servers, with owners that come and go: each crossing fires once, and asks for each channel once.
 import { expect, test } from '@jest/globals';
 import { notificationIdOf, records } from '@lead-scoring/contracts';
-import { createProcessor, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { createProcessor, outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-log';
 import { explanationCollections } from '@lead-scoring/explanations';
 import { createCheckpoints } from '@lead-scoring/read-model';
 import { openServiceRig } from '@lead-scoring/testing/service-rig';
@@ -33,7 +33,7 @@ async function startFiring() {
     rig.run(
       createProcessor(log, {
         name,
-        inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
+        inputs: takingAll('scoring.events', 'ingest.events', 'notification.commands'),
         output: 'notification.events',
         open: (partition) => {
           const checkpoints = createCheckpoints(readModel);

@@ -11,8 +11,8 @@ import {
 import { leadKey, nameOf as shownName, type LeadAccount } from '@lead-scoring/explanations';
 import {
   BatchTooLarge,
-  isRecord,
   outgoing,
+  takenOf,
   type Decision,
   type FoldedRecord,
   type IncomingRecord,
@@ -23,12 +23,13 @@ import {
   createGuardedWriter,
   createStateCache,
   deletePartition,
+  findByIds,
   insertMissing,
   keyOf,
   offsetToNumber,
-  withClassifiedErrors,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { firingInputs } from '../inputs.js';
 import type { ShareLinks } from '../share-links.js';
 import {
   createLeadAccounts,
@@ -119,8 +120,6 @@ const writtenAtOnce = 200;
  * all that is decided meanwhile, a good part of the processor for seconds.
  */
 const writtenWithinMs = 20_000;
-/** Ids looked up in one call. */
-const chunkSize = 1_000;
 
 function refuse(isTooMuch: boolean): void {
   if (isTooMuch)
@@ -245,44 +244,51 @@ export function openFiring(
       decided.set(ouId, versions);
       return versions;
     };
-    for (const record of incoming) {
-      if (isRecord(record, records.leadScored))
-        versionsOf(record.payload.ou_id).add(record.payload.configuration_version);
-      else if (
-        isRecord(record, records.eventsIngested) ||
-        isRecord(record, records.leadRemoved) ||
-        isRecord(record, records.leadDeleted)
-      )
-        versionsOf(record.payload.ou_id);
+    const taken = incoming.flatMap((record) => takenByFiring(record) ?? []);
+    for (const record of taken) {
+      const versions = versionsOf(record.payload.ou_id);
+      if (record.type === 'LeadScored') versions.add(record.payload.configuration_version);
     }
     const concerned = new Map<IncomingRecord, Concerned>();
     if (decided.size === 0) return concerned;
     const triggersOf = await triggerReader.load(decided);
-    for (const record of incoming) {
-      if (isRecord(record, records.leadScored)) {
-        const { payload } = record;
-        const triggers = triggersOf(payload.ou_id, payload.configuration_version);
-        if (!concernsScored(payload, triggers)) continue;
-        const source = sourceOf('scoring.events', record);
-        const decide = (state: LeadState) => decideScored(payload, source, state, triggers);
-        concerned.set(record, { ...told(payload), source, decide });
-      } else if (isRecord(record, records.eventsIngested)) {
-        const { payload } = record;
-        const triggers = triggersOf(payload.ou_id);
-        if (!concernsIngested(payload, triggers)) continue;
-        const source = sourceOf('ingest.events', record);
-        const decide = (state: LeadState) => decideIngested(payload, source, state, triggers);
-        concerned.set(record, { ...told(payload), source, decide });
-      } else {
-        const deleted = deletionIn(record);
-        if (!deleted) continue;
-        const { deletion, source } = deleted;
-        const isWatched = triggersOf(deletion.ou_id).version > 0;
-        const { ou_id, lead_id } = deletion;
-        const decide = (state: LeadState) => decideDeletion(deletion, source, state, isWatched);
-        concerned.set(record, { ou_id, lead_id, aliases: [], source, decide });
+    const forget = (record: TakenByFiring, deletion: Deletion, source: Source) => {
+      const isWatched = triggersOf(deletion.ou_id).version > 0;
+      const { ou_id, lead_id } = deletion;
+      const decide = (state: LeadState) => decideDeletion(deletion, source, state, isWatched);
+      concerned.set(record, { ou_id, lead_id, aliases: [], source, decide });
+    };
+    for (const record of taken)
+      switch (record.type) {
+        case 'LeadScored': {
+          const { payload } = record;
+          const triggers = triggersOf(payload.ou_id, payload.configuration_version);
+          if (!concernsScored(payload, triggers)) continue;
+          const source = sourceOf('scoring.events', record);
+          const decide = (state: LeadState) => decideScored(payload, source, state, triggers);
+          concerned.set(record, { ...told(payload), source, decide });
+          break;
+        }
+        case 'EventsIngested': {
+          const { payload } = record;
+          const triggers = triggersOf(payload.ou_id);
+          if (!concernsIngested(payload, triggers)) continue;
+          const source = sourceOf('ingest.events', record);
+          const decide = (state: LeadState) => decideIngested(payload, source, state, triggers);
+          concerned.set(record, { ...told(payload), source, decide });
+          break;
+        }
+        case 'LeadRemoved': {
+          const deletion = { ...record.payload, at: record.payload.removed_at };
+          forget(record, deletion, sourceOf('scoring.events', record));
+          break;
+        }
+        case 'LeadDeleted': {
+          const deletion = { ...record.payload, at: record.payload.deleted_at };
+          forget(record, deletion, sourceOf('ingest.events', record));
+          break;
+        }
       }
-    }
     return concerned;
   }
 
@@ -304,15 +310,11 @@ export function openFiring(
         return [key];
       });
       const found: [string, KnownLead][] = [];
-      for (let from = 0; from < keys.length; from += chunkSize)
-        await withClassifiedErrors(async () => {
-          const chunk = keys.slice(from, from + chunkSize);
-          for (const document of await storedStates.find({ _id: { $in: chunk } }).toArray()) {
-            const [name, lead] = byKey.get(keyOf(document._id)) ?? [];
-            if (name !== undefined && lead)
-              found.push([name, { state: toLeadState(document, lead), offset: document.offset }]);
-          }
-        });
+      for (const document of await findByIds(storedStates, keys)) {
+        const [name, lead] = byKey.get(keyOf(document._id)) ?? [];
+        if (name !== undefined && lead)
+          found.push([name, { state: toLeadState(document, lead), offset: document.offset }]);
+      }
       return found;
     });
     return new Map([...loaded, ...inHand]);
@@ -475,18 +477,13 @@ function told({ ou_id, lead_id, aliases, fields }: records.LeadScored | records.
   return { ou_id, lead_id, aliases, fields };
 }
 
-function deletionIn(record: IncomingRecord): { deletion: Deletion; source: Source } | null {
-  if (isRecord(record, records.leadRemoved))
-    return {
-      deletion: { ...record.payload, at: record.payload.removed_at },
-      source: sourceOf('scoring.events', record),
-    };
-  if (isRecord(record, records.leadDeleted))
-    return {
-      deletion: { ...record.payload, at: record.payload.deleted_at },
-      source: sourceOf('ingest.events', record),
-    };
-  return null;
+type TakenByFiring = NonNullable<ReturnType<typeof takenByFiring>>;
+
+function takenByFiring(record: IncomingRecord) {
+  return (
+    takenOf('scoring.events', firingInputs['scoring.events'], record) ??
+    takenOf('ingest.events', firingInputs['ingest.events'], record)
+  );
 }
 
 function sourceOf(topic: Source['topic'], { partition, offset }: IncomingRecord): Source {

@@ -1,7 +1,13 @@
 // The deliveries of the service on real servers: its processor with nothing but deliveries, real senders, and channels that
 // a test configures.
 import { records } from '@lead-scoring/contracts';
-import { createProcessor, outgoing, requestRebuild, type OutgoingRecord } from '@lead-scoring/event-log';
+import {
+  createProcessor,
+  outgoing,
+  requestRebuild,
+  takingAll,
+  type OutgoingRecord,
+} from '@lead-scoring/event-log';
 import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
 import { createCheckpoints } from '@lead-scoring/read-model';
 import { createSealing } from '@lead-scoring/service';
@@ -72,7 +78,7 @@ export async function startDeliveryRig({
     return rig.run(
       createProcessor(rig.log, {
         name: processorName,
-        inputs: ['notification.commands'],
+        inputs: takingAll('notification.commands'),
         output: 'notification.events',
         open: (partition) => {
           const checkpoints = createCheckpoints(readModel);

@@ -77,6 +77,8 @@ export interface SimulationOptions {
   channels?: Channel[];
   /** Milliseconds from what the store looks at to its answer. */
   storeDelayMs?: number;
+  /** Milliseconds that the log takes for the end of an attempt. */
+  logDelayMs?: number;
 }
 
 export function startSimulation({
@@ -86,6 +88,7 @@ export function startSimulation({
   slots = () => createSlots({ maximum: 1_000, forAiling: 200 }),
   channels: known = [channelOf()],
   storeDelayMs = 0,
+  logDelayMs = 0,
 }: SimulationOptions = {}): Simulation {
   const clock = createVirtualClock();
   const start = clock.now();
@@ -145,9 +148,9 @@ export function startSimulation({
           return passed(after).then(() => result);
         },
         record: async (attempt) => {
+          await passed(logDelayMs);
           // What a dead process would still like to say, it does not.
           if (own !== generation) return new Promise(() => undefined);
-          await Promise.resolve();
           const { notification_id, channel_id, ou_id } = attempt;
           const happened = decideAttempt(
             attempt,

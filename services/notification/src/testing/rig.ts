@@ -17,6 +17,7 @@ import type { MailSettings } from '../delivery/senders/email.js';
 import type { SlackSettings } from '../delivery/senders/slack.js';
 import { createCatchUp, createExplanations, createExplanationsProjector } from '../firing/explanations.js';
 import { createTriggerReader } from '../firing/trigger-reader.js';
+import { notificationInputs } from '../inputs.js';
 import { createLevelReader } from '../levels/reader.js';
 import { openPartition, processorName } from '../partition-state.js';
 import { notificationQueries } from '../queries.js';
@@ -37,12 +38,14 @@ export async function startRig({
   appUrl,
   slack = null,
   mail = null,
+  secrets = 'a secret of tests that is long enough',
 }: {
   partitions?: number;
   targets?: string[];
   appUrl?: string;
   slack?: SlackSettings | null;
   mail?: MailSettings | null;
+  secrets?: Parameters<typeof createSealing>[0];
 } = {}): Promise<Rig> {
   const rig = await openServiceRig({
     service: processorName,
@@ -51,7 +54,7 @@ export async function startRig({
     partitions,
   });
   const { log, readModel, logger, onFatal } = rig;
-  const sealing = createSealing('a secret of tests that is long enough');
+  const sealing = createSealing(secrets);
   const shareLinks = createShareLinks(sealing, appUrl);
   const outbound = createOutbound({
     userAgent: 'LeadScoring-Notifications/1.0',
@@ -66,6 +69,7 @@ export async function startRig({
     configuration: {
       destinations: createDestinationCheck(outbound, sealing, { slack: false, email: true }),
       levels,
+      sealing,
     },
     firing: {
       triggers: createTriggerReader(configurations, levels),
@@ -87,7 +91,7 @@ export async function startRig({
   await rig.run(
     createProcessor(log, {
       name: processorName,
-      inputs: ['scoring.events', 'ingest.events', 'notification.commands'],
+      inputs: notificationInputs,
       output: 'notification.events',
       commandsTo: ['share.commands'],
       open: (partition, _touch, lease) =>

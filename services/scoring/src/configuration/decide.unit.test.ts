@@ -11,6 +11,7 @@ import {
   type ConfigurationEvent,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
+import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import {
   at,
@@ -342,7 +343,7 @@ describe('laws', () => {
         const names = [...state.rulesets.values()].map(({ name }) => name.toLowerCase());
         expect(new Set(names).size).toBe(names.length);
       }),
-      { numRuns: 500 },
+      { numRuns: Math.max(500, lawRuns) },
     );
   });
 });

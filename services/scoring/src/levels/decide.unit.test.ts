@@ -9,6 +9,7 @@ import {
   routes,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
+import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import { decideConfiguration, resultOf } from '../configuration/decide.js';
 import { idOf, ouId, setLevels, type LevelBuilder } from '../testing/builders.js';
@@ -216,7 +217,7 @@ describe('laws', () => {
         expect(when(levels).outcome).toBe(twice ? 'rejected' : 'done');
         expect(when([...levels].reverse()).outcome).toBe(twice ? 'rejected' : 'done');
       }),
-      { numRuns: 500 },
+      { numRuns: Math.max(500, lawRuns) },
     );
   });
 

@@ -6,6 +6,7 @@ import { underLease } from '@lead-scoring/read-model';
 import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import type { ConfigurationCommand } from '../configuration/events.js';
 import { createConfigurationReader } from '../configuration/store.js';
+import { scoringInputs } from '../inputs.js';
 import { openPartition, processorName, scoringCollections } from '../partition-state.js';
 import { scoringQueries } from '../queries.js';
 import { ouId } from './builders.js';
@@ -43,7 +44,7 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
     return rig.run(
       createProcessor(log, {
         name: processorName,
-        inputs: ['ingest.events', 'scoring.commands'],
+        inputs: scoringInputs,
         output: 'scoring.events',
         open: (partition, _touch, lease) =>
           Promise.resolve(

@@ -3,6 +3,7 @@ import { records } from '@lead-scoring/contracts';
 import {
   isRecord,
   outgoing,
+  takenOf,
   type Decision,
   type FoldedRecord,
   type IncomingRecord,
@@ -19,6 +20,7 @@ import {
   uuidToBinary,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { shareInputs } from '../inputs.js';
 import { beginRebuild, type EndOf } from '../rebuilds.js';
 import { decideShare, presenceTold, type LeadPresence } from './decide.js';
 import type { ShareCommand, ShareEvent } from './events.js';
@@ -53,7 +55,7 @@ export function openSharePartition(
 
     decide: async (incoming: IncomingRecord[]): Promise<Decision> => {
       const commands = incoming.flatMap((record) => {
-        const command = shareCommand(record);
+        const command: ShareCommand | null = takenOf('share.commands', shareInputs['share.commands'], record);
         return command ? [{ record, command }] : [];
       });
       const [stored, presenceOf] = await Promise.all([
@@ -130,12 +132,6 @@ export function openSharePartition(
       await deletePartition(readModel, shares, partition, touch);
     },
   };
-}
-
-function shareCommand(record: IncomingRecord): ShareCommand | null {
-  if (isRecord(record, records.createShare)) return { type: 'CreateShare', payload: record.payload };
-  if (isRecord(record, records.revokeShare)) return { type: 'RevokeShare', payload: record.payload };
-  return null;
 }
 
 function shareEvent(record: FoldedRecord): ShareEvent | null {

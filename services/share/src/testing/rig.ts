@@ -13,13 +13,18 @@ import {
   type OutgoingRecord,
   type RecordPosition,
 } from '@lead-scoring/event-log';
-import { createExplanationReader, openExplanationPartition } from '@lead-scoring/explanations';
+import {
+  createExplanationReader,
+  explanationInputs,
+  openExplanationPartition,
+} from '@lead-scoring/explanations';
 import { underLease } from '@lead-scoring/read-model';
 import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { openServiceRig, type Answer, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { createCatchingUp } from '../catching-up.js';
 import { shareCollections } from '../collections.js';
 import { createFindLeads, projectorName } from '../explanation/find-leads.js';
+import { shareInputs } from '../inputs.js';
 import type { ShareCommand } from '../links/events.js';
 import { openSharePartition, processorName } from '../links/partition-state.js';
 import { shareQueries } from '../queries.js';
@@ -79,7 +84,7 @@ export async function startRig({
     rig.run(
       createProjector(log, {
         name: projectorName,
-        inputs: ['scoring.events'],
+        inputs: explanationInputs,
         rebuildsWith: processorName,
         open: (partition, _touch, lease) =>
           Promise.resolve(
@@ -98,7 +103,7 @@ export async function startRig({
   await rig.run(
     createProcessor(log, {
       name: processorName,
-      inputs: ['share.commands'],
+      inputs: shareInputs,
       output: 'share.events',
       open: (partition, _touch, lease) =>
         Promise.resolve(

@@ -5,6 +5,7 @@ import { createProcessor, outgoing } from '@lead-scoring/event-log';
 import { underLease } from '@lead-scoring/read-model';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { analysisQueries } from '../analyses/queries.js';
+import { siteAnalysisInputs } from '../inputs.js';
 import { openPartition, processorName, siteAnalysisCollections } from '../partition-state.js';
 import { createAnalysisRunner } from '../running/runner.js';
 import { at, ouId } from './builders.js';
@@ -66,7 +67,7 @@ export async function startRig({ partitions = 2 } = {}): Promise<Rig> {
     const stopProcessor = await rig.run(
       createProcessor(log, {
         name: processorName,
-        inputs: ['site-analysis.commands'],
+        inputs: siteAnalysisInputs,
         output: 'site-analysis.events',
         open: (partition, _touch, lease) =>
           Promise.resolve(

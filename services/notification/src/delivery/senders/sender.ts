@@ -34,6 +34,7 @@ export type Send<Type extends DestinationType = DestinationType> = (
 /** What of secrets a sender needs: @lead-scoring/service's Sealing has it. */
 export interface Secrets {
   unseal(sealed: string, context: string): string;
+  /** Of a channel that has none stored. */
   signingSecret(keyId: string): string;
 }
 

@@ -94,7 +94,7 @@ export function createSenders({
       if (error instanceof SecretUnreadable)
         return failed(
           'internal',
-          'A secret of the channel cannot be opened: SEALING_SECRET is not the one that it was sealed with.',
+          'A secret of the channel cannot be opened: neither SEALING_SECRET nor SEALING_SECRET_PREVIOUS is the one that it was sealed with.',
         );
       throw error;
     }

@@ -1,5 +1,5 @@
 // Sends to webhooks: the payload, signed.
-import { deliveryHeader, shownPartsOf } from '@lead-scoring/contracts';
+import { deliveryHeader, shownPartsOf, signingContext } from '@lead-scoring/contracts';
 import type { Outbound } from '@lead-scoring/outbound';
 import type { Channel } from '../../configuration/state.js';
 import { signatureHeaders } from '../sign.js';
@@ -23,7 +23,11 @@ export function createWebhookSender(
           id: notification_id,
           at,
           body,
-          secrets: signingKeysOf(channel, at).map((keyId) => secrets.signingSecret(keyId)),
+          secrets: signingKeysOf(channel, at).map(({ key_id, secret }) =>
+            secret === undefined
+              ? secrets.signingSecret(key_id)
+              : secrets.unseal(secret, signingContext(key_id)),
+          ),
         }),
         [deliveryHeader]: notification_id,
         ...(authorization !== null && { authorization }),
@@ -45,7 +49,10 @@ function secretPartsOf(url: string): string[] {
 }
 
 /** The newest first; the one before it until the receiver has had time to change. */
-export function signingKeysOf({ signing }: Pick<Channel, 'signing'>, at: Date): string[] {
-  const { key_id, previous } = signing;
-  return previous && at.getTime() < Date.parse(previous.valid_until) ? [key_id, previous.key_id] : [key_id];
+export function signingKeysOf(
+  { signing }: Pick<Channel, 'signing'>,
+  at: Date,
+): Pick<Channel['signing'], 'key_id' | 'secret'>[] {
+  const { previous } = signing;
+  return previous && at.getTime() < Date.parse(previous.valid_until) ? [signing, previous] : [signing];
 }

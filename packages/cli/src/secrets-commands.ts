@@ -1,0 +1,150 @@
+// `lead-scoring secrets`: with which key the secrets of channels are sealed, and sealing them anew. The services have the
+// keys, the command line has none: it asks the notification service. docs/runbooks/secrets.md
+import { records } from '@lead-scoring/contracts';
+import {
+  createRecordWriter,
+  createRequester,
+  listLag,
+  outgoing,
+  ReplyTimeout,
+  type EventLog,
+  type Requester,
+} from '@lead-scoring/event-log';
+import { CommandFailed, exitCodes } from './errors.js';
+import { withEventLog } from './log-commands.js';
+import type { Output } from './output.js';
+import type { Settings } from './settings.js';
+
+/** Of all partitions. */
+export interface SealedSecrets {
+  /** Ids of the current key, as each process of the service says: one, once all have been started with the same. */
+  keyIds: string[];
+  /** Channels whose secrets were sealed anew. */
+  channels: number;
+  current: number;
+  superseded: number;
+  unreadable: number;
+}
+
+/** In one transaction: their secrets are a few KB each. */
+const channelsAtOnce = 100;
+const patienceMs = 30_000;
+
+/** @returns the exit code: not 0 while the previous key is needed, or a secret cannot be opened */
+export async function showSecrets(
+  flags: { json?: boolean },
+  settings: Settings,
+  output: Output,
+): Promise<number> {
+  return report(await withEventLog(settings, (log) => countSecrets(log, patienceMs)), flags, output);
+}
+
+/** @returns the exit code: as of `showSecrets` */
+export async function resealSecrets(
+  flags: { json?: boolean },
+  settings: Settings,
+  output: Output,
+): Promise<number> {
+  return report(
+    await withEventLog(settings, (log) => askAll(log, channelsAtOnce, patienceMs)),
+    flags,
+    output,
+  );
+}
+
+/** Seals nothing anew. */
+export function countSecrets(log: EventLog, timeoutMs: number): Promise<SealedSecrets> {
+  return askAll(log, 0, timeoutMs);
+}
+
+/** What `doctor` and `secrets` say of it. */
+export function secretsSentence({ keyIds, current, superseded, unreadable }: SealedSecrets): string {
+  const total = current + superseded + unreadable;
+  if (total === 0) return 'none yet';
+  const parts = [`${current} of ${total} sealed with the current key (${keyIds.join(', ')})`];
+  if (superseded > 0) parts.push(`${superseded} with the previous key or in the form of before`);
+  if (unreadable > 0) parts.push(`${unreadable} with a key that the service does not have`);
+  return parts.join(', ');
+}
+
+/** Whether all processes have one current key, and nothing that is stored needs another. */
+export function isExchanged({ keyIds, superseded, unreadable }: SealedSecrets): boolean {
+  return keyIds.length <= 1 && superseded === 0 && unreadable === 0;
+}
+
+function report(found: SealedSecrets, flags: { json?: boolean }, output: Output): number {
+  const { channels } = found;
+  if (flags.json === true) output.write(`${JSON.stringify(found, null, 2)}\n`);
+  else {
+    if (channels > 0) output.write(`Channels whose secrets were sealed anew: ${channels}.\n`);
+    output.write(`Secrets of channels: ${secretsSentence(found)}.\n`);
+    output.note(adviceOn(found));
+  }
+  return isExchanged(found) ? exitCodes.done : exitCodes.incomplete;
+}
+
+function adviceOn({ keyIds, superseded, unreadable }: SealedSecrets): string {
+  if (keyIds.length > 1)
+    return 'The processes of the notification service have different current keys: start them all with the same, then look again.\n';
+  if (superseded > 0)
+    return '`lead-scoring secrets reseal` seals them anew; until then SEALING_SECRET_PREVIOUS, where it is set, has to stay: docs/runbooks/secrets.md\n';
+  if (unreadable > 0)
+    return 'Set SEALING_SECRET_PREVIOUS to the key that they were sealed with, or put these channels anew: docs/runbooks/secrets.md\n';
+  return 'Nothing stored needs SEALING_SECRET_PREVIOUS.\n';
+}
+
+async function askAll(log: EventLog, maximum: number, timeoutMs: number): Promise<SealedSecrets> {
+  if ((await listLag(log, 'notification')).length === 0)
+    throw new CommandFailed(
+      `notification has read nothing yet in the namespace "${log.config.namespace}". Is NAMESPACE right, and has the system ever run?`,
+      exitCodes.data,
+    );
+  await log.prepare();
+  const writer = await createRecordWriter(log).start();
+  const requester = await createRequester(log, { writer: writer.value }).start();
+  try {
+    const answers = await Promise.all(
+      Array.from({ length: log.config.partitions }, (_, partition) =>
+        askPartition(requester.value, partition, maximum, timeoutMs),
+      ),
+    );
+    return answers.reduce<SealedSecrets>(
+      (sum, { key_id, channels, secrets }) => ({
+        keyIds: [...new Set([...sum.keyIds, key_id])],
+        channels: sum.channels + channels,
+        current: sum.current + secrets.current,
+        superseded: sum.superseded + secrets.superseded,
+        unreadable: sum.unreadable + secrets.unreadable,
+      }),
+      { keyIds: [], channels: 0, current: 0, superseded: 0, unreadable: 0 },
+    );
+  } finally {
+    await requester.stop();
+    await writer.stop();
+  }
+}
+
+/** Until nothing is left to seal anew. */
+async function askPartition(
+  requester: Requester,
+  partition: number,
+  maximum: number,
+  timeoutMs: number,
+): Promise<records.ResealResult> {
+  for (let channels = 0; ;) {
+    const payload = { maximum_channels: maximum, requested_at: new Date().toISOString() };
+    const command = outgoing(records.resealSecrets, { key: String(partition), partition, payload });
+    const reply = await requester.request(command, { timeoutMs }).catch((error: unknown) => {
+      if (!(error instanceof ReplyTimeout)) throw error;
+      throw new CommandFailed(
+        `The notification service did not answer for partition ${partition} within ${timeoutMs / 1_000} s. Is it running? \`lead-scoring doctor\` tells.`,
+        exitCodes.unavailable,
+        { cause: error },
+      );
+    });
+    if (reply.outcome === 'rejected') throw new CommandFailed(reply.message, exitCodes.unavailable);
+    const answer = records.resealResult.parse(reply.result);
+    channels += answer.channels;
+    if (answer.channels === 0 || answer.secrets.superseded === 0) return { ...answer, channels };
+  }
+}

@@ -1,0 +1,74 @@
+// The schemas that other versions of the system have registered, fetched when a record names them.
+import type { Ajv, ValidateFunction } from 'ajv';
+import { EventLogUnavailable } from './errors.js';
+import type { RegisteredSchema } from './registered-schema.js';
+import type { RegistryClient } from './registry-client.js';
+
+const schemasKept = 1_000;
+
+export class ForeignSchemas {
+  /** With each schema, the subjects that it is registered under; null for an id of something else. */
+  readonly #byId = new Map<number, { schema: RegisteredSchema; subjects: ReadonlySet<string> } | null>();
+  readonly #library: ReturnType<RegistryClient['library']>;
+
+  /** @param isOwnSubject whether a record type of this namespace has the subject */
+  constructor(
+    private readonly registry: RegistryClient,
+    ajv: Ajv,
+    private readonly isOwnSubject: (subject: string) => boolean,
+  ) {
+    this.#library = registry.library(ajv);
+  }
+
+  /** Whether the schema was fetched, also where it turned out to be something else. */
+  has(id: number): boolean {
+    return this.#byId.has(id);
+  }
+
+  /** The schema with this id, if it was fetched and is registered under this subject. */
+  find(subject: string, id: number): RegisteredSchema | undefined {
+    const found = this.#byId.get(id);
+    return found?.subjects.has(subject) ? found.schema : undefined;
+  }
+
+  /** Fetches a schema. @throws EventLogUnavailable where the registry is away */
+  async load(id: number): Promise<void> {
+    if (this.#byId.size >= schemasKept) this.#byId.clear();
+    const subjects = await this.#subjectsOf(id);
+    // A schema that was only just registered may not be known everywhere: the next record that names it asks again.
+    if (subjects === undefined) return;
+    const validate = subjects.length === 0 ? undefined : await this.#check(id);
+    this.#byId.set(id, validate ? { schema: { id, validate }, subjects: new Set(subjects) } : null);
+  }
+
+  /** The subjects of this namespace that a schema is registered under; undefined where the registry has no such schema. */
+  async #subjectsOf(id: number): Promise<string[] | undefined> {
+    const { status, body } = await this.registry.ask('GET', `/schemas/ids/${id}/versions`);
+    if (status === 404 && errorCodeIn(body) === schemaNotFound) return undefined;
+    if (status !== 200 || !Array.isArray(body))
+      throw new EventLogUnavailable(`the schema registry answered ${status} when asked for schema ${id}`);
+    return (body as { subject?: unknown }[])
+      .map(({ subject }) => String(subject))
+      .filter((subject) => this.isOwnSubject(subject));
+  }
+
+  /** The check of a JSON Schema; undefined for a schema of another kind. */
+  async #check(id: number): Promise<ValidateFunction | undefined> {
+    const schema = await this.#library.getSchema(id).catch((error: unknown) => {
+      throw new EventLogUnavailable(`schema ${id} could not be read from the registry`, error);
+    });
+    return 'validate' in schema ? (schema.validate as ValidateFunction) : undefined;
+  }
+}
+
+/** How a registry says that it has no schema of an id, and not something in front of it that has no such page. */
+const schemaNotFound = 40403;
+
+function errorCodeIn(body: unknown): number | undefined {
+  return typeof body === 'object' &&
+    body !== null &&
+    'error_code' in body &&
+    typeof body.error_code === 'number'
+    ? body.error_code
+    : undefined;
+}

@@ -1,0 +1,114 @@
+// What keeps this process out of a server, and which setting to change: said for each way in which that shows.
+import type { ServerAccess } from '@lead-scoring/contracts';
+import { asError, EventLogUnavailable } from '../errors.js';
+
+interface Fault {
+  /** Of Node.js' error, or of the protocol's. */
+  code: string;
+  message: string;
+}
+
+/** The error and its causes, the outermost first. */
+function faultsOf(error: unknown): Fault[] {
+  const faults: Fault[] = [];
+  for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth++) {
+    const { code, type, message, cause, originalError } = at as Record<string, unknown>;
+    const named = typeof type === 'string' ? type : typeof code === 'string' ? code : '';
+    faults.push({ code: named, message: typeof message === 'string' ? message : '' });
+    at = cause ?? originalError;
+  }
+  return faults;
+}
+
+const untrusted =
+  /self[- ]signed certificate|unable to (verify the first|get (local )?issuer) certificate|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO/i;
+const otherName = /ERR_TLS_CERT_ALTNAME_INVALID|does not match certificate/i;
+const wantsCertificate = /alert (certificate required|bad certificate|handshake failure|number (116|42|40))/i;
+const notTls = /wrong version number|packet length too long|EPROTO|socket disconnected before secure TLS/i;
+
+function tlsProblem(text: string, caVariable: string): string | undefined {
+  if (untrusted.test(text))
+    return `its certificate is not signed by an authority that is trusted here: set ${caVariable} to the PEM file of the authority that signed it`;
+  if (otherName.test(text))
+    return 'its certificate is for another name than the one that it is reached by: use a name that is in the certificate';
+  return undefined;
+}
+
+/**
+ * Why Kafka does not let us in, and what to set; undefined where the error is of another kind.
+ * @param access what was set
+ */
+export function kafkaProblem(error: unknown, access: ServerAccess): string | undefined {
+  const faults = faultsOf(error);
+  const text = faults.map(({ code, message }) => `${code} ${message}`).join('\n');
+  const unauthorised = faults.find(({ code }) => code.endsWith('_AUTHORIZATION_FAILED'));
+  if (unauthorised)
+    return `Kafka does not allow this to ${principalOf(access)} (${unauthorised.code}): \`lead-scoring acls\` says what each service needs`;
+  const mechanism = /SASL (\S+) mechanism is not supported/i.exec(text)?.[1];
+  if (mechanism !== undefined || /UNSUPPORTED_SASL_MECHANISM/.test(text))
+    return `Kafka does not take the SASL mechanism ${mechanism ?? String(access.KAFKA_SASL_MECHANISM)}: set KAFKA_SASL_MECHANISM to one that its listener has`;
+  const ofToken = faults.find(({ message }) => message.includes('KAFKA_OAUTH_'));
+  if (ofToken) return ofToken.message;
+  if (
+    /SASL_AUTHENTICATION_FAILED/i.test(text) ||
+    (/SASL /i.test(text) && / authentication failed/i.test(text))
+  )
+    return access.KAFKA_SASL_MECHANISM === 'oauthbearer'
+      ? 'Kafka refuses the token that KAFKA_OAUTH_TOKEN_URL gives: check KAFKA_OAUTH_CLIENT_ID, KAFKA_OAUTH_SCOPE and what the brokers expect of a token'
+      : 'Kafka refuses the user or the password: check KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD and KAFKA_SASL_MECHANISM';
+  const tls = tlsProblem(text, 'KAFKA_TLS_CA_FILE');
+  if (tls !== undefined) return `Kafka: ${tls}`;
+  if (wantsCertificate.test(text))
+    return 'Kafka asks for a certificate of its clients, and refuses ours or got none: set KAFKA_TLS_CERTIFICATE_FILE and KAFKA_TLS_KEY_FILE to one that the brokers trust';
+  if (notTls.test(text) && access.KAFKA_TLS === true)
+    return 'Kafka does not speak TLS on this listener: set KAFKA_TLS=false, or name another port in KAFKA_BROKERS';
+  return closedProblem(text, access);
+}
+
+/** The log cannot be reached: with what keeps us out, and which setting to change, where that is known. */
+export function unavailable(
+  message: string,
+  error: unknown,
+  access: ServerAccess | undefined,
+): EventLogUnavailable {
+  const problem = kafkaProblem(error, access ?? {});
+  return new EventLogUnavailable(problem === undefined ? message : `${message}: ${problem}`, error);
+}
+
+/** A broker that gets what it does not expect closes the connection without a word. */
+function closedProblem(text: string, access: ServerAccess): string | undefined {
+  const timedOut = /Request ApiVersions/i.test(text) && /timed out/i.test(text);
+  if (!timedOut && !/closed connection|ECONNRESET/i.test(text)) return undefined;
+  const missing = [
+    ...(access.KAFKA_SASL_MECHANISM === undefined
+      ? ['it demands SASL: set KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD']
+      : []),
+    ...(access.KAFKA_TLS === true
+      ? []
+      : ['it speaks TLS: set KAFKA_TLS=true, and KAFKA_TLS_CA_FILE for an authority of your own']),
+  ];
+  if (missing.length === 0) return undefined;
+  return `Kafka closes the connection. Where this goes on, ${missing.join('; or ')}`;
+}
+
+function principalOf({ KAFKA_SASL_USERNAME, KAFKA_OAUTH_CLIENT_ID }: ServerAccess): string {
+  const user = KAFKA_SASL_USERNAME ?? KAFKA_OAUTH_CLIENT_ID;
+  return user === undefined ? 'who we are to it' : `the user ${user}`;
+}
+
+/** Why the schema registry does not answer us, and what to set. @param error what was thrown, or the status it answered */
+export function registryProblem(error: unknown, access: ServerAccess): string {
+  if (typeof error === 'number') {
+    const isNamed =
+      access.SCHEMA_REGISTRY_USERNAME !== undefined || access.SCHEMA_REGISTRY_TOKEN !== undefined;
+    const what = isNamed ? 'refuses our credentials' : 'demands credentials';
+    return `the schema registry ${what} (${error}): check SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD, or SCHEMA_REGISTRY_TOKEN`;
+  }
+  const faults = faultsOf(error);
+  const text = faults.map(({ code, message }) => `${code} ${message}`).join('\n');
+  const tls = tlsProblem(text, 'SCHEMA_REGISTRY_CA_FILE');
+  if (tls !== undefined) return `the schema registry: ${tls}`;
+  if (notTls.test(text))
+    return 'the schema registry does not speak TLS there: SCHEMA_REGISTRY_URL should start with http://';
+  return `the schema registry does not answer: ${asError(error).message}`;
+}

@@ -1,0 +1,90 @@
+// The requests of Kafka's protocol that this package sends, and what answers them.
+import type { FetchedBatch, RecordToWrite } from './record-batch.js';
+
+export interface ProducePartition {
+  partition: number;
+  firstSequence: number;
+  messages: RecordToWrite[];
+}
+
+export interface FetchedPartition {
+  partition: number;
+  /** 0 for none: what the other partitions have is taken all the same. */
+  errorCode: number;
+  highWatermark: bigint;
+  lastStableOffset: bigint;
+  abortedTransactions: { producerId: bigint; firstOffset: bigint }[];
+  batches: FetchedBatch[];
+  /** Why what the broker sent of it cannot be read, where it cannot: `batches` is empty then. */
+  unreadable?: Error;
+}
+
+export interface PartitionOffset {
+  partition: number;
+  offset: string;
+  /** What whoever commits a group's offset has noted with it. */
+  metadata?: string | null;
+}
+
+/**
+ * The requests that this package sends, as kafkajs' Broker offers them (its type declarations name only some); `produce`
+ * and `fetch` write and read the records' bytes as direct-broker.ts does.
+ */
+export interface Broker {
+  nodeId: number;
+  produce(request: {
+    transactionalId?: string;
+    producerId: number | string;
+    producerEpoch: number;
+    acks: number;
+    timeout: number;
+    topicData: { topic: string; partitions: ProducePartition[] }[];
+  }): Promise<{
+    topics: {
+      topicName: string;
+      partitions: { partition: number; errorCode: number; baseOffset: string }[];
+    }[];
+  }>;
+  fetch(request: {
+    isolationLevel: number;
+    maxWaitTime: number;
+    minBytes: number;
+    maxBytes: number;
+    topics: { topic: string; partitions: { partition: number; fetchOffset: string; maxBytes: number }[] }[];
+  }): Promise<{ responses: { topicName: string; partitions: FetchedPartition[] }[] }>;
+  initProducerId(request: { transactionalId?: string; transactionTimeout: number }): Promise<{
+    producerId: number | string;
+    producerEpoch: number;
+  }>;
+  addPartitionsToTxn(request: {
+    transactionalId: string;
+    producerId: number | string;
+    producerEpoch: number;
+    topics: { topic: string; partitions: number[] }[];
+  }): Promise<unknown>;
+  addOffsetsToTxn(request: {
+    transactionalId: string;
+    producerId: number | string;
+    producerEpoch: number;
+    groupId: string;
+  }): Promise<unknown>;
+  txnOffsetCommit(request: {
+    transactionalId: string;
+    groupId: string;
+    producerId: number | string;
+    producerEpoch: number;
+    topics: { topic: string; partitions: PartitionOffset[] }[];
+  }): Promise<unknown>;
+  endTxn(request: {
+    transactionalId: string;
+    producerId: number | string;
+    producerEpoch: number;
+    transactionResult: boolean;
+  }): Promise<unknown>;
+  offsetFetch(request: {
+    groupId: string;
+    topics: { topic: string; partitions: { partition: number }[] }[];
+  }): Promise<{
+    responses: { topic: string; partitions: PartitionOffset[] }[];
+  }>;
+}

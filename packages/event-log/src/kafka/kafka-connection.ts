@@ -1,0 +1,236 @@
+// The one place that touches kafkajs' protocol layer: leaders, coordinators, and the requests that go to them.
+//
+// kafkajs' own producer and consumer are not used for records: its producer can resolve a send that it never wrote when
+// a leader moves, is wedged for ever by a failed commit, and pays nine round trips a transaction; its consumer couples
+// all partitions and stops for good on a TypeError. Its protocol layer underneath is sound, and reachable through the
+// cluster that kafkajs hands to a custom partition assigner. docs: README.md, "Why not kafkajs' producer and consumer".
+import { Kafka, logLevel } from 'kafkajs';
+import type { Logger } from 'pino';
+import './request-queue.js';
+import { kafkaSecurity } from './access.js';
+import { directBroker } from './direct-broker.js';
+import { EventLogError, EventLogUnavailable, isRetriable } from '../errors.js';
+import type { EventLogConfig } from '../config.js';
+import type { Broker } from './broker.js';
+import { clusterOf, type Cluster, type OffsetChoice } from './kafka-cluster.js';
+import { isConnectionError, protocolErrorType } from './kafka-errors.js';
+import { pause } from '../timing.js';
+
+const groupCoordinator = 0;
+const transactionCoordinator = 1;
+
+/**
+ * A connection of its own to the brokers, for one reader or one writer. It is cheap to throw away: after an error whose
+ * outcome is unknown the owner closes it and makes another, and no state of it can be stale.
+ */
+export interface KafkaConnection {
+  /** Connects and learns the leaders of these topics; waits a moment for what only some of the brokers know yet. */
+  open(topics: readonly string[]): Promise<void>;
+  /** The node that leads a partition as far as is known, undefined when it has none. */
+  leaderId(topic: string, partition: number): number | undefined;
+  broker(nodeId: number): Promise<Broker>;
+  leader(topic: string, partition: number): Promise<Broker>;
+  /** The first of the known brokers that can be reached. */
+  anyBroker(): Promise<Broker>;
+  /** Cached until forgetCoordinators(). */
+  groupCoordinator(groupId: string): Promise<Broker>;
+  transactionCoordinator(transactionalId: string): Promise<Broker>;
+  forgetCoordinators(): void;
+  /** Learns the leaders anew. */
+  refresh(): Promise<void>;
+  /**
+   * The first offset still there, the one that will be written next, or the first that was written at a time or later.
+   * Waits for a leader that moves as a reader does.
+   */
+  offset(topic: string, partition: number, which: 'earliest' | 'latest' | Date): Promise<bigint>;
+  close(): void;
+}
+
+export function createKafka(config: EventLogConfig, logger: Logger): Kafka {
+  return new Kafka({
+    clientId: config.clientId,
+    brokers: config.brokers,
+    ...kafkaSecurity(config.access ?? {}),
+    connectionTimeout: 4_000,
+    requestTimeout: 30_000,
+    enforceRequestTimeout: true,
+    retry: { initialRetryTime: 50, maxRetryTime: 1_000, retries: 4 },
+    logLevel: logLevel.INFO,
+    logCreator: () => (entry) => {
+      // kafkajs logs what it retries as errors; what matters is told by whoever gives up.
+      const { message, ...details } = entry.log;
+      const line = { kafkajs: entry.namespace, ...details, timestamp: undefined, stack: undefined };
+      if (entry.level <= logLevel.WARN) logger.debug(line, message);
+      else logger.trace(line, message);
+    },
+  });
+}
+
+/** @param onClose called once, when the connection is closed */
+export function createKafkaConnection(
+  kafka: Kafka,
+  onClose: (connection: KafkaConnection) => void = () => undefined,
+): KafkaConnection {
+  return new ClusterConnection(clusterOf(kafka), onClose);
+}
+
+class ClusterConnection implements KafkaConnection {
+  readonly #coordinators = new Map<string, Promise<Broker>>();
+  readonly #directBrokers = new WeakMap<Broker, Broker>();
+  #isClosed = false;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly onClose: (connection: KafkaConnection) => void,
+  ) {}
+
+  async open(topics: readonly string[]): Promise<void> {
+    this.#assertOpen();
+    await this.cluster.connect();
+    await askLeader(this, () => this.cluster.addMultipleTargetTopics([...topics]), {
+      patienceMs: untilKnownMs,
+      isPassing: isOfLeader,
+    });
+  }
+
+  leaderId(topic: string, partition: number): number | undefined {
+    const leader = this.cluster
+      .findTopicPartitionMetadata(topic)
+      .find(({ partitionId }) => partitionId === partition)?.leader;
+    return leader === undefined || leader < 0 ? undefined : leader;
+  }
+
+  async broker(nodeId: number): Promise<Broker> {
+    this.#assertOpen();
+    const found = await this.cluster.findBroker({ nodeId });
+    let direct = this.#directBrokers.get(found);
+    if (!direct) this.#directBrokers.set(found, (direct = directBroker(found)));
+    return direct;
+  }
+
+  async leader(topic: string, partition: number): Promise<Broker> {
+    await this.cluster.refreshMetadataIfNecessary();
+    const nodeId = this.leaderId(topic, partition);
+    if (nodeId === undefined) throw new EventLogUnavailable(`${topic} ${partition} has no leader now`);
+    return this.broker(nodeId);
+  }
+
+  async anyBroker(): Promise<Broker> {
+    let failure: unknown = new Error('no broker is known');
+    for (const nodeId of this.cluster.getNodeIds()) {
+      try {
+        return await this.broker(Number(nodeId));
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  groupCoordinator(groupId: string): Promise<Broker> {
+    return this.#coordinator(groupCoordinator, groupId);
+  }
+
+  transactionCoordinator(transactionalId: string): Promise<Broker> {
+    return this.#coordinator(transactionCoordinator, transactionalId);
+  }
+
+  forgetCoordinators(): void {
+    this.#coordinators.clear();
+  }
+
+  async refresh(): Promise<void> {
+    this.#assertOpen();
+    await this.cluster.refreshMetadata();
+  }
+
+  async offset(topic: string, partition: number, which: 'earliest' | 'latest' | Date): Promise<bigint> {
+    const find = (from: OffsetChoice) => askLeader(this, () => this.#findOffset(topic, partition, from));
+    if (!(which instanceof Date)) return find({ fromBeginning: which === 'earliest' });
+    // Brokers refuse a time before 1970, and take the small negative ones for something else.
+    const offset = await find({ fromTimestamp: Math.max(0, which.getTime()) });
+    // -1: nothing was written that late.
+    return offset >= 0n ? offset : find({ fromBeginning: false });
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // kafkajs waits for requests under way, up to their time-out; the caller does not.
+    this.cluster.disconnect().catch(() => undefined);
+    this.onClose(this);
+  }
+
+  async #findOffset(topic: string, partition: number, from: OffsetChoice): Promise<bigint> {
+    this.#assertOpen();
+    const [found] = await this.cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], ...from }]);
+    const offset = found?.partitions[0]?.offset;
+    if (offset === undefined) throw new Error(`${topic} ${partition} has no offsets`);
+    return BigInt(offset);
+  }
+
+  async #coordinator(kind: number, id: string): Promise<Broker> {
+    this.#assertOpen();
+    const key = `${kind}:${id}`;
+    const known = this.#coordinators.get(key);
+    if (known) return known;
+    const found = this.cluster.findGroupCoordinator({ groupId: id, coordinatorType: kind });
+    this.#coordinators.set(key, found);
+    found.catch(() => this.#coordinators.delete(key));
+    return found;
+  }
+
+  /** A request that outlives its owner must not connect again. */
+  #assertOpen(): void {
+    if (this.#isClosed) throw new EventLogError('closed', 'this connection is closed');
+  }
+}
+
+/** A topic that was made is known to all brokers by then. */
+const untilKnownMs = 3_000;
+
+const staleLeader = new Set([
+  'NOT_LEADER_FOR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'REPLICA_NOT_AVAILABLE',
+  'FENCED_LEADER_EPOCH',
+  'UNKNOWN_LEADER_EPOCH',
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'OFFSET_NOT_AVAILABLE',
+  'KAFKA_STORAGE_ERROR',
+]);
+
+function isOfLeader(error: unknown): boolean {
+  const type = protocolErrorType(error);
+  return type !== undefined && staleLeader.has(type);
+}
+
+/** Whether another answer may come of asking again. */
+export function mayPass(error: unknown): boolean {
+  return isOfLeader(error) || isConnectionError(error) || isRetriable(error);
+}
+
+/**
+ * What a partition's leader answers. While the leader moves or is away, and while a topic is so new that its leader does
+ * not know that it is one, the new leader is looked for, up to `patienceMs` or until the signal; then its error is thrown.
+ */
+export async function askLeader<Answer>(
+  connection: KafkaConnection,
+  ask: () => Promise<Answer>,
+  {
+    patienceMs = 10_000,
+    signal,
+    isPassing = mayPass,
+  }: { patienceMs?: number; signal?: AbortSignal; isPassing?: (error: unknown) => boolean } = {},
+): Promise<Answer> {
+  const giveUpAt = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPassing(error) || Date.now() > giveUpAt || signal?.aborted) throw error;
+      await pause(100, signal);
+      await connection.refresh().catch(() => undefined);
+    }
+  }
+}

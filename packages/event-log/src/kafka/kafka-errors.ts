@@ -1,0 +1,54 @@
+// The errors that kafkajs throws, told apart by its own classes, and the ones that this package throws in their place.
+import { isSocketFault } from '@lead-scoring/contracts';
+import kafkajs from 'kafkajs';
+
+type ErrorClass = abstract new (...values: never[]) => Error;
+
+/** kafkajs exports these, and its type declarations leave them out. */
+const { KafkaJSNoBrokerAvailableError } = kafkajs as unknown as { KafkaJSNoBrokerAvailableError: ErrorClass };
+
+/** The broker was connected and did not answer a request in time. */
+const silences: readonly ErrorClass[] = [kafkajs.KafkaJSRequestTimeoutError, kafkajs.KafkaJSLockTimeout];
+const connectionErrors: readonly ErrorClass[] = [
+  ...silences,
+  // KafkaJSConnectionClosedError and KafkaJSTopicMetadataNotLoaded are subclasses.
+  kafkajs.KafkaJSConnectionError,
+  kafkajs.KafkaJSBrokerNotFound,
+  kafkajs.KafkaJSMetadataNotLoaded,
+  KafkaJSNoBrokerAvailableError,
+];
+
+/** An error that counts as this answer of a broker. @param type the protocol's name, such as LEADER_NOT_AVAILABLE */
+export function protocolError(type: string, message: string): Error {
+  return new kafkajs.KafkaJSProtocolError(Object.assign(new Error(message), { type, retriable: true }));
+}
+
+/** The name of a Kafka protocol error (NOT_LEADER_FOR_PARTITION, …), wherever in the chain of causes it is. */
+export function protocolErrorType(error: unknown): string | undefined {
+  for (const one of causesOf(error)) if (one instanceof kafkajs.KafkaJSProtocolError) return one.type;
+  return undefined;
+}
+
+/** Whether a broker was silent: it was connected and did not answer a request in time. */
+export function isSilence(error: unknown): boolean {
+  return causesOf(error).some((one) => isOneOf(silences, one));
+}
+
+/** Whether the connection failed or the answer did not come: the broker may or may not have carried out the request. */
+export function isConnectionError(error: unknown): boolean {
+  return causesOf(error).some((one) => isSocketFault(one) || isOneOf(connectionErrors, one));
+}
+
+function isOneOf(classes: readonly ErrorClass[], error: unknown): boolean {
+  return classes.some((one) => error instanceof one);
+}
+
+/** The error and its causes, the outermost first. */
+function causesOf(error: unknown): object[] {
+  const causes: object[] = [];
+  for (let at = error; typeof at === 'object' && at !== null && causes.length < 8;) {
+    causes.push(at);
+    at = 'cause' in at ? at.cause : undefined;
+  }
+  return causes;
+}

@@ -1,0 +1,389 @@
+// Record batches against kafkajs' own encoder and decoder, which the brokers have taken for years.
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createRequire } from 'node:module';
+import { gzipSync } from 'node:zlib';
+import { fetchAnswer, produceBody, type ProduceRequest } from './direct-broker.js';
+import { readBatches, recordBytes, sizeBatch, type HeaderValue, type RecordToWrite } from './record-batch.js';
+
+interface KafkajsRecord {
+  offset: string;
+  timestamp: string;
+  key: Buffer | null;
+  value: Buffer | null;
+  headers: Record<string, Buffer | Buffer[]>;
+  batchContext: {
+    producerId: string;
+    producerEpoch: number;
+    firstSequence: number;
+    inTransaction: boolean;
+    lastOffsetDelta: number;
+    maxTimestamp: string;
+  };
+}
+
+// Not part of what kafkajs declares; it has no other way to its encoder than a request to a broker.
+const require = createRequire(import.meta.url);
+const kafkajs = (path: string): unknown => require(`kafkajs/src/protocol/${path}`);
+const kafkajsCrc = kafkajs('recordBatch/crc32C') as (bytes: Buffer) => number;
+const Decoder = kafkajs('decoder') as new (bytes: Buffer) => object;
+const Encoder = kafkajs('encoder') as new () => {
+  writeInt32(value: number): { writeBuffer(bytes: Buffer): { buffer: Buffer } };
+};
+const decodeMessages = kafkajs('requests/fetch/v4/decodeMessages') as (
+  decoder: object,
+) => Promise<KafkajsRecord[]>;
+const kafkajsProduce = kafkajs('requests/produce/v7/request') as (request: unknown) => {
+  encode(): Promise<{ buffer: Buffer }>;
+};
+const kafkajsFetch = (version: number) =>
+  kafkajs(`requests/fetch/v${version}/response`) as { decode(bytes: Buffer): Promise<unknown> };
+
+const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 80 }),
+  fc.string({ maxLength: 300 }),
+  fc.constantFrom('', 'type', 'ü'.repeat(64), '\ud800', 'x'.repeat(2_000)),
+);
+const field = fc.oneof(text, bytes);
+const headerName = fc.oneof(
+  text.filter((name) => name === name.toWellFormed()),
+  fc.constantFrom('__proto__', 'constructor', '1'),
+);
+const headers = fc
+  .uniqueArray(fc.tuple(headerName, fc.oneof(field, fc.array(field, { minLength: 1, maxLength: 3 }))), {
+    selector: ([name]) => name,
+  })
+  .map((entries) => Object.fromEntries(entries));
+const time = fc.oneof(fc.constant(1_780_000_000_000), fc.integer({ min: 0, max: 4_102_444_800_000 }));
+const record = fc.record({
+  key: fc.option(field),
+  value: fc.option(field),
+  headers,
+  timestamp: time,
+});
+type Sample = typeof record extends fc.Arbitrary<infer Value> ? Value : never;
+const attributes = fc.record({
+  producerId: fc.bigInt({ min: -1n, max: 2n ** 63n - 1n }),
+  producerEpoch: fc.integer({ min: -1, max: 32_767 }),
+  firstSequence: fc.nat({ max: 2 ** 31 - 1 }),
+  transactional: fc.boolean(),
+});
+
+const toWrite = ({ key, value, headers, timestamp }: Sample): RecordToWrite => ({
+  key,
+  headers,
+  timestamp,
+  value,
+});
+const asBytes = (value: string | Buffer) => (typeof value === 'string' ? Buffer.from(value) : value);
+const expectedValue = (value: Sample['value']) => (value === null ? null : asBytes(value));
+/** Bytes as a text, which is quick to compare; what is none as it is. */
+const plain = (value: Buffer | null | undefined) => value?.toString('latin1') ?? value;
+/** In the form that both decoders answer: one value as it is, several as a list. */
+const expectedHeaders = (sample: Sample) =>
+  Object.entries(sample.headers).map(([name, value]): [string, Buffer | Buffer[] | undefined] => {
+    const list = Array.isArray(value) ? value.map(asBytes) : [asBytes(value)];
+    return [name, list.length === 1 ? list[0] : list];
+  });
+type Entries = [string, HeaderValue][];
+const sorted = (entries: Entries) =>
+  entries
+    .map(([name, value]) => [name, Array.isArray(value) ? value.map(plain) : plain(value)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+
+function written(records: RecordToWrite[], options: Parameters<typeof sizeBatch>[1]): Buffer {
+  const batch = sizeBatch(records, options);
+  const buffer = Buffer.alloc(batch.bytes + 7, 0xee);
+  batch.writeTo(buffer, 3);
+  // Nothing outside of its place is touched.
+  expect([...buffer.subarray(0, 3), ...buffer.subarray(batch.bytes + 3)]).toEqual(Array(7).fill(0xee));
+  return buffer.subarray(3, batch.bytes + 3);
+}
+
+const withLength = (batch: Buffer) => new Encoder().writeInt32(batch.length).writeBuffer(batch).buffer;
+
+describe('a batch that is written', () => {
+  test('is read by kafkajs as the same, and by this package', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(record, { minLength: 1, maxLength: 100, size: 'small' }),
+        attributes,
+        async (samples, options) => {
+          const batch = written(samples.map(toWrite), options);
+          const theirs = await decodeMessages(new Decoder(withLength(batch)));
+          const [ours] = readBatches(batch);
+          expect(theirs).toHaveLength(samples.length);
+          expect(ours?.records).toHaveLength(samples.length);
+          expect(ours).toMatchObject({
+            firstOffset: 0n,
+            lastOffset: BigInt(samples.length - 1),
+            producerId: options.producerId,
+            inTransaction: options.transactional,
+            isControl: false,
+          });
+          samples.forEach((sample, index) => {
+            const own = ours?.records[index];
+            const other = theirs[index];
+            expect(own?.offset).toBe(BigInt(index));
+            expect(other?.offset).toBe(String(index));
+            expect(own?.timestamp).toBe(sample.timestamp);
+            expect(other?.timestamp).toBe(String(sample.timestamp));
+            for (const read of [own, other]) {
+              expect(read?.key).toEqual(sample.key === null ? null : asBytes(sample.key));
+              expect(read?.value).toEqual(expectedValue(sample.value));
+              // kafkajs takes what every object inherits for an earlier header of the same name.
+              if (read === other && Object.keys(sample.headers).some((name) => name in Object.prototype))
+                continue;
+              expect(sorted(Object.entries(read?.headers ?? {}))).toEqual(sorted(expectedHeaders(sample)));
+            }
+            expect(other?.batchContext).toMatchObject({
+              producerId: String(options.producerId),
+              producerEpoch: options.producerEpoch,
+              firstSequence: options.firstSequence,
+              inTransaction: options.transactional,
+              lastOffsetDelta: samples.length - 1,
+              maxTimestamp: String(Math.max(...samples.map(({ timestamp }) => timestamp))),
+            });
+          });
+          expect(batch.readUInt32BE(17)).toBe(kafkajsCrc(batch.subarray(21)) >>> 0);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('and the whole produce request is byte for byte what kafkajs sends', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            topic: fc.string({ minLength: 1, maxLength: 30 }),
+            partitions: fc.array(fc.array(record, { minLength: 1, maxLength: 20 }), {
+              minLength: 1,
+              maxLength: 3,
+            }),
+          }),
+          { maxLength: 3 },
+        ),
+        fc.option(fc.string({ minLength: 1, maxLength: 40 }), { nil: undefined }),
+        attributes,
+        async (topics, transactionalId, { producerId, producerEpoch, firstSequence }) => {
+          const request = <Message>(message: (sample: Sample) => Message) => ({
+            ...(transactionalId === undefined ? {} : { transactionalId }),
+            producerId: producerId.toString(),
+            producerEpoch,
+            acks: -1,
+            timeout: 5_000,
+            topicData: topics.map(({ topic, partitions }) => ({
+              topic,
+              partitions: partitions.map((samples, partition) => ({
+                partition,
+                firstSequence,
+                messages: samples.map(message),
+              })),
+            })),
+          });
+          const theirs = await kafkajsProduce(
+            request((sample) => ({
+              ...sample,
+              value: expectedValue(sample.value),
+              timestamp: String(sample.timestamp).padStart(13, '0'),
+            })),
+          ).encode();
+          expect(produceBody(request(toWrite) as ProduceRequest).equals(theirs.buffer)).toBe(true);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('is never larger than its records were said to be', () => {
+    fc.assert(
+      fc.property(fc.array(record, { minLength: 1, maxLength: 20 }), attributes, (samples, options) => {
+        const records = samples.map(toWrite);
+        expect(sizeBatch(records, options).bytes).toBeLessThanOrEqual(
+          records.reduce((sum, one) => sum + recordBytes(one), 61),
+        );
+      }),
+    );
+  });
+
+  test('has a time of its own when its records have none, and one in the calendar when they have none that is', () => {
+    const options = { producerId: 1, producerEpoch: 0, firstSequence: 0, transactional: false };
+    const before = Date.now();
+    const [now] = readBatches(written([{ value: 'a' }], options));
+    expect(now?.records[0]?.timestamp).toBeGreaterThanOrEqual(before);
+    const [far] = readBatches(
+      written(
+        [
+          { value: 'a', timestamp: Number(2n ** 63n) },
+          { value: 'b', timestamp: 8.64e15 - 1 },
+        ],
+        options,
+      ),
+    );
+    expect(far?.records.map(({ timestamp }) => timestamp)).toEqual([8.64e15, 8.64e15 - 1]);
+  });
+});
+
+describe('what was fetched', () => {
+  const options = { producerId: 1, producerEpoch: 0, firstSequence: 0, transactional: false };
+
+  test('is read as kafkajs reads it, batch after batch, and a batch that is cut off is left for the next fetch', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(record, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 4 }),
+        fc.nat(),
+        async (parts, cut) => {
+          const all = Buffer.concat(parts.map((samples) => written(samples.map(toWrite), options)));
+          const part = all.subarray(0, cut % (all.length + 1));
+          const theirs = part.length >= 17 ? await decodeMessages(new Decoder(withLength(part))) : [];
+          const ours = readBatches(part).flatMap(({ records }) => records);
+          expect(ours.map(({ key, value }) => [plain(key), plain(value)])).toEqual(
+            theirs.map(({ key, value }) => [plain(key), plain(value)]),
+          );
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test.each([4, 5, 6, 7, 8, 9, 10, 11])(
+    'in an answer of version %i is found where kafkajs finds it',
+    async (version) => {
+      const batch = written([{ key: 'k', value: 'v', timestamp: 5 }], options);
+      const int = (bytes: number, value: number) => {
+        const buffer = Buffer.alloc(bytes);
+        buffer.writeIntBE(value, Math.max(bytes - 6, 0), Math.min(bytes, 6));
+        return buffer;
+      };
+      const answerWith = (first: Buffer) =>
+        Buffer.concat([
+          int(4, 9), // throttle time
+          ...(version >= 7 ? [int(2, 0), int(4, 77)] : []),
+          int(4, 1), // topics
+          int(2, 5),
+          Buffer.from('topic'),
+          int(4, 2), // partitions
+          ...[first, Buffer.alloc(0)].flatMap((records, partition) => [
+            int(4, partition),
+            int(2, partition * 6),
+            int(8, 100),
+            int(8, 90),
+            ...(version >= 5 ? [int(8, 3)] : []),
+            int(4, 1),
+            int(8, 44),
+            int(8, 55),
+            ...(version >= 11 ? [Buffer.from([255, 255, 255, 255])] : []),
+            int(4, records.length),
+            records,
+          ]),
+        ]);
+      const answer = answerWith(batch);
+      const ours = fetchAnswer(answer, version);
+      const theirs = (await kafkajsFetch(version).decode(answer)) as {
+        throttleTime: number;
+        clientSideThrottleTime?: number;
+        responses: { topicName: string; partitions: { errorCode: number }[] }[];
+      };
+      expect([ours.throttleTime, ours.clientSideThrottleTime]).toEqual([
+        theirs.throttleTime,
+        theirs.clientSideThrottleTime ?? 0,
+      ]);
+      expect(theirs.responses).toMatchObject([
+        {
+          topicName: 'topic',
+          partitions: [
+            {
+              partition: 0,
+              errorCode: 0,
+              highWatermark: '100',
+              lastStableOffset: '90',
+              abortedTransactions: [{ producerId: '44', firstOffset: '55' }],
+              messages: [{ value: Buffer.from('v') }],
+            },
+            { partition: 1, errorCode: 6 },
+          ],
+        },
+      ]);
+      expect(ours.responses).toMatchObject([
+        {
+          topicName: 'topic',
+          partitions: [
+            {
+              partition: 0,
+              errorCode: 0,
+              highWatermark: 100n,
+              lastStableOffset: 90n,
+              abortedTransactions: [{ producerId: 44n, firstOffset: 55n }],
+              batches: [{ records: [{ value: Buffer.from('v'), timestamp: 5 }] }],
+            },
+            { partition: 1, errorCode: 6, batches: [] },
+          ],
+        },
+      ]);
+      // Records that cannot be read are no fault of the other partitions.
+      batch.writeInt16BE(4, 21);
+      expect(fetchAnswer(answerWith(batch), version).responses).toMatchObject([
+        {
+          partitions: [
+            { batches: [], unreadable: expect.any(Error) },
+            { partition: 1, errorCode: 6 },
+          ],
+        },
+      ]);
+    },
+  );
+
+  test('is read when it is compressed with gzip, and named when it cannot be read', () => {
+    const batch = written([{ value: 'v'.repeat(200) }, { value: 'w' }], options);
+    const zipped = gzipSync(batch.subarray(61));
+    const compressed = Buffer.concat([batch.subarray(0, 61), zipped]);
+    compressed.writeInt32BE(compressed.length - 12, 8);
+    compressed.writeInt16BE(1, 21);
+    expect(readBatches(compressed)[0]?.records.map(({ value }) => value?.toString())).toEqual([
+      'v'.repeat(200),
+      'w',
+    ]);
+    compressed.writeInt16BE(4, 21);
+    expect(() => readBatches(compressed)).toThrow(/compression 4/);
+    compressed[16] = 1;
+    expect(() => readBatches(compressed)).toThrow(/format 1/);
+  });
+
+  test('a time that the broker gave stands for all records of its batch; a header without a value is kept as such', () => {
+    const batch = written(
+      [
+        { value: 'a', timestamp: 5, headers: { none: null } },
+        { value: null, timestamp: 9 },
+      ],
+      options,
+    );
+    batch.writeInt16BE(8, 21);
+    batch.writeBigInt64BE(77n, 35);
+    expect(readBatches(batch)[0]?.records).toMatchObject([
+      { timestamp: 77, headers: { none: null } },
+      { timestamp: 77, value: null },
+    ]);
+  });
+
+  test('bytes that are no batch end in an error or nothing, never in an endless loop', () => {
+    fc.assert(
+      fc.property(
+        fc.array(record, { minLength: 1, maxLength: 3 }),
+        fc.nat(),
+        fc.nat({ max: 255 }),
+        (samples, place, byte) => {
+          const batch = written(samples.map(toWrite), options);
+          batch[61 + (place % (batch.length - 61))] = byte;
+          try {
+            readBatches(batch);
+          } catch (error) {
+            expect(error).toBeInstanceOf(Error);
+          }
+        },
+      ),
+    );
+  });
+});

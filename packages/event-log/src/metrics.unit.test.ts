@@ -1,0 +1,57 @@
+// The metrics as whoever scrapes them sees them.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { metrics } from '@opentelemetry/api';
+import { metrics as sdk } from '@opentelemetry/sdk-node';
+import { createProcessingMetrics, timed } from './metrics.js';
+
+const reader = new sdk.PeriodicExportingMetricReader({
+  exporter: new sdk.InMemoryMetricExporter(sdk.AggregationTemporality.CUMULATIVE),
+  exportIntervalMillis: 3_600_000,
+});
+const provider = new sdk.MeterProvider({ readers: [reader] });
+
+beforeAll(() => {
+  metrics.setGlobalMeterProvider(provider);
+});
+afterAll(async () => {
+  await provider.shutdown();
+  metrics.disable();
+});
+
+async function collected(name: string) {
+  const { resourceMetrics } = await reader.collect();
+  return resourceMetrics.scopeMetrics
+    .flatMap((scope) => scope.metrics)
+    .filter(({ descriptor }) => descriptor.name === name)
+    .flatMap(({ dataPoints }) => dataPoints as { attributes: object; value: unknown }[]);
+}
+
+test('durations are in seconds, in buckets that tell a millisecond from a second', async () => {
+  const measured = createProcessingMetrics('scoring');
+  for (const seconds of [0.002, 0.02, 0.2, 2]) {
+    measured.stage('commit', seconds);
+    measured.batch('scoring.commands', { records: 1, seconds });
+  }
+  for (const name of ['event_log_stage_duration_seconds', 'event_log_batch_duration_seconds']) {
+    const [point] = await collected(name);
+    const { buckets } = point?.value as { buckets: { counts: number[] } };
+    expect(buckets.counts.filter((count) => count === 1)).toHaveLength(4);
+  }
+});
+
+test('a stage that fails is measured too', async () => {
+  const measured = createProcessingMetrics('share');
+  await expect(timed(measured, 'fold', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  const points = await collected('event_log_stage_duration_seconds');
+  expect(points.map(({ attributes }) => attributes)).toContainEqual({ service: 'share', stage: 'fold' });
+});
+
+test('the lag is told of the partitions that the process has, and of no other', async () => {
+  const measured = createProcessingMetrics('ingest');
+  measured.lag('ingest.commands', 0, 5);
+  measured.lag('ingest.commands', 1, 7);
+  measured.release(0);
+  expect(await collected('event_log_lag_records')).toMatchObject([
+    { attributes: { service: 'ingest', topic: 'ingest.commands', partition: 1 }, value: 7 },
+  ]);
+});

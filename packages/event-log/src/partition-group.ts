@@ -1,0 +1,103 @@
+// The partitions that the consumer group gives to this process, with a loop that works on each.
+import type { TopicName } from '@lead-scoring/contracts';
+import type { EventLog } from './event-log.js';
+import { joinGroup, type Membership } from './kafka/membership.js';
+import type { ProcessingMetrics } from './metrics.js';
+import { once } from './once.js';
+import { startPartitionLoop, type PartitionLoop, type PartitionLoopOptions } from './partition-loop.js';
+import { PartitionLoops } from './partition-loops.js';
+import type { ProcessCycle } from './process-cycle.js';
+import type { ProcessorStatus } from './processor-options.js';
+import type { PartitionStatus, Session } from './session.js';
+
+export interface PartitionGroupOptions<Of extends Session> {
+  log: EventLog;
+  groupId: string;
+  topics: readonly TopicName[];
+  metrics: ProcessingMetrics;
+  cycle: ProcessCycle<Of>;
+  /** What the service says of its errors. */
+  service: {
+    isRetriable?(error: unknown): boolean;
+    isSilence?(error: unknown): boolean;
+    onFatal(error: Error): void;
+  };
+  /** Called for each partition that is taken on, and answers with what opens its sessions. */
+  opener(partition: number): PartitionLoopOptions<Of>['open'];
+  onAssigned?(partitions: readonly number[]): void;
+}
+
+export class PartitionGroup<Of extends Session> implements ProcessorStatus {
+  readonly #loops = new PartitionLoops((partition) => this.#startLoop(partition));
+  readonly #onFatal: (error: Error) => void;
+  #assigned: ReadonlySet<number> = new Set();
+  #membership: Membership | undefined;
+
+  constructor(private readonly options: PartitionGroupOptions<Of>) {
+    this.#onFatal = once((error: Error) => options.service.onFatal(error));
+  }
+
+  async join(): Promise<void> {
+    const { log, groupId, topics } = this.options;
+    this.#membership = await joinGroup(log, {
+      groupId,
+      topics,
+      onFatal: this.#onFatal,
+      onAssigned: (partitions) => {
+        this.options.onAssigned?.(partitions);
+        this.#assigned = new Set(partitions);
+        this.#loops.assign(partitions);
+      },
+    });
+  }
+
+  get membership(): Membership {
+    if (!this.#membership) throw new Error('the group is not joined yet');
+    return this.#membership;
+  }
+
+  /** The partitions that the group has given to this process, as far as the process knows. */
+  assigned(): readonly number[] {
+    return [...this.#assigned];
+  }
+
+  isAssigned(partition: number): boolean {
+    return this.#assigned.has(partition);
+  }
+
+  partitions(): ({ partition: number } & PartitionStatus)[] {
+    return this.#loops.all().map((loop) => ({ partition: loop.partition, ...loop.state() }));
+  }
+
+  ready(): boolean {
+    return this.membership.joined() && this.partitions().every(({ state }) => state === 'running');
+  }
+
+  /** Ends the session of each partition, after the batch in hand, and opens another. */
+  openAllAnew(): void {
+    this.#loops.assign([]);
+    this.#loops.assign(this.assigned());
+  }
+
+  /** Ends all sessions; the group is left by `membership.stop`, once nothing is to be noted in it any more. */
+  stopLoops(): Promise<void> {
+    return this.#loops.stop();
+  }
+
+  #startLoop(partition: number): PartitionLoop {
+    const { log, metrics, cycle, service } = this.options;
+    return startPartitionLoop<Of>({
+      log,
+      partition,
+      metrics,
+      membership: () => this.membership,
+      isMine: () => this.isAssigned(partition),
+      open: this.options.opener(partition),
+      feed: (member, signal) => cycle.run(member, signal),
+      moved: () => cycle.moved(partition),
+      isRetriable: (error) => service.isRetriable?.(error) ?? false,
+      isSilence: (error) => service.isSilence?.(error) ?? false,
+      onFatal: this.#onFatal,
+    });
+  }
+}

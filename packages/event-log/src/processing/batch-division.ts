@@ -1,0 +1,63 @@
+// Divides what the inputs of a partition have brought into batches: pure but for what it is told of earlier failures.
+import { topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
+import { asFirstCome, letterOffsetOf } from '../dead-letter-record.js';
+import type { DecisionLimits } from '../decision-limits.js';
+import type { InputArrival } from '../session.js';
+import type { FailedRecords } from './failed-records.js';
+import type { InputBatch, InputSegment } from './input-batch.js';
+
+/** The type of the command by which an operator has a read model dropped and folded anew. */
+export const rebuildType = 'RebuildReadModel';
+
+const topicNames = new Set<string>(topics.map(({ name }) => name));
+const isTopic = (name: string): name is TopicName => topicNames.has(name);
+
+export interface DivisionRules {
+  service: ServiceName;
+  maxRecordsPerBatch: number;
+  failed: FailedRecords;
+  limits: DecisionLimits;
+}
+
+type DividedSegment = InputSegment & { isAlone: boolean };
+
+/** One batch of all inputs, where each input has one segment and no segment has to be decided by itself. */
+export function divide(arrivals: readonly InputArrival[], rules: DivisionRules): InputBatch[] {
+  const segments = arrivals.flatMap((arrival) => segmentsOf(arrival, rules));
+  const inputs = new Set(segments.map(({ input }) => input));
+  const isOne =
+    inputs.size === segments.length &&
+    !segments.some((segment) => segment.isAlone || rules.failed.isDecidedApart(segment));
+  if (segments.length === 0) return [];
+  return isOne ? [segments] : segments.map((segment) => [segment]);
+}
+
+export function isRebuild({ topic, records: [first] }: InputSegment, service: ServiceName): boolean {
+  return topic === `${service}.commands` && first?.headers.type?.toString() === rebuildType;
+}
+
+/** A new segment begins where the records' topic changes, at the limit, and around a record that is decided alone. */
+function segmentsOf(
+  { topic: input, records, nextOffset }: InputArrival,
+  rules: DivisionRules,
+): DividedSegment[] {
+  const segments: DividedSegment[] = [];
+  for (const raw of records) {
+    const { topic, record } = asFirstCome(input, raw, isTopic);
+    const segment = { input, topic, records: [record], nextOffsets: [raw.offset + 1n] };
+    // What comes of a dead letter that is sent again is recorded, so nothing else may be decided with it.
+    const isAlone =
+      rules.failed.isDecidedAlone(input, raw.offset) ||
+      isRebuild(segment, rules.service) ||
+      letterOffsetOf(raw) !== null;
+    const last = segments.at(-1);
+    const limit = Math.min(rules.maxRecordsPerBatch, rules.limits.limitAt(input, raw.offset));
+    if (last && !isAlone && !last.isAlone && last.topic === topic && last.records.length < limit) {
+      last.records.push(record);
+      last.nextOffsets.push(raw.offset + 1n);
+    } else segments.push({ ...segment, isAlone });
+  }
+  const last = segments.at(-1);
+  if (last) last.nextOffsets[last.nextOffsets.length - 1] = nextOffset;
+  return segments;
+}

@@ -1,0 +1,138 @@
+// Decides on a batch: what is to be written in its transaction, and what is to be done once that is committed.
+import { asError, BatchTooLarge, EventLogError, isRetriable } from '../errors.js';
+import type { RetryOutcome } from '../dead-letter-record.js';
+import { letterOffsetOf } from '../dead-letter-record.js';
+import { notingPositions } from '../input-positions.js';
+import { isConnectionError, protocolErrorType } from '../kafka/kafka-errors.js';
+import { encodeRecord, traceHeaders, type EncodedDeclared, type EncodedRecord } from '../outgoing.js';
+import { OpenAnew } from '../session.js';
+import type { Decision, PartitionState, Reply } from '../processor-options.js';
+import { recordsIn, topicsIn, type InputBatch } from './input-batch.js';
+import { outcomeMarkers, park, type ParkedRecord } from './parked-records.js';
+import type { PartitionContext } from './partition-context.js';
+import type { PositionBook } from './position-book.js';
+import type { ReceivedBatch } from './received-batch.js';
+
+export interface DecidedBatch {
+  batch: InputBatch;
+  decision: Decision;
+  /** The decision's events, encoded. */
+  events: EncodedDeclared[];
+  commands: EncodedRecord[];
+  parked: ParkedRecord[];
+  /** Dead letters, and markers of those that were sent again. */
+  letters: EncodedRecord[];
+  /** The replies, where they were needed before the commit. */
+  replies?: readonly Reply[];
+}
+
+/** Whether the batch is to be decided in smaller parts. */
+export function isToBeSplit(error: unknown, batch: InputBatch): boolean {
+  return error instanceof BatchTooLarge && recordsIn(batch) > 1;
+}
+
+/**
+ * Decides, and encodes what was decided.
+ * @throws BatchTooLarge where the batch is to be decided in parts; OpenAnew where the records made deciding fail; any error
+ * that passes by itself as it came
+ */
+export async function decide(
+  context: PartitionContext,
+  state: PartitionState,
+  book: PositionBook,
+  batch: InputBatch,
+  received: ReceivedBatch,
+): Promise<DecidedBatch> {
+  try {
+    const { records, parked } = received;
+    const decision: Decision = records.length > 0 ? await state.decide(records) : { events: [] };
+    parked.push(...refused(context, decision, received));
+    const letters = parked.map(({ letter }) => letter);
+    return { batch, decision, ...encoded(context, book, batch, decision), parked, letters };
+  } catch (error) {
+    if (isToBeSplit(error, batch)) throw error;
+    // An input that waits for something must not make the others wait with it.
+    if (batch.length > 1) context.failed.decideApart(batch);
+    if (isPassing(context, error)) throw error;
+    throw decisionFailed(context, batch, error);
+  }
+}
+
+function encoded(
+  { log, options, partition }: PartitionContext,
+  book: PositionBook,
+  batch: InputBatch,
+  { events, commands = [] }: Decision,
+): Pick<DecidedBatch, 'events' | 'commands'> {
+  const now = Date.now();
+  const trace = traceHeaders();
+  const encodedEvents = events.map((event) => {
+    const { topic, type } = event.declaration;
+    if (topic !== options.output)
+      throw new EventLogError('invalid_record', `${type} is not an event of ${options.output}`);
+    return encodeRecord(log, { ...event, partition }, now, trace);
+  });
+  return {
+    events: notingPositions(encodedEvents, book.statement(book.after(batch))),
+    commands: commands.map((command) => encodeRecord(log, command, now, trace)),
+  };
+}
+
+/** The records that the service has refused to take. */
+function refused(
+  context: PartitionContext,
+  { deadLetters = [] }: Decision,
+  { records, raw }: ReceivedBatch,
+): ParkedRecord[] {
+  if (deadLetters.length === 0) return [];
+  const originals = new Map(records.map((record, index) => [record, raw[index]]));
+  return deadLetters.flatMap(({ record, reason }) => {
+    const original = originals.get(record);
+    return original ? [{ ...park(context, original.segment, original.record, reason), decoded: record }] : [];
+  });
+}
+
+function isPassing({ options }: PartitionContext, error: unknown): boolean {
+  return (
+    isRetriable(error) ||
+    options.isRetriable?.(error) === true ||
+    isConnectionError(error) ||
+    protocolErrorType(error) !== undefined
+  );
+}
+
+function decisionFailed({ logger, failed }: PartitionContext, batch: InputBatch, error: unknown): OpenAnew {
+  const { message, stack } = asError(error);
+  logger.error({ err: error, topics: topicsIn(batch), records: recordsIn(batch) }, 'deciding has failed');
+  const [segment, ...others] = batch;
+  if (segment && others.length === 0) failed.note(segment, `deciding has failed: ${message}`);
+  // Deciding may have left the state's own memory half changed: the memory is thrown away with the session.
+  return new OpenAnew(`deciding has failed: ${stack ?? message}`);
+}
+
+/** Adds to the transaction what came of a dead letter that was sent again; it is decided by itself. */
+export async function withOutcome(context: PartitionContext, decided: DecidedBatch): Promise<DecidedBatch> {
+  const [segment] = decided.batch;
+  const sentAgain = segment?.records[0] && letterOffsetOf(segment.records[0]);
+  if (!segment || !sentAgain) return decided;
+  // Where there are events, the replies may read what is folded of them, which is not done yet.
+  const replies = decided.events.length === 0 ? await repliesOf(decided.decision) : undefined;
+  const markers = outcomeMarkers(context, segment, outcomeOf(decided, replies ?? []));
+  return { ...decided, letters: [...decided.letters, ...markers], ...(replies && { replies }) };
+}
+
+export async function repliesOf({ replies = [] }: Decision): Promise<readonly Reply[]> {
+  return typeof replies === 'function' ? replies() : replies;
+}
+
+/** What came of the only record of a batch. */
+function outcomeOf(
+  { decision: { events, commands = [], isRepeat = false }, parked }: DecidedBatch,
+  replies: readonly Reply[],
+): { outcome: RetryOutcome; reason?: string } {
+  if (parked.length > 0) return { outcome: 'parked' };
+  if (events.length + commands.length > 0 && !isRepeat) return { outcome: 'effect' };
+  for (const { reply } of replies)
+    if (reply.outcome === 'rejected') return { outcome: 'refused', reason: reply.message };
+  return { outcome: 'none' };
+}

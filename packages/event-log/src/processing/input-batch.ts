@@ -1,0 +1,46 @@
+// The records that are decided together: pure.
+import type { TopicName } from '@lead-scoring/contracts';
+import type { RawRecord } from '../kafka/record-batch.js';
+
+/** Records that one input topic has brought, in their order. */
+export interface InputSegment {
+  input: TopicName;
+  /** The topic that the records belong to. A dead letter that is sent again belongs to the topic where it first came. */
+  topic: TopicName;
+  records: RawRecord[];
+  /**
+   * The input's next offset after each record. A dead letter that is sent again keeps the offset at which it first came, so
+   * this is not always the record's own offset plus one.
+   */
+  nextOffsets: bigint[];
+}
+
+/** What is decided together: at most one segment of each input. */
+export type InputBatch = readonly InputSegment[];
+
+export function nextOffsetOf({ nextOffsets }: InputSegment): bigint {
+  const last = nextOffsets.at(-1);
+  if (last === undefined) throw new RangeError('a segment has at least one record');
+  return last;
+}
+
+export function recordsIn(batch: InputBatch): number {
+  return batch.reduce((sum, { records }) => sum + records.length, 0);
+}
+
+export function topicsIn(batch: InputBatch): TopicName[] {
+  return batch.map(({ topic }) => topic);
+}
+
+/** Smaller batches: one for each input, or two halves of the only input's records. */
+export function partsOf(batch: InputBatch): InputBatch[] {
+  return batch.length > 1 ? batch.map((segment) => [segment]) : batch.flatMap(halvesOf).map((half) => [half]);
+}
+
+function halvesOf({ records, nextOffsets, ...segment }: InputSegment): InputSegment[] {
+  const middle = Math.ceil(records.length / 2);
+  return [
+    { ...segment, records: records.slice(0, middle), nextOffsets: nextOffsets.slice(0, middle) },
+    { ...segment, records: records.slice(middle), nextOffsets: nextOffsets.slice(middle) },
+  ];
+}

@@ -1,0 +1,294 @@
+// One session of a processor on one partition: it decides on what the inputs bring, commits, folds, replies and stores,
+// until something fails. Then the session is thrown away whole, and the next one is opened.
+import type { TopicName } from '@lead-scoring/contracts';
+import { DecodedRecord } from '../codec.js';
+import { internals } from '../event-log.js';
+import { inputsRead } from '../input-positions.js';
+import { timed } from '../metrics.js';
+import type { EncodedDeclared } from '../outgoing.js';
+import { isOfEvents, OpenAnew, type InputArrival, type Session } from '../session.js';
+import {
+  toBatches,
+  transactionTimeoutMs,
+  type TransactionContents,
+} from '../kafka/transactional-producer.js';
+import { releasedHeader } from '../owners.js';
+import type { OutgoingRecord } from '../records.js';
+import { originOf, withinSpan } from '../tracing.js';
+import { divide, isRebuild } from './batch-division.js';
+import { decide, isToBeSplit, repliesOf, withOutcome, type DecidedBatch } from './decided-batch.js';
+import {
+  nextOffsetOf,
+  partsOf,
+  recordsIn,
+  topicsIn,
+  type InputBatch,
+  type InputSegment,
+} from './input-batch.js';
+import type { JointProducer } from './joint-producer.js';
+import type { LiveState } from './live-state.js';
+import { answersToParked, outcomeMarkers } from './parked-records.js';
+import type { PartitionContext } from './partition-context.js';
+import type { PositionBook } from './position-book.js';
+import { receive, type ReceivedBatch } from './received-batch.js';
+import type { StateStorage } from './state-storage.js';
+
+/** A record batch above the topic's limit is refused; the limit is 8 MiB, and 16 MiB for dead letters. */
+const maxBatchBytes = 6 * 1024 * 1024;
+/** The part of a transaction's time that a decision may take; the rest is for what is written. */
+const decisionPart = 2 / 3;
+export const defaultRecordsPerBatch = 1_000;
+
+/** Somebody waits for what comes of a command. */
+function commandsFirst(arrivals: readonly InputArrival[]): InputArrival[] {
+  return [...arrivals].sort((one, other) => Number(isOfEvents(one.topic)) - Number(isOfEvents(other.topic)));
+}
+
+export interface SessionParts {
+  producer: JointProducer;
+  state: LiveState;
+  book: PositionBook;
+  storage: StateStorage;
+}
+
+export class PartitionSession implements Session {
+  readonly positions;
+  readonly #transactionMs: number;
+  /** What is committed now is committed with what the process' other partitions have decided. */
+  #isInRound = false;
+
+  constructor(
+    private readonly context: PartitionContext,
+    private readonly parts: SessionParts,
+  ) {
+    this.positions = parts.book.positions;
+    this.#transactionMs = context.options.transactionTimeoutMs ?? transactionTimeoutMs;
+  }
+
+  get producer(): JointProducer {
+    return this.parts.producer;
+  }
+
+  async handle(arrivals: readonly InputArrival[]): Promise<void> {
+    const { options, failed, limits, signal, metrics } = this.context;
+    const maxRecordsPerBatch = options.maxRecordsPerBatch ?? defaultRecordsPerBatch;
+    this.#isInRound = true;
+    const rules = { service: options.name, maxRecordsPerBatch, failed, limits };
+    const together = options.decidesTogether ? [arrivals] : commandsFirst(arrivals).map((one) => [one]);
+    for (const batch of together.flatMap((one) => divide(one, rules))) {
+      if (signal.aborted) break;
+      const started = performance.now();
+      await this.#leaveToRebuild(batch);
+      await this.#decideInParts(batch);
+      const seconds = (performance.now() - started) / 1_000;
+      for (const { topic, records } of batch) metrics.batch(topic, { records: records.length, seconds });
+    }
+    this.#isInRound = false;
+  }
+
+  /** What comes after a silence does not wait until all is stored. */
+  async settle(isLast: boolean): Promise<void> {
+    const { storage, book } = this.parts;
+    if (isLast) return storage.storeRest(true);
+    this.#isInRound = true;
+    await storage.storeRest(false);
+    const { isNoting, isWithOffsets } = book.untold();
+    if (isWithOffsets) await this.#tell(isNoting ? book.statement(book.positions) : undefined);
+    this.#isInRound = false;
+  }
+
+  async release(): Promise<void> {
+    const { book } = this.parts;
+    await this.#tell({ ...book.statement(book.positions), [releasedHeader]: 'true' });
+  }
+
+  async close(): Promise<void> {
+    await this.parts.storage.untilStored().catch(() => undefined);
+    await this.parts.state.close();
+  }
+
+  /** An operator's command to fold the read model anew ends the session: the next one obeys it while it is opened. */
+  async #leaveToRebuild([segment]: InputBatch): Promise<void> {
+    const { log, options, partition, rebuild } = this.context;
+    if (!segment || !isRebuild(segment, options.name)) return;
+    const { codec } = log[internals];
+    await codec.loadSchemas(segment.records);
+    const [record] = segment.records;
+    // Parked, as every other command that cannot be read.
+    if (!record || 'problem' in codec.decode(segment.topic, partition, record)) return;
+    rebuild.asked = segment;
+    throw new OpenAnew('the read model is to be folded anew');
+  }
+
+  async #decideInParts(batch: InputBatch): Promise<void> {
+    try {
+      await this.#decideOne(batch);
+    } catch (error) {
+      if (!isToBeSplit(error, batch)) throw error;
+      for (const part of partsOf(batch)) {
+        if (this.context.signal.aborted) return;
+        await this.#decideInParts(part);
+      }
+    }
+  }
+
+  async #decideOne(batch: InputBatch): Promise<void> {
+    const { limits, partition, metrics, touch } = this.context;
+    const isLate = batch.some((segment) => limits.isSlowAlone(segment.input, nextOffsetOf(segment)));
+    await this.#begin(isLate);
+    const begunAt = performance.now();
+    // What was received is let go once it is decided: committing and folding take most of a batch's time, and a collector
+    // that finds a whole batch alive copies all of it.
+    let received: ReceivedBatch | undefined = await receive(this.context, batch);
+    const origin = originOf(received.records);
+    const within = { 'messaging.destination.partition.id': partition };
+    await withinSpan(`process ${topicsIn(batch).join(', ')}`, origin, within, async () => {
+      if (!received) throw new Error('a batch is decided once');
+      const decided = await decide(this.context, this.parts.state.current, this.parts.book, batch, received);
+      received = undefined;
+      metrics.stage('decide', (performance.now() - begunAt) / 1_000);
+      touch();
+      if (!isLate) this.#refuseIfLate(batch, performance.now() - begunAt);
+      await this.#conclude(await withOutcome(this.context, decided));
+    });
+  }
+
+  /** Begins the transaction ahead, to overlap with deciding. Where nothing is decided the next batch finds it open. */
+  async #begin(isLate: boolean): Promise<void> {
+    const { producer, book } = this.parts;
+    // A transaction that a batch before has left open would be ended by the brokers while this batch is decided.
+    if (isLate) await producer.endOpen();
+    else producer.begin({ partitions: [this.#outputOnWire()], offsets: book.isCommitDue() });
+  }
+
+  /** Commits what was decided, then folds, replies and stores it. */
+  async #conclude(decided: DecidedBatch): Promise<void> {
+    const { lease, metrics, touch, failed, reply, unsent } = this.context;
+    const { book, state, storage } = this.parts;
+    const { batch, decision, events, parked } = decided;
+    await lease.confirmed();
+    const offsets = await timed(metrics, 'commit', () => this.#commit(decided));
+    touch();
+    for (const { topic } of parked) metrics.deadLetters(topic, 1);
+    failed.forget(batch);
+    const answers = async () => {
+      const replies = decided.replies ?? (await repliesOf(decision));
+      return [
+        ...replies.map(({ to, reply }) => ({ to: to.headers, reply })),
+        ...answersToParked(parked, replies),
+      ];
+    };
+    unsent.add(answers);
+    if (events.length > 0) {
+      await state.fold(
+        decision.events.map((event, at) => this.#folded(event, events[at], offsets[at] ?? -1n)),
+      );
+      book.foldedUpTo = (offsets[events.length - 1] ?? book.foldedUpTo - 1n) + 1n;
+      touch();
+    }
+    unsent.delete(answers);
+    reply(await answers());
+    await storage.storeInTime();
+  }
+
+  /** Throws away what was decided too late, with the memory that deciding has changed. */
+  #refuseIfLate(batch: InputBatch, tookMs: number): void {
+    const { failed, limits, logger } = this.context;
+    if (tookMs < this.#transactionMs * decisionPart) return;
+    const [segment, ...others] = batch;
+    if (others.length > 0) failed.decideApart(batch);
+    else if (segment) limits.tookTooLong(segment.input, nextOffsetOf(segment), segment.records.length);
+    const message = `deciding on ${recordsIn(batch)} records took ${Math.round(tookMs)} ms, of a transaction of ${this.#transactionMs} ms`;
+    logger.warn({ topics: topicsIn(batch), records: recordsIn(batch) }, message);
+    throw new OpenAnew(message, true);
+  }
+
+  /**
+   * Appends and commits what was decided on a batch, and says in the same transaction how far the inputs are read.
+   * @returns the offset of each record, the events' first. Where this throws, nobody knows what was done: the session ends.
+   */
+  async #commit(decided: Omit<DecidedBatch, 'decision' | 'parked'>): Promise<bigint[]> {
+    const { committed, log, options, partition } = this.context;
+    const { book } = this.parts;
+    const { batch, events, commands, letters } = decided;
+    const plan = book.plan(decided);
+    const next = book.after(batch);
+    const place = { topic: options.output, partition };
+    const notes = plan.isNoting ? [inputsRead(log, place, book.statement(next))] : [];
+    const written = toBatches([...events, ...notes, ...commands, ...letters], maxBatchBytes);
+    let first: bigint[] = [];
+    if (!plan.isEmpty) {
+      first = await this.#commitTogether({
+        batches: written.map(({ batch: one }) => one),
+        offsets: plan.isWithOffsets ? this.#groupOffsets(next) : [],
+      });
+      for (const [topic, position] of next) committed.set(topic, position);
+    }
+    book.committed(batch, plan, events.length);
+    const offsets: bigint[] = [];
+    written.forEach(({ indexes }, at) => {
+      indexes.forEach((index, behind) => (offsets[index] = (first[at] ?? -1n) + BigInt(behind)));
+    });
+    const [note] = plan.isNoting ? offsets : [];
+    if (note !== undefined) book.noted(note);
+    return offsets;
+  }
+
+  async #commitTogether(contents: TransactionContents): Promise<bigint[]> {
+    const { producer } = this.parts;
+    const first = await (this.#isInRound ? producer.commitInRound(contents) : producer.commit(contents));
+    const own = this.#outputOnWire();
+    contents.batches.forEach(({ topic, partition, messages }, at) => {
+      const offset = first[at];
+      if (offset === undefined || topic !== own.topic || partition !== own.partition) return;
+      this.context.owned.by = { id: producer.id, offset: offset + BigInt(messages.length - 1) };
+    });
+    return first;
+  }
+
+  /** Tells the group how far the inputs are read, and the output where there is a statement. */
+  async #tell(statement: Record<string, string> | undefined): Promise<void> {
+    const { log, options, partition } = this.context;
+    const { book } = this.parts;
+    const place = { topic: options.output, partition };
+    const notes = statement ? [inputsRead(log, place, statement)] : [];
+    const batches = toBatches(notes, maxBatchBytes).map(({ batch }) => batch);
+    const offsets = this.#groupOffsets(book.positions);
+    const [offset] = await this.#commitTogether({ batches, offsets });
+    if (offset !== undefined) book.noted(offset);
+    book.offsetsCommitted(true);
+  }
+
+  /**
+   * Obeys a command to fold the read model anew, after the state was: commits that the command is done, and stores and
+   * answers.
+   */
+  async rebuilt(segment: InputSegment): Promise<void> {
+    const { log, partition, reply } = this.context;
+    const letters = outcomeMarkers(this.context, segment, { outcome: 'effect' });
+    await this.#commit({ batch: [segment], events: [], commands: [], letters });
+    await this.parts.storage.storeNow();
+    const [record] = segment.records;
+    const decoded = record && log[internals].codec.decode(segment.topic, partition, record);
+    if (decoded && !('problem' in decoded)) reply([{ to: decoded.headers, reply: { outcome: 'done' } }]);
+  }
+
+  #folded(event: OutgoingRecord, encoded: EncodedDeclared | undefined, offset: bigint): DecodedRecord {
+    if (!encoded) throw new Error('an event is folded that was not written');
+    const { value, headers, timestamp } = encoded.message;
+    const { declaration, key, payload } = event;
+    const { options, partition } = this.context;
+    const stored = { offset, timestamp, headers };
+    return new DecodedRecord(declaration, options.output, partition, key, payload, value, stored);
+  }
+
+  #groupOffsets(next: ReadonlyMap<TopicName, bigint>) {
+    const { log, partition } = this.context;
+    return this.parts.book.groupOffsets(next, log[internals].wire, partition);
+  }
+
+  #outputOnWire(): { topic: string; partition: number } {
+    const { log, options, partition } = this.context;
+    return { topic: log[internals].wire(options.output), partition };
+  }
+}

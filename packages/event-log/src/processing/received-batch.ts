@@ -1,0 +1,58 @@
+// A batch decoded: the records that the service takes, and those that it cannot take.
+import { internals } from '../event-log.js';
+import { isOfItsOwner } from '../input-positions.js';
+import { useOf } from '../inputs.js';
+import type { RawRecord } from '../kafka/record-batch.js';
+import { isOfEvents } from '../session.js';
+import type { IncomingRecord } from '../records.js';
+import type { InputBatch, InputSegment } from './input-batch.js';
+import { park, type ParkedRecord } from './parked-records.js';
+import type { PartitionContext } from './partition-context.js';
+
+export interface ReceivedBatch {
+  /** The records that the service decides on. */
+  records: IncomingRecord[];
+  /** The same records as they came. */
+  raw: { segment: InputSegment; record: RawRecord }[];
+  parked: ParkedRecord[];
+}
+
+/** Decodes a batch. A record that cannot be read, or that made deciding fail on every try, is parked. */
+export async function receive(context: PartitionContext, batch: InputBatch): Promise<ReceivedBatch> {
+  await context.log[internals].codec.loadSchemas(batch.flatMap(({ records }) => records));
+  const received: ReceivedBatch = { records: [], raw: [], parked: [] };
+  for (const segment of batch) {
+    const isOfOthers = isOfEvents(segment.topic);
+    for (const record of segment.records)
+      if (!(isOfOthers && isOfItsOwner(record))) receiveOne(context, segment, record, received);
+  }
+  return received;
+}
+
+function receiveOne(
+  context: PartitionContext,
+  segment: InputSegment,
+  record: RawRecord,
+  received: ReceivedBatch,
+): void {
+  const { topic } = segment;
+  const { options, failed } = context;
+  const failure = failed.reasonToPark(segment, record.offset);
+  const decoded =
+    failure === undefined
+      ? context.log[internals].codec.decode(topic, context.partition, record)
+      : { problem: failure };
+  if ('problem' in decoded) {
+    received.parked.push(park(context, segment, record, decoded.problem));
+    return;
+  }
+  const use = useOf(options.inputs, topic, decoded.type);
+  if (use === 'ignored') return;
+  if (use === undefined) {
+    const reason = `the ${options.name} service takes no ${decoded.type} of ${topic}`;
+    received.parked.push(park(context, segment, record, reason));
+    return;
+  }
+  received.records.push(decoded);
+  received.raw.push({ segment, record });
+}

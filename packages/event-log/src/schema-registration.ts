@@ -1,0 +1,98 @@
+// Registers schemas: each under its subject, which the registry keeps BACKWARD compatible.
+import type { RecordDeclaration } from '@lead-scoring/contracts';
+import { EventLogError, EventLogUnavailable, isRetriable } from './errors.js';
+import type { RegistryClient } from './registry-client.js';
+import { pause } from './timing.js';
+
+const attempts = 5;
+/** Milliseconds before the second attempt; the pause grows by as much with each further one. */
+const retryMs = 200;
+
+/** A record type's JSON Schema, and the subject that it is registered under. */
+export interface Registration {
+  declaration: RecordDeclaration;
+  subject: string;
+  /** The schema as JSON. */
+  schema: string;
+}
+
+/**
+ * Registers a schema, or finds that it is registered. Another process may register the same subject at the same moment; the
+ * registry then refuses one of the two in passing, so it is tried again.
+ * @returns the registry's id of the schema
+ */
+export async function registerSchema(registry: RegistryClient, registration: Registration): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return (await findId(registry, registration)) ?? (await registerNew(registry, registration));
+    } catch (error) {
+      if (!isRetriable(error) || attempt === attempts) throw error;
+      await pause(attempt * retryMs);
+    }
+  }
+}
+
+async function findId(
+  registry: RegistryClient,
+  { subject, schema }: Registration,
+): Promise<number | undefined> {
+  const found = await registry.ask('POST', `/subjects/${encodeURIComponent(subject)}`, bodyOf(schema));
+  return found.status === 200 ? idIn(found.body) : undefined;
+}
+
+async function registerNew(registry: RegistryClient, registration: Registration): Promise<number> {
+  const { subject, schema } = registration;
+  const name = encodeURIComponent(subject);
+  // Before the schema: the process that made the subject may have died before it set the subject's level.
+  const isKept = await keepCompatible(registry, name);
+  const answer = await registry.ask('POST', `/subjects/${name}/versions`, bodyOf(schema));
+  const id = idIn(answer.body);
+  if (answer.status !== 200 || id === undefined) {
+    await refuseIncompatible(registry, registration);
+    throw new EventLogUnavailable(
+      `subject ${subject} could not be registered: the registry answered ${answer.status} ${JSON.stringify(answer.body)}`,
+    );
+  }
+  if (!isKept && !(await keepCompatible(registry, name)))
+    throw new EventLogUnavailable(`the schema registry did not take the compatibility level of ${subject}`);
+  return id;
+}
+
+/** Asks for BACKWARD. A registry may know no level of a subject that it does not have; then it refuses. */
+async function keepCompatible(registry: RegistryClient, name: string): Promise<boolean> {
+  const { status } = await registry.ask('PUT', `/config/${name}`, { compatibility: 'BACKWARD' });
+  return status === 200;
+}
+
+/** @throws EventLogError `incompatible_schema` with the registry's reason, where earlier versions of the subject are why it refuses */
+async function refuseIncompatible(
+  registry: RegistryClient,
+  { declaration, subject, schema }: Registration,
+): Promise<void> {
+  const path = `/compatibility/subjects/${encodeURIComponent(subject)}/versions/latest?verbose=true`;
+  const answer = await registry.ask('POST', path, bodyOf(schema));
+  if (answer.status !== 200) return;
+  const { is_compatible: isCompatible, reason } = answer.body as {
+    is_compatible?: boolean;
+    reason?: unknown;
+  };
+  if (isCompatible === false) throw incompatible(subject, declaration, String(reason));
+}
+
+function bodyOf(schema: string) {
+  return { schemaType: 'JSON', schema };
+}
+
+function incompatible(subject: string, declaration: RecordDeclaration, reason: string): EventLogError {
+  return new EventLogError(
+    'incompatible_schema',
+    `the schema of ${declaration.type} on ${declaration.topic} cannot read what was written before (subject ${subject}): ` +
+      `${reason}. Make new fields optional, keep the old ones, or declare a new record type.`,
+  );
+}
+
+function idIn(body: unknown): number | undefined {
+  return typeof body === 'object' && body !== null && 'id' in body && typeof body.id === 'number'
+    ? body.id
+    : undefined;
+}

@@ -1,0 +1,89 @@
+// Writes of several partition states in one call of the driver, its documents in one order for all writers.
+import { type Collection, type Document, type Filter } from 'mongodb';
+import { gatheredCall } from './collection-gathering.js';
+import { refusedInserts } from './errors.js';
+import { alone } from './gathering.js';
+import type { GuardedDocument } from './guarded-settling.js';
+import { inLockingOrder } from './values.js';
+import type { WriteStrategy } from './write-strategies.js';
+
+/** Documents in one call that inserts or deletes. */
+export const writeChunk = 1_000;
+
+const idOf = ({ _id }: Document): unknown => _id;
+
+const inserts = gatheredCall<Document, Document[]>({
+  maximumItems: writeChunk,
+  idOf,
+  send: async (collection, requests) => {
+    const documents = inLockingOrder(requests.flat());
+    try {
+      await collection.insertMany(documents, { ordered: false, forceServerObjectId: true });
+      return requests.map(() => []);
+    } catch (error) {
+      const refused = refusedInserts(error);
+      if (!refused) throw error;
+      const taken = new Set<unknown>();
+      const faulty = new Set<unknown>();
+      for (const { index, isTaken } of refused) (isTaken ? taken : faulty).add(documents[index]);
+      if (requests.length === 1 && faulty.size > 0) throw error;
+      return requests.map((own) =>
+        own.some((document) => faulty.has(document)) ? alone : own.filter((document) => taken.has(document)),
+      );
+    }
+  },
+});
+
+/** Inserts; @returns those of the documents whose id was taken. */
+export async function insertGathered<Stored extends Document>(
+  collection: Collection<Stored>,
+  documents: readonly Stored[],
+): Promise<Stored[]> {
+  return (await inserts(collection, documents)) as Stored[];
+}
+
+const deletes = gatheredCall<unknown, true>({
+  maximumItems: writeChunk,
+  send: async (collection, requests) => {
+    await collection.deleteMany({ _id: { $in: requests.flat() } } as Filter<Document>);
+    return requests.map(() => true as const);
+  },
+});
+
+/** Deletes the documents with these ids. */
+export async function deleteGathered<Stored extends Document>(
+  collection: Collection<Stored>,
+  ids: readonly unknown[],
+): Promise<void> {
+  await deletes(collection, ids);
+}
+
+const replacesOf = new WeakMap<WriteStrategy, ReturnType<typeof gatheredReplaces>>();
+
+function gatheredReplaces(strategy: WriteStrategy) {
+  return gatheredCall<GuardedDocument, number>({
+    maximumItems: strategy.chunk,
+    idOf,
+    send: async (collection, requests) => {
+      const documents = inLockingOrder(requests.flat());
+      const replaced = await strategy.replace(
+        collection as unknown as Collection<GuardedDocument>,
+        documents,
+      );
+      if (requests.length === 1) return [replaced];
+      // Nobody knows of whom the others are, so each looks for its own.
+      return requests.map((own) => (replaced === documents.length ? own.length : 0));
+    },
+  });
+}
+
+/** @returns as `GuardedStore.replace` */
+export function replaceGathered<Stored extends GuardedDocument>(
+  strategy: WriteStrategy,
+  collection: Collection<Stored>,
+  documents: readonly Stored[],
+): Promise<number> {
+  let replaces = replacesOf.get(strategy);
+  if (!replaces) replacesOf.set(strategy, (replaces = gatheredReplaces(strategy)));
+  return replaces(collection, documents);
+}

@@ -1,0 +1,74 @@
+// What `leased-connection.ts` assumes of the driver's inside, which no documentation promises: another version must be looked at
+// first. README.md lists it.
+import { createRequire } from 'node:module';
+import { beforeEach, expect, test } from '@jest/globals';
+import { MongoClient } from 'mongodb';
+import { Connection, type WireCommand, type WriteOptions } from 'mongodb/lib/cmap/connection.js';
+import { LeasedConnection, leasedOptions } from './leased-connection.js';
+
+const require = createRequire(import.meta.url);
+type Make<Made> = new (...given: unknown[]) => Made;
+const { OpMsgRequest } = require('mongodb/lib/cmap/commands.js') as { OpMsgRequest: Make<WireCommand> };
+const { UpdateOperation } = require('mongodb/lib/operations/update.js') as {
+  UpdateOperation: Make<{ buildOptions(): object }>;
+};
+
+const calls: string[] = [];
+beforeEach(() => {
+  calls.length = 0;
+});
+
+/** Sends it with what it asks written to `calls`. */
+function send(connection: typeof Connection, command: WireCommand, options: WriteOptions): Promise<void> {
+  const make = command.toBin.bind(command);
+  command.toBin = () => {
+    calls.push('made');
+    queueMicrotask(() => calls.push('a turn later'));
+    return make();
+  };
+  const write = () => calls.push('written');
+  const self = Object.create(connection.prototype, { socket: { value: { write } } }) as {
+    writeCommand: (command: WireCommand, options: WriteOptions) => Promise<void>;
+  };
+  return self.writeCommand(command, { agreedCompressor: 'none', ...options });
+}
+
+test('this is the version that was looked at', () => {
+  expect((require('mongodb/package.json') as { version: string }).version).toBe('7.8.0');
+});
+
+test('a client takes the class of its connections as an option', () => {
+  const client = new MongoClient('mongodb://127.0.0.1:1', {
+    connectionType: LeasedConnection,
+  } as object);
+  expect(client.options).toMatchObject({ connectionType: LeasedConnection });
+});
+
+test('an operation hands its options down each time it is sent, and a message keeps them, with keys that are symbols', () => {
+  const key = Symbol('ours');
+  const operation = new UpdateOperation({}, [], { [key]: 'kept' });
+  for (let sent = 1; sent <= 2; sent += 1) {
+    const message = new OpMsgRequest('db', { update: 'items' }, { ...operation.buildOptions() });
+    expect(message.options?.[key]).toBe('kept');
+  }
+});
+
+test('a connection asks for the time limit when the bytes are made, in the turn in which it writes', async () => {
+  const csotEnabled = () => {
+    calls.push('asked');
+    queueMicrotask(() => calls.push('a turn after that'));
+    return false;
+  };
+  await send(Connection, new OpMsgRequest('db', { ping: 1 }, {}), { timeoutContext: { csotEnabled } });
+  await Promise.resolve();
+  expect(calls).toEqual(['made', 'a turn later', 'asked', 'written', 'a turn after that']);
+});
+
+test('a message whose lease has ended by then is not written', async () => {
+  const check = () => {
+    if (calls.includes('a turn later')) throw new Error('the lease has ended');
+  };
+  const message = new OpMsgRequest('db', { ping: 1 }, leasedOptions(undefined, { check }));
+  await expect(send(LeasedConnection, message, {})).rejects.toThrow('the lease has ended');
+  expect(calls).toEqual(['made', 'a turn later']);
+});

@@ -1,0 +1,39 @@
+// A secret that can be exchanged while the system runs: up to three of its values are in force at once.
+// docs/runbooks/secrets.md
+import type { z } from 'zod';
+import { setting } from './configuration.js';
+
+export interface SecretsInForce {
+  /** Everything new is made with it. */
+  current: string;
+  /** What was made with it before goes on being understood. */
+  previous?: string | undefined;
+  /** Understood already, for while other instances have it as their current one. */
+  next?: string | undefined;
+}
+
+type Settings<Name extends string> = Record<Name, z.ZodString> &
+  Record<`${Name}_PREVIOUS` | `${Name}_NEXT`, z.ZodOptional<z.ZodString>>;
+
+/** The three settings of a secret: `NAME`, `NAME_PREVIOUS` and `NAME_NEXT`. */
+export function exchangeableSecret<Name extends string>(name: Name): Settings<Name> {
+  return {
+    [name]: setting.secret,
+    [`${name}_PREVIOUS`]: setting.secret.optional(),
+    [`${name}_NEXT`]: setting.secret.optional(),
+  } as Settings<Name>;
+}
+
+/** The values of these three settings. */
+export function secretsInForce<Name extends string>(
+  name: Name,
+  configuration: Record<Name, string> &
+    Partial<Record<`${Name}_PREVIOUS` | `${Name}_NEXT`, string | undefined>>,
+): SecretsInForce {
+  const values = configuration as Readonly<Record<string, string | undefined>>;
+  return {
+    current: configuration[name],
+    previous: values[`${name}_PREVIOUS`],
+    next: values[`${name}_NEXT`],
+  };
+}

@@ -1,0 +1,79 @@
+// The connection to the transaction coordinator breaks at the end of transactions, before the broker hears of it or after
+// it has answered: nobody knows whether they were committed. Every event counts once, and the service commits again soon.
+// `npm run test:chaos` breaks 200.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { startCommitCuttingProxy, type CommitCuttingProxy } from './commit-cutting-proxy.js';
+import { isFullSize } from './full-size.js';
+import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
+import { startBrokerBehind, startSystemOn, type OwnBrokers } from './own-servers.js';
+import { seededRandom } from './random.js';
+import type { TestSystem } from './test-system.js';
+
+const cutsAtLeast = isFullSize ? 200 : 10;
+/** Of the ends of transactions. */
+const share = isFullSize ? 0.1 : 0.2;
+const healedWithinMs = 15_000;
+// Another seed: other moments.
+const seed = Number(process.env['SEED'] ?? 20_260_606);
+
+let proxy: CommitCuttingProxy;
+let broker: OwnBrokers;
+let system: TestSystem;
+let ledger: Ledger;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  proxy = await startCommitCuttingProxy();
+  broker = await startBrokerBehind(proxy);
+  ({ system, ledger, stop } = await startSystemOn(broker));
+}, 240_000);
+
+afterAll(async () => {
+  await stop();
+  await proxy.stop();
+}, 60_000);
+
+test(
+  `${cutsAtLeast} transactions whose end is cut off under load: each event counts once, its service commits again within 15 s (seed ${seed})`,
+  async () => {
+    const random = seededRandom(seed);
+    const batches = traffic({
+      random,
+      events: isFullSize ? 300_000 : 60_000,
+      leads: 1_000,
+      repeats: 0.05,
+      batch: [1, 60],
+    });
+    let next = 0;
+    let isSending = true;
+    const sender = async () => {
+      for (let batch = batches[next++]; isSending && batch !== undefined; batch = batches[next++])
+        await ledger.deliver(batch, 60_000);
+    };
+    const senders = [sender(), sender()];
+    proxy.cutWhen(() => {
+      if (proxy.cuts.length >= cutsAtLeast || random.next() >= share) return 'never';
+      return random.next() < 0.5 ? 'before' : 'after';
+    });
+    await eventually(
+      `${cutsAtLeast} ends of transactions are cut off`,
+      () => proxy.cuts.length >= cutsAtLeast,
+      isFullSize ? 1_200_000 : 120_000,
+    );
+    await eventually(
+      'each service has ended another transaction',
+      () => proxy.cuts.every(({ healedAfterMs }) => healedAfterMs !== undefined),
+      60_000,
+    );
+    isSending = false;
+    await Promise.all(senders);
+    expect(new Set(proxy.cuts.map(({ answered }) => answered)).size).toBe(2);
+    expect(Math.max(...proxy.cuts.map(({ healedAfterMs = Infinity }) => healedAfterMs))).toBeLessThan(
+      healedWithinMs,
+    );
+    await untilVisible(system, ledger, 120_000);
+    expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);
+  },
+  isFullSize ? 1_800_000 : 420_000,
+);

@@ -1,0 +1,156 @@
+// PostgreSQL is killed at random moments, as it is started for tests: with synchronous_commit=off, so that it forgets the last
+// moments of what it acknowledged. Nothing of that may stay forgotten: what partitions hold, busy and idle ones, is what the
+// log says, and a token that was revoked stays revoked. `npm run test:chaos` kills it fifty times.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
+import { listDeadLetters, requestRebuild, waitUntilConsumed, type EventLog } from '@lead-scoring/event-log';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { isFullSize } from './full-size.js';
+import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
+import { postgresqlOf } from './own-postgresql.js';
+import { startOwnDatabase, startSystemOn, type OwnDatabase } from './own-servers.js';
+import { seededRandom } from './random.js';
+import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
+import { openSystemLog } from './system-log.js';
+import type { TestSystem } from './test-system.js';
+
+const { kills, eventsPerKill } = isFullSize
+  ? { kills: 50, eventsPerKill: 3_000 }
+  : { kills: 3, eventsPerKill: 2_000 };
+const seed = Number(process.env['SEED'] ?? 20_261_124);
+const random = seededRandom(seed);
+
+/** What does not come from the log: how far it is read, and what lives for minutes. */
+const besidesTheLog = [
+  'checkpoints',
+  'idempotent_answers',
+  'rate_limit_buckets',
+  'credential_last_uses',
+  'rebuilds',
+];
+const nothingStored: StoredDocuments = new Map();
+const rebuilt: readonly ServiceName[] = ['gateway', 'ingest', 'scoring', 'notification', 'share'];
+
+let database: OwnDatabase;
+let system: TestSystem;
+let ledger: Ledger;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  database = await startOwnDatabase();
+  ({ system, ledger, stop } = await startSystemOn(database));
+}, 240_000);
+
+afterAll(() => stop(), 60_000);
+
+/** Makes a token and revokes it; answers its secret once the revocation is acknowledged. */
+async function revokedToken(name: string): Promise<string> {
+  const made = await eventually(
+    'a token is made',
+    async () => {
+      const answer = await system.request<{ id: string; token: string }>('/settings/tokens', {
+        body: { name, role: 'viewer' },
+      });
+      return answer.status === 201 ? answer.body : undefined;
+    },
+    60_000,
+  );
+  await eventually(
+    'it is revoked',
+    async () => {
+      const { status } = await system.request(`/settings/tokens/${made.id}`, { method: 'DELETE' });
+      return status === 204 || status === 404;
+    },
+    60_000,
+  );
+  return made.token;
+}
+
+const isRefused = async (token: string) => (await system.request('/leads?limit=1', { token })).status === 401;
+
+async function withLog(work: (log: EventLog) => Promise<void>): Promise<void> {
+  const log = openSystemLog(system);
+  try {
+    await log.prepare();
+    await work(log);
+  } finally {
+    await log.close();
+  }
+}
+
+const storedBy = (service: ServiceName) =>
+  storedDocuments(system.endpoints, `${system.namespace}_${service}`, { except: besidesTheLog });
+
+describe(`PostgreSQL is killed ${kills} times (seed ${seed})`, () => {
+  const revoked: string[] = [];
+
+  test(
+    'a token that was revoked just before is refused after it, and what is sent meanwhile is acknowledged',
+    async () => {
+      const postgresql = postgresqlOf(database);
+      const batches = traffic({
+        random,
+        events: kills * eventsPerKill,
+        leads: 800,
+        repeats: 0.05,
+        batch: [1, 60],
+      });
+      const each = Math.floor(batches.length / kills);
+      for (let kill = 0; kill < kills; kill += 1) {
+        const mine = batches.slice(kill * each, (kill + 1) * each);
+        const isBusy = kill % 2 === 0;
+        let next = 0;
+        const deliver = async () => {
+          for (let batch = mine[next++]; batch !== undefined; batch = mine[next++])
+            await ledger.deliver(batch, 120_000);
+        };
+        const delivering = Promise.all([deliver(), deliver()]);
+        // Then every partition has come to rest, and stores nothing more by itself.
+        if (!isBusy) await delivering;
+        else await eventually('some are sent', () => next > mine.length / 4, 60_000);
+        const token = await revokedToken(`number ${String(kill)}`);
+        revoked.push(token);
+        await new Promise((resolve) => setTimeout(resolve, random.between(0, isBusy ? 400 : 120)));
+        await postgresql.kill();
+        await delivering;
+        await eventually('the revoked token is refused', () => isRefused(token), 30_000);
+      }
+    },
+    kills * 60_000 + 60_000,
+  );
+
+  test('every revoked token stays refused', async () => {
+    for (const token of revoked) expect(await isRefused(token)).toBe(true);
+  }, 60_000);
+
+  test('everything that was acknowledged is there exactly once, and nothing is parked', async () => {
+    await untilVisible(system, ledger, 120_000);
+    expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);
+    await withLog(async (log) => {
+      for (const service of serviceNames)
+        for await (const { type, reason } of listDeadLetters(log, service))
+          expect({ service, type, reason }).toBeUndefined();
+    });
+  }, 240_000);
+
+  test(`rebuilt from the log, the documents of ${rebuilt.join(', ')} are what they were, field by field`, async () => {
+    const before = await Promise.all(rebuilt.map(storedBy));
+    await withLog(async (log) => {
+      await Promise.all(
+        rebuilt.map(async (service) => {
+          const { positions } = await requestRebuild(log, service);
+          const within = { timeoutMs: 180_000 };
+          expect(await waitUntilConsumed(log, service, `${service}.commands`, positions, within)).toBe(true);
+        }),
+      );
+    });
+    const changed = async () => {
+      const after = await Promise.all(rebuilt.map(storedBy));
+      return before.flatMap((was, at) => differences(was, after[at] ?? nothingStored));
+    };
+    // A projector obeys first and folds then.
+    const isSame = async () => (await changed()).length === 0;
+    await eventually('all is folded anew', isSame, 60_000, 1_000).catch(() => undefined);
+    expect(await changed()).toEqual([]);
+  }, 300_000);
+});

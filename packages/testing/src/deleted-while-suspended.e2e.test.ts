@@ -1,0 +1,202 @@
+// A process is suspended after it has recorded what it decided and before it has stored that; another takes its partitions over and
+// deletes the leads concerned; then the first one goes on, where it was, with documents of these leads in its memory.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { leadIdOf } from '@lead-scoring/contracts';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { MongoClient } from 'mongodb';
+import { isFullSize } from './full-size.js';
+import { groupMembers } from './group-members.js';
+import { createRules, inParallel } from './ledger.js';
+import { readTopic } from './public-topics.js';
+import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
+import { startTestSystem, type TestSystem } from './test-system.js';
+
+const rounds = 5;
+const workers = ['ingest', 'scoring'] as const;
+type Worker = (typeof workers)[number];
+const nothingStored: StoredDocuments = new Map();
+
+let system: TestSystem;
+let database: MongoClient;
+beforeAll(async () => {
+  system = await startTestSystem({
+    instances: { ingest: 2, scoring: 2, notification: 0, share: 0, 'site-analysis': 0 },
+  });
+  database = await MongoClient.connect(system.endpoints.mongodbUri);
+  await createRules(system);
+}, 180_000);
+afterAll(async () => {
+  await database.close();
+  await system.stop();
+}, 60_000);
+
+const nameOf = (service: Worker) => `${system.namespace}_${service}`;
+const idOf = (alias: string) => leadIdOf(system.ouId, 'email', alias);
+
+let sent = 0;
+/** Sends an event of each lead; answers the position, or nothing when it was not taken. */
+async function post(aliases: readonly string[]): Promise<string | undefined> {
+  const events = aliases.map((alias) => ({
+    alias,
+    alias_kind: 'email',
+    event_type: 'Page View',
+    event_id: String((sent += 1)),
+    timestamp: new Date().toISOString(),
+  }));
+  const { status, body } = await system.request<{ position: string }>('/ingest', { body: events });
+  return status === 202 ? body.position : undefined;
+}
+
+/** The checkpoints' offsets, by partition. */
+async function checkpointsOf(service: Worker): Promise<Map<number, number>> {
+  const found = await database
+    .db(nameOf(service))
+    .collection<{ partition: number; offset: number }>('checkpoints')
+    .find({ name: service })
+    .toArray();
+  return new Map(found.map(({ partition, offset }) => [partition, offset]));
+}
+
+/** Partitions of which something is recorded and not stored yet. */
+async function unstored(service: Worker): Promise<number[]> {
+  const ends = new Map<number, number>();
+  for (const { partition, offset } of await readTopic(
+    system.endpoints,
+    `${system.namespace}.${service}.events`,
+  ))
+    ends.set(partition, Number(offset));
+  const stored = await checkpointsOf(service);
+  return [...ends].flatMap(([partition, last]) => (last >= (stored.get(partition) ?? 0) ? [partition] : []));
+}
+
+const signal = (name: NodeJS.Signals) => {
+  for (const service of workers) process.kill(system.service(service, 1).process.pid ?? 0, name);
+};
+
+/** Suspends one process of each service under load, until one of them has recorded more than it has stored. */
+async function suspendBetweenCommitAndStore(aliases: readonly string[]): Promise<void> {
+  await eventually(
+    'a process is suspended between its commit and its store',
+    async () => {
+      const before = sent;
+      let isSending = true;
+      const sending = Promise.all(
+        [0, 1, 2].map(async () => {
+          while (isSending) await post(aliases);
+        }),
+      );
+      await eventually('some are sent', () => sent >= before + 10 * aliases.length, 60_000);
+      signal('SIGSTOP');
+      isSending = false;
+      await sending;
+      // What is left once the other processes have come to rest is of the suspended ones.
+      let left = '';
+      const settled = await eventually('the others have stored', async () => {
+        const now = (await Promise.all(workers.map(unstored))).map((partitions) => partitions.join());
+        const isSame = now.join(';') === left;
+        left = now.join(';');
+        return isSame && now;
+      });
+      if (settled.every((partitions) => partitions !== '')) return true;
+      signal('SIGCONT');
+      return false;
+    },
+    120_000,
+  );
+}
+
+/** Every document of both services in which one of these leads is named: as 16 bytes, or as text. */
+async function documentsOf(leadIds: readonly string[]): Promise<string[]> {
+  const names = leadIds.flatMap((id) => [Buffer.from(id.replaceAll('-', ''), 'hex'), Buffer.from(id)]);
+  const found: string[] = [];
+  for (const service of workers)
+    for (const [collection, documents] of await storedDocuments(system.endpoints, nameOf(service)))
+      for (const [key, bytes] of documents) {
+        const document = Buffer.from(bytes);
+        if (names.some((name) => document.includes(name))) found.push(`${service}.${collection} ${key}`);
+      }
+  return found.sort();
+}
+
+/** Looks at the checkpoints all the time; answers where one was lower than it had been. */
+function watchCheckpoints(): { stop: () => Promise<string[]> } {
+  const highest = new Map<string, number>();
+  const decreased: string[] = [];
+  const stopping = new AbortController();
+  const watching = (async () => {
+    while (!stopping.signal.aborted)
+      for (const service of workers)
+        for (const [partition, offset] of await checkpointsOf(service)) {
+          const id = `${service}:${String(partition)}`;
+          const known = highest.get(id) ?? 0;
+          if (offset < known) decreased.push(`${id} from ${String(known)} to ${String(offset)}`);
+          highest.set(id, Math.max(offset, known));
+        }
+  })();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await watching;
+      return decreased;
+    },
+  };
+}
+
+// A round takes a minute. What each run tests of it is `leased-writes.int` in read-model.
+(isFullSize ? test : test.skip).each(Array.from({ length: rounds }, (_, round) => round))(
+  'of a lead that is deleted while a process is suspended between its commit and its store, nothing returns; no checkpoint decreases (%i)',
+  async (round) => {
+    const doomed = Array.from({ length: 40 }, (_, n) => `doomed-${String(round)}-${String(n)}@example.com`);
+    const ids = doomed.map(idOf);
+    const watch = watchCheckpoints();
+    await suspendBetweenCommitAndStore(doomed);
+    try {
+      // Another process answers for every partition once it owns it.
+      await inParallel(ids, 10, async (id) => {
+        await eventually(
+          `lead ${id} is deleted`,
+          async () => [204, 404].includes((await system.request(`/lead/${id}`, { method: 'DELETE' })).status),
+          90_000,
+        );
+      });
+      for (const service of workers)
+        await eventually('all is stored', async () => (await unstored(service)).length === 0, 60_000);
+      const stored = () =>
+        Promise.all(
+          workers.map((service) =>
+            storedDocuments(system.endpoints, nameOf(service), { except: ['checkpoints'] }),
+          ),
+        );
+      const before = await stored();
+      const named = await documentsOf(ids);
+      // What is kept of a lead: by which deletion it ended, and which events were counted.
+      expect(named.filter((name) => !/^ingest\.(lead_deletions|known_events) /.test(name))).toEqual([]);
+      const stopped = await Promise.all(workers.map((service) => groupMembers(system, service)));
+      signal('SIGCONT');
+      for (const [at, service] of workers.entries())
+        await eventually(
+          `${service} has both members again`,
+          async () => {
+            const members = await groupMembers(system, service);
+            return members.length === 2 && members.join() !== stopped[at]?.join();
+          },
+          60_000,
+        );
+      const after = await stored();
+      expect(before.flatMap((was, at) => differences(was, after[at] ?? nothingStored))).toEqual([]);
+      const witnesses = Array.from({ length: 30 }, (_, n) => `witness-${String(n)}@example.com`);
+      const position = await eventually('an event of each is taken', () => post(witnesses), 60_000);
+      await eventually(
+        'all partitions are worked on',
+        async () => (await system.request(`/leads?limit=1&min_position=${position}`)).status === 200,
+        60_000,
+      );
+      expect(await documentsOf(ids)).toEqual(named);
+      for (const id of ids) expect((await system.request(`/lead/${id}/score-explain`)).status).toBe(404);
+    } finally {
+      signal('SIGCONT');
+      expect(await watch.stop()).toEqual([]);
+    }
+  },
+  300_000,
+);

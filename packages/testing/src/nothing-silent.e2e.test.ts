@@ -1,0 +1,461 @@
+// Nothing is silent: whatever comes to a service is decided or answered, or parked with a reason, and never dropped.
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  leadIdOf,
+  nameBasedId,
+  problemTypes,
+  recordDeclarations,
+  records,
+  serviceNames,
+  topics,
+  type RecordDeclaration,
+  type ServiceName,
+  type TopicName,
+} from '@lead-scoring/contracts';
+import {
+  listDeadLetters,
+  retryDeadLetters,
+  tail,
+  waitUntilConsumed,
+  type DeadLetter,
+  type EventLog,
+} from '@lead-scoring/event-log';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { badRecords, type GoodRecord } from './bad-records.js';
+import { isFullSize } from './full-size.js';
+import {
+  inWireFormat,
+  leastPayload,
+  registeredSchemaIds,
+  startRawWriter,
+  type RawMessage,
+  type RawWriter,
+} from './raw-records.js';
+import { openSystemLog } from './system-log.js';
+import { checkout, startTestSystem, type TestSystem } from './test-system.js';
+
+let system: TestSystem;
+let log: EventLog;
+let writer: RawWriter;
+let schemaIds: Map<RecordDeclaration, number>;
+let pids: (number | undefined)[];
+
+beforeAll(async () => {
+  system = await startTestSystem();
+  log = openSystemLog(system);
+  writer = await startRawWriter(system);
+  schemaIds = await registeredSchemaIds(system);
+  pids = system.system.services.map((service) => service.process.pid);
+}, 120_000);
+
+afterAll(async () => {
+  await writer.stop();
+  await log.close();
+  await system.stop();
+}, 60_000);
+
+/** What each service's processor decides on, besides its commands, and parks where it cannot be read. */
+const followedBy: Partial<Record<TopicName, readonly ServiceName[]>> = {
+  'ingest.events': ['scoring', 'notification'],
+};
+/** An id that no registry gives out. */
+const unknownSchema = 2_147_483_647;
+const instance = randomUUID();
+
+interface Written {
+  title: string;
+  topic: TopicName;
+  partition: number;
+  offset: number;
+  correlationId: string;
+}
+
+/** Writes a record of each declared type, with the type and the schema that `as` makes of its own. */
+async function writeEach(
+  topic: TopicName,
+  declarations: readonly RecordDeclaration[],
+  as: (declaration: RecordDeclaration) => { type: string; schemaId: number },
+): Promise<Written[]> {
+  const sent = declarations.map((declaration) => {
+    const { type, schemaId } = as(declaration);
+    const id = randomUUID();
+    const correlationId = randomUUID();
+    const json = JSON.stringify({ ...(leastPayload(declaration, id) as object), ...sampled(declaration) });
+    const message: RawMessage = {
+      partition: log.partitionOf(id),
+      key: id,
+      value: inWireFormat(schemaId, json),
+      headers: { type, 'reply-to': instance, 'correlation-id': correlationId },
+    };
+    return { title: `${type} of ${declaration.topic} on ${topic}`, correlationId, message };
+  });
+  const offsets = await writer.write(
+    topic,
+    sent.map(({ message }) => message),
+  );
+  return sent.map(({ title, correlationId, message: { partition } }, at) => {
+    return { title, topic, partition, offset: offsets[at] ?? NaN, correlationId };
+  });
+}
+
+/** What takes no detour over the network. */
+function sampled({ type }: RecordDeclaration): object {
+  return type === 'AnalyzeSite' ? { url: 'ftp://example.com' } : {};
+}
+
+const own = (declaration: RecordDeclaration) => schemaIds.get(declaration) ?? 0;
+const placeOf = ({
+  topic,
+  partition,
+  offset,
+}: {
+  topic: string;
+  partition: number;
+  offset: number | bigint;
+}) => `${topic}:${String(partition)}:${String(offset)}`;
+
+async function lettersOf(service: ServiceName): Promise<Map<string, DeadLetter>> {
+  const found = new Map<string, DeadLetter>();
+  for await (const letter of listDeadLetters(log, service)) found.set(placeOf(letter.origin), letter);
+  return found;
+}
+
+async function repliesOf(): Promise<Map<string, records.CommandReplied>> {
+  const found = new Map<string, records.CommandReplied>();
+  for await (const { headers, payload } of tail(log, 'replies', { from: 'beginning', follow: false }))
+    if (headers['reply-to'] === instance)
+      found.set(headers['correlation-id'] ?? '', payload as records.CommandReplied);
+  return found;
+}
+
+/** Of these records those that a service has neither parked with a reason nor, where they are commands, refused. */
+async function silentlyDropped(service: ServiceName, written: readonly Written[]): Promise<string[]> {
+  let dropped: string[] = [];
+  await eventually(
+    `${service} has parked ${String(written.length)} records`,
+    async () => {
+      const [letters, replies] = await Promise.all([lettersOf(service), repliesOf()]);
+      dropped = written.flatMap(({ title, correlationId, ...at }) => {
+        const reason = letters.get(placeOf(at))?.reason ?? '';
+        if (!/\w+ \w+/.test(reason)) return [`${title}: not parked`];
+        const reply = replies.get(correlationId);
+        if (at.topic.endsWith('.events')) return reply ? [`${title}: answered, and is an event`] : [];
+        return reply?.outcome === 'rejected' && reply.code === 'command_parked'
+          ? []
+          : [`${title}: its caller was told ${JSON.stringify(reply)}`];
+      });
+      return dropped.length === 0;
+    },
+    20_000,
+    300,
+  ).catch(() => undefined);
+  return dropped;
+}
+
+const commandsOf = (service: ServiceName) =>
+  recordDeclarations.filter(({ topic }) => topic === `${service}.commands`);
+
+/** Nobody waits for what comes of these: partitions send them to each other, and processes to themselves. */
+const unanswered = new Set([
+  'IngestEvents',
+  'LinkAlias',
+  'UnlinkAlias',
+  'RememberEvents',
+  'RequestNotification',
+  'RecordAttempt',
+  'ForgetLead',
+  'BeginDelivery',
+  'RecordSiteAnalysis',
+  // Answered when it has been sent, and a channel that is not there is sent nothing.
+  'TestChannel',
+]);
+
+describe.each(serviceNames)('commands of %s', (service) => {
+  const topic: TopicName = `${service}.commands`;
+
+  test('every declared type is decided and answered', async () => {
+    const written = await writeEach(topic, commandsOf(service), (declaration) => ({
+      type: declaration.type,
+      schemaId: own(declaration),
+    }));
+    let open: string[] = [];
+    let replies = new Map<string, records.CommandReplied>();
+    await eventually(
+      'each is answered',
+      async () => {
+        replies = await repliesOf();
+        open = written.flatMap(({ title, correlationId }) =>
+          replies.has(correlationId) || unanswered.has(title.slice(0, title.indexOf(' '))) ? [] : [title],
+        );
+        return open.length === 0;
+      },
+      20_000,
+      300,
+    ).catch(() => undefined);
+    expect(open).toEqual([]);
+    for (const { correlationId } of written) {
+      const reply = replies.get(correlationId);
+      if (reply?.outcome === 'rejected') expect(Object.keys(problemTypes)).toContain(reply.code);
+    }
+    const parked = await lettersOf(service);
+    const reasons = written.flatMap((at) => parked.get(placeOf(at))?.reason ?? []);
+    // Commands of the gateway are signed; RebuildReadModel alone is not among them.
+    if (service === 'gateway')
+      expect(new Set(reasons.map((reason) => reason.slice(0, 17)))).toEqual(new Set(['it is not signed ']));
+    else expect(reasons).toEqual([]);
+  }, 60_000);
+
+  test('types of other topics, types that nobody declared and schemas that nobody registered are parked and refused', async () => {
+    const others = recordDeclarations.filter((declaration) => declaration.topic !== topic);
+    const written = [
+      ...(await writeEach(
+        topic,
+        others.filter(({ type }) => type !== 'RebuildReadModel'),
+        (declaration) => ({ type: declaration.type, schemaId: own(declaration) }),
+      )),
+      ...(await writeEach(topic, commandsOf(service), (declaration) => ({
+        type: `${declaration.type}Anew`,
+        schemaId: own(declaration),
+      }))),
+      ...(await writeEach(topic, commandsOf(service), ({ type }) => ({ type, schemaId: unknownSchema }))),
+    ];
+    expect(await silentlyDropped(service, written)).toEqual([]);
+  }, 60_000);
+});
+
+describe.each(topics.filter(({ name }) => followedBy[name]).map(({ name }) => name))(
+  'events on %s',
+  (topic) => {
+    const declared = recordDeclarations.filter((declaration) => declaration.topic === topic);
+    /** The log's own, which mean nothing to another service whatever they hold. */
+    const ofTheLog = new Set(['InputsRead', 'PositionsAccepted']);
+
+    test('what nobody declared there, and what is of no registered schema, is parked by each service that reads it', async () => {
+      const others = recordDeclarations.filter(
+        (declaration) => declaration.topic !== topic && !ofTheLog.has(declaration.type),
+      );
+      const declaredThere = declared.filter(({ type }) => !ofTheLog.has(type));
+      const written = [
+        ...(await writeEach(topic, others, (declaration) => ({
+          type: declaration.type,
+          schemaId: own(declaration),
+        }))),
+        ...(await writeEach(topic, declaredThere, (declaration) => ({
+          type: `${declaration.type}Anew`,
+          schemaId: own(declaration),
+        }))),
+        ...(await writeEach(topic, declaredThere, ({ type }) => ({ type, schemaId: unknownSchema }))),
+      ];
+      for (const service of followedBy[topic] ?? [])
+        expect(await silentlyDropped(service, written)).toEqual([]);
+    }, 60_000);
+
+    test('every type that is declared there is taken or ignored, and not parked', async () => {
+      const written = await writeEach(topic, declared, (declaration) => ({
+        type: declaration.type,
+        schemaId: own(declaration),
+      }));
+      const positions = written.map(({ partition, offset }) => ({ partition, offset: BigInt(offset) }));
+      for (const service of followedBy[topic] ?? []) {
+        expect(await waitUntilConsumed(log, service, topic, positions, { timeoutMs: 30_000 })).toBe(true);
+        const letters = await lettersOf(service);
+        expect(written.filter((at) => letters.has(placeOf(at))).map(({ title }) => title)).toEqual([]);
+      }
+    }, 60_000);
+  },
+);
+
+/** Where the bad records of a topic are written: behind them comes a good one, which has to be taken. */
+const badPartition = 0;
+const titles = Object.keys(badRecords);
+/** All of them in `npm run test:chaos`; otherwise each in one topic, so that all are tried. */
+const titlesFor = (at: number) =>
+  isFullSize ? titles : titles.filter((_, index) => index % inputTopics.length === at);
+const inputTopics: readonly TopicName[] = [
+  ...serviceNames.map((service): TopicName => `${service}.commands`),
+  'ingest.events',
+];
+const readersOf = (topic: TopicName): readonly ServiceName[] =>
+  followedBy[topic] ?? serviceNames.filter((service) => topic === `${service}.commands`);
+
+function goodRecordOf(topic: TopicName): GoodRecord {
+  const [declaration, other] = recordDeclarations.filter((one) => one.topic === topic);
+  if (!declaration || !other) throw new Error(`${topic} has too few record types`);
+  return {
+    type: declaration.type,
+    schemaId: own(declaration),
+    otherSchemaId: own(other),
+    payload: leastPayload(declaration, randomUUID()) as Record<string, unknown>,
+  };
+}
+
+async function attemptsOf(service: ServiceName, places: readonly string[]): Promise<number[]> {
+  const attempts = new Map<string, number>();
+  for await (const { origin, attempts: attempt } of listDeadLetters(log, service))
+    attempts.set(placeOf(origin), Math.max(attempt, attempts.get(placeOf(origin)) ?? 0));
+  return places.map((place) => attempts.get(place) ?? 0);
+}
+
+describe.each(inputTopics.map((topic, at) => [topic, at] as const))('bad records on %s', (topic, at) => {
+  const tried = titlesFor(at);
+  let places: string[] = [];
+
+  test('each is parked with its place and a reason, and the partition moves on within 10 s', async () => {
+    const good = goodRecordOf(topic);
+    const messages = tried.map((title): RawMessage => {
+      const made = badRecords[title]?.(good);
+      if (!made) throw new Error(`no bad record ${title}`);
+      return { partition: badPartition, key: 'bad', headers: { type: good.type }, ...made };
+    });
+    const offsets: number[] = [];
+    // One by one: together they are more than a request may hold.
+    for (const message of messages) offsets.push(...(await writer.write(topic, [message])));
+    places = offsets.map((offset) => placeOf({ topic, partition: badPartition, offset }));
+    for (const service of readersOf(topic)) {
+      const letters = await eventually(
+        `${service} has parked ${String(places.length)} bad records`,
+        async () => {
+          const found = await lettersOf(service);
+          return places.every((place) => found.has(place)) ? found : undefined;
+        },
+        10_000,
+        200,
+      );
+      const reasons = places.map((place) => letters.get(place)?.reason);
+      expect(reasons).toEqual(reasons.map(() => expect.stringMatching(/\w+ \w+/)));
+    }
+  }, 60_000);
+
+  test('sent again, each is parked once more and no more than that', async () => {
+    for (const service of readersOf(topic)) {
+      const letters = await lettersOf(service);
+      const ids = places.flatMap((place) => letters.get(place)?.id ?? []);
+      const { retried } = await retryDeadLetters(log, service, { ids });
+      expect(retried).toHaveLength(places.length);
+      expect((await retryDeadLetters(log, service, { ids })).retried).toEqual([]);
+      await eventually(
+        'all are parked again',
+        async () => (await attemptsOf(service, places)).every((attempts) => attempts === 2),
+        20_000,
+        200,
+      );
+    }
+  }, 60_000);
+});
+
+describe('lead-scoring dead-letters retry says what came of each', () => {
+  const ou = randomUUID();
+  const at = '2026-01-31T09:30:00.000Z';
+  const ruleset = { ou_id: ou, ruleset_id: randomUUID(), name: 'Intent', requested_at: at };
+
+  const cli = (...words: string[]) =>
+    promisify(execFile)(process.execPath, [join(checkout, 'packages/cli/dist/main.js'), ...words], {
+      cwd: tmpdir(),
+      // Dead letters are listed with what is in them, and some of the bad records are large.
+      maxBuffer: 64 * 1_024 * 1_024,
+      env: {
+        ...process.env,
+        KAFKA_BROKERS: system.endpoints.kafkaBrokers.join(','),
+        SCHEMA_REGISTRY_URL: system.endpoints.schemaRegistryUrl,
+        NAMESPACE: system.namespace,
+      },
+    }).catch((error: unknown) => error as { code: number; stdout: string; stderr: string });
+
+  /** Parks a record, as a service would have; answers the letter's id. */
+  async function park(declaration: RecordDeclaration, json: string, offset: number): Promise<string> {
+    const { topic, type } = declaration;
+    const service = topic.slice(0, topic.indexOf('.')) as ServiceName;
+    const partition = log.partitionOf(ou);
+    const headers = {
+      type,
+      'dead-letter-topic': topic,
+      'dead-letter-partition': String(partition),
+      'dead-letter-offset': String(offset),
+      'dead-letter-attempts': '1',
+      'dead-letter-reason': 'it was not understood then',
+    };
+    const value = inWireFormat(own(declaration), json);
+    const [letter] = await writer.write(`${service}.dead-letters`, [{ partition, key: ou, value, headers }]);
+    return `${String(partition)}:${String(letter)}`;
+  }
+
+  test('that it took effect, had none, was refused, or is parked again', async () => {
+    const create = { ...ruleset, score_type: 'engagement', active: true };
+    const update = { ...ruleset, ruleset_id: randomUUID() };
+    const ids = [
+      await park(records.createRuleset, JSON.stringify(create), 9_000_001),
+      await park(records.createRuleset, JSON.stringify(create), 9_000_002),
+      await park(records.updateRuleset, JSON.stringify(update), 9_000_003),
+      await park(records.createRuleset, '{"name":', 9_000_004),
+    ];
+    const sent = await cli('dead-letters', 'retry', 'scoring', ...ids);
+    expect(sent.stdout).toContain(
+      '4 sent again: 1 took effect, 1 without effect, 1 refused, 1 parked again.',
+    );
+    expect(sent.stderr).toContain(`${ids[1] ?? ''} CreateRuleset had no effect: it came too late`);
+    expect(sent.stderr).toMatch(new RegExp(`${ids[2] ?? ''} UpdateRuleset was refused: \\w+ \\w+`));
+    expect(sent.stderr).toContain(`${ids[3] ?? ''} CreateRuleset is a dead letter again`);
+    expect(sent).toMatchObject({ code: 1 });
+    const listed = JSON.parse(
+      (await cli('dead-letters', 'list', 'scoring', '--json')).stdout,
+    ) as DeadLetter[];
+    expect(ids.map((id) => listed.find((letter) => letter.id === id)?.outcome)).toEqual([
+      'effect',
+      'none',
+      'refused',
+      'parked',
+    ]);
+  }, 60_000);
+
+  test('events that came too late, because they were taken before, have no effect', async () => {
+    const lead = leadIdOf(ou, 'email', 'late@example.com');
+    const event = {
+      id: nameBasedId(lead, 'late'),
+      event_id: 'late',
+      may_repeat: true,
+      lead_id: lead,
+      aliases: [{ alias_kind: 'email', alias: 'late@example.com' }],
+      event_type: 'Page View',
+      timestamp: at,
+    };
+    const command = { ou_id: ou, source: 'ingest', fire_triggers: true, received_at: at, events: [event] };
+    const park1 = (offset: number) =>
+      park(records.ingestEvents, JSON.stringify({ ...command, batch_id: randomUUID() }), offset);
+    const first = await cli('dead-letters', 'retry', 'ingest', await park1(9_000_001));
+    expect(first.stdout).toContain('1 sent again: 1 took effect.');
+    const second = await cli('dead-letters', 'retry', 'ingest', await park1(9_000_002));
+    expect(second.stdout).toContain('1 sent again: 1 without effect.');
+    expect(second.stderr).toContain('IngestEvents had no effect: it came too late');
+  }, 60_000);
+});
+
+test('every process is the one that was started, and ready', async () => {
+  expect(system.system.services.map((service) => service.process.pid)).toEqual(pids);
+  await system.system.ready(20_000);
+});
+
+test('what is followed and cannot be read stops its partition, is named, and is no dead letter of the follower', async () => {
+  const [at] = await writer.write('scoring.events', [
+    { partition: badPartition, key: 'bad', value: '{}', headers: { type: 'LeadScored' } },
+  ]);
+  const place = placeOf({ topic: 'scoring.events', partition: badPartition, offset: at ?? NaN });
+  for (const service of ['share', 'notification'] as const)
+    await eventually(
+      `${service} says that it stands still`,
+      async () => {
+        const answer = await fetch(`${system.service(service).url}/readyz`);
+        return answer.status === 503 && (await answer.text()).includes(`the record ${place} cannot be read`);
+      },
+      20_000,
+      200,
+    );
+  // Its firings are decided on the same topic, and are not stopped by it.
+  expect((await lettersOf('notification')).get(place)?.reason).toMatch(/wire format/);
+  expect((await lettersOf('share')).has(place)).toBe(false);
+  expect(system.system.services.map((service) => service.process.pid)).toEqual(pids);
+}, 60_000);

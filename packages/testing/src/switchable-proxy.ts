@@ -1,0 +1,56 @@
+// A TCP proxy that can be cut: the server behind it is then away, for those who go through here.
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface SwitchableProxy {
+  port: number;
+  /** Ends all connections and takes no more. */
+  cut(): void;
+  restore(): void;
+  stop(): Promise<void>;
+}
+
+/** @param readerOf called for each connection: makes what is shown each part that the near side sends */
+export async function startProxy(
+  host: string,
+  port: number,
+  readerOf?: () => (part: Buffer) => void,
+): Promise<SwitchableProxy> {
+  const sockets = new Set<Socket>();
+  let open = true;
+  const server = createServer((near) => {
+    if (!open) {
+      near.destroy();
+      return;
+    }
+    const far = connect(port, host);
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+    if (readerOf) near.on('data', readerOf());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    open = false;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    restore: () => {
+      open = true;
+    },
+    stop: async () => {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

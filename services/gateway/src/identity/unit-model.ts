@@ -1,0 +1,197 @@
+// Decisions on organizational units: made, renamed, ended, and the one in which a credential works. Pure, as `decide`.
+import type { CreateOrgUnit, EndOrgUnit, RenameOrgUnit, SetActiveOrgUnit } from './commands.js';
+import {
+  actorIn,
+  doneWith,
+  identityLimits,
+  noSuchUnit,
+  rejected,
+  type IdentityDecision,
+} from './decision-model.js';
+import type { IdentityEvent } from './events.js';
+import {
+  covers,
+  usableUnits,
+  workingUnit,
+  type Credential,
+  type OrganisationState,
+  type OrgUnit,
+} from './state.js';
+
+export function createOrgUnit({ id, payload }: CreateOrgUnit, state: OrganisationState): IdentityDecision {
+  const { organisation_id, ou_id, name, created_by } = payload;
+  const known = state.units.get(ou_id);
+  if (known) return { outcome: 'done', events: [], result: orgUnitView(known, null) };
+  const creator = actorIn(state, created_by);
+  if ('outcome' in creator) return creator;
+  if (unitNamed(state, name)) return nameTaken(name);
+  if (usableUnits(state, { ou_ids: null }).length >= identityLimits.orgUnits)
+    return rejected(
+      'limit_reached',
+      `An organisation has at most ${String(identityLimits.orgUnits)} organizational units.`,
+    );
+  if (creator.ou_ids && creator.ou_ids.length >= identityLimits.orgUnitsOfCredential)
+    return rejected(
+      'limit_reached',
+      `A credential is limited to at most ${String(identityLimits.orgUnitsOfCredential)} organizational units, and this one would get the new one as well. Use a credential for every organizational unit.`,
+    );
+  const at = payload.requested_at;
+  const events: IdentityEvent[] = [
+    ...keepingTheOnlyUnit(state, creator, at, organisation_id, id),
+    {
+      type: 'OrgUnitCreated',
+      payload: { organisation_id, ou_id, name, created_by, at },
+      command_id: id,
+    },
+  ];
+  // Else its maker would not see it.
+  if (creator.ou_ids)
+    events.push({
+      type: 'OrgUnitGranted',
+      payload: { organisation_id, credential_id: created_by, ou_id, at },
+      command_id: id,
+    });
+  return doneWith(state, events, (after) => {
+    const unit = after.units.get(ou_id);
+    return unit && orgUnitView(unit, null);
+  });
+}
+
+export function renameOrgUnit({ id, payload }: RenameOrgUnit, state: OrganisationState): IdentityDecision {
+  const { organisation_id, ou_id, name, requested_by, requested_at: at } = payload;
+  const actor = actorIn(state, requested_by);
+  if ('outcome' in actor) return actor;
+  const unit = usableUnits(state, actor).find((one) => one.id === ou_id);
+  if (!unit) return noSuchUnit(ou_id);
+  const namesake = unitNamed(state, name);
+  if (namesake && namesake.id !== ou_id) return nameTaken(name);
+  const events: IdentityEvent[] =
+    unit.name === name
+      ? []
+      : [{ type: 'OrgUnitRenamed', payload: { organisation_id, ou_id, name, at }, command_id: id }];
+  const usable = usableUnits(state, actor).map((one) => one.id);
+  return doneWith(state, events, (after) => {
+    const renamed = after.units.get(ou_id);
+    return renamed && orgUnitView(renamed, workingUnit(usable, actor.active_ou_id));
+  });
+}
+
+/** Ends an OU and what can work nowhere else; whoever made it the active one chooses another one. */
+export function endOrgUnit({ id, payload }: EndOrgUnit, state: OrganisationState): IdentityDecision {
+  const { organisation_id, ou_id, requested_by, requested_at: at } = payload;
+  if (state.units.get(ou_id)?.ended?.command_id === id) return { outcome: 'done', events: [] };
+  const actor = actorIn(state, requested_by);
+  if ('outcome' in actor) return actor;
+  const usable = usableUnits(state, actor);
+  if (!usable.some((unit) => unit.id === ou_id)) return noSuchUnit(ou_id);
+  if (usable.length === 1)
+    return rejected(
+      'last_org_unit',
+      usableUnits(state, { ou_ids: null }).length === 1
+        ? 'This is the only organizational unit of the organisation, and one stays. Create another one first, or rename this one.'
+        : 'This is the only organizational unit that this credential may use. End it with a credential that may use another one as well.',
+    );
+  const events = [...state.credentials.values()].flatMap((credential): IdentityEvent[] => {
+    if (credential.revoked || !credential.ou_ids?.includes(ou_id)) return [];
+    return [withoutUnit(credential, { organisation_id, ou_id, at }, id)];
+  });
+  return {
+    outcome: 'done',
+    events: [{ type: 'OrgUnitEnded', payload: { organisation_id, ou_id, at }, command_id: id }, ...events],
+  };
+}
+
+/** A credential that could use nothing else ends: none may be left that nobody can find, and that counts for ever. */
+function withoutUnit(
+  credential: Credential,
+  { organisation_id, ou_id, at }: { organisation_id: string; ou_id: string; at: string },
+  command_id: string,
+): IdentityEvent {
+  const { id, kind, ou_ids } = credential;
+  if (ou_ids && ou_ids.length > 1)
+    return {
+      type: 'OrgUnitWithdrawn',
+      payload: { organisation_id, credential_id: id, ou_id, at },
+      command_id,
+    };
+  return kind === 'token'
+    ? { type: 'TokenRevoked', payload: { organisation_id, token_id: id, at }, command_id }
+    : { type: 'ServiceAccountRevoked', payload: { organisation_id, client_id: id, at }, command_id };
+}
+
+/**
+ * Credentials that have worked in the only OU that they may use without having set it: it stays theirs when there is
+ * another one.
+ */
+function keepingTheOnlyUnit(
+  state: OrganisationState,
+  creator: Credential,
+  at: string,
+  organisation_id: string,
+  commandId: string,
+): IdentityEvent[] {
+  const all = usableUnits(state, { ou_ids: null }).map(({ id }) => id);
+  const onlyUnitOf = ({ id, ou_ids }: Credential): string | undefined => {
+    const usable = ou_ids ?? all;
+    const gainsAnother = ou_ids === null || id === creator.id;
+    return gainsAnother && usable.length === 1 ? usable[0] : undefined;
+  };
+  return [...state.credentials.values()].flatMap((credential) => {
+    const ou_id = onlyUnitOf(credential);
+    if (ou_id === undefined || credential.revoked || credential.active_ou_id !== null) return [];
+    return [activeSet({ organisation_id, credential_id: credential.id, ou_id, at }, commandId)];
+  });
+}
+
+export function setActiveOrgUnit(
+  { id, payload }: SetActiveOrgUnit,
+  state: OrganisationState,
+): IdentityDecision {
+  const { organisation_id, credential_id, ou_id } = payload;
+  const credential = actorIn(state, credential_id);
+  if ('outcome' in credential) return credential;
+  const unit = state.units.get(ou_id);
+  if (!unit || !isUsable(state, credential, ou_id)) return noSuchUnit(ou_id);
+  const result = { ouId: unit.id, name: unit.name };
+  if (credential.active_ou_id === ou_id) return { outcome: 'done', events: [], result };
+  return {
+    outcome: 'done',
+    events: [activeSet({ organisation_id, credential_id, ou_id, at: payload.requested_at }, id)],
+    result,
+  };
+}
+
+export function activeSet(
+  payload: Extract<IdentityEvent, { type: 'ActiveOrgUnitSet' }>['payload'],
+  command_id: string,
+): IdentityEvent {
+  return { type: 'ActiveOrgUnitSet', payload, command_id };
+}
+
+export function isUsable(state: OrganisationState, { ou_ids }: Credential, ouId: string): boolean {
+  const unit = state.units.get(ouId);
+  return unit !== undefined && !unit.ended && covers(ou_ids, [ouId]);
+}
+
+/** The OU of a name, of those that have not ended. */
+export function unitNamed(state: OrganisationState, name: string): OrgUnit | undefined {
+  const wanted = nameKey(name);
+  return usableUnits(state, { ou_ids: null }).find((unit) => nameKey(unit.name) === wanted);
+}
+
+/** Names that look alike to people are one name. */
+function nameKey(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
+}
+
+function nameTaken(name: string) {
+  return rejected(
+    'duplicate_name',
+    `There is an organizational unit named "${name}" already. Choose another name.`,
+  );
+}
+
+/** An OU as its routes answer it. */
+export function orgUnitView(unit: OrgUnit, activeOuId: string | null) {
+  return { id: unit.id, name: unit.name, active: unit.id === activeOuId, created_at: unit.created_at };
+}

@@ -1,0 +1,66 @@
+// Seals the secrets of a partition's channels with the current key, so many channels at a time, and counts what is left:
+// the previous key may go when nothing is. docs/runbooks/secrets.md
+import type { records } from '@lead-scoring/contracts';
+import { withClassifiedErrors, type Collection } from '@lead-scoring/read-model';
+import { evolveConfiguration } from './evolve.js';
+import type { ConfigurationEvent } from './events.js';
+import { countsOf, resealed, type Resealing } from './reseal-model.js';
+import type { NotificationConfiguration } from './state.js';
+import { toConfiguration, type ConfigurationDocument } from './store.js';
+
+export interface ResealOptions {
+  sealing: Resealing & { readonly keyId: string };
+  /** Channels to seal anew. */
+  maximum: number;
+  at: string;
+  /** By OU, where it is not as it is stored. */
+  changing: ReadonlyMap<string, NotificationConfiguration>;
+}
+
+export interface ResealedPartition {
+  events: ConfigurationEvent[];
+  /** By OU. */
+  changed: Map<string, NotificationConfiguration>;
+  /** What there is afterwards. */
+  result: records.ResealResult;
+}
+
+/** One configuration in memory at a time, apart from those that change. */
+export async function resealPartition(
+  stored: Collection<ConfigurationDocument>,
+  partition: number,
+  { sealing, maximum, at, changing }: ResealOptions,
+): Promise<ResealedPartition> {
+  const events: ConfigurationEvent[] = [];
+  const changed: ResealedPartition['changed'] = new Map();
+  const secrets = { current: 0, superseded: 0, unreadable: 0 };
+  const count = (ofChannel: typeof secrets) => {
+    for (const standing of standings) secrets[standing] += ofChannel[standing];
+  };
+  const look = (before: NotificationConfiguration) => {
+    let configuration = before;
+    for (const channel of before.channels.values()) {
+      const counts = countsOf(channel, sealing);
+      if (counts.superseded === 0 || events.length >= maximum) {
+        count(counts);
+        continue;
+      }
+      const event: ConfigurationEvent = { type: 'ChannelResealed', payload: resealed(channel, sealing, at) };
+      events.push(event);
+      configuration = evolveConfiguration(configuration, event);
+      const after = configuration.channels.get(channel.id);
+      if (after) count(countsOf(after, sealing));
+    }
+    if (configuration !== before) changed.set(before.ou_id, configuration);
+  };
+  for (const configuration of changing.values()) look(configuration);
+  await withClassifiedErrors(async () => {
+    for await (const document of stored.find({ partition })) {
+      const configuration = toConfiguration(document);
+      if (!changing.has(configuration.ou_id)) look(configuration);
+    }
+  });
+  return { events, changed, result: { key_id: sealing.keyId, channels: events.length, secrets } };
+}
+
+const standings = ['current', 'superseded', 'unreadable'] as const;
