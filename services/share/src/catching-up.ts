@@ -7,7 +7,6 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import { projectorName } from './explanation/find-leads.js';
-import { processorName } from './links/partition-state.js';
 import type { Share } from './links/state.js';
 
 export interface CatchingUp {
@@ -25,7 +24,7 @@ export function createCatchingUp(
   { timeoutMs }: { timeoutMs: number },
 ): CatchingUp {
   const checkpoints = createCheckpoints(readModel);
-  const links = createPositionWatch(checkpoints, processorName);
+  const links = createPositionWatch(checkpoints, 'share');
   const explanations = createPositionWatch(checkpoints, projectorName);
   let next: ReturnType<typeof endOffsets> | undefined;
   let mayLook: Promise<unknown> = Promise.resolve();

@@ -1,6 +1,6 @@
 // Everything that the share service stores.
 import { explanationCollections } from '@lead-scoring/explanations';
-import { shares } from './links/model.js';
+import { shares } from './links/documents.js';
 import { rebuilds } from './rebuilds.js';
 
 export const shareCollections = [shares, ...explanationCollections, rebuilds];

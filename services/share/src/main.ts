@@ -1,6 +1,7 @@
 // The share service: links that show why a lead has its score, and what they show. Run it as
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
-import { createEventLogComponent, createProcessor, createProjector } from '@lead-scoring/event-log';
+import { createServiceProcessor } from '@lead-scoring/capability';
+import { createEventLogComponent, createProjector } from '@lead-scoring/event-log';
 import {
   createExplanationReader,
   explanationInputs,
@@ -21,10 +22,9 @@ import { createPreviewPainter } from '@lead-scoring/share-page/preview';
 import { createCatchingUp } from './catching-up.js';
 import { shareCollections } from './collections.js';
 import { createFindLeads, projectorName } from './explanation/find-leads.js';
-import { shareInputs } from './inputs.js';
-import { openSharePartition } from './links/partition-state.js';
 import { shareQueries } from './queries.js';
 import { beginRebuild, createEndOf } from './rebuilds.js';
+import { shareService } from './service.js';
 
 const configuration = loadConfiguration(
   commonConfiguration.extend({
@@ -75,17 +75,7 @@ runService({
     );
     const findLeads = createFindLeads(readModel, log, { timeoutMs: 5_000 });
     const links = await scope.start(
-      createProcessor(log, {
-        name: 'share',
-        inputs: shareInputs,
-        output: 'share.events',
-        open: (partition, _touch, lease) =>
-          Promise.resolve(openSharePartition(underLease(readModel, lease), partition, { findLeads, endOf })),
-        isSilence,
-        logger,
-        isRetriable,
-        onFatal,
-      }),
+      createServiceProcessor(log, shareService({ findLeads, endOf }), { readModel, logger, onFatal }),
     );
     const painter = await scope.start(
       defineComponent('preview painter', () => {

@@ -29,7 +29,7 @@ import {
 } from '@lead-scoring/share-page';
 import { PainterBusy, type PreviewPainter } from '@lead-scoring/share-page/preview';
 import type { CatchingUp } from './catching-up.js';
-import { shares, toShare, type ShareDocument } from './links/model.js';
+import { shares, toShare, type ShareDocument } from './links/documents.js';
 import { isOf, statusOf, type Share } from './links/state.js';
 import { isRebuilding } from './rebuilds.js';
 

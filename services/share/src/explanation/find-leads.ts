@@ -11,7 +11,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { LeadPresence } from '../links/decide.js';
-import type { FindLeads } from '../links/partition-state.js';
+import type { FindLeads } from '../links/capability.js';
 
 export const [projectorName] = projectorNames.share;
 

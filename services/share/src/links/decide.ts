@@ -1,6 +1,6 @@
 // Decides on share links: pure; time and ids come with the command, what is known of the lead from who calls.
 import { shareExpiryOf, type records } from '@lead-scoring/contracts';
-import type { ShareCommand, ShareDecision, ShareEvent } from './events.js';
+import type { ShareCommand, ShareDecision, ShareEvent } from './messages.js';
 import type { Share } from './state.js';
 
 /**

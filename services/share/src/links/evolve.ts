@@ -1,5 +1,5 @@
 // Folds what happens to share links: pure.
-import type { ShareEvent } from './events.js';
+import type { ShareEvent } from './messages.js';
 import type { Share } from './state.js';
 
 export function evolveShare(share: Share | null, event: ShareEvent): Share | null {

@@ -4,7 +4,7 @@ import { problemTypeOf } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { createShare, idOf, otherOuId, ouId, revokeShare, shareOf } from '../testing/builders.js';
 import { decideShare, presenceTold, type LeadPresence } from './decide.js';
-import type { ShareCommand, ShareEvent } from './events.js';
+import type { ShareCommand, ShareEvent } from './messages.js';
 import { evolveShare } from './evolve.js';
 import { isOf, statusOf, type Share } from './state.js';
 

@@ -1,7 +1,7 @@
 // Commands for tests: fixed, and only as much as a test says differs from the usual.
 import { shareFieldsOf, type records } from '@lead-scoring/contracts';
 import { at, idOf, ouId } from '@lead-scoring/explanations/testing';
-import type { ShareCommand } from '../links/events.js';
+import type { ShareCommand } from '../links/messages.js';
 
 export * from '@lead-scoring/explanations/testing';
 

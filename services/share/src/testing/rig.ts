@@ -6,13 +6,8 @@ import {
   type ConfigurationEvent,
   type RecordDeclaration,
 } from '@lead-scoring/contracts';
-import {
-  createProcessor,
-  createProjector,
-  outgoing,
-  type OutgoingRecord,
-  type RecordPosition,
-} from '@lead-scoring/event-log';
+import { createServiceProcessor } from '@lead-scoring/capability';
+import { createProjector, outgoing, type OutgoingRecord, type RecordPosition } from '@lead-scoring/event-log';
 import {
   createExplanationReader,
   explanationInputs,
@@ -24,11 +19,10 @@ import { openServiceRig, type Answer, type ServiceRig } from '@lead-scoring/test
 import { createCatchingUp } from '../catching-up.js';
 import { shareCollections } from '../collections.js';
 import { createFindLeads, projectorName } from '../explanation/find-leads.js';
-import { shareInputs } from '../inputs.js';
-import type { ShareCommand } from '../links/events.js';
-import { openSharePartition, processorName } from '../links/partition-state.js';
+import type { ShareCommand } from '../links/messages.js';
 import { shareQueries } from '../queries.js';
 import { beginRebuild, createEndOf, rebuilds } from '../rebuilds.js';
+import { shareService } from '../service.js';
 import { ouId } from './builders.js';
 
 export type ScoringEvent =
@@ -61,7 +55,7 @@ export async function startRig({
   catchingUpMs = 10_000,
 } = {}): Promise<Rig> {
   const rig = await openServiceRig({
-    service: processorName,
+    service: 'share',
     collections: shareCollections,
     ouId,
     partitions,
@@ -85,7 +79,7 @@ export async function startRig({
       createProjector(log, {
         name: projectorName,
         inputs: explanationInputs,
-        rebuildsWith: processorName,
+        rebuildsWith: 'share',
         open: (partition, _touch, lease) =>
           Promise.resolve(
             openExplanationPartition(underLease(readModel, lease), partition, {
@@ -100,21 +94,9 @@ export async function startRig({
       }),
     );
 
+  const findLeads = createFindLeads(readModel, log, { timeoutMs: findLeadsTimeoutMs });
   await rig.run(
-    createProcessor(log, {
-      name: processorName,
-      inputs: shareInputs,
-      output: 'share.events',
-      open: (partition, _touch, lease) =>
-        Promise.resolve(
-          openSharePartition(underLease(readModel, lease), partition, {
-            findLeads: createFindLeads(readModel, log, { timeoutMs: findLeadsTimeoutMs }),
-            endOf,
-          }),
-        ),
-      logger,
-      onFatal,
-    }),
+    createServiceProcessor(log, shareService({ findLeads, endOf }), { readModel, logger, onFatal }),
   );
   await startProjector();
 

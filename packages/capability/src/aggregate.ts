@@ -1,0 +1,99 @@
+// An aggregate: commands about one thing, decided on in order with the state that its earlier events have made.
+import type { JsonValue, ProblemCode, RecordDeclaration } from '@lead-scoring/contracts';
+import type { IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
+import type { AggregateStorage } from './aggregate-storage.js';
+import type { Capability, PartitionScope } from './capability.js';
+import { openAggregate, type OpenAggregate } from './open-aggregate.js';
+
+/** The types of one aggregate, in one place. */
+export interface AggregateShape {
+  /** What is known of the thing; a union on `status` where states exclude each other, null where it is not there. */
+  state: unknown;
+  command: { readonly type: string; readonly payload: unknown };
+  event: { readonly type: string; readonly payload: unknown };
+  /** What a decision has to know besides the state: what other partitions or services say. */
+  context: unknown;
+}
+
+/** A refusal is expected: the caller is told, and nothing happens. */
+export interface Rejection {
+  readonly outcome: 'rejected';
+  readonly code: ProblemCode;
+  readonly message: string;
+  readonly errors?: { path: string; message: string }[];
+}
+
+/**
+ * `done` without an event: the command took effect before. `postponed`: the command is put behind all that waits, because
+ * what it has to know is not there yet.
+ */
+export type AggregateDecision<Shape extends AggregateShape> =
+  | {
+      readonly outcome: 'done';
+      readonly events: readonly Shape['event'][];
+      readonly result?: JsonValue | undefined;
+    }
+  | Rejection
+  | { readonly outcome: 'postponed' };
+
+/** Why a command is not even decided on: it goes to the dead letters with `reason`, and its caller is told `rejection`. */
+export interface Refusal {
+  readonly reason: string;
+  readonly rejection: Rejection;
+}
+
+export interface AggregateDeclaration<Shape extends AggregateShape> {
+  readonly name: string;
+  readonly commands: { readonly [Type in Shape['command']['type']]: RecordDeclaration };
+  readonly events: { readonly [Type in Shape['event']['type']]: RecordDeclaration };
+  /** Names the thing that a command or an event is about; it is the key of their records. */
+  keyOf(message: Shape['command'] | Shape['event']): string;
+  initial(key: string): Shape['state'];
+  /** Pure: time and ids come with the command. The same command again gives no event. */
+  decide(
+    command: Shape['command'],
+    state: Shape['state'],
+    context: Shape['context'],
+  ): AggregateDecision<Shape>;
+  /** Pure. @param offset of the event's record; null while the event is being decided */
+  evolve(state: Shape['state'], event: Shape['event'], offset: number | null): Shape['state'];
+  /** The answer to a command that took effect, now or before; undefined for none. A decision's own `result` comes first. */
+  resultOf?(command: Shape['command'], after: Shape['state']): JsonValue | undefined;
+  /** Commands to others that come of it, also when there is no event. */
+  commandsOf?(command: Shape['command'], after: Shape['state']): readonly OutgoingRecord[];
+  /** Looks up what these commands have to know, once for all of them. */
+  contextOf?(commands: readonly Shape['command'][], scope: PartitionScope): Promise<Shape['context']>;
+  /** Looks at a command's record before it is decided on; null: it may be. */
+  refuse?(record: IncomingRecord): Refusal | null;
+  /** What a record says, where that is more than its type and payload. */
+  commandFrom?(record: IncomingRecord): Shape['command'];
+  eventFrom?(record: IncomingRecord): Shape['event'];
+  headersOf?(event: Shape['event'], cause: IncomingRecord): Readonly<Record<string, string>>;
+  /** Called before a partition's states are dropped, to be folded anew. */
+  beforeReset?(scope: PartitionScope): Promise<void>;
+  readonly stored: AggregateStorage<Shape['state'], Shape['event']>;
+  /** States that a partition keeps in memory. Default 200. */
+  readonly cachedStates?: number;
+}
+
+export type Aggregate<Shape extends AggregateShape> = Omit<
+  Capability<Shape['command']['type'], Shape['event']['type']>,
+  'open'
+> & { open(scope: PartitionScope): OpenAggregate<Shape> };
+
+/** Declares an aggregate. */
+export function aggregate<Shape extends AggregateShape>(
+  declaration: AggregateDeclaration<Shape>,
+): Aggregate<Shape> {
+  const { name, commands, events, stored } = declaration;
+  return {
+    name,
+    kind: 'aggregate',
+    commands: commands as Aggregate<Shape>['commands'],
+    reads: {},
+    events: events as Aggregate<Shape>['events'],
+    collections: stored.collections,
+    ...(stored.published && { published: stored.published }),
+    open: (scope) => openAggregate(declaration, scope),
+  };
+}

@@ -1,0 +1,86 @@
+// What a capability is, whatever its kind: the records that it takes, the events that it writes and folds, the collections that
+// it stores, and how it is opened for one partition. The runtime (`partition.ts`) knows nothing else of it.
+import type { DeclaredOn, RecordDeclaration, ServiceName, TopicName } from '@lead-scoring/contracts';
+import type {
+  Checkpoint,
+  Decision,
+  FoldedRecord,
+  IncomingRecord,
+  Touch,
+  TypeUse,
+} from '@lead-scoring/event-log';
+import type { CollectionDeclaration, Document, ReadModel } from '@lead-scoring/read-model';
+
+/** The closed set of kinds; docs/adding-a-capability.md says which one to choose. */
+export type CapabilityKind = 'aggregate' | 'policy' | 'projection' | 'job' | 'tick' | 'effect';
+
+/** Record declarations by their type. */
+export type RecordTable<Type extends string = string> = {
+  readonly [One in Type]: RecordDeclaration<One>;
+};
+
+/**
+ * Events of other services that are decided on: for each topic every type that is declared for it. An `ignored` type is known,
+ * and passed over.
+ */
+export type ReadTable = {
+  readonly [Topic in `${ServiceName}.events`]?: {
+    readonly [Type in DeclaredOn<Topic>['type']]: TypeUse;
+  };
+};
+
+/** Any collection whose documents say which partition wrote them. */
+export type PartitionedCollection = CollectionDeclaration<Document & { partition: number }>;
+
+/**
+ * One capability of a service.
+ * @typeParam Command types of the commands that it takes
+ * @typeParam Event types of the service's events that it writes or folds
+ */
+export interface Capability<Command extends string = string, Event extends string = string> {
+  /** Durable: named in metrics and logs, and never renamed. */
+  readonly name: string;
+  readonly kind: CapabilityKind;
+  readonly commands: RecordTable<Command>;
+  readonly reads: ReadTable;
+  readonly events: RecordTable<Event>;
+  /** What a reset drops, in this order. */
+  readonly collections: readonly PartitionedCollection[];
+  /** What is stored for all partitions, and stays in force during a reset until the fold has come to it again. */
+  readonly published?: readonly PartitionedCollection[];
+  open(scope: PartitionScope): OpenCapability;
+}
+
+/** What a capability is opened with. */
+export interface PartitionScope {
+  readonly partition: number;
+  /** Writes through it are refused once the partition belongs to another process. */
+  readonly readModel: ReadModel;
+  /** What another capability of the service was opened as, in this partition. The order of the list does not matter. */
+  opened<Opened extends OpenCapability>(capability: { open(scope: PartitionScope): Opened }): Opened;
+}
+
+/** What is to happen because of some records; `split`: fewer of them are to be decided at a time. */
+export type CapabilityDecision =
+  ({ readonly outcome: 'decided' } & Decision) | { readonly outcome: 'split'; readonly reason: string };
+
+/** A capability in one partition: its only writer. The runtime calls one method at a time, `write` aside. */
+export interface OpenCapability {
+  /** Told once, before anything else, how far the stored state reflects the log. */
+  resume?(checkpoint: Checkpoint): void;
+  /** Decides on records that the capability takes, in their order. Writes nothing. */
+  decide?(records: readonly IncomingRecord[]): Promise<CapabilityDecision>;
+  /** Folds the capability's events, in their order. What replies speak of is written before this resolves. */
+  fold?(events: readonly FoldedRecord[]): Promise<void>;
+  /** An operator has said from where inputs are read on: offsets of before are of another log. */
+  positionsAccepted?(positions: ReadonlyMap<TopicName, number>): Promise<void>;
+  /** Writes what is folded as of this call and not written yet; the next batches are decided meanwhile. */
+  write?(awaited: AbortSignal): Promise<void>;
+  /** Called once, when all that the log has is folded and before anything is decided: takes up what an earlier owner left. */
+  caughtUp?(): Promise<void>;
+  /** Drops what is in memory: it may be ahead of what is stored. */
+  forget?(): void;
+  /** Called before the checkpoint and the collections of the partition are dropped. */
+  beforeReset?(touch: Touch): Promise<void>;
+  close?(): Promise<void>;
+}

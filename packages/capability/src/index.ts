@@ -1,0 +1,34 @@
+// The kinds of capability that a service is made of, and the runtime that runs them.
+export {
+  aggregate,
+  type Aggregate,
+  type AggregateDecision,
+  type AggregateDeclaration,
+  type AggregateShape,
+  type Refusal,
+  type Rejection,
+} from './aggregate.js';
+export {
+  storedAsDocuments,
+  type AggregateStorage,
+  type ChangedState,
+  type DocumentForm,
+  type StoredState,
+} from './aggregate-storage.js';
+export type {
+  Capability,
+  CapabilityDecision,
+  CapabilityKind,
+  OpenCapability,
+  PartitionedCollection,
+  PartitionScope,
+  ReadTable,
+  RecordTable,
+} from './capability.js';
+export type { OpenAggregate } from './open-aggregate.js';
+export { openServicePartition } from './partition.js';
+export { policy, type PolicyDeclaration } from './policy.js';
+export { projection, type ProjectionDeclaration } from './projection.js';
+export { createPublishedStates, type PublishedDocument, type PublishedStates } from './published-states.js';
+export { createServiceProcessor, type ServiceProcessorOptions } from './processor.js';
+export { capabilitiesOf, type Batching, type ServiceCapabilities } from './service.js';

@@ -1,0 +1,174 @@
+// An aggregate in one partition: loads states, decides on commands in order, and folds what it has recorded.
+import type { JsonValue, RecordDeclaration } from '@lead-scoring/contracts';
+import {
+  outgoing,
+  type FoldedRecord,
+  type IncomingRecord,
+  type OutgoingRecord,
+  type Reply,
+} from '@lead-scoring/event-log';
+import { createStateCache, offsetToNumber, type StateCache } from '@lead-scoring/read-model';
+import type { AggregateDeclaration, AggregateShape } from './aggregate.js';
+import type { ChangedState, StoredState } from './aggregate-storage.js';
+import type { CapabilityDecision, OpenCapability, PartitionScope } from './capability.js';
+
+const defaultCachedStates = 200;
+
+export class OpenAggregate<Shape extends AggregateShape> implements OpenCapability {
+  readonly #cache: StateCache<StoredState<Shape['state']>>;
+  readonly #storage;
+
+  constructor(
+    private readonly declaration: AggregateDeclaration<Shape>,
+    private readonly scope: PartitionScope,
+  ) {
+    this.#cache = createStateCache({ maximumEntries: declaration.cachedStates ?? defaultCachedStates });
+    this.#storage = declaration.stored.open(scope.readModel, scope.partition);
+  }
+
+  /** The states under these keys, as folded. */
+  async load(keys: Iterable<string>): Promise<Map<string, StoredState<Shape['state']> | null>> {
+    return this.#cache.load(keys, (missing) => this.#storage.load(missing));
+  }
+
+  async decide(records: readonly IncomingRecord[]): Promise<CapabilityDecision> {
+    const batch = new AggregateBatch(this.declaration);
+    const commands = records.flatMap((record) => batch.admit(record) ?? []);
+    const { contextOf, keyOf } = this.declaration;
+    const [stored, context] = await Promise.all([
+      this.load(commands.map(({ command }) => keyOf(command))),
+      contextOf?.(
+        commands.map(({ command }) => command),
+        this.scope,
+      ),
+    ]);
+    for (const [key, found] of stored) if (found) batch.states.set(key, found.state);
+    for (const { record, command } of commands) batch.decide(record, command, context);
+    return { outcome: 'decided', ...batch.decided };
+  }
+
+  async fold(folded: readonly FoldedRecord[]): Promise<void> {
+    const { keyOf, evolve, initial, stored: storage } = this.declaration;
+    const isFolded = storage.isFolded ?? ((known, _event, offset) => known.offset >= offset);
+    const events = folded.map((record) => ({
+      event: eventOf(this.declaration, record),
+      offset: offsetToNumber(record.offset),
+    }));
+    const stored = await this.load(events.map(({ event }) => keyOf(event)));
+    const changed = new Map<string, ChangedState<Shape['state'], Shape['event']>>();
+    for (const { event, offset } of events) {
+      const key = keyOf(event);
+      const known = changed.get(key) ?? stored.get(key) ?? null;
+      // Folded already, before a crash.
+      if (known && isFolded(known, event, offset)) continue;
+      const state = evolve(known ? known.state : initial(key), event, offset);
+      const before = changed.get(key)?.events ?? [];
+      changed.set(key, { key, state, offset, events: [...before, { event, offset }] });
+    }
+    await this.#storage.write([...changed.values()]);
+    // Only what is stored is in the cache, so it is never ahead of what is stored.
+    for (const [key, { state, offset }] of changed) this.#cache.put(key, { state, offset });
+  }
+
+  forget(): void {
+    this.#cache.clear();
+  }
+
+  async beforeReset(): Promise<void> {
+    await this.declaration.beforeReset?.(this.scope);
+  }
+}
+
+export function openAggregate<Shape extends AggregateShape>(
+  declaration: AggregateDeclaration<Shape>,
+  scope: PartitionScope,
+): OpenAggregate<Shape> {
+  return new OpenAggregate(declaration, scope);
+}
+
+/** What the commands of one batch have come to so far. */
+class AggregateBatch<Shape extends AggregateShape> {
+  /** By key, as the commands before have made them. */
+  readonly states = new Map<string, Shape['state']>();
+  readonly decided = {
+    events: [] as OutgoingRecord[],
+    commands: [] as OutgoingRecord[],
+    replies: [] as Reply[],
+    deadLetters: [] as { record: IncomingRecord; reason: string }[],
+  };
+
+  constructor(private readonly declaration: AggregateDeclaration<Shape>) {}
+
+  /** The command of a record that may be decided on; null where it is refused. */
+  admit(record: IncomingRecord): { record: IncomingRecord; command: Shape['command'] } | null {
+    const refusal = this.declaration.refuse?.(record);
+    if (!refusal) return { record, command: commandOf(this.declaration, record) };
+    this.decided.deadLetters.push({ record, reason: refusal.reason });
+    this.decided.replies.push({ to: record, reply: refusal.rejection });
+    return null;
+  }
+
+  decide(record: IncomingRecord, command: Shape['command'], context: Shape['context']): void {
+    const { declaration, states, decided } = this;
+    const key = declaration.keyOf(command);
+    const before = states.has(key) ? states.get(key) : declaration.initial(key);
+    const decision = declaration.decide(command, before, context);
+    if (decision.outcome === 'rejected') {
+      decided.replies.push({ to: record, reply: decision });
+      return;
+    }
+    if (decision.outcome === 'postponed') {
+      decided.commands.push(this.#again(record, command, key));
+      return;
+    }
+    let after = before;
+    for (const event of decision.events) {
+      after = declaration.evolve(after, event, null);
+      decided.events.push(this.#recordOf(event, key, record));
+    }
+    states.set(key, after);
+    decided.commands.push(...(declaration.commandsOf?.(command, after) ?? []));
+    const result = decision.result ?? declaration.resultOf?.(command, after);
+    decided.replies.push({ to: record, reply: doneWith(result) });
+  }
+
+  #again(record: IncomingRecord, { type, payload }: Shape['command'], key: string): OutgoingRecord {
+    const { 'reply-to': replyTo, 'correlation-id': correlationId } = record.headers;
+    const isAwaited = replyTo !== undefined && correlationId !== undefined;
+    const declaration: RecordDeclaration = this.declaration.commands[type as Shape['command']['type']];
+    return outgoing(declaration, {
+      key,
+      payload,
+      ...(isAwaited && { headers: { 'reply-to': replyTo, 'correlation-id': correlationId } }),
+    });
+  }
+
+  #recordOf(event: Shape['event'], key: string, cause: IncomingRecord): OutgoingRecord {
+    const headers = this.declaration.headersOf?.(event, cause);
+    const { type, payload } = event;
+    const declaration: RecordDeclaration = this.declaration.events[type as Shape['event']['type']];
+    return outgoing(declaration, {
+      key,
+      payload,
+      ...(headers && { headers }),
+    });
+  }
+}
+
+function doneWith(result: JsonValue | undefined): Reply['reply'] {
+  return { outcome: 'done', ...(result !== undefined && { result }) };
+}
+
+function commandOf<Shape extends AggregateShape>(
+  { commandFrom }: AggregateDeclaration<Shape>,
+  record: IncomingRecord,
+): Shape['command'] {
+  return commandFrom ? commandFrom(record) : { type: record.type, payload: record.payload };
+}
+
+function eventOf<Shape extends AggregateShape>(
+  { eventFrom }: AggregateDeclaration<Shape>,
+  record: IncomingRecord,
+): Shape['event'] {
+  return eventFrom ? eventFrom(record) : { type: record.type, payload: record.payload };
+}

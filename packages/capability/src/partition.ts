@@ -1,0 +1,181 @@
+// The runtime: a partition of a service as its capabilities make it. Each record goes to the capabilities that name its type;
+// what they decide is one decision, what they fold is stored under one checkpoint.
+import type { records, TopicName } from '@lead-scoring/contracts';
+import {
+  BatchTooLarge,
+  type Checkpoint,
+  type Decision,
+  type FoldedRecord,
+  type IncomingRecord,
+  type PartitionState,
+  type Reply,
+  type Touch,
+} from '@lead-scoring/event-log';
+import {
+  createCheckpoints,
+  deletePartition,
+  type Checkpoints,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import type { Capability, CapabilityDecision, OpenCapability, PartitionScope } from './capability.js';
+import type { ServiceCapabilities } from './service.js';
+
+const positionsAcceptedType = 'PositionsAccepted';
+
+/** Opens a service's capabilities for one partition. */
+export function openServicePartition(
+  service: ServiceCapabilities,
+  readModel: ReadModel,
+  partition: number,
+): PartitionState {
+  return new ServicePartition(service, readModel, partition);
+}
+
+class ServicePartition implements PartitionState {
+  readonly #checkpoints: Checkpoints;
+  readonly #opened = new Map<Pick<Capability, 'open'>, OpenCapability>();
+  readonly #takers = new Map<string, OpenCapability[]>();
+  readonly #folders = new Map<string, OpenCapability[]>();
+
+  constructor(
+    private readonly service: ServiceCapabilities,
+    private readonly readModel: ReadModel,
+    private readonly partition: number,
+  ) {
+    this.#checkpoints = createCheckpoints(readModel);
+    for (const capability of service.capabilities) this.#route(capability, this.#open(capability));
+  }
+
+  #open(capability: Pick<Capability, 'open'>): OpenCapability {
+    const known = this.#opened.get(capability);
+    if (known) return known;
+    const scope: PartitionScope = {
+      partition: this.partition,
+      readModel: this.readModel,
+      opened: <Opened extends OpenCapability>(other: { open(scope: PartitionScope): Opened }) =>
+        this.#open(other) as Opened,
+    };
+    const opened = capability.open(scope);
+    this.#opened.set(capability, opened);
+    return opened;
+  }
+
+  #route({ commands, reads, events }: Capability, opened: OpenCapability): void {
+    const add = (routes: Map<string, OpenCapability[]>, topic: string, type: string) => {
+      const name = routeOf({ topic, type });
+      routes.set(name, [...(routes.get(name) ?? []), opened]);
+    };
+    for (const type of Object.keys(commands)) add(this.#takers, `${this.service.name}.commands`, type);
+    for (const [topic, types] of Object.entries(reads))
+      for (const [type, use] of Object.entries(types)) if (use === 'taken') add(this.#takers, topic, type);
+    if (opened.fold)
+      for (const type of Object.keys(events)) add(this.#folders, `${this.service.name}.events`, type);
+  }
+
+  async checkpoint(): Promise<Checkpoint> {
+    const checkpoint = await this.#checkpoints.load(this.service.name, this.partition);
+    for (const opened of this.#opened.values()) opened.resume?.(checkpoint);
+    return checkpoint;
+  }
+
+  async decide(incoming: IncomingRecord[]): Promise<Decision> {
+    const decisions: Decision[] = [];
+    for (const [opened, taken] of divided(incoming, this.#takers)) {
+      if (!opened.decide) throw new Error('a capability that decides nothing takes records');
+      decisions.push(notSplit(await opened.decide(taken)));
+    }
+    return joined(decisions);
+  }
+
+  async fold(events: FoldedRecord[]): Promise<void> {
+    try {
+      let from = 0;
+      for (const [index, record] of events.entries()) {
+        if (record.type !== positionsAcceptedType) continue;
+        await this.#foldAll(events.slice(from, index));
+        await this.#positionsAccepted(record.payload as records.PositionsAccepted);
+        from = index + 1;
+      }
+      await this.#foldAll(from === 0 ? events : events.slice(from));
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
+  }
+
+  async #foldAll(events: readonly FoldedRecord[]): Promise<void> {
+    for (const [opened, own] of divided(events, this.#folders)) await opened.fold?.(own);
+  }
+
+  async #positionsAccepted({ inputs }: records.PositionsAccepted): Promise<void> {
+    const positions = new Map(inputs.map(({ topic, position }) => [topic as TopicName, position]));
+    for (const opened of this.#opened.values()) await opened.positionsAccepted?.(positions);
+  }
+
+  async store(checkpoint: Checkpoint, awaited: AbortSignal): Promise<void> {
+    await Promise.all([...this.#opened.values()].map((opened) => opened.write?.(awaited)));
+    await this.#checkpoints.store(this.service.name, this.partition, checkpoint);
+  }
+
+  async caughtUp(): Promise<void> {
+    for (const opened of this.#opened.values()) await opened.caughtUp?.();
+  }
+
+  async reset(touch: Touch): Promise<void> {
+    for (const opened of this.#opened.values()) await opened.beforeReset?.(touch);
+    await this.#checkpoints.reset(this.service.name, this.partition);
+    for (const { collections } of this.service.capabilities)
+      for (const collection of collections)
+        await deletePartition(this.readModel, collection, this.partition, touch);
+    this.#forget();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#opened.values()].map((opened) => opened.close?.()));
+  }
+
+  #forget(): void {
+    for (const opened of this.#opened.values()) opened.forget?.();
+  }
+}
+
+function routeOf({ topic, type }: { topic: string; type: string }): string {
+  return `${topic} ${type}`;
+}
+
+/** The records of each capability, in their order; most batches are of one capability. */
+function divided<Incoming extends IncomingRecord>(
+  incoming: readonly Incoming[],
+  routes: ReadonlyMap<string, readonly OpenCapability[]>,
+): Map<OpenCapability, Incoming[]> {
+  const parts = new Map<OpenCapability, Incoming[]>();
+  for (const record of incoming)
+    for (const opened of routes.get(routeOf(record)) ?? []) {
+      const part = parts.get(opened);
+      if (part) part.push(record);
+      else parts.set(opened, [record]);
+    }
+  return parts;
+}
+
+function notSplit(decision: CapabilityDecision): Decision {
+  if (decision.outcome === 'split') throw new BatchTooLarge(decision.reason);
+  return decision;
+}
+
+function joined(decisions: readonly Decision[]): Decision {
+  const [first, ...others] = decisions;
+  if (!first) return { events: [] };
+  if (others.length === 0) return first;
+  return {
+    events: decisions.flatMap(({ events }) => events),
+    commands: decisions.flatMap(({ commands = [] }) => commands),
+    deadLetters: decisions.flatMap(({ deadLetters = [] }) => deadLetters),
+    isRepeat: decisions.every(({ events, isRepeat = false }) => isRepeat || events.length === 0),
+    replies: async () => (await Promise.all(decisions.map(repliesOf))).flat(),
+  };
+}
+
+async function repliesOf({ replies = [] }: Decision): Promise<readonly Reply[]> {
+  return typeof replies === 'function' ? replies() : replies;
+}

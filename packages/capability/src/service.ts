@@ -1,0 +1,89 @@
+// A service as the list of its capabilities. That they name every command of its topic and every event that it writes is checked
+// when it is compiled; that no command has two takers, when it is started.
+import type { DeclaredOn, ServiceName, TopicName } from '@lead-scoring/contracts';
+import type { InputTable, ProcessorOptions, TypeUse } from '@lead-scoring/event-log';
+import type { Capability, PartitionedCollection } from './capability.js';
+
+export interface ServiceCapabilities {
+  readonly name: ServiceName;
+  readonly capabilities: readonly Capability[];
+  /** What the service's processor reads. */
+  readonly inputs: InputTable;
+  /** All that the service's processor stores. */
+  readonly collections: readonly PartitionedCollection[];
+  readonly batching: Batching;
+}
+
+/** How much is decided at a time; what is left out is as `ProcessorOptions` says. */
+export type Batching = Pick<
+  ProcessorOptions,
+  | 'maxRecordsPerBatch'
+  | 'maxBytesPerBatch'
+  | 'decidesTogether'
+  | 'patienceMs'
+  | 'storeEveryMs'
+  | 'transactionTimeoutMs'
+>;
+
+type KeysOfEach<Table> = Table extends unknown ? keyof Table & string : never;
+
+/** The declared commands and events of a service that none of its capabilities names. */
+type Unnamed<Name extends ServiceName, One extends Pick<Capability, 'commands' | 'events'>> =
+  | Exclude<DeclaredOn<`${Name}.commands`>['type'], KeysOfEach<One['commands']>>
+  | Exclude<DeclaredOn<`${Name}.events`>['type'], KeysOfEach<One['events']>>;
+
+type Complete<Name extends ServiceName, One extends Pick<Capability, 'commands' | 'events'>> = [
+  Unnamed<Name, One>,
+] extends [never]
+  ? unknown
+  : { readonly 'no capability names': Unnamed<Name, One> };
+
+/**
+ * The capabilities of a service, and what follows from them.
+ * @throws Error where two capabilities take one command, or a record is not declared for the service's topics
+ */
+export function capabilitiesOf<const Name extends ServiceName, One extends Capability>(
+  name: Name,
+  capabilities: readonly One[] & Complete<Name, One>,
+  batching: Batching = {},
+): ServiceCapabilities {
+  const commands = new Map<string, string>();
+  for (const one of capabilities as readonly One[]) {
+    for (const type of Object.keys(one.commands)) {
+      const other = commands.get(type);
+      if (other !== undefined) throw new Error(`${other} and ${one.name} both take ${type}`);
+      commands.set(type, one.name);
+    }
+    assertDeclaredOn(`${name}.commands`, one.name, one.commands);
+    assertDeclaredOn(`${name}.events`, one.name, one.events);
+  }
+  return {
+    name,
+    capabilities,
+    inputs: inputsOf(name, capabilities),
+    collections: (capabilities as readonly One[]).flatMap(({ collections, published = [] }) => [
+      ...collections,
+      ...published,
+    ]),
+    batching,
+  };
+}
+
+function assertDeclaredOn(topic: TopicName, name: string, table: Capability['events']): void {
+  for (const [type, declaration] of Object.entries(table))
+    if (declaration.topic !== topic || declaration.type !== type)
+      throw new Error(`${name} names ${type}, which is not a record of ${topic}`);
+}
+
+function inputsOf(name: ServiceName, capabilities: readonly Capability[]): InputTable {
+  const inputs: Partial<Record<TopicName, Record<string, TypeUse>>> = {};
+  for (const { commands, reads } of capabilities) {
+    for (const type of Object.keys(commands)) (inputs[`${name}.commands`] ??= {})[type] = 'taken';
+    for (const [topic, types] of Object.entries(reads))
+      for (const [type, use] of Object.entries(types)) {
+        const known = (inputs[topic as TopicName] ??= {});
+        if (known[type] !== 'taken') known[type] = use;
+      }
+  }
+  return inputs as InputTable;
+}

@@ -1,0 +1,65 @@
+// Share links as a capability: commands about one link, decided on with what is known of its lead.
+import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import { uuidToBinary } from '@lead-scoring/read-model';
+import { beginRebuild, type EndOf } from '../rebuilds.js';
+import { decideShare, presenceTold, type LeadPresence } from './decide.js';
+import { shares, toShare, toShareDocument } from './documents.js';
+import type { ShareCommand, ShareEvent } from './messages.js';
+import { evolveShare } from './evolve.js';
+import type { Share } from './state.js';
+
+interface ShareLink extends AggregateShape {
+  state: Share | null;
+  command: ShareCommand;
+  event: ShareEvent;
+  /** What is known of the leads that the commands name. */
+  context: PresenceOf;
+}
+
+type PresenceOf = (ouId: string, leadId: string) => LeadPresence;
+
+/** Says of each of these leads whether it is there. */
+export type FindLeads = (
+  wanted: readonly Pick<records.CreateShare, 'ou_id' | 'lead_id' | 'lead_seen_in'>[],
+) => Promise<PresenceOf>;
+
+export interface ShareLinksDependencies {
+  findLeads: FindLeads;
+  /** Where the service's own topic ends, to tell when a rebuilt partition is whole again. */
+  endOf: EndOf;
+}
+
+export function shareLinks({ findLeads, endOf }: ShareLinksDependencies) {
+  return aggregate<ShareLink>({
+    name: 'share-links',
+    commands: { CreateShare: records.createShare, RevokeShare: records.revokeShare },
+    events: { ShareCreated: records.shareCreated, ShareRevoked: records.shareRevoked },
+    keyOf: ({ payload }) => payload.share_id,
+    initial: () => null,
+    contextOf: (commands) =>
+      findLeads(
+        commands.flatMap((command) =>
+          command.type === 'CreateShare' && !presenceTold(command.payload) ? [command.payload] : [],
+        ),
+      ),
+    decide: (command, share, presenceOf) => decideShare(command, share, presenceIn(command, presenceOf)),
+    evolve: evolveShare,
+    resultOf: ({ type }, share) =>
+      type === 'CreateShare' && share ? { expires_at: share.expires_at } : undefined,
+    beforeReset: ({ readModel, partition }) =>
+      beginRebuild(readModel, { name: 'share', partition, topic: 'share.events' }, endOf),
+    stored: storedAsDocuments({
+      collection: shares,
+      idOf: uuidToBinary,
+      toState: toShare,
+      toDocument: (share, at) => share && toShareDocument(share, at),
+    }),
+  });
+}
+
+function presenceIn(command: ShareCommand, presenceOf: PresenceOf): LeadPresence {
+  if (command.type !== 'CreateShare') return 'unknown';
+  const { ou_id, lead_id } = command.payload;
+  return presenceTold(command.payload) ?? presenceOf(ou_id, lead_id);
+}
