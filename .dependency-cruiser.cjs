@@ -14,7 +14,7 @@ module.exports = {
       from: { path: pure('decide|evolve|fold|state|[a-z]+-fold') },
       to: {
         pathNot: [
-          pure('decide|evolve|fold|state|[a-z]+-fold|events|commands|model|[a-z]+-model'),
+          pure('decide|evolve|fold|state|[a-z]+-fold|messages|events|commands|model|[a-z]+-model'),
           '^packages/contracts/',
         ],
       },

@@ -2,8 +2,7 @@
 import type { JsonValue, ProblemCode, RecordDeclaration } from '@lead-scoring/contracts';
 import type { IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import type { AggregateStorage } from './aggregate-storage.js';
-import type { Capability, PartitionScope } from './capability.js';
-import { openAggregate, type OpenAggregate } from './open-aggregate.js';
+import type { PartitionScope } from './capability.js';
 
 /** The types of one aggregate, in one place. */
 export interface AggregateShape {
@@ -74,26 +73,4 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
   readonly stored: AggregateStorage<Shape['state'], Shape['event']>;
   /** States that a partition keeps in memory. Default 200. */
   readonly cachedStates?: number;
-}
-
-export type Aggregate<Shape extends AggregateShape> = Omit<
-  Capability<Shape['command']['type'], Shape['event']['type']>,
-  'open'
-> & { open(scope: PartitionScope): OpenAggregate<Shape> };
-
-/** Declares an aggregate. */
-export function aggregate<Shape extends AggregateShape>(
-  declaration: AggregateDeclaration<Shape>,
-): Aggregate<Shape> {
-  const { name, commands, events, stored } = declaration;
-  return {
-    name,
-    kind: 'aggregate',
-    commands: commands as Aggregate<Shape>['commands'],
-    reads: {},
-    events: events as Aggregate<Shape>['events'],
-    collections: stored.collections,
-    ...(stored.published && { published: stored.published }),
-    open: (scope) => openAggregate(declaration, scope),
-  };
 }

@@ -1,13 +1,12 @@
 // The kinds of capability that a service is made of, and the runtime that runs them.
-export {
-  aggregate,
-  type Aggregate,
-  type AggregateDecision,
-  type AggregateDeclaration,
-  type AggregateShape,
-  type Refusal,
-  type Rejection,
+export type {
+  AggregateDecision,
+  AggregateDeclaration,
+  AggregateShape,
+  Refusal,
+  Rejection,
 } from './aggregate.js';
+export { aggregate, type Aggregate } from './aggregate-capability.js';
 export {
   storedAsDocuments,
   type AggregateStorage,

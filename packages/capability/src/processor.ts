@@ -12,13 +12,18 @@ import type { ServiceCapabilities } from './service.js';
 
 export interface ServiceProcessorOptions extends Pick<ProcessorOptions, 'logger' | 'onFatal' | 'commandsTo'> {
   readModel: ReadModel;
+  /**
+   * Whether the process goes on while its database is silent, because it also does work that needs none; else it is given up
+   * after a while, to be started anew. Default false.
+   */
+  outlivesDatabase?: boolean;
 }
 
 /** Starts with the component, and leaves the consumer group when it is stopped. */
 export function createServiceProcessor(
   log: EventLog,
   service: ServiceCapabilities,
-  { readModel, ...options }: ServiceProcessorOptions,
+  { readModel, outlivesDatabase = false, ...options }: ServiceProcessorOptions,
 ): Component<ProcessorStatus> {
   return createProcessor(log, {
     ...service.batching,
@@ -28,7 +33,7 @@ export function createServiceProcessor(
     output: `${service.name}.events`,
     open: (partition, _touch, lease) =>
       Promise.resolve(openServicePartition(service, underLease(readModel, lease), partition)),
-    isSilence,
+    ...(!outlivesDatabase && { isSilence }),
     isRetriable,
   });
 }
