@@ -45,8 +45,11 @@ export interface CycleOptions<Of extends Session> {
 const largeBatchesInRound = 2;
 /** The part of an input's largest batch from which what a partition has brought is large. */
 const largePart = 1 / 8;
-/** Milliseconds after which a round ends without the partitions that are still in hand. */
-const longestRoundMs = 1_000;
+/**
+ * Milliseconds after which a round ends without the partitions that are still in hand. A busy machine takes a second for the
+ * rounds of a steady load; rounds cut apart cost a transaction each.
+ */
+const longestRoundMs = 5_000;
 
 export class ProcessCycle<Of extends Session> {
   /** With each member, how it is told that it has failed. */

@@ -235,7 +235,7 @@ describe('the partitions of a process', () => {
     for (const partition of [0, 1]) feeding.append(partition, 'a');
     await pass(100);
     for (const partition of [0, 1]) feeding.append(partition, 'b');
-    await pass(2_000);
+    await pass(6_000);
     expect([0, 1].map((partition) => feeding.handledOf(partition))).toEqual([['a'], ['a', 'b']]);
     feeding.leave(1);
     await pass(1);
