@@ -30,4 +30,4 @@ export { policy, type PolicyDeclaration } from './policy.js';
 export { projection, type ProjectionDeclaration } from './projection.js';
 export { createPublishedStates, type PublishedDocument, type PublishedStates } from './published-states.js';
 export { createServiceProcessor, type ServiceProcessorOptions } from './processor.js';
-export { capabilitiesOf, type Batching, type ServiceCapabilities } from './service.js';
+export { capabilitiesOf, type Batching, type ServiceCapabilities, type ServiceOptions } from './service.js';

@@ -36,6 +36,8 @@ class ServicePartition implements PartitionState {
   readonly #opened = new Map<Pick<Capability, 'open'>, OpenCapability>();
   readonly #takers = new Map<string, OpenCapability[]>();
   readonly #folders = new Map<string, OpenCapability[]>();
+  /** The next offset after the last event that is folded. */
+  #eventsEnd = 0n;
 
   constructor(
     private readonly service: ServiceCapabilities,
@@ -74,6 +76,7 @@ class ServicePartition implements PartitionState {
 
   async checkpoint(): Promise<Checkpoint> {
     const checkpoint = await this.#checkpoints.load(this.service.name, this.partition);
+    this.#eventsEnd = checkpoint.positions[this.#ownTopic] ?? 0n;
     for (const opened of this.#opened.values()) opened.resume?.(checkpoint);
     return checkpoint;
   }
@@ -97,6 +100,8 @@ class ServicePartition implements PartitionState {
         from = index + 1;
       }
       await this.#foldAll(from === 0 ? events : events.slice(from));
+      const last = events.at(-1);
+      if (last && last.offset >= this.#eventsEnd) this.#eventsEnd = last.offset + 1n;
     } catch (error) {
       this.#forget();
       throw error;
@@ -113,8 +118,21 @@ class ServicePartition implements PartitionState {
   }
 
   async store(checkpoint: Checkpoint, awaited: AbortSignal): Promise<void> {
-    await Promise.all([...this.#opened.values()].map((opened) => opened.write?.(awaited)));
-    await this.#checkpoints.store(this.service.name, this.partition, checkpoint);
+    // As of this call: the next events are folded meanwhile.
+    const stored = this.#withEventsEnd(checkpoint);
+    await Promise.all([...this.#opened.values()].map((opened) => Promise.resolve(opened.write?.(awaited))));
+    await this.#checkpoints.store(this.service.name, this.partition, stored);
+  }
+
+  /** The checkpoint's own offset may lie beyond the end of a transaction, where no event ever comes. */
+  #withEventsEnd(checkpoint: Checkpoint): Checkpoint {
+    if (!this.service.storesEventsEnd) return checkpoint;
+    const { offset, positions } = checkpoint;
+    return { offset, positions: { ...positions, [this.#ownTopic]: this.#eventsEnd } };
+  }
+
+  get #ownTopic(): TopicName {
+    return `${this.service.name}.events`;
   }
 
   async caughtUp(): Promise<void> {
@@ -127,11 +145,12 @@ class ServicePartition implements PartitionState {
     for (const { collections } of this.service.capabilities)
       for (const collection of collections)
         await deletePartition(this.readModel, collection, this.partition, touch);
+    this.#eventsEnd = 0n;
     this.#forget();
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#opened.values()].map((opened) => opened.close?.()));
+    await Promise.all([...this.#opened.values()].map((opened) => Promise.resolve(opened.close?.())));
   }
 
   #forget(): void {

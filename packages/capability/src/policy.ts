@@ -1,5 +1,5 @@
-// A policy: events of other services, decided on together because grouping is what makes it fast, come to own events and
-// commands to others.
+// A policy: events of other services, and commands of its own, decided on a batch at a time because grouping is what makes it
+// fast. They come to own events and commands to others.
 import type {
   Capability,
   OpenCapability,
@@ -9,17 +9,27 @@ import type {
   PartitionedCollection,
 } from './capability.js';
 
-export interface PolicyDeclaration<Event extends string, Opened extends OpenCapability> {
+export interface PolicyDeclaration<
+  Command extends string,
+  Event extends string,
+  Opened extends OpenCapability,
+> {
   readonly name: string;
-  readonly reads: ReadTable;
+  /** Commands whose decisions depend on more than one key, or are grouped; all others belong to an aggregate. */
+  readonly commands?: RecordTable<Command>;
+  readonly reads?: ReadTable;
   readonly events: RecordTable<Event>;
   readonly collections: readonly PartitionedCollection[];
   open(scope: PartitionScope): Opened & Required<Pick<OpenCapability, 'decide'>>;
 }
 
 /** Declares a policy. */
-export function policy<const Event extends string, Opened extends OpenCapability>(
-  declaration: PolicyDeclaration<Event, Opened>,
-): Omit<Capability<never, Event>, 'open'> & Pick<PolicyDeclaration<Event, Opened>, 'open'> {
-  return { kind: 'policy', commands: {} as RecordTable<never>, ...declaration };
+export function policy<
+  const Event extends string,
+  Opened extends OpenCapability,
+  const Command extends string = never,
+>(
+  declaration: PolicyDeclaration<Command, Event, Opened>,
+): Omit<Capability<Command, Event>, 'open'> & Pick<PolicyDeclaration<Command, Event, Opened>, 'open'> {
+  return { kind: 'policy', commands: {} as RecordTable<Command>, reads: {}, ...declaration };
 }

@@ -12,6 +12,15 @@ export interface ServiceCapabilities {
   /** All that the service's processor stores. */
   readonly collections: readonly PartitionedCollection[];
   readonly batching: Batching;
+  readonly storesEventsEnd: boolean;
+}
+
+export interface ServiceOptions extends Batching {
+  /**
+   * Whether checkpoints say as well where the events end that are folded: what another service must have read of them to have
+   * seen what this one's read models show. Default false.
+   */
+  readonly storesEventsEnd?: boolean;
 }
 
 /** How much is decided at a time; what is left out is as `ProcessorOptions` says. */
@@ -45,7 +54,7 @@ type Complete<Name extends ServiceName, One extends Pick<Capability, 'commands' 
 export function capabilitiesOf<const Name extends ServiceName, One extends Capability>(
   name: Name,
   capabilities: readonly One[] & Complete<Name, One>,
-  batching: Batching = {},
+  { storesEventsEnd = false, ...batching }: ServiceOptions = {},
 ): ServiceCapabilities {
   const commands = new Map<string, string>();
   for (const one of capabilities as readonly One[]) {
@@ -66,6 +75,7 @@ export function capabilitiesOf<const Name extends ServiceName, One extends Capab
       ...published,
     ]),
     batching,
+    storesEventsEnd,
   };
 }
 
