@@ -68,9 +68,10 @@ export function storedAsDocuments<State, Stored extends GuardedDocument & { _id:
           const documents = changed.flatMap(
             ({ state, offset }) => form.toDocument(state, { partition, offset }) ?? [],
           );
-          await writer.write(stored, documents);
+          // Published first: after a crash in between, a stored document would keep its events from being folded again.
           if (published)
             await publishDocuments(readModel, published, documents as unknown as PublishedDocument[]);
+          await writer.write(stored, documents);
         },
       };
     },

@@ -57,7 +57,11 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
   /** Pure. @param offset of the event's record; null while the event is being decided */
   evolve(state: Shape['state'], event: Shape['event'], offset: number | null): Shape['state'];
   /** The answer to a command that took effect, now or before; undefined for none. A decision's own `result` comes first. */
-  resultOf?(command: Shape['command'], after: Shape['state']): JsonValue | undefined;
+  resultOf?(
+    command: Shape['command'],
+    after: Shape['state'],
+    context: Shape['context'],
+  ): JsonValue | undefined;
   /** Commands to others that come of it, also when there is no event. */
   commandsOf?(command: Shape['command'], after: Shape['state']): readonly OutgoingRecord[];
   /** Looks up what these commands have to know, once for all of them. */

@@ -68,9 +68,16 @@ export type CapabilityDecision =
 export interface OpenCapability {
   /** Told once, before anything else, how far the stored state reflects the log. */
   resume?(checkpoint: Checkpoint): void;
-  /** Decides on records that the capability takes, in their order. Writes nothing. */
-  decide?(records: readonly IncomingRecord[]): Promise<CapabilityDecision>;
-  /** Folds the capability's events, in their order. What replies speak of is written before this resolves. */
+  /**
+   * Decides on records that the capability takes, in their order; the capabilities of a batch decide in the order of the
+   * service's list. Writes nothing.
+   * @param batch all records of the batch, for whichever capability: names the batch to others that decide on it
+   */
+  decide?(records: readonly IncomingRecord[], batch: readonly IncomingRecord[]): Promise<CapabilityDecision>;
+  /**
+   * Folds the capability's events, in their order; the capabilities of a batch fold in the order of the service's list. What
+   * replies speak of is written before this resolves.
+   */
   fold?(events: readonly FoldedRecord[]): Promise<void>;
   /** An operator has said from where inputs are read on: offsets of before are of another log. */
   positionsAccepted?(positions: ReadonlyMap<TopicName, number>): Promise<void>;

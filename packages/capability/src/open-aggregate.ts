@@ -16,6 +16,7 @@ const defaultCachedStates = 200;
 
 export class OpenAggregate<Shape extends AggregateShape> implements OpenCapability {
   readonly #cache: StateCache<StoredState<Shape['state']>>;
+  readonly #decided = new WeakMap<readonly IncomingRecord[], ReadonlyMap<string, Shape['state']>>();
   readonly #storage;
 
   constructor(
@@ -31,9 +32,17 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
     return this.#cache.load(keys, (missing) => this.#storage.load(missing));
   }
 
-  async decide(records: readonly IncomingRecord[]): Promise<CapabilityDecision> {
-    const batch = new AggregateBatch(this.declaration);
-    const commands = records.flatMap((record) => batch.admit(record) ?? []);
+  /** By key, the states that commands of this batch were decided on and have made: nothing of them is folded yet. */
+  decidedIn(batch: readonly IncomingRecord[]): ReadonlyMap<string, Shape['state']> {
+    return this.#decided.get(batch) ?? new Map<string, Shape['state']>();
+  }
+
+  async decide(
+    records: readonly IncomingRecord[],
+    batch: readonly IncomingRecord[],
+  ): Promise<CapabilityDecision> {
+    const deciding = new AggregateBatch(this.declaration);
+    const commands = records.flatMap((record) => deciding.admit(record) ?? []);
     const { contextOf, keyOf } = this.declaration;
     const [stored, context] = await Promise.all([
       this.load(commands.map(({ command }) => keyOf(command))),
@@ -42,9 +51,12 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
         this.scope,
       ),
     ]);
-    for (const [key, found] of stored) if (found) batch.states.set(key, found.state);
-    for (const { record, command } of commands) batch.decide(record, command, context);
-    return { outcome: 'decided', ...batch.decided };
+    for (const { record, command } of commands) {
+      const found = stored.get(keyOf(command)) ?? null;
+      deciding.decide(record, command, { found, context });
+    }
+    this.#decided.set(batch, deciding.states);
+    return { outcome: 'decided', ...deciding.decided };
   }
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
@@ -88,7 +100,7 @@ export function openAggregate<Shape extends AggregateShape>(
 
 /** What the commands of one batch have come to so far. */
 class AggregateBatch<Shape extends AggregateShape> {
-  /** By key, as the commands before have made them. */
+  /** By key, as the commands of the batch have made them. */
   readonly states = new Map<string, Shape['state']>();
   readonly decided = {
     events: [] as OutgoingRecord[],
@@ -108,10 +120,16 @@ class AggregateBatch<Shape extends AggregateShape> {
     return null;
   }
 
-  decide(record: IncomingRecord, command: Shape['command'], context: Shape['context']): void {
+  /** @param found the state as folded */
+  decide(
+    record: IncomingRecord,
+    command: Shape['command'],
+    { found, context }: { found: StoredState<Shape['state']> | null; context: Shape['context'] },
+  ): void {
     const { declaration, states, decided } = this;
     const key = declaration.keyOf(command);
-    const before = states.has(key) ? states.get(key) : declaration.initial(key);
+    const folded = found ? found.state : declaration.initial(key);
+    const before = states.has(key) ? states.get(key) : folded;
     const decision = declaration.decide(command, before, context);
     if (decision.outcome === 'rejected') {
       decided.replies.push({ to: record, reply: decision });
@@ -128,7 +146,7 @@ class AggregateBatch<Shape extends AggregateShape> {
     }
     states.set(key, after);
     decided.commands.push(...(declaration.commandsOf?.(command, after) ?? []));
-    const result = decision.result ?? declaration.resultOf?.(command, after);
+    const result = decision.result ?? declaration.resultOf?.(command, after, context);
     decided.replies.push({ to: record, reply: doneWith(result) });
   }
 

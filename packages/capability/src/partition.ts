@@ -38,6 +38,8 @@ class ServicePartition implements PartitionState {
   readonly #folders = new Map<string, OpenCapability[]>();
   /** The next offset after the last event that is folded. */
   #eventsEnd = 0n;
+  /** In the order of the service's list. */
+  readonly #listed: readonly OpenCapability[];
 
   constructor(
     private readonly service: ServiceCapabilities,
@@ -45,7 +47,11 @@ class ServicePartition implements PartitionState {
     private readonly partition: number,
   ) {
     this.#checkpoints = createCheckpoints(readModel);
-    for (const capability of service.capabilities) this.#route(capability, this.#open(capability));
+    this.#listed = service.capabilities.map((capability) => {
+      const opened = this.#open(capability);
+      this.#route(capability, opened);
+      return opened;
+    });
   }
 
   #open(capability: Pick<Capability, 'open'>): OpenCapability {
@@ -83,9 +89,12 @@ class ServicePartition implements PartitionState {
 
   async decide(incoming: IncomingRecord[]): Promise<Decision> {
     const decisions: Decision[] = [];
-    for (const [opened, taken] of divided(incoming, this.#takers)) {
+    const parts = divided(incoming, this.#takers);
+    for (const opened of this.#listed) {
+      const taken = parts.get(opened);
+      if (!taken) continue;
       if (!opened.decide) throw new Error('a capability that decides nothing takes records');
-      decisions.push(notSplit(await opened.decide(taken)));
+      decisions.push(notSplit(await opened.decide(taken, incoming)));
     }
     return joined(decisions);
   }
@@ -109,7 +118,11 @@ class ServicePartition implements PartitionState {
   }
 
   async #foldAll(events: readonly FoldedRecord[]): Promise<void> {
-    for (const [opened, own] of divided(events, this.#folders)) await opened.fold?.(own);
+    const parts = divided(events, this.#folders);
+    for (const opened of this.#listed) {
+      const own = parts.get(opened);
+      if (own) await opened.fold?.(own);
+    }
   }
 
   async #positionsAccepted({ inputs }: records.PositionsAccepted): Promise<void> {
@@ -168,12 +181,19 @@ function divided<Incoming extends IncomingRecord>(
   routes: ReadonlyMap<string, readonly OpenCapability[]>,
 ): Map<OpenCapability, Incoming[]> {
   const parts = new Map<OpenCapability, Incoming[]>();
-  for (const record of incoming)
-    for (const opened of routes.get(routeOf(record)) ?? []) {
+  let before: Incoming | undefined;
+  let takers: readonly OpenCapability[] = [];
+  for (const record of incoming) {
+    // Most records are of the type of the one before them.
+    if (record.type !== before?.type || record.topic !== before.topic)
+      takers = routes.get(routeOf(record)) ?? [];
+    before = record;
+    for (const opened of takers) {
       const part = parts.get(opened);
       if (part) part.push(record);
       else parts.set(opened, [record]);
     }
+  }
   return parts;
 }
 
@@ -190,7 +210,9 @@ function joined(decisions: readonly Decision[]): Decision {
     events: decisions.flatMap(({ events }) => events),
     commands: decisions.flatMap(({ commands = [] }) => commands),
     deadLetters: decisions.flatMap(({ deadLetters = [] }) => deadLetters),
-    isRepeat: decisions.every(({ events, isRepeat = false }) => isRepeat || events.length === 0),
+    isRepeat: decisions.every(
+      ({ events, commands = [], isRepeat = false }) => isRepeat || events.length + commands.length === 0,
+    ),
     replies: async () => (await Promise.all(decisions.map(repliesOf))).flat(),
   };
 }

@@ -44,7 +44,10 @@ export async function publishDocuments(
 
 /** Reads published states; one that has not changed costs a look at its version. */
 export interface PublishedStates<State> {
-  /** @returns a state for each of the ids, the initial one where nothing was published */
+  /**
+   * @returns a state for each of the ids, the initial one where nothing was published; the same object while its version is
+   *   the same
+   */
   load(ids: Iterable<string>): Promise<Map<string, State>>;
 }
 
@@ -90,6 +93,7 @@ export function createPublishedStates<State>(
       const wanted = [...new Set(ids)];
       if (wanted.length > 0) await refresh(wanted);
       const loaded = new Map(wanted.map((id) => [id, kept.get(id) ?? initial(id)]));
+      for (const [id, state] of loaded) kept.set(id, state);
       if (kept.size > maximumKept) for (const id of kept.keys()) if (!loaded.has(id)) kept.delete(id);
       return loaded;
     },
