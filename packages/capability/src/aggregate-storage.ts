@@ -57,8 +57,8 @@ export function storedAsDocuments<State, Stored extends GuardedDocument & { _id:
 ): AggregateStorage<State, unknown> {
   const { collection, published } = form;
   return {
-    collections: [collection as unknown as PartitionedCollection],
-    ...(published && { published: [published as unknown as PartitionedCollection] }),
+    collections: [collection],
+    ...(published && { published: [published] }),
     open: (readModel, partition) => {
       const stored = readModel.collection(collection);
       const writer = createGuardedWriter(readModel);
@@ -81,14 +81,14 @@ export function storedAsDocuments<State, Stored extends GuardedDocument & { _id:
 async function loadDocuments<State, Stored extends GuardedDocument & { _id: Binary }>(
   stored: Collection<Stored>,
   keys: readonly string[],
-  { idOf, toState }: DocumentForm<State, Stored>,
+  form: DocumentForm<State, Stored>,
 ): Promise<Map<string, StoredState<State>>> {
-  const byId = new Map(keys.map((key) => [keyOf(idOf(key)), key]));
-  const found = await findByIds(stored, keys.map(idOf) as Stored['_id'][]);
+  const byId = new Map(keys.map((key) => [keyOf(form.idOf(key)), key]));
+  const found = await findByIds(stored, keys.map((key) => form.idOf(key)) as Stored['_id'][]);
   const states = new Map<string, StoredState<State>>();
-  for (const document of found as Stored[]) {
+  for (const document of found) {
     const key = byId.get(keyOf(document._id));
-    if (key !== undefined) states.set(key, { state: toState(document), offset: document.offset });
+    if (key !== undefined) states.set(key, { state: form.toState(document), offset: document.offset });
   }
   return states;
 }

@@ -43,16 +43,16 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
   ): Promise<CapabilityDecision> {
     const deciding = new AggregateBatch(this.declaration);
     const commands = records.flatMap((record) => deciding.admit(record) ?? []);
-    const { contextOf, keyOf } = this.declaration;
+    const { declaration } = this;
     const [stored, context] = await Promise.all([
-      this.load(commands.map(({ command }) => keyOf(command))),
-      contextOf?.(
+      this.load(commands.map(({ command }) => declaration.keyOf(command))),
+      declaration.contextOf?.(
         commands.map(({ command }) => command),
         this.scope,
       ),
     ]);
     for (const { record, command } of commands) {
-      const found = stored.get(keyOf(command)) ?? null;
+      const found = stored.get(declaration.keyOf(command)) ?? null;
       deciding.decide(record, command, { found, context });
     }
     this.#decided.set(batch, deciding.states);
@@ -60,26 +60,29 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
   }
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
-    const { keyOf, evolve, initial, stored: storage } = this.declaration;
-    const isFolded = storage.isFolded ?? ((known, _event, offset) => known.offset >= offset);
+    const { declaration } = this;
     const events = folded.map((record) => ({
       event: eventOf(this.declaration, record),
       offset: offsetToNumber(record.offset),
     }));
-    const stored = await this.load(events.map(({ event }) => keyOf(event)));
+    const stored = await this.load(events.map(({ event }) => declaration.keyOf(event)));
     const changed = new Map<string, ChangedState<Shape['state'], Shape['event']>>();
     for (const { event, offset } of events) {
-      const key = keyOf(event);
+      const key = declaration.keyOf(event);
       const known = changed.get(key) ?? stored.get(key) ?? null;
       // Folded already, before a crash.
-      if (known && isFolded(known, event, offset)) continue;
-      const state = evolve(known ? known.state : initial(key), event, offset);
+      if (known && this.#isFolded(known, event, offset)) continue;
+      const state = declaration.evolve(known ? known.state : declaration.initial(key), event, offset);
       const before = changed.get(key)?.events ?? [];
       changed.set(key, { key, state, offset, events: [...before, { event, offset }] });
     }
     await this.#storage.write([...changed.values()]);
     // Only what is stored is in the cache, so it is never ahead of what is stored.
     for (const [key, { state, offset }] of changed) this.#cache.put(key, { state, offset });
+  }
+
+  #isFolded(known: StoredState<Shape['state']>, event: Shape['event'], offset: number): boolean {
+    return this.declaration.stored.isFolded?.(known, event, offset) ?? known.offset >= offset;
   }
 
   forget(): void {
@@ -178,15 +181,15 @@ function doneWith(result: JsonValue | undefined): Reply['reply'] {
 }
 
 function commandOf<Shape extends AggregateShape>(
-  { commandFrom }: AggregateDeclaration<Shape>,
+  declaration: AggregateDeclaration<Shape>,
   record: IncomingRecord,
 ): Shape['command'] {
-  return commandFrom ? commandFrom(record) : { type: record.type, payload: record.payload };
+  return declaration.commandFrom?.(record) ?? { type: record.type, payload: record.payload };
 }
 
 function eventOf<Shape extends AggregateShape>(
-  { eventFrom }: AggregateDeclaration<Shape>,
+  declaration: AggregateDeclaration<Shape>,
   record: IncomingRecord,
 ): Shape['event'] {
-  return eventFrom ? eventFrom(record) : { type: record.type, payload: record.payload };
+  return declaration.eventFrom?.(record) ?? { type: record.type, payload: record.payload };
 }

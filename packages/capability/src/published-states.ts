@@ -67,12 +67,12 @@ export function createPublishedStates<State>(
   readModel: ReadModel,
   options: PublishedStatesOptions<State>,
 ): PublishedStates<State> {
-  const { toState, initial, versionOf, maximumKept = defaultMaximumKept } = options;
+  const { maximumKept = defaultMaximumKept } = options;
   const collection = readModel.collection(options.collection);
   const kept = new Map<string, State>();
   const keptVersion = (id: string) => {
     const state = kept.get(id);
-    return state === undefined ? 0 : versionOf(state);
+    return state === undefined ? 0 : options.versionOf(state);
   };
 
   async function refresh(wanted: readonly string[]): Promise<void> {
@@ -84,7 +84,7 @@ export function createPublishedStates<State>(
     for (const document of await findByIds(collection, changed.map(uuidToBinary))) {
       const id = binaryToUuid(document._id);
       // Another load may have brought a newer one in the meantime.
-      if (document.version > keptVersion(id)) kept.set(id, toState(document));
+      if (document.version > keptVersion(id)) kept.set(id, options.toState(document));
     }
   }
 
@@ -92,7 +92,7 @@ export function createPublishedStates<State>(
     load: async (ids) => {
       const wanted = [...new Set(ids)];
       if (wanted.length > 0) await refresh(wanted);
-      const loaded = new Map(wanted.map((id) => [id, kept.get(id) ?? initial(id)]));
+      const loaded = new Map(wanted.map((id) => [id, kept.get(id) ?? options.initial(id)]));
       for (const [id, state] of loaded) kept.set(id, state);
       if (kept.size > maximumKept) for (const id of kept.keys()) if (!loaded.has(id)) kept.delete(id);
       return loaded;
