@@ -10,7 +10,7 @@ import { startBrokerBehind, startSystemOn, type OwnBrokers } from './own-servers
 import { seededRandom } from './random.js';
 import type { TestSystem } from './test-system.js';
 
-const cutsAtLeast = isFullSize ? 200 : 10;
+const cutsAtLeast = isFullSize ? 200 : 6;
 /** Of the ends of transactions. */
 const share = isFullSize ? 0.1 : 0.2;
 const healedWithinMs = 15_000;
@@ -40,7 +40,7 @@ test(
     const random = seededRandom(seed);
     const batches = traffic({
       random,
-      events: isFullSize ? 300_000 : 60_000,
+      events: isFullSize ? 300_000 : 40_000,
       leads: 1_000,
       repeats: 0.05,
       batch: [1, 60],

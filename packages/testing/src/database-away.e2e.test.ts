@@ -23,7 +23,7 @@ import { openSystemLog } from './system-log.js';
 import type { TestSystem } from './test-system.js';
 
 // PostgreSQL in order: as it is started natively, a crash may make it forget the last moments of what it acknowledged.
-const ends = Array.from({ length: isFullSize ? 10 : 3 }, (_, index) =>
+const ends = Array.from({ length: isFullSize ? 10 : 2 }, (_, index) =>
   index % 2 === 0
     ? ({ name: 'postgresql', signal: 'SIGINT' } as const)
     : ({ name: 'ferretdb', signal: 'SIGKILL' } as const),

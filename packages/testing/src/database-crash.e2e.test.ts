@@ -16,7 +16,7 @@ import type { TestSystem } from './test-system.js';
 
 const { kills, eventsPerKill } = isFullSize
   ? { kills: 50, eventsPerKill: 3_000 }
-  : { kills: 3, eventsPerKill: 2_000 };
+  : { kills: 2, eventsPerKill: 2_000 };
 const seed = Number(process.env['SEED'] ?? 20_261_124);
 const random = seededRandom(seed);
 

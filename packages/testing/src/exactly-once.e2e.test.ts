@@ -23,8 +23,8 @@ import { startTestSystem, type TestSystem } from './test-system.js';
 
 const { eventCount, terminationSeconds } = isFullSize
   ? { eventCount: 100_000, terminationSeconds: 20 }
-  : { eventCount: 40_000, terminationSeconds: 3 };
-const rounds = 3;
+  : { eventCount: 24_000, terminationSeconds: 3 };
+const rounds = 2;
 /** How long the events take at full size, and how often each service is killed meanwhile, at least. */
 const underFireMs = 240_000;
 const killsAtLeast = 8;

@@ -61,9 +61,9 @@ test.each([
     what: 'every operation',
     select: ['--exclude-operation-id', 'revokeToken', '--exclude-operation-id', 'deleteLead'],
     phases: everything,
-    seconds: isFullSize ? 420 : 60,
+    seconds: isFullSize ? 420 : 40,
     // Some for each; how many there are more is the machine's affair.
-    atLeast: isFullSize ? 20_000 : 400,
+    atLeast: isFullSize ? 20_000 : 250,
   },
   // In a chain of requests they would end the very token that the tool uses, and the lead that most requests name.
   {

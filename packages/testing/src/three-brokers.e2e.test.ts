@@ -26,7 +26,7 @@ const seed = Number(process.env['SEED'] ?? 11);
 /** At full size every 10 s for five minutes. */
 const { moves, pauseBetweenMovesMs } = isFullSize
   ? { moves: 30, pauseBetweenMovesMs: 10_000 }
-  : { moves: 4, pauseBetweenMovesMs: 0 };
+  : { moves: 3, pauseBetweenMovesMs: 0 };
 /** For so long, three brokers on a slow machine may be busy with what was done to them. */
 const backWithinMs = isFullSize ? 240_000 : 90_000;
 const topicNames = ['ingest.commands', 'ingest.events', 'scoring.events'];
@@ -57,7 +57,7 @@ describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
         batch: [50, 400],
       } satisfies Partial<TrafficOptions>;
       const load = sendingOf(
-        isFullSize ? endlessTraffic(kind) : traffic({ ...kind, events: 120_000 }).values(),
+        isFullSize ? endlessTraffic(kind) : traffic({ ...kind, events: 90_000 }).values(),
         random,
       );
       const moved = await withAdmin(async (admin, topics) => {
