@@ -24,6 +24,11 @@ export type {
   ReadTable,
   RecordTable,
 } from './capability.js';
+export {
+  documentProjection,
+  type DocumentProjectionDeclaration,
+  type EventPlace,
+} from './document-projection.js';
 export type { OpenAggregate } from './open-aggregate.js';
 export { openServicePartition } from './partition.js';
 export { policy, type PolicyDeclaration } from './policy.js';

@@ -1,5 +1,5 @@
 // The event log of one process: its connections, its codec, and the preparation of topics and schemas.
-import type { ServiceName, TopicName } from '@lead-scoring/contracts';
+import type { RecordDeclaration, ServiceName, TopicName } from '@lead-scoring/contracts';
 import type { Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
 import { createCodec, type Codec } from './codec.js';
@@ -9,7 +9,7 @@ import { EventLogError } from './errors.js';
 import { createKafka, createKafkaConnection, type KafkaConnection } from './kafka/kafka-connection.js';
 import { partitionOfKey } from './kafka/murmur2.js';
 import { createRegistryClient, type RegistryClient } from './registry-client.js';
-import { createSchemaStore, type SchemaStore } from './schemas.js';
+import { createSchemaStore, declaredRecords, type SchemaStore } from './schemas.js';
 import { wireTopic } from './topic-names.js';
 import { ensureTopics } from './topics.js';
 
@@ -41,8 +41,14 @@ export interface EventLog {
   readonly [internals]: EventLogInternals;
 }
 
-/** Makes the event log of this process; connects to nothing yet. */
-export function createEventLog(config: EventLogConfig, { logger }: { logger: Logger }): EventLog {
+/**
+ * Makes the event log of this process; connects to nothing yet.
+ * @param declarations records beyond those of contracts, for tests of services that are made up
+ */
+export function createEventLog(
+  config: EventLogConfig,
+  { logger, declarations }: { logger: Logger; declarations?: readonly RecordDeclaration[] | undefined },
+): EventLog {
   if (!/^[a-z0-9-]{1,40}$/.test(config.namespace)) {
     throw new EventLogError(
       'invalid_record',
@@ -58,6 +64,7 @@ export function createEventLog(config: EventLogConfig, { logger }: { logger: Log
   const schemas = createSchemaStore({
     registry,
     namespace: config.namespace,
+    ...(declarations && { declarations: [...declaredRecords(), ...declarations] }),
   });
   const connections = new Set<KafkaConnection>();
   return {
@@ -90,7 +97,11 @@ export function createEventLog(config: EventLogConfig, { logger }: { logger: Log
 /** The event log of a service as a part of its process: prepared at the start, closed at the end. */
 export function createEventLogComponent(
   configuration: EventLogEnvironment,
-  { service, logger }: { service: ServiceName; logger: Logger },
+  {
+    service,
+    logger,
+    declarations,
+  }: { service: ServiceName; logger: Logger; declarations?: readonly RecordDeclaration[] },
 ): Component<EventLog> {
   return {
     name: 'event log',
@@ -106,7 +117,7 @@ export function createEventLogComponent(
           skippedRecords: configuration.SKIP_RECORDS,
           access: configuration,
         },
-        { logger },
+        { logger, declarations },
       );
       await value.prepare();
       return { value, stop: () => value.close() };

@@ -1,7 +1,13 @@
 // What every service's integration tests stand on: real servers, a namespace of the test's own, the service's query port,
 // and records in and out through the log. A service's own rig adds its processors and what its tests speak of.
 import { randomUUID } from 'node:crypto';
-import { readersOf, type records, type ServiceName, type TopicName } from '@lead-scoring/contracts';
+import {
+  readersOf,
+  type RecordDeclaration,
+  type records,
+  type ServiceName,
+  type TopicName,
+} from '@lead-scoring/contracts';
 import {
   createEventLogComponent,
   createRecordWriter,
@@ -66,6 +72,8 @@ export interface ServiceRigOptions {
   /** Who reads, where a test does not say. */
   ouId: string;
   partitions?: number;
+  /** Records beyond those of contracts, of a service that is made up for a test. */
+  declarations?: readonly RecordDeclaration[];
 }
 
 export interface ServiceRig {
@@ -101,7 +109,7 @@ const internalSecret = 'a secret of tests that is long enough';
 
 /** Opens the log and the read model of a service in a namespace of their own. */
 export async function openServiceRig(options: ServiceRigOptions): Promise<ServiceRig> {
-  const { service, collections, ouId, partitions = 3 } = options;
+  const { service, collections, ouId, partitions = 3, declarations = [] } = options;
   const endpoints = endpointsFromEnvironment();
   const namespace = `${service}-test-${randomUUID().slice(0, 8)}`;
   const logger = createLogger({ name: 'test', level: process.env.LOG_LEVEL ?? 'silent' });
@@ -117,7 +125,9 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
       const readModel = await scope.start(
         createReadModelComponent(configuration, { service, collections, logger }),
       );
-      const log = await scope.start(createEventLogComponent(configuration, { service, logger }));
+      const log = await scope.start(
+        createEventLogComponent(configuration, { service, logger, declarations }),
+      );
       const writer = await scope.start(createRecordWriter(log));
       const requester = await scope.start(createRequester(log, { writer }));
       return { readModel, log, writer, requester };
