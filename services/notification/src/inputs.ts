@@ -1,18 +1,5 @@
-// What the notification service reads, by the part of it that takes the records.
-import type { InputTable } from '@lead-scoring/event-log';
-
-export const configurationCommands = {
-  CreateChannel: 'taken',
-  ReplaceChannel: 'taken',
-  DeleteChannel: 'taken',
-  RotateChannelSecret: 'taken',
-  CreateTrigger: 'taken',
-  ReplaceTrigger: 'taken',
-  DeleteTrigger: 'taken',
-} as const;
-
-/** Of all configurations of the partition. */
-export const resealingCommands = { ResealSecrets: 'taken' } as const;
+// The records that firing and delivery tell apart by their type.
+import type { ReadTable } from '@lead-scoring/capability';
 
 export const deliveryCommands = {
   RequestNotification: 'taken',
@@ -46,9 +33,4 @@ export const firingInputs = {
     RepeatsDropped: 'ignored',
     AliasesRefused: 'ignored',
   },
-} as const satisfies InputTable;
-
-export const notificationInputs = {
-  ...firingInputs,
-  'notification.commands': { ...configurationCommands, ...resealingCommands, ...deliveryCommands },
-} as const satisfies InputTable;
+} as const satisfies ReadTable;

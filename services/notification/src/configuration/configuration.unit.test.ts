@@ -24,10 +24,10 @@ import {
   type DestinationCheck,
   type KnownLevels,
 } from './decide.js';
-import type { ConfigurationCommand, ConfigurationDecision, ConfigurationEvent } from './events.js';
+import type { ConfigurationCommand, ConfigurationDecision, ConfigurationEvent } from './messages.js';
 import { evolveConfiguration } from './evolve.js';
 import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
-import { toConfiguration, toDocument } from './store.js';
+import { toConfiguration, toDocument } from './documents.js';
 
 const anyDestination: DestinationCheck = { refusalOf: () => null, warningsOf: () => [] };
 const levels = levelsFrom([

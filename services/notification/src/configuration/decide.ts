@@ -9,7 +9,7 @@ import type {
   ConfigurationDecision,
   ConfigurationEvent,
   Refusal,
-} from './events.js';
+} from './messages.js';
 import { looksForTheSame } from './evolve.js';
 import type { Channel, NotificationConfiguration, Trigger } from './state.js';
 

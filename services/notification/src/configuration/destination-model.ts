@@ -1,6 +1,6 @@
 // Where a channel sends: what of its secrets was sent, what is kept, and what of an address may be shown.
 import { shownPartsOf, shownUrl, type records, type ShownUrl } from '@lead-scoring/contracts';
-import type { Refusal } from './events.js';
+import type { Refusal } from './messages.js';
 import type { Channel } from './state.js';
 
 type StoredUrl = Extract<records.ChannelDestination, { type: 'webhook' }>['config']['url'];

@@ -1,6 +1,6 @@
 // Folds what happened to an OU's channels and triggers: pure, the state before is left as it was.
 import type { records } from '@lead-scoring/contracts';
-import type { ConfigurationEvent } from './events.js';
+import type { ConfigurationEvent } from './messages.js';
 import type { Channel, NotificationConfiguration, Trigger } from './state.js';
 
 export function evolveConfiguration(

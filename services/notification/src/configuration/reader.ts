@@ -1,8 +1,17 @@
-// How the parts of the service see configurations: what is published, by OU.
-import type { NotificationConfiguration } from './state.js';
+// Configurations as the other capabilities and the queries see them: as published, by OU.
+import { createPublishedStates, type PublishedStates } from '@lead-scoring/capability';
+import type { ReadModel } from '@lead-scoring/read-model';
+import { publishedConfigurations, toConfiguration } from './documents.js';
+import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
 
-/** Reads published configurations; one that has not changed costs a look at its version. */
-export interface ConfigurationReader {
-  /** One for each OU that is asked for, empty where none is published; the same object while its version is the same. */
-  load(ouIds: Iterable<string>): Promise<Map<string, NotificationConfiguration>>;
+/** Gives one for each OU, empty where none is published. */
+export type ConfigurationReader = PublishedStates<NotificationConfiguration>;
+
+export function createConfigurationReader(readModel: ReadModel): ConfigurationReader {
+  return createPublishedStates(readModel, {
+    collection: publishedConfigurations,
+    toState: toConfiguration,
+    initial: emptyNotificationConfiguration,
+    versionOf: ({ version }) => version,
+  });
 }

@@ -1,13 +1,11 @@
 // The whole notification service in this process on real servers: commands and scoring's and ingest's events in through
 // the log, reads through the query port, and senders that may reach the receivers of a test.
-import { createProcessor, type OutgoingRecord } from '@lead-scoring/event-log';
+import { createServiceProcessor } from '@lead-scoring/capability';
+import type { OutgoingRecord } from '@lead-scoring/event-log';
 import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
-import { underLease } from '@lead-scoring/read-model';
 import { createSealing, type Sealing } from '@lead-scoring/service';
 import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
-import { notificationCollections } from '../collections.js';
 import { createDestinationCheck } from '../configuration/destinations.js';
-import { createConfigurationReader } from '../configuration/store.js';
 import { systemClock } from '../delivery/clock.js';
 import { publishedLimits } from '../delivery/limits.js';
 import { publishedPolicy } from '../delivery/schedule-model.js';
@@ -15,12 +13,11 @@ import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
 import type { MailSettings } from '../delivery/senders/email.js';
 import type { SlackSettings } from '../delivery/senders/slack.js';
-import { createCatchUp, createExplanations, createExplanationsProjector } from '../firing/explanations.js';
+import { createExplanations, createExplanationsProjector } from '../firing/explanations.js';
 import { createTriggerReader } from '../firing/trigger-reader.js';
-import { notificationInputs } from '../inputs.js';
-import { createLevelReader } from '../levels/reader.js';
-import { openPartition, processorName } from '../partition-state.js';
 import { notificationQueries } from '../queries.js';
+import { createReaders } from '../readers.js';
+import { notificationCollections, notificationService } from '../service.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
 import { ouId } from './builders.js';
 
@@ -48,7 +45,7 @@ export async function startRig({
   secrets?: Parameters<typeof createSealing>[0];
 } = {}): Promise<Rig> {
   const rig = await openServiceRig({
-    service: processorName,
+    service: 'notification',
     collections: notificationCollections,
     ouId,
     partitions,
@@ -60,16 +57,15 @@ export async function startRig({
     userAgent: 'LeadScoring-Notifications/1.0',
     allowedPrivateTargets: parsePrivateTargets(targets.join(',')),
   });
-  const configurations = createConfigurationReader(readModel);
-  const catchUp = createCatchUp(readModel, log, { timeoutMs: 10_000 });
-  const levels = createLevelReader(readModel, catchUp);
-  await rig.serve(notificationQueries({ readModel, log, configurations, levels, now: () => new Date() }));
+  const readers = createReaders(readModel, log, { timeoutMs: 10_000 });
+  const { configurations, levels, catchUp } = readers;
+  await rig.serve(notificationQueries({ readModel, log, ...readers, now: () => new Date() }));
   await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
-  const options = {
+  const capabilities = notificationService({
+    sealing,
     configuration: {
       destinations: createDestinationCheck(outbound, sealing, { slack: false, email: true }),
       levels,
-      sealing,
     },
     firing: {
       triggers: createTriggerReader(configurations, levels),
@@ -87,15 +83,11 @@ export async function startRig({
       clock: systemClock,
       logger,
     },
-  };
+  });
   await rig.run(
-    createProcessor(log, {
-      name: processorName,
-      inputs: notificationInputs,
-      output: 'notification.events',
+    createServiceProcessor(log, capabilities, {
+      readModel,
       commandsTo: ['share.commands'],
-      open: (partition, _touch, lease) =>
-        Promise.resolve(openPartition(underLease(readModel, lease), partition, options)),
       logger,
       onFatal,
     }),
@@ -104,7 +96,7 @@ export async function startRig({
     ...rig,
     sealing,
     shareLinks,
-    happen: (...events) => rig.deliver(processorName, events),
+    happen: (...events) => rig.deliver('notification', events),
     documents: async (of) => {
       // The explanations rest between batches: what triggers have decided on may not be in them yet.
       if (!(await catchUp())) throw new Error('the explanations are not folded in time');

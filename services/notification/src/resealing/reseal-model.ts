@@ -1,6 +1,6 @@
 // The secrets of a channel, each with the place that it is sealed for, and the same sealed with the current key. Pure.
 import { signingContext, type records } from '@lead-scoring/contracts';
-import type { Channel } from './state.js';
+import type { Channel } from '../configuration/state.js';
 
 /** What of the sealing is needed to seal anew: @lead-scoring/service's Sealing has it. */
 export interface Resealing {

@@ -2,11 +2,10 @@
 // the previous key may go when nothing is. docs/runbooks/secrets.md
 import type { records } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type Collection } from '@lead-scoring/read-model';
-import { evolveConfiguration } from './evolve.js';
-import type { ConfigurationEvent } from './events.js';
+import { toConfiguration, type ConfigurationDocument } from '../configuration/documents.js';
+import { evolveConfiguration } from '../configuration/evolve.js';
+import type { NotificationConfiguration } from '../configuration/state.js';
 import { countsOf, resealed, type Resealing } from './reseal-model.js';
-import type { NotificationConfiguration } from './state.js';
-import { toConfiguration, type ConfigurationDocument } from './store.js';
 
 export interface ResealOptions {
   sealing: Resealing & { readonly keyId: string };
@@ -18,7 +17,7 @@ export interface ResealOptions {
 }
 
 export interface ResealedPartition {
-  events: ConfigurationEvent[];
+  events: records.ChannelResealed[];
   /** By OU. */
   changed: Map<string, NotificationConfiguration>;
   /** What there is afterwards. */
@@ -31,7 +30,7 @@ export async function resealPartition(
   partition: number,
   { sealing, maximum, at, changing }: ResealOptions,
 ): Promise<ResealedPartition> {
-  const events: ConfigurationEvent[] = [];
+  const events: records.ChannelResealed[] = [];
   const changed: ResealedPartition['changed'] = new Map();
   const secrets = { current: 0, superseded: 0, unreadable: 0 };
   const count = (ofChannel: typeof secrets) => {
@@ -45,9 +44,9 @@ export async function resealPartition(
         count(counts);
         continue;
       }
-      const event: ConfigurationEvent = { type: 'ChannelResealed', payload: resealed(channel, sealing, at) };
-      events.push(event);
-      configuration = evolveConfiguration(configuration, event);
+      const payload = resealed(channel, sealing, at);
+      events.push(payload);
+      configuration = evolveConfiguration(configuration, { type: 'ChannelResealed', payload });
       const after = configuration.channels.get(channel.id);
       if (after) count(countsOf(after, sealing));
     }

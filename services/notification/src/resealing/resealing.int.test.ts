@@ -5,10 +5,10 @@ import { nameBasedId, records, signingContext, type NotificationPayload } from '
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import { createSealing } from '@lead-scoring/service';
 import { startWebhookReceiver, type WebhookReceiver } from '@lead-scoring/testing/receivers';
-import { createConfigurationReader } from './configuration/store.js';
-import { countsOf } from './configuration/reseal-model.js';
-import { anotherOu, channelId, createChannel, ouId } from './testing/builders.js';
-import { startRig, type Rig } from './testing/rig.js';
+import { createConfigurationReader } from '../configuration/reader.js';
+import { countsOf } from './reseal-model.js';
+import { anotherOu, channelId, createChannel, ouId } from '../testing/builders.js';
+import { startRig, type Rig } from '../testing/rig.js';
 
 const [previous, current] = [
   'a secret of tests that is long enough',

@@ -3,12 +3,16 @@ import { describe, expect, test } from '@jest/globals';
 import { signingContext, type records } from '@lead-scoring/contracts';
 import { createSealing } from '@lead-scoring/service';
 import { channelId, createChannel, ouId, requestedAt } from '../testing/builders.js';
-import { shownChannel } from './answers-model.js';
-import { decideConfiguration, resultOf } from './decide.js';
-import { evolveConfiguration } from './evolve.js';
-import type { ConfigurationCommand } from './events.js';
+import { shownChannel } from '../configuration/answers-model.js';
+import { decideConfiguration, resultOf } from '../configuration/decide.js';
+import { evolveConfiguration } from '../configuration/evolve.js';
+import type { ConfigurationCommand } from '../configuration/messages.js';
 import { countsOf, resealed } from './reseal-model.js';
-import { emptyNotificationConfiguration, type Channel, type NotificationConfiguration } from './state.js';
+import {
+  emptyNotificationConfiguration,
+  type Channel,
+  type NotificationConfiguration,
+} from '../configuration/state.js';
 
 const old = createSealing('a secret of tests that is long enough');
 const during = createSealing({

@@ -1,0 +1,88 @@
+// Configurations as a capability: commands on an OU's channels and triggers, decided on with the levels that they name.
+import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { uuidToBinary } from '@lead-scoring/read-model';
+import type { LevelReader } from '../levels/reader.js';
+import { decideConfiguration, resultOf, type DestinationCheck } from './decide.js';
+import {
+  configurations,
+  publishedConfigurations,
+  toConfiguration,
+  toDocument,
+  type ConfigurationDocument,
+} from './documents.js';
+import { evolveConfiguration } from './evolve.js';
+import { levelsNamedIn, type LevelsOf } from './known-levels.js';
+import type { ConfigurationCommand, ConfigurationEvent } from './messages.js';
+import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
+
+export interface ConfigurationShape extends AggregateShape {
+  state: NotificationConfiguration;
+  command: ConfigurationCommand;
+  event: ConfigurationEvent;
+  /** The levels that the commands name. */
+  context: LevelsOf;
+}
+
+export interface ConfigurationDependencies {
+  destinations: DestinationCheck;
+  levels: Pick<LevelReader, 'upToDate'>;
+}
+
+export function configurationCapability({ destinations, levels }: ConfigurationDependencies) {
+  return aggregate<ConfigurationShape>({
+    name: 'configuration',
+    commands: {
+      CreateChannel: records.createChannel,
+      ReplaceChannel: records.replaceChannel,
+      DeleteChannel: records.deleteChannel,
+      RotateChannelSecret: records.rotateChannelSecret,
+      CreateTrigger: records.createTrigger,
+      ReplaceTrigger: records.replaceTrigger,
+      DeleteTrigger: records.deleteTrigger,
+    },
+    events: {
+      ChannelCreated: records.channelCreated,
+      ChannelReplaced: records.channelReplaced,
+      ChannelSecretRotated: records.channelSecretRotated,
+      ChannelResealed: records.channelResealed,
+      ChannelDeleted: records.channelDeleted,
+      TriggerCreated: records.triggerCreated,
+      TriggerReplaced: records.triggerReplaced,
+      TriggerDeleted: records.triggerDeleted,
+    },
+    keyOf: ({ payload }) => payload.ou_id,
+    initial: emptyNotificationConfiguration,
+    contextOf: (commands) => levelsNamedIn(commands, levels),
+    decide: (command, configuration, levelsOf) =>
+      decideConfiguration(command, configuration, destinations, levelsOf(command.payload.ou_id)),
+    evolve: evolveConfiguration,
+    resultOf: (command, after, levelsOf) =>
+      resultOf(command, after, levelsOf(command.payload.ou_id), destinations),
+    commandsOf: toChannelOf,
+    stored: storedAsDocuments<NotificationConfiguration, ConfigurationDocument>({
+      collection: configurations,
+      published: publishedConfigurations,
+      idOf: uuidToBinary,
+      toState: toConfiguration,
+      toDocument,
+    }),
+  });
+}
+
+/**
+ * Tells a channel's partition to look at the channel anew, also when nothing has changed: a caller that replaces a paused
+ * channel wants it delivered to. Of a deleted channel, what waits is then discarded at once.
+ */
+function toChannelOf(command: ConfigurationCommand, after: NotificationConfiguration): OutgoingRecord[] {
+  if (command.type !== 'ReplaceChannel' && command.type !== 'DeleteChannel') return [];
+  const { ou_id, channel_id, requested_at, actor } = command.payload;
+  const configuration_version = after.version;
+  return [
+    outgoing(records.resumeChannel, {
+      key: channel_id,
+      payload: { ou_id, channel_id, cause: 'replacement', configuration_version, requested_at, actor },
+    }),
+  ];
+}

@@ -1,0 +1,58 @@
+// Configurations as stored. Each OU's is folded by the partition that owns the OU, and published whole for all
+// partitions, which decide on leads and deliver with it: what is published never goes back, also while the fold is being
+// rebuilt.
+import type { PublishedDocument } from '@lead-scoring/capability';
+import type { JsonValue } from '@lead-scoring/contracts';
+import {
+  binaryToUuid,
+  defineCollection,
+  packJson,
+  unpackJson,
+  uuidToBinary,
+  type Binary,
+  type GuardedDocument,
+} from '@lead-scoring/read-model';
+import type { Channel, NotificationConfiguration, Trigger } from './state.js';
+
+/** The fold's own document; `_id` is the OU. */
+export interface ConfigurationDocument extends GuardedDocument {
+  _id: Binary;
+  version: number;
+  /** JSON text of channels and triggers, in the order in which they were made. */
+  content: string;
+}
+
+export const configurations = defineCollection<ConfigurationDocument>({
+  name: 'notification_configurations',
+  indexes: [],
+});
+export const publishedConfigurations = defineCollection<PublishedDocument>({
+  name: 'published_notification_configurations',
+  indexes: [],
+});
+export const configurationCollections = [configurations, publishedConfigurations];
+
+export function toDocument(
+  { ou_id, version, channels, triggers }: NotificationConfiguration,
+  at: { partition: number; offset: number },
+): ConfigurationDocument {
+  const content = { channels: [...channels.values()], triggers: [...triggers.values()] };
+  return { _id: uuidToBinary(ou_id), version, content: packJson(content as unknown as JsonValue), ...at };
+}
+
+export function toConfiguration({
+  _id,
+  version,
+  content,
+}: Pick<ConfigurationDocument, '_id' | 'version' | 'content'>): NotificationConfiguration {
+  const { channels, triggers } = unpackJson(content) as unknown as {
+    channels: Channel[];
+    triggers: Trigger[];
+  };
+  return {
+    ou_id: binaryToUuid(_id),
+    version,
+    channels: new Map(channels.map((channel) => [channel.id, channel])),
+    triggers: new Map(triggers.map((trigger) => [trigger.id, trigger])),
+  };
+}

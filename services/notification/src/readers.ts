@@ -1,0 +1,27 @@
+// What capabilities and queries read of the service's own read models, shared by the partitions of a process.
+import type { EventLog } from '@lead-scoring/event-log';
+import type { ReadModel } from '@lead-scoring/read-model';
+import { createConfigurationReader, type ConfigurationReader } from './configuration/reader.js';
+import { createCatchUp, type CatchUp } from './firing/explanations.js';
+import { createLevelReader, type LevelReader } from './levels/reader.js';
+
+export interface Readers {
+  configurations: ConfigurationReader;
+  levels: LevelReader;
+  /** Waits until the explanations are folded. */
+  catchUp: CatchUp;
+}
+
+/** @param timeoutMs how long `catchUp` waits */
+export function createReaders(
+  readModel: ReadModel,
+  log: EventLog,
+  { timeoutMs }: { timeoutMs: number },
+): Readers {
+  const catchUp = createCatchUp(readModel, log, { timeoutMs });
+  return {
+    configurations: createConfigurationReader(readModel),
+    levels: createLevelReader(readModel, catchUp),
+    catchUp,
+  };
+}

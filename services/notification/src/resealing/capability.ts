@@ -1,0 +1,69 @@
+// Sealing anew as a capability: a step seals so many channels of its partition with the current key. It follows the
+// configurations in the service's list, so that it sees what the same batch has changed of them.
+import type {
+  Aggregate,
+  Capability,
+  CapabilityDecision,
+  OpenAggregate,
+  OpenCapability,
+  PartitionScope,
+} from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import { outgoing, type IncomingRecord, type OutgoingRecord, type Reply } from '@lead-scoring/event-log';
+import type { ConfigurationShape } from '../configuration/capability.js';
+import { configurations } from '../configuration/documents.js';
+import { resealPartition, type ResealOptions } from './reseal.js';
+
+export interface ResealingDependencies {
+  /** The capability that folds what is sealed anew. */
+  configuration: Aggregate<ConfigurationShape>;
+  sealing: ResealOptions['sealing'];
+}
+
+export function resealingCapability(dependencies: ResealingDependencies) {
+  return {
+    name: 'resealing',
+    kind: 'job',
+    commands: { ResealSecrets: records.resealSecrets },
+    reads: {},
+    events: { ChannelResealed: records.channelResealed },
+    collections: [],
+    open: (scope: PartitionScope) => new OpenResealing(dependencies, scope),
+  } satisfies Capability<'ResealSecrets', 'ChannelResealed'>;
+}
+
+class OpenResealing implements OpenCapability {
+  readonly #configuration: OpenAggregate<ConfigurationShape>;
+
+  constructor(
+    private readonly dependencies: ResealingDependencies,
+    private readonly scope: PartitionScope,
+  ) {
+    this.#configuration = scope.opened(dependencies.configuration);
+  }
+
+  async decide(
+    steps: readonly IncomingRecord[],
+    batch: readonly IncomingRecord[],
+  ): Promise<CapabilityDecision> {
+    const { readModel, partition } = this.scope;
+    // What this batch has changed is not stored yet.
+    const changing = new Map(this.#configuration.decidedIn(batch));
+    const events: OutgoingRecord[] = [];
+    const replies: Reply[] = [];
+    for (const step of steps) {
+      const { maximum_channels, requested_at } = step.payload as records.ResealSecrets;
+      const sealedAnew = await resealPartition(readModel.collection(configurations), partition, {
+        sealing: this.dependencies.sealing,
+        maximum: maximum_channels,
+        at: requested_at,
+        changing,
+      });
+      for (const [ouId, configuration] of sealedAnew.changed) changing.set(ouId, configuration);
+      for (const payload of sealedAnew.events)
+        events.push(outgoing(records.channelResealed, { key: payload.ou_id, payload }));
+      replies.push({ to: step, reply: { outcome: 'done', result: sealedAnew.result } });
+    }
+    return { outcome: 'decided', events, replies };
+  }
+}
