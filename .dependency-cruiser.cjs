@@ -11,10 +11,10 @@ module.exports = {
       name: 'domain-is-pure',
       comment: 'Deciders and folds import contracts and each other, nothing that does I/O.',
       severity: 'error',
-      from: { path: pure('decide|evolve|fold|state|[a-z]+-fold') },
+      from: { path: pure('decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold') },
       to: {
         pathNot: [
-          pure('decide|evolve|fold|state|[a-z]+-fold|messages|events|commands|model|[a-z]+-model'),
+          pure('decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold|messages|events|commands|model|[a-z]+-model'),
           '^packages/contracts/',
         ],
       },

@@ -4,7 +4,8 @@ import { records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import { uuidToBinary } from '@lead-scoring/read-model';
 import type { LevelReader } from '../levels/reader.js';
-import { decideConfiguration, resultOf, type DestinationCheck } from './decide.js';
+import { decideConfiguration } from './decide.js';
+import type { DestinationCheck } from './destination-model.js';
 import {
   configurations,
   publishedConfigurations,
@@ -15,6 +16,7 @@ import {
 import { evolveConfiguration } from './evolve.js';
 import { levelsNamedIn, type LevelsOf } from './known-levels.js';
 import type { ConfigurationCommand, ConfigurationEvent } from './messages.js';
+import { resultOf } from './result-model.js';
 import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
 
 export interface ConfigurationShape extends AggregateShape {

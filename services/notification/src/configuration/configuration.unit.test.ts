@@ -17,13 +17,11 @@ import {
   webhookTo,
 } from '../testing/builders.js';
 import { levelsFrom } from '../testing/firing-builders.js';
-import {
-  configurationLimits,
-  decideConfiguration,
-  resultOf,
-  type DestinationCheck,
-  type KnownLevels,
-} from './decide.js';
+import { configurationLimits } from './decision-model.js';
+import { decideConfiguration } from './decide.js';
+import type { DestinationCheck } from './destination-model.js';
+import type { KnownLevels } from './level-model.js';
+import { resultOf } from './result-model.js';
 import type { ConfigurationCommand, ConfigurationDecision, ConfigurationEvent } from './messages.js';
 import { evolveConfiguration } from './evolve.js';
 import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';

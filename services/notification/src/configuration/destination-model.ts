@@ -1,7 +1,14 @@
 // Where a channel sends: what of its secrets was sent, what is kept, and what of an address may be shown.
-import { shownPartsOf, shownUrl, type records, type ShownUrl } from '@lead-scoring/contracts';
+import { shownPartsOf, shownUrl, type records, type ShownUrl, type Warning } from '@lead-scoring/contracts';
 import type { Refusal } from './messages.js';
 import type { Channel } from './state.js';
+
+export interface DestinationCheck {
+  /** Why nothing can be sent to the destination, as far as its text tells; null when it can. */
+  refusalOf(destination: records.ChannelDestination, channelId: string): Refusal | null;
+  /** What is missing of the service's settings before anything can be sent there. */
+  warningsOf(destination: records.ChannelDestination): Warning[];
+}
 
 type StoredUrl = Extract<records.ChannelDestination, { type: 'webhook' }>['config']['url'];
 

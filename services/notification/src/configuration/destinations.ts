@@ -3,7 +3,7 @@
 import { problemTypeOf, type Warning } from '@lead-scoring/contracts';
 import { OutboundRefused, type Outbound } from '@lead-scoring/outbound';
 import type { Sealing } from '@lead-scoring/service';
-import type { DestinationCheck } from './decide.js';
+import type { DestinationCheck } from './destination-model.js';
 import type { Refusal } from './messages.js';
 
 /** Which of the destinations that need settings of the service have them. */

@@ -7,142 +7,172 @@ export function evolveConfiguration(
   configuration: NotificationConfiguration,
   event: ConfigurationEvent,
 ): NotificationConfiguration {
-  const version = configuration.version + 1;
+  const changed = { ...configuration, version: configuration.version + 1 };
   switch (event.type) {
-    case 'ChannelCreated': {
-      const { channel_id, ou_id, name, destination, version: own, at, actor } = event.payload;
-      const { signing_key_id, signing_secret } = event.payload;
-      return withChannel(configuration, version, {
-        id: channel_id,
-        ou_id,
-        name,
-        destination,
-        signing: { key_id: signing_key_id, secret: signing_secret, previous: null },
-        version: own,
-        created_at: at,
-        updated_at: at,
-        changed_by: actor,
-      });
-    }
-    case 'ChannelReplaced': {
-      const { channel_id, name, destination, version: own, at, actor } = event.payload;
-      const known = configuration.channels.get(channel_id);
-      if (!known) return { ...configuration, version };
-      return withChannel(configuration, version, {
-        ...known,
-        name,
-        destination,
-        version: own,
-        updated_at: at,
-        changed_by: actor,
-      });
-    }
-    case 'ChannelSecretRotated': {
-      const { channel_id, signing_key_id, signing_secret, previous_key_id, previous_valid_until } =
-        event.payload;
-      const { at, actor } = event.payload;
-      const known = configuration.channels.get(channel_id);
-      if (!known) return { ...configuration, version };
-      return withChannel(configuration, version, {
-        ...known,
-        signing: {
-          key_id: signing_key_id,
-          secret: signing_secret,
-          previous: {
-            key_id: previous_key_id,
-            secret: known.signing.secret,
-            valid_until: previous_valid_until,
-          },
-        },
-        version: event.payload.version,
-        updated_at: at,
-        changed_by: actor,
-      });
-    }
-    case 'ChannelResealed': {
-      const { channel_id, destination, signing_secret, previous_signing_secret } = event.payload;
-      const known = configuration.channels.get(channel_id);
-      if (!known) return { ...configuration, version };
-      const { key_id, previous } = known.signing;
-      return withChannel(configuration, version, {
-        ...known,
-        destination,
-        signing: {
-          key_id,
-          secret: signing_secret,
-          previous: previous && { ...previous, secret: previous_signing_secret ?? previous.secret },
-        },
-      });
-    }
-    case 'ChannelDeleted': {
-      const { channel_id, detached_triggers, at, actor } = event.payload;
-      const channels = new Map(configuration.channels);
-      channels.delete(channel_id);
-      const triggers = new Map(configuration.triggers);
-      for (const { trigger_id, version: own } of detached_triggers) {
-        const known = triggers.get(trigger_id);
-        if (known)
-          triggers.set(trigger_id, {
-            ...known,
-            channel_ids: known.channel_ids.filter((id) => id !== channel_id),
-            version: own,
-            updated_at: at,
-            changed_by: actor,
-          });
-      }
-      return { ...configuration, version, channels, triggers };
-    }
-    case 'TriggerCreated': {
-      const { trigger_id, ou_id, definition, version: own, at, actor } = event.payload;
-      return withTrigger(configuration, version, {
-        ...definition,
-        id: trigger_id,
-        ou_id,
-        version: own,
-        since: version,
-        created_at: at,
-        updated_at: at,
-        changed_by: actor,
-      });
-    }
+    case 'ChannelCreated':
+      return withChannel(changed, createdChannel(event.payload));
+    case 'ChannelReplaced':
+      return withKnownChannel(changed, event.payload, replacedChannel);
+    case 'ChannelSecretRotated':
+      return withKnownChannel(changed, event.payload, rotatedChannel);
+    case 'ChannelResealed':
+      return withKnownChannel(changed, event.payload, resealedChannel);
+    case 'ChannelDeleted':
+      return withoutChannel(changed, event.payload);
+    case 'TriggerCreated':
+      return withTrigger(changed, createdTrigger(event.payload, changed.version));
     case 'TriggerReplaced': {
-      const { trigger_id, definition, version: own, at, actor } = event.payload;
-      const known = configuration.triggers.get(trigger_id);
-      if (!known) return { ...configuration, version };
-      const { id, ou_id, since, created_at } = known;
-      return withTrigger(configuration, version, {
-        ...definition,
-        id,
-        ou_id,
-        version: own,
-        since: looksForTheSame(known, definition) ? since : version,
-        created_at,
-        updated_at: at,
-        changed_by: actor,
-      });
+      const known = changed.triggers.get(event.payload.trigger_id);
+      return known ? withTrigger(changed, replacedTrigger(known, event.payload, changed.version)) : changed;
     }
     case 'TriggerDeleted': {
-      const triggers = new Map(configuration.triggers);
+      const triggers = new Map(changed.triggers);
       triggers.delete(event.payload.trigger_id);
-      return { ...configuration, version, triggers };
+      return { ...changed, triggers };
     }
   }
 }
 
-function withChannel(
-  configuration: NotificationConfiguration,
-  version: number,
-  channel: Channel,
-): NotificationConfiguration {
-  return { ...configuration, version, channels: new Map(configuration.channels).set(channel.id, channel) };
+function createdChannel({
+  channel_id,
+  ou_id,
+  name,
+  destination,
+  signing_key_id,
+  signing_secret,
+  version,
+  at,
+  actor,
+}: records.ChannelCreated): Channel {
+  return {
+    id: channel_id,
+    ou_id,
+    name,
+    destination,
+    signing: { key_id: signing_key_id, secret: signing_secret, previous: null },
+    version,
+    created_at: at,
+    updated_at: at,
+    changed_by: actor,
+  };
 }
 
-function withTrigger(
+function replacedChannel(
+  known: Channel,
+  { name, destination, version, at, actor }: records.ChannelReplaced,
+): Channel {
+  return { ...known, name, destination, version, updated_at: at, changed_by: actor };
+}
+
+function rotatedChannel(known: Channel, event: records.ChannelSecretRotated): Channel {
+  const { signing_key_id, signing_secret, previous_key_id, previous_valid_until } = event;
+  const { version, at, actor } = event;
+  return {
+    ...known,
+    signing: {
+      key_id: signing_key_id,
+      secret: signing_secret,
+      previous: {
+        key_id: previous_key_id,
+        secret: known.signing.secret,
+        valid_until: previous_valid_until,
+      },
+    },
+    version,
+    updated_at: at,
+    changed_by: actor,
+  };
+}
+
+function resealedChannel(
+  known: Channel,
+  { destination, signing_secret, previous_signing_secret }: records.ChannelResealed,
+): Channel {
+  const { key_id, previous } = known.signing;
+  return {
+    ...known,
+    destination,
+    signing: {
+      key_id,
+      secret: signing_secret,
+      previous: previous && { ...previous, secret: previous_signing_secret ?? previous.secret },
+    },
+  };
+}
+
+function withoutChannel(
   configuration: NotificationConfiguration,
-  version: number,
-  trigger: Trigger,
+  { channel_id, detached_triggers, at, actor }: records.ChannelDeleted,
 ): NotificationConfiguration {
-  return { ...configuration, version, triggers: new Map(configuration.triggers).set(trigger.id, trigger) };
+  const channels = new Map(configuration.channels);
+  channels.delete(channel_id);
+  const triggers = new Map(configuration.triggers);
+  for (const { trigger_id, version } of detached_triggers) {
+    const known = triggers.get(trigger_id);
+    if (known)
+      triggers.set(trigger_id, {
+        ...known,
+        channel_ids: known.channel_ids.filter((id) => id !== channel_id),
+        version,
+        updated_at: at,
+        changed_by: actor,
+      });
+  }
+  return { ...configuration, channels, triggers };
+}
+
+/** @param since the version of the configuration with this trigger */
+function createdTrigger(
+  { trigger_id, ou_id, definition, version, at, actor }: records.TriggerCreated,
+  since: number,
+): Trigger {
+  return {
+    ...definition,
+    id: trigger_id,
+    ou_id,
+    version,
+    since,
+    created_at: at,
+    updated_at: at,
+    changed_by: actor,
+  };
+}
+
+/** @param changedIn the version of the configuration with this change */
+function replacedTrigger(
+  known: Trigger,
+  { definition, version, at, actor }: records.TriggerReplaced,
+  changedIn: number,
+): Trigger {
+  const { id, ou_id, since, created_at } = known;
+  return {
+    ...definition,
+    id,
+    ou_id,
+    version,
+    since: looksForTheSame(known, definition) ? since : changedIn,
+    created_at,
+    updated_at: at,
+    changed_by: actor,
+  };
+}
+
+function withChannel(configuration: NotificationConfiguration, channel: Channel): NotificationConfiguration {
+  return { ...configuration, channels: new Map(configuration.channels).set(channel.id, channel) };
+}
+
+/** A channel that is gone meanwhile stays gone. */
+function withKnownChannel<Change extends { channel_id: string }>(
+  configuration: NotificationConfiguration,
+  change: Change,
+  changed: (known: Channel, change: Change) => Channel,
+): NotificationConfiguration {
+  const known = configuration.channels.get(change.channel_id);
+  return known ? withChannel(configuration, changed(known, change)) : configuration;
+}
+
+function withTrigger(configuration: NotificationConfiguration, trigger: Trigger): NotificationConfiguration {
+  return { ...configuration, triggers: new Map(configuration.triggers).set(trigger.id, trigger) };
 }
 
 /** Whether two definitions fire for the same events. */

@@ -2,7 +2,7 @@
 import type { records } from '@lead-scoring/contracts';
 import { lineOf } from '../levels/line-model.js';
 import type { LevelReader } from '../levels/reader.js';
-import type { KnownLevels } from './decide.js';
+import type { KnownLevels } from './level-model.js';
 import type { ConfigurationCommand } from './messages.js';
 
 /** The levels of an OU; null for one with no command on a trigger by level. */

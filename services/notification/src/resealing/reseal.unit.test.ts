@@ -4,9 +4,10 @@ import { signingContext, type records } from '@lead-scoring/contracts';
 import { createSealing } from '@lead-scoring/service';
 import { channelId, createChannel, ouId, requestedAt } from '../testing/builders.js';
 import { shownChannel } from '../configuration/answers-model.js';
-import { decideConfiguration, resultOf } from '../configuration/decide.js';
+import { decideConfiguration } from '../configuration/decide.js';
 import { evolveConfiguration } from '../configuration/evolve.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
+import { resultOf } from '../configuration/result-model.js';
 import { countsOf, resealed } from './reseal-model.js';
 import {
   emptyNotificationConfiguration,

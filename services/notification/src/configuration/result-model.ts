@@ -1,0 +1,63 @@
+// What commands on channels and triggers are answered with.
+import { shownChannel, shownTrigger } from './answers-model.js';
+import type { DestinationCheck } from './destination-model.js';
+import type { KnownLevels } from './level-model.js';
+import type { CommandResult, ConfigurationCommand } from './messages.js';
+import type { Channel, NotificationConfiguration } from './state.js';
+
+/** What the command's route answers with, once its events are folded. */
+export function resultOf(
+  command: ConfigurationCommand,
+  configuration: NotificationConfiguration,
+  levels: KnownLevels,
+  check: Pick<DestinationCheck, 'warningsOf'>,
+): CommandResult {
+  switch (command.type) {
+    case 'CreateChannel':
+    case 'ReplaceChannel': {
+      const channel = decided(configuration.channels.get(command.payload.channel_id));
+      const warnings = check.warningsOf(channel.destination);
+      const secret = command.type === 'CreateChannel' && sealedFor(channel, command.payload.signing_key_id);
+      // A channel that was given a destination is delivered to, whatever was before.
+      return asResult({
+        ...shownChannel(channel, { status: 'active' }),
+        ...(warnings.length > 0 && { warnings }),
+        ...(secret && { signing_secret: secret }),
+      });
+    }
+    case 'RotateChannelSecret': {
+      const channel = decided(configuration.channels.get(command.payload.channel_id));
+      const secret = sealedFor(channel, command.payload.signing_key_id);
+      return {
+        previous_valid_until: decided(channel.signing.previous ?? undefined).valid_until,
+        ...(secret && { signing_secret: secret }),
+      };
+    }
+    case 'CreateTrigger':
+    case 'ReplaceTrigger':
+      return asResult(
+        shownTrigger(decided(configuration.triggers.get(command.payload.trigger_id)), {
+          levels: levels ?? [],
+        }),
+      );
+    case 'DeleteChannel':
+    case 'DeleteTrigger':
+      return undefined;
+  }
+}
+
+/** The sealed signing secret of this key: whoever repeats the command that made it is shown the same one. */
+function sealedFor({ destination, signing }: Channel, keyId: string): string | undefined {
+  if (destination.type !== 'webhook') return undefined;
+  return signing.key_id === keyId ? signing.secret : signing.previous?.secret;
+}
+
+function decided<Resource>(resource: Resource | undefined): Resource {
+  if (resource === undefined) throw new Error('a decided resource is not in the state');
+  return resource;
+}
+
+/** A resource is JSON; what its declared type leaves optional is absent, never undefined. */
+function asResult(resource: object): CommandResult {
+  return Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== undefined));
+}
