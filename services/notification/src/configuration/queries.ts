@@ -36,54 +36,9 @@ interface TriggerListQuery {
   channel_id?: string | undefined;
 }
 
-export function configurationQueries({
-  configurations,
-  levels,
-  conditionsOf,
-  suppressionsOf,
-}: ConfigurationQueriesDependencies): BoundQuery[] {
-  async function conditionOf(
-    ouId: string,
-    triggers: readonly Trigger[],
-  ): Promise<(trigger: Trigger) => TriggerCondition> {
-    const [suppressions, levelsOfNow] = await Promise.all([
-      suppressionsOf(
-        ouId,
-        triggers.map(({ id }) => id),
-      ),
-      triggers.some(isByLevel) ? levels.now(ouId) : [],
-    ]);
-    return ({ id }) => ({ suppressed: suppressions.get(id), levels: levelsOfNow });
-  }
-
-  async function triggersOf<Kind extends TriggerKind, Answer>(
-    ouId: string,
-    kind: Kind,
-    { page, limit, channel_id }: TriggerListQuery,
-    shown: (trigger: OfKind<Kind>, condition: TriggerCondition) => Answer,
-  ) {
-    const { triggers } = await loadOne(configurations, ouId);
-    const channelId = channel_id?.toLowerCase();
-    const wanted = [...triggers.values()].filter(
-      (trigger): trigger is OfKind<Kind> =>
-        isOfKind(trigger, kind) && (channelId === undefined || trigger.channel_ids.includes(channelId)),
-    );
-    const listed = wanted.slice((page - 1) * limit, page * limit);
-    const condition = await conditionOf(ouId, listed);
-    const data = listed.map((trigger) => shown(trigger, condition(trigger)));
-    return { data, total: wanted.length, page, limit };
-  }
-
-  async function triggerOf<Kind extends TriggerKind, Answer>(
-    ouId: string,
-    kind: Kind,
-    id: string,
-    shown: (trigger: OfKind<Kind>, condition: TriggerCondition) => Answer,
-  ): Promise<Answer> {
-    const trigger = await findTrigger(configurations, ouId, kind, id);
-    return shown(trigger, (await conditionOf(ouId, [trigger]))(trigger));
-  }
-
+export function configurationQueries(dependencies: ConfigurationQueriesDependencies): BoundQuery[] {
+  const { configurations, conditionsOf } = dependencies;
+  const triggers = new ShownTriggers(dependencies);
   return [
     bindQuery(routes.listChannels, async ({ context }) => {
       const { channels } = await loadOne(configurations, context.ouId);
@@ -93,24 +48,78 @@ export function configurationQueries({
       );
     }),
     bindQuery(routes.listTriggers, ({ query, context }) =>
-      triggersOf(context.ouId, 'milestone', query, shownMilestone),
+      triggers.list(context.ouId, 'milestone', query, shownMilestone),
     ),
     bindQuery(routes.getTrigger, ({ params, context }) =>
-      triggerOf(context.ouId, 'milestone', params.id, shownMilestone),
+      triggers.one(context.ouId, 'milestone', params.id, shownMilestone),
     ),
     bindQuery(routes.listSequences, ({ query, context }) =>
-      triggersOf(context.ouId, 'sequence', query, shownSequence),
+      triggers.list(context.ouId, 'sequence', query, shownSequence),
     ),
     bindQuery(routes.getSequence, ({ params, context }) =>
-      triggerOf(context.ouId, 'sequence', params.id, shownSequence),
+      triggers.one(context.ouId, 'sequence', params.id, shownSequence),
     ),
     bindQuery(routes.listSurgeTriggers, ({ query, context }) =>
-      triggersOf(context.ouId, 'surge', query, shownSurge),
+      triggers.list(context.ouId, 'surge', query, shownSurge),
     ),
     bindQuery(routes.getSurgeTrigger, ({ params, context }) =>
-      triggerOf(context.ouId, 'surge', params.id, shownSurge),
+      triggers.one(context.ouId, 'surge', params.id, shownSurge),
     ),
   ];
+}
+
+/** The triggers of an OU with their conditions, as a route of their kind shows them. */
+class ShownTriggers {
+  constructor(
+    private readonly dependencies: Pick<
+      ConfigurationQueriesDependencies,
+      'configurations' | 'levels' | 'suppressionsOf'
+    >,
+  ) {}
+
+  async list<Kind extends TriggerKind, Answer>(
+    ouId: string,
+    kind: Kind,
+    { page, limit, channel_id }: TriggerListQuery,
+    shown: (trigger: OfKind<Kind>, condition: TriggerCondition) => Answer,
+  ) {
+    const { triggers } = await loadOne(this.dependencies.configurations, ouId);
+    const channelId = channel_id?.toLowerCase();
+    const wanted = [...triggers.values()].filter(
+      (trigger): trigger is OfKind<Kind> =>
+        isOfKind(trigger, kind) && (channelId === undefined || trigger.channel_ids.includes(channelId)),
+    );
+    const listed = wanted.slice((page - 1) * limit, page * limit);
+    const conditionOf = await this.#conditionsOf(ouId, listed);
+    const data = listed.map((trigger) => shown(trigger, conditionOf(trigger)));
+    return { data, total: wanted.length, page, limit };
+  }
+
+  async one<Kind extends TriggerKind, Answer>(
+    ouId: string,
+    kind: Kind,
+    id: string,
+    shown: (trigger: OfKind<Kind>, condition: TriggerCondition) => Answer,
+  ): Promise<Answer> {
+    const trigger = await findTrigger(this.dependencies.configurations, ouId, kind, id);
+    const conditionOf = await this.#conditionsOf(ouId, [trigger]);
+    return shown(trigger, conditionOf(trigger));
+  }
+
+  async #conditionsOf(
+    ouId: string,
+    triggers: readonly Trigger[],
+  ): Promise<(trigger: Trigger) => TriggerCondition> {
+    const { levels, suppressionsOf } = this.dependencies;
+    const [suppressions, levelsOfNow] = await Promise.all([
+      suppressionsOf(
+        ouId,
+        triggers.map(({ id }) => id),
+      ),
+      triggers.some(isByLevel) ? levels.now(ouId) : [],
+    ]);
+    return ({ id }) => ({ suppressed: suppressions.get(id), levels: levelsOfNow });
+  }
 }
 
 /** A trigger of the OU. @throws ProblemError 404 */
