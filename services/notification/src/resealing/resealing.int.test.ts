@@ -1,8 +1,9 @@
 // The secrets of channels while SEALING_SECRET is exchanged, on real servers: used under both keys, sealed anew by command,
 // and needing the previous key no more.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openServicePartition } from '@lead-scoring/capability';
 import { nameBasedId, records, signingContext, type NotificationPayload } from '@lead-scoring/contracts';
-import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
 import { createSealing } from '@lead-scoring/service';
 import { startWebhookReceiver, type WebhookReceiver } from '@lead-scoring/testing/receivers';
 import { createConfigurationReader } from '../configuration/reader.js';
@@ -100,6 +101,32 @@ test('what the previous key sealed goes on working, is sealed anew, and works wi
     expect(countsOf(channel, old)).toEqual({ current: 0, superseded: 0, unreadable: 3 });
   }
 }, 60_000);
+
+test.each(['before', 'after'])(
+  'a step sees a channel whose command comes %s it in the same batch',
+  async (place) => {
+    const unused = rig.partitions;
+    const partition = openServicePartition(rig.service, rig.readModel, unused);
+    const incoming = ({ declaration, key, payload }: OutgoingRecord, index: number): IncomingRecord => {
+      const { type, topic } = declaration;
+      const headers = { type, id: nameBasedId(ouId, String(index)), time: new Date().toISOString() };
+      return { type, topic, partition: unused, offset: BigInt(index), key, payload, headers };
+    };
+    const step = outgoing(records.resealSecrets, {
+      key: String(unused),
+      payload: { maximum_channels: 10, requested_at: new Date().toISOString() },
+    });
+    const command = create(9, nameBasedId(ouId, place), {
+      signing_secret: old.seal(secret, signingContext(channelId(9))),
+    });
+    const batch = place === 'before' ? [command, step] : [step, command];
+    const { events } = await partition.decide(batch.map(incoming));
+    expect(events.map(({ declaration: { type } }) => type)).toEqual(['ChannelCreated', 'ChannelResealed']);
+    // Nothing of that batch was committed: another one does not see it.
+    expect((await partition.decide([step].map(incoming))).events).toEqual([]);
+    await partition.close?.();
+  },
+);
 
 test('a rebuild, which meets what nobody can open any more, comes to the same', async () => {
   const before = await rig.documents();

@@ -1,6 +1,6 @@
 // The whole notification service in this process on real servers: commands and scoring's and ingest's events in through
 // the log, reads through the query port, and senders that may reach the receivers of a test.
-import { createServiceProcessor } from '@lead-scoring/capability';
+import { createServiceProcessor, type ServiceCapabilities } from '@lead-scoring/capability';
 import type { OutgoingRecord } from '@lead-scoring/event-log';
 import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
 import { createSealing, type Sealing } from '@lead-scoring/service';
@@ -24,6 +24,8 @@ import { ouId } from './builders.js';
 export interface Rig extends ServiceRig {
   sealing: Sealing;
   shareLinks: ShareLinks | null;
+  /** As the rig's processor runs it. */
+  service: ServiceCapabilities;
   /** Writes records of scoring or ingest, and resolves when triggers have decided on them. */
   happen(...events: OutgoingRecord[]): Promise<void>;
 }
@@ -61,7 +63,7 @@ export async function startRig({
   const { configurations, levels, catchUp } = readers;
   await rig.serve(notificationQueries({ readModel, log, ...readers, now: () => new Date() }));
   await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
-  const capabilities = notificationService({
+  const service = notificationService({
     sealing,
     configuration: {
       destinations: createDestinationCheck(outbound, sealing, { slack: false, email: true }),
@@ -85,7 +87,7 @@ export async function startRig({
     },
   });
   await rig.run(
-    createServiceProcessor(log, capabilities, {
+    createServiceProcessor(log, service, {
       readModel,
       commandsTo: ['share.commands'],
       logger,
@@ -96,6 +98,7 @@ export async function startRig({
     ...rig,
     sealing,
     shareLinks,
+    service,
     happen: (...events) => rig.deliver('notification', events),
     documents: async (of) => {
       // The explanations rest between batches: what triggers have decided on may not be in them yet.
