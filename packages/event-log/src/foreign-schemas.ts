@@ -9,16 +9,14 @@ const schemasKept = 1_000;
 export class ForeignSchemas {
   /** With each schema, the subjects that it is registered under; null for an id of something else. */
   readonly #byId = new Map<number, { schema: RegisteredSchema; subjects: ReadonlySet<string> } | null>();
-  readonly #library: ReturnType<RegistryClient['library']>;
+  #library: ReturnType<RegistryClient['library']> | undefined;
 
   /** @param isOwnSubject whether a record type of this namespace has the subject */
   constructor(
     private readonly registry: RegistryClient,
-    ajv: Ajv,
+    private readonly ajv: Ajv,
     private readonly isOwnSubject: (subject: string) => boolean,
-  ) {
-    this.#library = registry.library(ajv);
-  }
+  ) {}
 
   /** Whether the schema was fetched, also where it turned out to be something else. */
   has(id: number): boolean {
@@ -54,7 +52,9 @@ export class ForeignSchemas {
 
   /** The check of a JSON Schema; undefined for a schema of another kind. */
   async #check(id: number): Promise<ValidateFunction | undefined> {
-    const schema = await this.#library.getSchema(id).catch((error: unknown) => {
+    this.#library ??= this.registry.library(this.ajv);
+    const library = await this.#library;
+    const schema = await library.getSchema(id).catch((error: unknown) => {
       throw new EventLogUnavailable(`schema ${id} could not be read from the registry`, error);
     });
     return 'validate' in schema ? (schema.validate as ValidateFunction) : undefined;

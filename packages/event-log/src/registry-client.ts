@@ -1,7 +1,7 @@
 // Requests to the schema registry, with what it asks for to let us in.
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import type { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import type { ServerAccess } from '@lead-scoring/contracts';
 import type { Ajv } from 'ajv';
 import { registryAccess } from './kafka/access.js';
@@ -17,8 +17,8 @@ export interface RegistryAnswer {
 export interface RegistryClient {
   /** @throws EventLogUnavailable where the registry does not answer, does not let us in, or answers 5xx */
   ask(method: string, path: string, body?: unknown): Promise<RegistryAnswer>;
-  /** The library's client of the same registry, for schemas that others registered. */
-  library(ajv: Ajv): SchemaRegistry;
+  /** The library's client of the same registry, for schemas that others registered: loaded when the first one is met. */
+  library(ajv: Ajv): Promise<SchemaRegistry>;
 }
 
 const patienceMs = 10_000;
@@ -65,8 +65,9 @@ export function createRegistryClient(options: {
         throw new EventLogUnavailable(`the schema registry answered ${answer.status} to ${method} ${path}`);
       return answer;
     },
-    library: (ajv) =>
-      new SchemaRegistry(
+    library: async (ajv) => {
+      const { SchemaRegistry, SchemaType } = await import('@kafkajs/confluent-schema-registry');
+      return new SchemaRegistry(
         {
           host: url,
           clientId: options.clientId,
@@ -79,7 +80,8 @@ export function createRegistryClient(options: {
           ],
         },
         { [SchemaType.JSON]: { ajvInstance: ajv as never } },
-      ),
+      );
+    },
   };
 }
 

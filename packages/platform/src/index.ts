@@ -3,6 +3,12 @@ export type { BrokerControl, PlatformEndpoints, Provider, ServerName } from './e
 export type { GuardedAddresses, GuardedListeners } from './native/guarded-kafka.js';
 export { startGuardian, type Guardian } from './guardian.js';
 export { startPlatform, type PlatformOptions, type RunningPlatform } from './platform.js';
+export {
+  stopKeptPlatform,
+  useKeptPlatform,
+  type KeptPlatform,
+  type KeptPlatformOptions,
+} from './kept-platform.js';
 export { freePort } from './ports.js';
 export {
   startProcess,

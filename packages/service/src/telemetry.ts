@@ -1,6 +1,6 @@
 // Loaded with `node --import @lead-scoring/service/telemetry` before anything else: metrics, and traces when there is
 // somewhere to send them. It must come first, because modules are patched while they are being loaded.
-import { register } from 'node:module';
+import { createRequire, register, syncBuiltinESMExports } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { context, metrics, type Span } from '@opentelemetry/api';
 import { isTracingSuppressed } from '@opentelemetry/core';
@@ -9,16 +9,9 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { KafkaJsInstrumentation } from '@opentelemetry/instrumentation-kafkajs';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
-import { NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
 import { provideTelemetry } from './metrics.js';
 import { loggedPath } from './secret-paths.js';
-
-// Without this hook kafkajs and node:http stay unpatched when they are imported by ES modules. Only what is patched
-// goes through the hook: every module that does costs start-up time.
-// eslint-disable-next-line @typescript-eslint/no-deprecated -- OpenTelemetry's hook is for it, and has no other form yet
-register('@opentelemetry/instrumentation/hook.mjs', import.meta.url, {
-  data: { include: ['http', 'https', 'node:http', 'node:https', 'kafkajs'] },
-});
+import { startWithoutTraces, type TelemetryOptions } from './telemetry-sdk.js';
 
 const endpoint =
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT ?? process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? '';
@@ -48,26 +41,48 @@ const instrumentations: Instrumentation[] = [
 // Its spans cost 9 us for each record produced and 15 us for each consumed, also when nothing is sampled, which is
 // as much as the record itself (README). Worth it only to somebody who looks at them; the records' own traceparent
 // does not need it.
-if (exportsTraces && !disabled.has('kafkajs')) instrumentations.push(new KafkaJsInstrumentation());
+if (exportsTraces && !disabled.has('kafkajs')) {
+  patchKafkajsWhileItLoads();
+  instrumentations.push(new KafkaJsInstrumentation());
+}
 
-const sdk = new NodeSDK({
+// Exporters, propagators and switches of OTEL_* need the whole SDK; it is loaded only where one of them is used.
+const needsNodeSdk =
+  exportsTraces ||
+  ['OTEL_PROPAGATORS', 'OTEL_SDK_DISABLED', 'OTEL_LOG_LEVEL'].some((name) => process.env[name] !== undefined);
+const options: TelemetryOptions = {
   serviceName: process.env.OTEL_SERVICE_NAME ?? serviceName(process.argv[1] ?? ''),
-  resource: resources.resourceFromAttributes({
-    'service.namespace': process.env.NAMESPACE ?? 'lead-scoring',
-  }),
-  resourceDetectors: [resources.envDetector],
-  metricReaders: [exporter],
+  namespace: process.env.NAMESPACE ?? 'lead-scoring',
+  exporter,
   instrumentations,
-  // Without an endpoint ids are made and passed on, and nothing is recorded. With one, the exporter comes from OTEL_*.
-  ...(!exportsTraces && {
-    sampler: new tracing.AlwaysOffSampler(),
-    spanProcessors: [new tracing.NoopSpanProcessor()],
-  }),
-});
-sdk.start();
+};
+const sdk = needsNodeSdk
+  ? (await import('./telemetry-node-sdk.js')).startNodeSdk(options, exportsTraces)
+  : startWithoutTraces(options);
+patchHttp();
 observeProcess();
 
 provideTelemetry({ exporter, shutdown: () => sdk.shutdown() });
+
+/**
+ * ES modules that import kafkajs get it unpatched without this hook. The hook resolves every module of the process in a thread
+ * of its own, which doubles the time that a service takes to load: only a service that sends traces has it.
+ */
+function patchKafkajsWhileItLoads(): void {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- OpenTelemetry's hook is for it, and has no other form yet
+  register('@opentelemetry/instrumentation/hook.mjs', import.meta.url, { data: { include: ['kafkajs'] } });
+}
+
+/**
+ * Requiring Node's own modules patches them in place; the names that ES modules import from them follow. They need no loader
+ * hook, because all modules share the one object.
+ */
+function patchHttp(): void {
+  const require = createRequire(import.meta.url);
+  require('node:http');
+  require('node:https');
+  syncBuiltinESMExports();
+}
 
 /** A span tells where a request went, and must not tell a secret that its path holds. */
 function hideSecret(span: Span, path: string): void {

@@ -2,9 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
-import { prepare } from './prepare.mjs';
+import { build, installDependencies, root } from './prepare.mjs';
 
-const root = prepare(process.stderr);
+// Standard output is the .env file: progress goes elsewhere.
+installDependencies(process.stderr);
+build(['packages/contracts'], process.stderr);
 const contracts = pathToFileURL(join(root, 'packages/contracts/dist/index.js')).href;
 const { secretFrom } = await import(contracts);
 

@@ -1,12 +1,15 @@
 // Makes a checkout ready to run, from nothing but Node and npm: dependencies, then the build. It comes before the program
 // in the commands of package.json, which find the Node that came with the dependencies ahead of the one that ran this.
 // Plain JavaScript without imports from node_modules, because there may be none yet.
+//
+//   node prepare.mjs                     everything is built
+//   node prepare.mjs --dependencies      nothing is built
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const root = join(import.meta.dirname, '../../..');
+export const root = join(import.meta.dirname, '../../..');
 const nodeOfServices = 26;
 
 function fail(message) {
@@ -14,9 +17,9 @@ function fail(message) {
   process.exit(1);
 }
 
-function run(title, command, args) {
+function run(output, title, command, args) {
   const started = Date.now();
-  process.stdout.write(`${title} …\n`);
+  output.write(`${title} …\n`);
   const result = spawnSync(command, args, {
     cwd: root,
     encoding: 'utf8',
@@ -26,35 +29,63 @@ function run(title, command, args) {
     process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`);
     fail(`${title}: failed. The command was: ${command} ${args.join(' ')}`);
   }
-  process.stdout.write(`${title}: done in ${((Date.now() - started) / 1000).toFixed(0)} s\n`);
+  output.write(`${title}: done in ${((Date.now() - started) / 1000).toFixed(0)} s\n`);
 }
 
-const [major, minor] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 19))
-  fail(`Node ${process.versions.node} is too old: install Node 20.19 or newer, then try again.`);
+/**
+ * Ends the process with a message when this Node is too old, npm fails, or no Node for the services can be had.
+ *
+ * @param output the stream that progress is written to
+ */
+export function installDependencies(output = process.stdout) {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19))
+    fail(`Node ${process.versions.node} is too old: install Node 20.19 or newer, then try again.`);
 
-const lock = createHash('sha256')
-  .update(readFileSync(join(root, 'package-lock.json')))
-  .digest('hex');
-const mark = join(root, 'node_modules/.installed-lock');
-if (!existsSync(mark) || readFileSync(mark, 'utf8') !== lock) {
-  run('Installing dependencies', 'npm', [
-    'ci',
-    '--include=dev',
-    '--include=optional',
-    '--no-audit',
-    '--no-fund',
-  ]);
-  mkdirSync(join(root, 'node_modules'), { recursive: true });
-  writeFileSync(mark, lock);
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
+  const mark = join(root, 'node_modules/.installed-lock');
+  if (!existsSync(mark) || readFileSync(mark, 'utf8') !== lock) {
+    run(output, 'Installing dependencies', 'npm', [
+      'ci',
+      '--include=dev',
+      '--include=optional',
+      '--no-audit',
+      '--no-fund',
+    ]);
+    mkdirSync(join(root, 'node_modules'), { recursive: true });
+    writeFileSync(mark, lock);
+  }
+
+  // Optional, since no package has it for every platform: where there is none, the Node at hand must do.
+  if (!existsSync(join(root, 'node_modules/.bin/node')) && major < nodeOfServices)
+    fail(
+      `No package brings Node ${nodeOfServices} to ${process.platform} on ${process.arch}, and this is ${process.versions.node}: ` +
+        `install Node ${nodeOfServices} or newer, then try again.`,
+    );
 }
 
-// Optional, since no package has it for every platform: where there is none, the Node at hand must do.
-if (!existsSync(join(root, 'node_modules/.bin/node')) && major < nodeOfServices)
-  fail(
-    `No package brings Node ${nodeOfServices} to ${process.platform} on ${process.arch}, and this is ${process.versions.node}: ` +
-      `install Node ${nodeOfServices} or newer, then try again.`,
+/** Every folder of the checkout that is built. */
+export function workspaceFolders() {
+  return ['packages', 'services'].flatMap((parent) =>
+    readdirSync(join(root, parent))
+      .map((name) => `${parent}/${name}`)
+      .filter((folder) => existsSync(join(root, folder, 'tsconfig.json'))),
   );
+}
 
-const turbo = join(root, 'node_modules/.bin/turbo');
-run('Building', turbo, ['run', 'build', '--output-logs=errors-only', '--no-update-notifier']);
+/**
+ * Builds folders and what they reference; what is up to date is left alone. Ends the process with the compiler's messages
+ * when it finds an error.
+ *
+ * @param output the stream that progress is written to
+ */
+export function build(folders = workspaceFolders(), output = process.stdout) {
+  run(output, 'Building', join(root, 'node_modules/.bin/tsc'), ['-b', ...folders]);
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === import.meta.filename) {
+  installDependencies();
+  if (!process.argv.includes('--dependencies')) build();
+}

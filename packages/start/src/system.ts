@@ -166,6 +166,8 @@ function environmentOf(
   return {
     PATH: process.env.PATH ?? '',
     NODE_ENV: 'production',
+    // What V8 compiled of a module is kept for the next process that loads it.
+    NODE_COMPILE_CACHE: join(options.root, 'node_modules/.cache/compiled'),
     KAFKAJS_NO_PARTITIONER_WARNING: '1',
     NAMESPACE: options.namespace,
     KAFKA_BROKERS: options.endpoints.kafkaBrokers.join(','),

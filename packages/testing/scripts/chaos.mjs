@@ -13,8 +13,8 @@ import { join, relative } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { pathToFileURL } from 'node:url';
+import { jest as jestProgram, root, testEnvironment } from './jest-runs.mjs';
 
-const root = join(import.meta.dirname, '../../..');
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
 /** A test that hangs must not keep the others from running. Entries that take longer than half of this say their own. */
@@ -40,7 +40,7 @@ async function runEntry({ name, files, limitMinutes = defaultLimitMinutes }, env
   const jest = spawn(
     process.execPath,
     [
-      join(root, 'node_modules/jest/bin/jest.js'),
+      jestProgram,
       ...['--runInBand', '--forceExit', '--json', `--outputFile=${report}`],
       ...files.flatMap((file) => ['--testPathPatterns', `/${file.replaceAll('.', '\\.')}$`]),
       ...forJest,
@@ -132,15 +132,7 @@ const platform = await startPlatform({
   onProgress: (message) => process.stdout.write(`${message}\n`),
 });
 try {
-  const environment = {
-    ...process.env,
-    CHAOS: 'full',
-    NODE_OPTIONS: '--experimental-vm-modules --no-warnings',
-    KAFKAJS_NO_PARTITIONER_WARNING: '1',
-    KAFKA_BROKERS: platform.endpoints.kafkaBrokers.join(','),
-    SCHEMA_REGISTRY_URL: platform.endpoints.schemaRegistryUrl,
-    MONGODB_URI: platform.endpoints.mongodbUri,
-  };
+  const environment = { ...testEnvironment(platform.endpoints), CHAOS: 'full' };
   for (const [index, entry] of chosen.entries()) {
     process.stdout.write(`\n${index + 1} of ${chosen.length}: ${entry.name}: ${entry.holds}\n`);
     rows.push(await rowOf(entry, environment, folder));

@@ -5,8 +5,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { constants, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { root, runJest, testEnvironment } from './jest-runs.mjs';
 
-const root = join(import.meta.dirname, '../../..');
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
 const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
@@ -19,13 +19,6 @@ const suites = [
 
 let passed = 0;
 let failed = 0;
-
-function run(command, args, env) {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
-    child.on('close', (code) => resolve(code ?? 1));
-  });
-}
 
 /** What a check says is shown when it has ended. It takes only what the tests leave: they wait a lot. */
 function runCheck(check) {
@@ -56,21 +49,11 @@ try {
     environment: process.env,
     onProgress: (message) => process.stdout.write(`${message}\n`),
   });
-  const env = {
-    ...process.env,
-    NODE_OPTIONS: '--experimental-vm-modules --no-warnings',
-    KAFKAJS_NO_PARTITIONER_WARNING: '1',
-    KAFKA_BROKERS: platform.endpoints.kafkaBrokers.join(','),
-    SCHEMA_REGISTRY_URL: platform.endpoints.schemaRegistryUrl,
-    MONGODB_URI: platform.endpoints.mongodbUri,
-  };
+  const env = testEnvironment(platform.endpoints);
   for (const { projects, args } of suites) {
     const report = join(temporary, `${projects.join('-')}.json`);
-    const jest = join(root, 'node_modules/jest/bin/jest.js');
-    const code = await run(
-      process.execPath,
+    const code = await runJest(
       [
-        jest,
         '--selectProjects',
         ...projects,
         ...args,

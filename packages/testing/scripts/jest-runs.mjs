@@ -1,0 +1,32 @@
+// How the commands of package.json run Jest: the same program, and the same environment, whichever of them it is.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+export const root = join(import.meta.dirname, '../../..');
+export const jest = join(root, 'node_modules/jest/bin/jest.js');
+
+/** @param endpoints of the servers that the tests use; absent: they use none */
+export function testEnvironment(endpoints) {
+  return {
+    ...process.env,
+    NODE_OPTIONS: '--experimental-vm-modules --no-warnings',
+    KAFKAJS_NO_PARTITIONER_WARNING: '1',
+    ...(endpoints && {
+      KAFKA_BROKERS: endpoints.kafkaBrokers.join(','),
+      SCHEMA_REGISTRY_URL: endpoints.schemaRegistryUrl,
+      MONGODB_URI: endpoints.mongodbUri,
+    }),
+  };
+}
+
+/** Runs Jest with its output going to this process's; resolves with the exit code. */
+export function runJest(args, environment) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [jest, ...args], {
+      cwd: root,
+      env: environment,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}

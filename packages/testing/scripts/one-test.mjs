@@ -1,0 +1,43 @@
+// Which test `npm run test:one` means, and what that test needs. Pure functions over lists of paths.
+
+const kinds = /\.(unit|int|e2e)\.test\.ts$/;
+
+/** `unit`, `int` or `e2e`; undefined for what is no test. */
+export function kindOf(file) {
+  return kinds.exec(file)?.[1];
+}
+
+/**
+ * The tests that a path or a part of one names: the test with exactly this path, or else all whose path holds it.
+ *
+ * @param tests paths from the root of the checkout
+ */
+export function testsNamed(tests, wanted) {
+  const path = wanted.replace(/^\.\//, '');
+  return tests.includes(path) ? [path] : tests.filter((test) => test.includes(path));
+}
+
+/** The folders that must be built before the test runs. Jest compiles the sources that a test imports by itself. */
+export function foldersToBuild(file, workspaces) {
+  switch (kindOf(file)) {
+    case 'unit':
+      return [];
+    case 'int':
+      return [...new Set(['packages/platform', file.split('/').slice(0, 2).join('/')])];
+    default:
+      // The running system is the built one, and so is the command line that some tests call.
+      return ['packages/testing', 'packages/cli', ...workspaces.filter((one) => one.startsWith('services/'))];
+  }
+}
+
+/** What Jest is asked for. Only unit tests may not leave anything open. */
+export function jestArguments(file, options) {
+  const kind = kindOf(file);
+  const projects = kind === 'e2e' ? ['e2e', 'alone'] : [kind];
+  return [
+    ...['--selectProjects', ...projects],
+    ...['--runTestsByPath', file],
+    ...(kind === 'unit' ? [] : ['--forceExit']),
+    ...options,
+  ];
+}
