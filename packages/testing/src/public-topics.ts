@@ -36,6 +36,8 @@ export async function readTopic<Payload = unknown>(
   }));
   const unread = new Set(ends.filter(({ low, high }) => high > low).map(({ partition }) => partition));
   const records: TopicRecord<Payload>[] = [];
+  /** By partition. A reader that its group took for dead begins anew, because it commits nothing. */
+  const nextOffsets = new Map<number, bigint>();
   if (unread.size > 0) {
     const groupId = `${topic}.reader-${randomBytes(4).toString('hex')}`;
     const consumer = kafka.consumer({
@@ -75,7 +77,8 @@ export async function readTopic<Payload = unknown>(
           eachBatch: ({ batch: { partition, messages } }) => {
             const end = ends.find((known) => known.partition === partition)?.high ?? 0n;
             for (const { offset, key, value, headers } of messages) {
-              if (BigInt(offset) >= end) continue;
+              if (BigInt(offset) >= end || BigInt(offset) < (nextOffsets.get(partition) ?? 0n)) continue;
+              nextOffsets.set(partition, BigInt(offset) + 1n);
               const plain = Object.fromEntries(
                 Object.entries(headers ?? {}).map(([name, text]) => [name, String(text)]),
               );
