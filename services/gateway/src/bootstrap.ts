@@ -1,7 +1,7 @@
 // Makes the first organisation, so that a new system can be used: the same every time, so it may be asked at each start.
 import { nameBasedId, records, secretHashOf } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord, type Requester } from '@lead-scoring/event-log';
-import type { RateLimit } from './identity/commands.js';
+import type { RateLimit } from './identity/messages.js';
 import type { CommandSignature } from './identity/command-signature.js';
 import { defineComponent, type Component, type Logger } from '@lead-scoring/service';
 

@@ -2,7 +2,7 @@
 import { isWellFormedSecret } from '@lead-scoring/contracts';
 import { commonConfiguration, exchangeableSecret, leastUploadRate, setting } from '@lead-scoring/service';
 import { z } from 'zod';
-import type { RateLimit } from './identity/commands.js';
+import type { RateLimit } from './identity/messages.js';
 import type { BucketLimits } from './rate-limit/token-bucket.js';
 
 const { whole, httpUrl, baseUrl } = setting;

@@ -1,4 +1,5 @@
 // Puts the gateway together from its configuration: what runs, in which order, and what each part is given.
+import { createServiceProcessor } from '@lead-scoring/capability';
 import {
   asyncApiDocument,
   documentationPage,
@@ -7,13 +8,8 @@ import {
   type DocumentationPage,
   type RouteDeclaration,
 } from '@lead-scoring/contracts';
-import {
-  createEventLogComponent,
-  createProcessor,
-  createRecordWriter,
-  createRequester,
-} from '@lead-scoring/event-log';
-import { createReadModelComponent, isRetriable, underLease } from '@lead-scoring/read-model';
+import { createEventLogComponent, createRecordWriter, createRequester } from '@lead-scoring/event-log';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   createHttpServer,
   createQueryServer,
@@ -43,9 +39,6 @@ import { callerOf } from './edge/request.js';
 import { createDatabaseGate } from './database-gate.js';
 import { ensureExpiry } from './expiry.js';
 import { answers } from './idempotency/answers.js';
-import { identityCollections } from './identity/documents.js';
-import { identityInputs } from './identity/inputs.js';
-import { openIdentityPartition } from './identity/partition-state.js';
 import { createCommandSignature } from './identity/command-signature.js';
 import { createBytesInFlight } from './intake/bytes-in-flight.js';
 import { createIntakeHandler } from './intake/handler.js';
@@ -56,6 +49,7 @@ import { createForwarder } from './reads/forward.js';
 import { identityLists } from './reads/identity-lists.js';
 import { localHandlerOf, type LocalHandlers } from './reads/local.js';
 import { createRouter, type RouteHandler } from './router.js';
+import { gatewayService } from './service.js';
 
 export interface GatewayDependencies {
   logger: Logger;
@@ -72,10 +66,14 @@ export async function openGateway(
   { logger, onFatal }: GatewayDependencies,
 ): Promise<ListeningServer> {
   const service = 'gateway';
+  const { current, previous, next } = secretsInForce('TOKEN_SECRET', configuration);
+  const tokenSecrets = [current, ...[previous, next].filter((secret) => secret !== undefined)] as const;
+  const signature = createCommandSignature(tokenSecrets);
+  const identity = gatewayService({ signature });
   const readModel = await scope.start(
     createReadModelComponent(configuration, {
       service,
-      collections: [...identityCollections, lastUses, buckets, answers],
+      collections: [...identity.collections, lastUses, buckets, answers],
       logger,
     }),
   );
@@ -91,21 +89,9 @@ export async function openGateway(
     }),
   );
   const log = await scope.start(createEventLogComponent(configuration, { service, logger }));
-  const { current, previous, next } = secretsInForce('TOKEN_SECRET', configuration);
-  const tokenSecrets = [current, ...[previous, next].filter((secret) => secret !== undefined)] as const;
-  const signature = createCommandSignature(tokenSecrets);
   const processor = await scope.start(
-    createProcessor(log, {
-      name: service,
-      inputs: identityInputs,
-      output: 'gateway.events',
-      open: (partition, _touch, lease) =>
-        Promise.resolve(openIdentityPartition(underLease(readModel, lease), partition, signature)),
-      // No `isSilence`: without the database events are taken as before, and a gateway that starts anew needs it.
-      logger,
-      isRetriable,
-      onFatal,
-    }),
+    // Events are taken without the database as well, and a gateway that starts anew would need it.
+    createServiceProcessor(log, identity, { readModel, logger, onFatal, outlivesDatabase: true }),
   );
   // Whoever posts events while the brokers are away is told so within 5 s.
   const writer = await scope.start(createRecordWriter(log, { timeoutMs: 4_500 }));

@@ -15,7 +15,7 @@ import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Sealing } from '@lead-scoring/service';
 import type { z } from 'zod';
 import { deriveSecret, deriveShareToken } from '../credentials/derived-secrets.js';
-import type { RateLimit } from '../identity/commands.js';
+import type { RateLimit } from '../identity/messages.js';
 import { problem } from '../problem.js';
 import { destinationOf, newSigningSecret, shownSigningSecret } from './channels.js';
 import { milestoneOf, sequenceOf, surgeOf } from './triggers.js';

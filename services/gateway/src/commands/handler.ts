@@ -28,7 +28,7 @@ import type { DatabaseGate } from '../database-gate.js';
 import { asLogProblem } from '../edge/log-problem.js';
 import { callerOf, headerOf } from '../edge/request.js';
 import { performOnce, type Answer } from '../idempotency/answers.js';
-import type { RateLimit } from '../identity/commands.js';
+import type { RateLimit } from '../identity/messages.js';
 import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
 import { tokenSecretId } from '../credentials/derived-secrets.js';
 import type { CommandSignature, TokenSecrets } from '../identity/command-signature.js';

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { secretHashOf, type Actor, type RouteDeclaration } from '@lead-scoring/contracts';
 import { isRetriable } from '@lead-scoring/read-model';
 import type { ProblemError } from '@lead-scoring/service';
-import type { Role, Scope } from '../identity/commands.js';
+import type { Role, Scope } from '../identity/messages.js';
 import { scopesOf } from '../identity/state.js';
 import { problem, tryAgain } from '../problem.js';
 import { presentedCredential } from './authorization-header.js';

@@ -1,6 +1,6 @@
 // What a decision of identity is made of, whichever part of it decides.
-import type { JsonValue } from '@lead-scoring/contracts';
-import type { IdentityEvent } from './events.js';
+import type { JsonValue, ProblemCode } from '@lead-scoring/contracts';
+import type { IdentityEvent } from './messages.js';
 import { evolve } from './evolve.js';
 import type { Credential, OrganisationState } from './state.js';
 
@@ -15,8 +15,7 @@ export const identityLimits = {
 
 export interface Rejection {
   outcome: 'rejected';
-  /** One of the contracts' problem codes. */
-  code: string;
+  code: ProblemCode;
   message: string;
 }
 
@@ -29,7 +28,7 @@ export interface Accepted {
 
 export type IdentityDecision = Accepted | Rejection;
 
-export function rejected(code: string, message: string): Rejection {
+export function rejected(code: ProblemCode, message: string): Rejection {
   return { outcome: 'rejected', code, message };
 }
 

@@ -1,6 +1,6 @@
 // The stored form of an organisation: one document per organisation, OU and credential, tokens under their hash.
 import { defineCollection, uuidToBinary, type Binary } from '@lead-scoring/read-model';
-import type { IdentityEvent } from './events.js';
+import type { IdentityEvent } from './messages.js';
 import type { Organisation, OrganisationState, OrgUnit, ServiceAccount, Token } from './state.js';
 
 interface IdentityDocument<Id, Value> {
@@ -26,8 +26,6 @@ export const serviceAccounts = defineCollection<ServiceAccountDocument>({
   name: 'service_accounts',
   indexes: byOrganisation,
 });
-
-export const identityCollections = [organisations, orgUnits, tokens, serviceAccounts];
 
 /** The one document that an event changes. */
 export function documentChangedBy(event: IdentityEvent): string {

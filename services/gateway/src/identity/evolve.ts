@@ -1,6 +1,6 @@
 // Folds the events of identity into an organisation's state. Pure; never throws on a recorded event.
-import type { IdentityEvent } from './events.js';
-import type { Credential, OrganisationState, OrgUnit, ServiceAccount } from './state.js';
+import type { IdentityEvent } from './messages.js';
+import type { Credential, OrganisationState, OrgUnit, ServiceAccount, Token } from './state.js';
 
 const rememberedRotations = 100;
 
@@ -41,60 +41,75 @@ export function evolve(state: OrganisationState, event: IdentityEvent): Organisa
         ou_ids: credential.ou_ids && credential.ou_ids.filter((id) => id !== ou_id),
       }));
     }
-    case 'TokenCreated': {
-      const { token_id: id, at, name, last_four, token_hash, role } = event.payload;
-      const { ou_ids, expires_at, rate_limit, created_by } = event.payload;
-      return put(state, {
-        kind: 'token',
-        id,
-        name,
-        token_hash,
-        last_four,
-        role,
-        ou_ids,
-        expires_at,
-        rate_limit,
-        created_by,
-        created_at: at,
-        active_ou_id: null,
-        revoked: null,
-      });
-    }
-    case 'ServiceAccountCreated': {
-      const { client_id: id, at, name, last_four, secret_hash, scopes } = event.payload;
-      const { ou_ids, rate_limit, created_by } = event.payload;
-      return put(state, {
-        kind: 'service_account',
-        id,
-        name,
-        secret_hash,
-        last_four,
-        scopes,
-        ou_ids,
-        rate_limit,
-        created_by,
-        previous_secret: null,
-        rotations: [],
-        created_at: at,
-        active_ou_id: null,
-        revoked: null,
-      });
-    }
-    case 'ServiceAccountSecretRotated': {
-      const { client_id, secret_hash, last_four, previous_valid_until } = event.payload;
-      return changeAccount(state, client_id, (account) => ({
-        ...account,
-        secret_hash,
-        last_four,
-        previous_secret: { secret_hash: account.secret_hash, valid_until: previous_valid_until },
-        rotations: [...account.rotations, event.command_id].slice(-rememberedRotations),
-      }));
-    }
+    case 'TokenCreated':
+      return put(state, tokenOf(event.payload));
+    case 'ServiceAccountCreated':
+      return put(state, serviceAccountOf(event.payload));
+    case 'ServiceAccountSecretRotated':
+      return changeAccount(state, event.payload.client_id, (account) => rotated(account, event));
     case 'TokenRevoked':
       return revoke(state, event.payload.token_id, event);
     case 'ServiceAccountRevoked':
       return revoke(state, event.payload.client_id, event);
   }
+}
+
+type PayloadOf<Type extends IdentityEvent['type']> = Extract<IdentityEvent, { type: Type }>['payload'];
+
+function tokenOf(payload: PayloadOf<'TokenCreated'>): Token {
+  const { token_id: id, at, name, last_four, token_hash, role } = payload;
+  const { ou_ids, expires_at, rate_limit, created_by } = payload;
+  return {
+    kind: 'token',
+    id,
+    name,
+    token_hash,
+    last_four,
+    role,
+    ou_ids,
+    expires_at,
+    rate_limit,
+    created_by,
+    created_at: at,
+    active_ou_id: null,
+    revoked: null,
+  };
+}
+
+function serviceAccountOf(payload: PayloadOf<'ServiceAccountCreated'>): ServiceAccount {
+  const { client_id: id, at, name, last_four, secret_hash, scopes } = payload;
+  const { ou_ids, rate_limit, created_by } = payload;
+  return {
+    kind: 'service_account',
+    id,
+    name,
+    secret_hash,
+    last_four,
+    scopes,
+    ou_ids,
+    rate_limit,
+    created_by,
+    previous_secret: null,
+    rotations: [],
+    created_at: at,
+    active_ou_id: null,
+    revoked: null,
+  };
+}
+
+/** The secret of before stays valid for a while. */
+function rotated(
+  account: ServiceAccount,
+  { payload, command_id }: Extract<IdentityEvent, { type: 'ServiceAccountSecretRotated' }>,
+): ServiceAccount {
+  const { secret_hash, last_four, previous_valid_until } = payload;
+  return {
+    ...account,
+    secret_hash,
+    last_four,
+    previous_secret: { secret_hash: account.secret_hash, valid_until: previous_valid_until },
+    rotations: [...account.rotations, command_id].slice(-rememberedRotations),
+  };
 }
 
 function changeUnit(state: OrganisationState, id: string, to: (unit: OrgUnit) => OrgUnit): OrganisationState {

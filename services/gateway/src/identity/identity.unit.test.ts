@@ -18,12 +18,12 @@ import {
   rotate,
   setActive,
 } from '../testing/builders.js';
-import type { IdentityCommand } from './commands.js';
 import { decide } from './decide.js';
 import { identityLimits, type IdentityDecision } from './decision-model.js';
-import { documentChangedBy, documentsOf } from './documents.js';
-import type { IdentityEvent } from './events.js';
+import { documentsOf } from './documents.js';
+import type { IdentityCommand, IdentityEvent } from './messages.js';
 import { evolve } from './evolve.js';
+import { evolveGuarded, isFolded, type GuardedOrganisation } from './organisation-storage.js';
 import { emptyOrganisation, usableUnits, workingUnit, type OrganisationState } from './state.js';
 
 function after(...commands: IdentityCommand[]): OrganisationState {
@@ -420,17 +420,15 @@ describe('laws, for any sequence of commands', () => {
 
 type Stored = Map<string, { value: unknown; offset: number }>;
 
-/** Folds as the partition state does: a document takes only events after the last that it holds. */
+/** Folds as a partition does: a document takes only events after the last that it holds. */
 function stored(events: readonly IdentityEvent[], before: Stored): Stored {
-  let state = stateOf(before);
-  const offsets = new Map([...before].map(([id, { offset }]) => [id, offset]));
-  for (const [offset, event] of events.entries()) {
-    const id = documentChangedBy(event);
-    if ((offsets.get(id) ?? -1) >= offset) continue;
-    state = evolve(state, event);
-    offsets.set(id, offset);
-  }
-  const documents = documentsOf(organisationId, state, offsets, 0);
+  let guarded: GuardedOrganisation = {
+    state: stateOf(before),
+    offsets: new Map([...before].map(([id, { offset }]) => [id, offset])),
+  };
+  for (const [offset, event] of events.entries())
+    if (!isFolded(guarded, event, offset)) guarded = evolveGuarded(guarded, event, offset);
+  const documents = documentsOf(organisationId, guarded.state, guarded.offsets, 0);
   return new Map(
     [
       ...documents.organisations,

@@ -1,5 +1,5 @@
 // What an organisation is made of: its organizational units and the credentials that may use them.
-import type { RateLimit, Role, Scope } from './commands.js';
+import type { RateLimit, Role, Scope } from './messages.js';
 
 export interface OrgUnit {
   id: string;

@@ -1,5 +1,4 @@
 // Decisions on organizational units: made, renamed, ended, and the one in which a credential works. Pure, as `decide`.
-import type { CreateOrgUnit, EndOrgUnit, RenameOrgUnit, SetActiveOrgUnit } from './commands.js';
 import {
   actorIn,
   doneWith,
@@ -8,7 +7,13 @@ import {
   rejected,
   type IdentityDecision,
 } from './decision-model.js';
-import type { IdentityEvent } from './events.js';
+import type {
+  CreateOrgUnit,
+  EndOrgUnit,
+  IdentityEvent,
+  RenameOrgUnit,
+  SetActiveOrgUnit,
+} from './messages.js';
 import {
   covers,
   usableUnits,

@@ -5,9 +5,10 @@ import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scorin
 import type { z } from 'zod';
 import type { Caller } from '../credentials/authenticate.js';
 import { lastUsesOf } from '../credentials/last-use.js';
-import { serviceAccountView, tokenView } from '../identity/decide.js';
+import { serviceAccountView } from '../identity/account-model.js';
 import { orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
 import { mayManage, workingUnit, type Credential } from '../identity/state.js';
+import { tokenView } from '../identity/token-model.js';
 import { orgUnitView } from '../identity/unit-model.js';
 import type { LocalHandlers } from './local.js';
 

@@ -1,6 +1,6 @@
 // Identity commands for tests: fixed, and only as much as a test says differs from the usual.
 import { nameBasedId } from '@lead-scoring/contracts';
-import type { IdentityCommand } from '../identity/commands.js';
+import type { IdentityCommand } from '../identity/messages.js';
 
 export const organisationId = '11111111-1111-4111-8111-111111111111';
 export const at = '2026-01-01T12:00:00.000Z';

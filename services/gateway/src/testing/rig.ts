@@ -28,7 +28,7 @@ import { endpointsFromEnvironment, eventually, removeNamespace } from '@lead-sco
 import { MongoClient } from 'mongodb';
 import { gatewayConfiguration } from '../configuration.js';
 import { openGateway } from '../gateway.js';
-import { identityCollections } from '../identity/documents.js';
+import { organisationStorage } from '../identity/organisation-storage.js';
 
 export interface Reply<Body = unknown> {
   status: number;
@@ -253,7 +253,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       const client = await MongoClient.connect(endpoints.mongodbUri);
       const db = client.db(databaseName(namespace, 'gateway'));
       const found: Record<string, unknown[]> = {};
-      for (const { name } of identityCollections)
+      for (const { name } of organisationStorage.collections)
         found[name] = await db.collection(name).find().sort({ _id: 1 }).toArray();
       await client.close();
       return found;

@@ -1,4 +1,5 @@
-// The commands that the identity decider takes, as they come from the log.
+// What asks for changes of identity, and what happens to it: commands as they come from the log, events with the command that
+// caused each.
 import type { PayloadOf, RecordDeclaration, records } from '@lead-scoring/contracts';
 
 export type Role = records.Role;
@@ -35,3 +36,24 @@ export type IdentityCommand =
   | RevokeServiceAccount;
 
 export type RateLimit = NonNullable<CreateToken['payload']['rate_limit']>;
+
+type EventOf<Declaration extends RecordDeclaration> = {
+  type: Declaration['type'];
+  payload: PayloadOf<Declaration>;
+  /** The header `causation-id`. */
+  command_id: string;
+};
+
+export type IdentityEvent =
+  | EventOf<typeof records.organisationCreated>
+  | EventOf<typeof records.orgUnitCreated>
+  | EventOf<typeof records.orgUnitRenamed>
+  | EventOf<typeof records.orgUnitEnded>
+  | EventOf<typeof records.activeOrgUnitSet>
+  | EventOf<typeof records.orgUnitGranted>
+  | EventOf<typeof records.orgUnitWithdrawn>
+  | EventOf<typeof records.tokenCreated>
+  | EventOf<typeof records.tokenRevoked>
+  | EventOf<typeof records.serviceAccountCreated>
+  | EventOf<typeof records.serviceAccountSecretRotated>
+  | EventOf<typeof records.serviceAccountRevoked>;

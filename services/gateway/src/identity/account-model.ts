@@ -1,0 +1,117 @@
+// Decisions on service accounts: made, given another secret, ended. Pure, as `decide`.
+import {
+  liveCredentials,
+  grantedRateLimit,
+  managedBy,
+  refuseCredential,
+  secretNotReproducible,
+} from './credential-model.js';
+import { done, identityLimits, rejected, type IdentityDecision } from './decision-model.js';
+import type { CreateServiceAccount, RevokeServiceAccount, RotateServiceAccountSecret } from './messages.js';
+import type { OrganisationState, ServiceAccount } from './state.js';
+
+/** How long a secret stays valid after it was replaced (API.md). */
+const rotationGraceMs = 24 * 3_600_000;
+
+export function createServiceAccount(
+  { id, payload }: CreateServiceAccount,
+  state: OrganisationState,
+): IdentityDecision {
+  const { requested_at, standard_rate_limit, ...fields } = payload;
+  const known = state.credentials.get(fields.client_id);
+  if (known)
+    // A repeat of the creation after a rotation cannot show a valid secret any more.
+    return known.kind === 'service_account' && known.secret_hash === fields.secret_hash
+      ? { outcome: 'done', events: [], result: serviceAccountView(known, null) }
+      : secretNotReproducible();
+  const refusal = refuseCredential(state, fields, fields.scopes);
+  if (refusal) return refusal;
+  const granted = grantedRateLimit(state, fields, standard_rate_limit);
+  if ('outcome' in granted) return granted;
+  if (liveCredentials(state, 'service_account') >= identityLimits.serviceAccounts)
+    return rejected(
+      'limit_reached',
+      `An organisation has at most ${String(identityLimits.serviceAccounts)} service accounts. End one that is not used.`,
+    );
+  return done(
+    state,
+    { type: 'ServiceAccountCreated', payload: { ...fields, ...granted, at: requested_at }, command_id: id },
+    (after) => accountView(after, fields.client_id),
+  );
+}
+
+export function rotateSecret(
+  { id, payload }: RotateServiceAccountSecret,
+  state: OrganisationState,
+): IdentityDecision {
+  const { organisation_id, client_id, secret_hash, last_four, requested_at } = payload;
+  const account = state.credentials.get(client_id);
+  if (account?.kind === 'service_account' && account.rotations.includes(id))
+    return account.secret_hash === secret_hash
+      ? { outcome: 'done', events: [], result: serviceAccountView(account, null) }
+      : secretNotReproducible();
+  const managed = managedBy<ServiceAccount>(
+    state,
+    payload.requested_by,
+    account,
+    payload.ou_id,
+    'service_account',
+  );
+  if ('outcome' in managed) return managed;
+  return done(
+    state,
+    {
+      type: 'ServiceAccountSecretRotated',
+      payload: {
+        organisation_id,
+        client_id,
+        secret_hash,
+        last_four,
+        previous_valid_until: new Date(Date.parse(requested_at) + rotationGraceMs).toISOString(),
+        at: requested_at,
+      },
+      command_id: id,
+    },
+    (after) => accountView(after, client_id),
+  );
+}
+
+export function revokeServiceAccount(
+  { id, payload }: RevokeServiceAccount,
+  state: OrganisationState,
+): IdentityDecision {
+  const { organisation_id, client_id, requested_at: at } = payload;
+  const account = state.credentials.get(client_id);
+  if (account?.revoked?.command_id === id) return { outcome: 'done', events: [] };
+  const managed = managedBy<ServiceAccount>(
+    state,
+    payload.requested_by,
+    account,
+    payload.ou_id,
+    'service_account',
+  );
+  if ('outcome' in managed) return managed;
+  return {
+    outcome: 'done',
+    events: [{ type: 'ServiceAccountRevoked', payload: { organisation_id, client_id, at }, command_id: id }],
+  };
+}
+
+/** A service account as its routes answer it, without its secret. */
+export function serviceAccountView(account: ServiceAccount, lastUsedAt: string | null) {
+  return {
+    client_id: account.id,
+    name: account.name,
+    last_four: account.last_four,
+    scopes: account.scopes,
+    ou_ids: account.ou_ids,
+    rate_limit: account.rate_limit,
+    last_used_at: lastUsedAt,
+    created_at: account.created_at,
+  };
+}
+
+function accountView(state: OrganisationState, clientId: string) {
+  const account = state.credentials.get(clientId);
+  return account?.kind === 'service_account' ? serviceAccountView(account, null) : undefined;
+}

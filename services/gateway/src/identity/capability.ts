@@ -1,0 +1,83 @@
+// Organisations as a capability: their OUs and credentials, decided on together, by commands that only gateways can write.
+import { aggregate, type AggregateShape, type Refusal } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import type { IncomingRecord } from '@lead-scoring/event-log';
+import type { CommandSignature } from './command-signature.js';
+import { decide } from './decide.js';
+import type { IdentityCommand, IdentityEvent } from './messages.js';
+import {
+  evolveGuarded,
+  noOrganisation,
+  organisationStorage,
+  type GuardedOrganisation,
+} from './organisation-storage.js';
+
+interface Organisations extends AggregateShape {
+  state: GuardedOrganisation;
+  command: IdentityCommand;
+  event: IdentityEvent;
+}
+
+export function organisations(signature: Pick<CommandSignature, 'isSigned'>) {
+  return aggregate<Organisations>({
+    name: 'organisations',
+    commands: {
+      BootstrapOrganisation: records.bootstrapOrganisation,
+      CreateOrgUnit: records.createOrgUnit,
+      RenameOrgUnit: records.renameOrgUnit,
+      EndOrgUnit: records.endOrgUnit,
+      SetActiveOrgUnit: records.setActiveOrgUnit,
+      CreateToken: records.createToken,
+      RevokeToken: records.revokeToken,
+      CreateServiceAccount: records.createServiceAccount,
+      RotateServiceAccountSecret: records.rotateServiceAccountSecret,
+      RevokeServiceAccount: records.revokeServiceAccount,
+    },
+    events: {
+      OrganisationCreated: records.organisationCreated,
+      OrgUnitCreated: records.orgUnitCreated,
+      OrgUnitRenamed: records.orgUnitRenamed,
+      OrgUnitEnded: records.orgUnitEnded,
+      ActiveOrgUnitSet: records.activeOrgUnitSet,
+      OrgUnitGranted: records.orgUnitGranted,
+      OrgUnitWithdrawn: records.orgUnitWithdrawn,
+      TokenCreated: records.tokenCreated,
+      TokenRevoked: records.tokenRevoked,
+      ServiceAccountCreated: records.serviceAccountCreated,
+      ServiceAccountSecretRotated: records.serviceAccountSecretRotated,
+      ServiceAccountRevoked: records.serviceAccountRevoked,
+    },
+    keyOf: ({ payload }) => payload.organisation_id,
+    initial: () => noOrganisation,
+    refuse: (record) => (signature.isSigned(record) ? null : unsigned),
+    commandFrom: ({ type, payload, headers }) => ({ type, payload, id: headers.id }) as IdentityCommand,
+    decide: (command, { state }) => decide(command, state),
+    evolve: evolveGuarded,
+    eventFrom: ({ type, payload, headers }) =>
+      ({ type, payload, command_id: headers['causation-id'] ?? headers.id }) as IdentityEvent,
+    headersOf: headersOfEvent,
+    stored: organisationStorage,
+  });
+}
+
+/** Told to operators with the dead letter, and to a gateway whose secret is another. */
+const notSigned =
+  "it is not signed with this system's TOKEN_SECRET: every gateway must have the same one, or have it as TOKEN_SECRET_PREVIOUS or TOKEN_SECRET_NEXT, and nothing else may write such commands";
+
+const unsigned: Refusal = {
+  reason: notSigned,
+  rejection: {
+    outcome: 'rejected',
+    code: 'service_unavailable',
+    message: `The command was not carried out: ${notSigned}.`,
+  },
+};
+
+function headersOfEvent({ command_id }: IdentityEvent, { headers }: IncomingRecord): Record<string, string> {
+  const { actor, 'correlation-id': correlationId } = headers;
+  return {
+    'causation-id': command_id,
+    ...(actor !== undefined && { actor }),
+    ...(correlationId !== undefined && { 'correlation-id': correlationId }),
+  };
+}

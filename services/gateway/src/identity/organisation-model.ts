@@ -1,0 +1,51 @@
+// The decision that makes an organisation, with what it cannot be used without. Pure, as `decide`.
+import type { IdentityDecision } from './decision-model.js';
+import type { BootstrapOrganisation, IdentityEvent } from './messages.js';
+import type { OrganisationState } from './state.js';
+import { activeSet, unitNamed } from './unit-model.js';
+
+/** Makes what is missing of the organisation, its first OU and the operator's token; a token that was ended stays ended. */
+export function bootstrap(
+  { id, payload }: BootstrapOrganisation,
+  state: OrganisationState,
+): IdentityDecision {
+  const { organisation_id, name, ou_id, ou_name, token_id, token_hash, token_last_four } = payload;
+  const at = payload.requested_at;
+  const events: IdentityEvent[] = [];
+  if (!state.organisation)
+    events.push({
+      type: 'OrganisationCreated',
+      payload: { organisation_id, name, at },
+      command_id: id,
+    });
+  if (!state.units.has(ou_id) && !unitNamed(state, ou_name))
+    events.push({
+      type: 'OrgUnitCreated',
+      payload: { organisation_id, ou_id, name: ou_name, created_by: token_id, at },
+      command_id: id,
+    });
+  if (!state.credentials.has(token_id))
+    events.push({
+      type: 'TokenCreated',
+      payload: {
+        organisation_id,
+        token_id,
+        name: 'Bootstrap',
+        token_hash,
+        last_four: token_last_four,
+        role: 'admin',
+        ou_ids: null,
+        expires_at: null,
+        rate_limit: payload.token_rate_limit ?? null,
+        created_by: token_id,
+        at,
+      },
+      command_id: id,
+    });
+  const unitId = state.units.has(ou_id) ? ou_id : (unitNamed(state, ou_name)?.id ?? ou_id);
+  const token = state.credentials.get(token_id);
+  // Its calls go on working when there is a second OU. One that was ended stays ended.
+  if (!state.units.get(unitId)?.ended && (!token || (!token.revoked && token.active_ou_id === null)))
+    events.push(activeSet({ organisation_id, credential_id: token_id, ou_id: unitId, at }, id));
+  return { outcome: 'done', events };
+}

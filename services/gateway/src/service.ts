@@ -1,0 +1,12 @@
+// The gateway's table of contents: its capabilities, and what they need.
+import { capabilitiesOf } from '@lead-scoring/capability';
+import { organisations } from './identity/capability.js';
+import type { CommandSignature } from './identity/command-signature.js';
+
+export interface GatewayCapabilityDependencies {
+  /** Of commands to the gateway's own topic. */
+  signature: Pick<CommandSignature, 'isSigned'>;
+}
+
+export const gatewayService = ({ signature }: GatewayCapabilityDependencies) =>
+  capabilitiesOf('gateway', [organisations(signature)]);
