@@ -67,6 +67,11 @@ type RateLimits = Pick<
   | 'ORGANISATION_RATE_LIMIT_BURST'
 >;
 
+/** What a credential without a limit of its own may send, and a client address. */
+export function standardLimitsOf(limits: RateLimits): BucketLimits {
+  return { perMinute: limits.RATE_LIMIT_PER_MINUTE, burst: limits.RATE_LIMIT_BURST };
+}
+
 /** What all credentials of an organisation may send together. */
 export function organisationLimitsOf(limits: RateLimits): BucketLimits {
   return {

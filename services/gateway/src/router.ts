@@ -6,7 +6,8 @@ import { checkAccess, type Authenticator } from './credentials/authenticate.js';
 import type { LastUseRecorder } from './credentials/last-use.js';
 import { problemsOnPage } from './edge/problem-page.js';
 import { callerOf, headerOf, type GatewayRequest } from './edge/request.js';
-import type { Answer } from './idempotency/answers.js';
+import type { Answer } from './idempotency/write-claim.js';
+import type { RequestLimits } from './rate-limit/request-limits.js';
 
 /** Serves one route: writes the answer itself, or returns it to be sent. */
 export type RouteHandler = (
@@ -15,17 +16,9 @@ export type RouteHandler = (
   ouId: string | undefined,
 ) => Promise<(Answer & { repeated?: boolean }) | undefined>;
 
-export interface RouterDependencies {
+export interface RouterDependencies extends RequestLimits {
   authenticator: Authenticator;
   lastUses: LastUseRecorder;
-  /** Limits by credential. */
-  limitCaller: RequestHandler;
-  /** Limits what a credential has under way. */
-  limitInFlight: RequestHandler;
-  /** Limits by client address. */
-  limitAddress: RequestHandler;
-  /** As limitAddress, for what may turn out not to count. @returns puts it back @throws ProblemError 429 */
-  chargeAddress: (req: Request, res: Response) => Promise<() => void>;
   /** @returns undefined when nothing serves the route */
   handlerOf(route: RouteDeclaration): RouteHandler | undefined;
 }

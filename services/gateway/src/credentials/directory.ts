@@ -46,45 +46,26 @@ export function createCredentialDirectory(
   const unlessEnded = <Credential extends { id: string }>(found: Credential | null): Credential | null =>
     found && revocations.has(found.id) ? null : found;
   const common = { maximumAgeMs, staleMs };
+  const reads = new CredentialReads(readModel, gate);
   const tokenCache = createFreshCache<KnownToken>({
     ...common,
     maximumEntries: 10_000,
-    load: async (hash) => {
-      const found = await gate.run(() => readModel.collection(tokens).findOne({ _id: hash }));
-      return unlessRevoked(found);
-    },
+    load: (hash) => reads.token(hash),
   });
   const accountCache = createFreshCache<KnownServiceAccount>({
     ...common,
     maximumEntries: 10_000,
-    load: async (clientId) => {
-      const found = await gate.run(() =>
-        readModel.collection(serviceAccounts).findOne({ _id: uuidToBinary(clientId) }),
-      );
-      return unlessRevoked(found);
-    },
+    load: (clientId) => reads.serviceAccount(clientId),
   });
   const unitCache = createFreshCache<ReadonlySet<string>>({
     ...common,
     maximumEntries: 1_000,
-    load: (organisationId) =>
-      gate.run(async () => {
-        const found = readModel
-          .collection(orgUnits)
-          .find(
-            { organisation_id: uuidToBinary(organisationId), 'value.ended': { $exists: false } },
-            { projection: { _id: 1 } },
-          );
-        return new Set((await found.toArray()).map(({ _id }) => binaryToUuid(_id)));
-      }),
+    load: (organisationId) => reads.orgUnitIds(organisationId),
   });
   const endedCache = createFreshCache<{ ended: boolean }>({
     ...common,
     maximumEntries: 10_000,
-    load: async (ouId) => {
-      const found = await gate.run(() => readModel.collection(orgUnits).findOne({ _id: uuidToBinary(ouId) }));
-      return { ended: found?.value.ended !== undefined };
-    },
+    load: (ouId) => reads.orgUnitEnd(ouId),
   });
   return {
     token: async (hash, fresh) => unlessEnded(await tokenCache.get(hash, fresh)),
@@ -101,6 +82,46 @@ export function createCredentialDirectory(
       endedCache.clear();
     },
   };
+}
+
+/** What the directory asks the database. */
+class CredentialReads {
+  constructor(
+    private readonly readModel: ReadModel,
+    private readonly gate: DatabaseGate,
+  ) {}
+
+  async token(hash: string): Promise<KnownToken | null> {
+    return unlessRevoked(await this.gate.run(() => this.readModel.collection(tokens).findOne({ _id: hash })));
+  }
+
+  async serviceAccount(clientId: string): Promise<KnownServiceAccount | null> {
+    return unlessRevoked(
+      await this.gate.run(() =>
+        this.readModel.collection(serviceAccounts).findOne({ _id: uuidToBinary(clientId) }),
+      ),
+    );
+  }
+
+  /** Of the OUs that have not ended. */
+  orgUnitIds(organisationId: string): Promise<ReadonlySet<string>> {
+    return this.gate.run(async () => {
+      const found = this.readModel
+        .collection(orgUnits)
+        .find(
+          { organisation_id: uuidToBinary(organisationId), 'value.ended': { $exists: false } },
+          { projection: { _id: 1 } },
+        );
+      return new Set((await found.toArray()).map(({ _id }) => binaryToUuid(_id)));
+    });
+  }
+
+  async orgUnitEnd(ouId: string): Promise<{ ended: boolean }> {
+    const found = await this.gate.run(() =>
+      this.readModel.collection(orgUnits).findOne({ _id: uuidToBinary(ouId) }),
+    );
+    return { ended: found?.value.ended !== undefined };
+  }
 }
 
 function unlessRevoked<Value extends Token | ServiceAccount>(

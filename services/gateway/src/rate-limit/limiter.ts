@@ -4,26 +4,19 @@ import type { ProblemError } from '@lead-scoring/service';
 import type { Request, RequestHandler, Response } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { problem } from '../problem.js';
+import type { RequestLimit } from './request-limit.js';
 import type { Buckets } from './shared-buckets.js';
-import type { BucketLimits, Taken } from './token-bucket.js';
+import type { BucketLimits, TakeOutcome } from './token-bucket.js';
 
-export interface Limited {
-  /** The name of the limit, as the answer's headers have it. */
-  policy: 'credential' | 'organisation' | 'address';
-  /** Whose bucket. */
-  key: string;
-  limits: BucketLimits;
-}
-
-type TakenOf = Limited & { taken: Taken };
+type LimitOutcome = RequestLimit & { taken: TakeOutcome };
 
 /** Answers 429 when one of the buckets is empty, and tells the limits on every answer. */
 export function createLimiter(
   buckets: Buckets,
-  limitedOf: (req: Request) => readonly Limited[],
+  limitsOf: (req: Request) => readonly RequestLimit[],
 ): RequestHandler {
   return async (req, res, next) => {
-    await takeFromAll(buckets, limitedOf(req), res);
+    await takeFromAll(buckets, limitsOf(req), res);
     next();
   };
 }
@@ -35,13 +28,13 @@ export function createLimiter(
  */
 export async function takeFromAll(
   buckets: Buckets,
-  limited: readonly Limited[],
+  limits: readonly RequestLimit[],
   res: Response,
 ): Promise<() => void> {
-  const all = await takenOf(buckets, limited);
+  const all = await takenOf(buckets, limits);
   tell(res, all);
   const giveBack = () => {
-    for (const { key, limits, taken } of all) if (taken.granted) buckets.giveBack(key, limits);
+    for (const one of all) if (one.taken.granted) buckets.giveBack(one);
   };
   const refused = all.filter(({ taken }) => !taken.granted).sort(byRetry)[0];
   if (!refused) return giveBack;
@@ -53,11 +46,11 @@ export async function takeFromAll(
  * One bucket after the other, until one is empty: else a caller that has used up its own limit would keep taking from
  * the one that it shares. Together, which saves a way to the database, while all were last seen to hold far more than is under way.
  */
-async function takenOf(buckets: Buckets, limited: readonly Limited[]): Promise<TakenOf[]> {
-  const takeOne = async (one: Limited) => ({ ...one, taken: await buckets.take(one.key, one.limits) });
-  if (limited.every(({ key }) => buckets.isPlentiful(key))) return Promise.all(limited.map(takeOne));
-  const all: TakenOf[] = [];
-  for (const one of limited) {
+async function takenOf(buckets: Buckets, limits: readonly RequestLimit[]): Promise<LimitOutcome[]> {
+  const takeOne = async (one: RequestLimit) => ({ ...one, taken: await buckets.take(one) });
+  if (limits.every((one) => buckets.isPlentiful(one))) return Promise.all(limits.map(takeOne));
+  const all: LimitOutcome[] = [];
+  for (const one of limits) {
     const taken = await takeOne(one);
     all.push(taken);
     if (!taken.taken.granted) break;
@@ -65,7 +58,7 @@ async function takenOf(buckets: Buckets, limited: readonly Limited[]): Promise<T
   return all;
 }
 
-function byRetry(a: TakenOf, b: TakenOf): number {
+function byRetry(a: LimitOutcome, b: LimitOutcome): number {
   return b.taken.retryInMs - a.taken.retryInMs;
 }
 
@@ -73,7 +66,7 @@ function byRetry(a: TakenOf, b: TakenOf): number {
  * `X-RateLimit-…` of the bucket that holds fewest, and all of them as draft-ietf-httpapi-ratelimit-headers has it: a
  * bucket of q requests that is full again after w seconds refills q / w a second.
  */
-function tell(res: Response, all: readonly TakenOf[]): void {
+function tell(res: Response, all: readonly LimitOutcome[]): void {
   const tightest = [...all].sort((a, b) => a.taken.remaining - b.taken.remaining)[0];
   if (!tightest) return;
   const { limits, taken } = tightest;
@@ -106,7 +99,7 @@ const whose = {
   address: 'This client address',
 } as const;
 
-function rateLimited({ policy, limits, taken }: TakenOf): ProblemError {
+function rateLimited({ policy, limits, taken }: LimitOutcome): ProblemError {
   const retryAfter = Math.max(1, Math.ceil(taken.retryInMs / 1_000));
   return problem(
     'rate_limited',
@@ -115,7 +108,7 @@ function rateLimited({ policy, limits, taken }: TakenOf): ProblemError {
   );
 }
 
-/** The key of a client address; of IPv6 the network that one client commands. */
-export function addressKey(req: Request): string {
-  return `address:${ipKeyGenerator(req.ip ?? 'unknown', 56)}`;
+/** The limit of a client address; of IPv6 the network that one client commands. */
+export function addressLimit(req: Request, limits: BucketLimits): RequestLimit {
+  return { policy: 'address', id: ipKeyGenerator(req.ip ?? 'unknown', 56), limits };
 }

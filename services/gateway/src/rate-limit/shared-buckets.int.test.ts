@@ -12,9 +12,13 @@ import { createCredentialDirectory } from '../credentials/directory.js';
 import { createDatabaseGate, type DatabaseGate } from '../database-gate.js';
 import { tokens } from '../identity/documents.js';
 import { idOf } from '../testing/builders.js';
-import { takeFromAll, type Limited } from './limiter.js';
-import { buckets, createSharedBuckets, takePipeline } from './shared-buckets.js';
-import { partsOfRequest, take, type Bucket } from './token-bucket.js';
+import { buckets, takePipeline } from './bucket-documents.js';
+import { takeFromAll } from './limiter.js';
+import type { RequestLimit } from './request-limit.js';
+import { createSharedBuckets } from './shared-buckets.js';
+import { partsOfRequest, take, type Bucket, type BucketLimits } from './token-bucket.js';
+
+const limitOf = (id: string, limits: BucketLimits): RequestLimit => ({ policy: 'credential', id, limits });
 
 let readModel: ReadModel;
 const logger = createLogger({ name: 'test', level: 'silent' });
@@ -76,7 +80,7 @@ test('two instances that make the same bucket at once grant together what it hol
     Array.from({ length: 300 }, async (_, bucket) => {
       const taken = await Promise.all(
         instances.flatMap((instance) =>
-          Array.from({ length: 5 }, () => instance.take(`new bucket ${String(bucket)}`, limits)),
+          Array.from({ length: 5 }, () => instance.take(limitOf(`new bucket ${String(bucket)}`, limits))),
         ),
       );
       return taken.filter(({ granted }) => granted).length;
@@ -98,10 +102,10 @@ describe('a bucket that holds plenty', () => {
     };
     const shared = createSharedBuckets(readModel, gate, logger);
     for (let request = 0; request < 2_000; request += 1)
-      expect(await shared.take('plenty', limits)).toMatchObject({ granted: true });
+      expect(await shared.take(limitOf('plenty', limits))).toMatchObject({ granted: true });
     expect(updates).toBeLessThan(200);
     await eventually('all are taken', async () => {
-      const bucket = await readModel.collection(buckets).findOne({ _id: 'plenty' });
+      const bucket = await readModel.collection(buckets).findOne({ _id: 'credential:plenty' });
       // A minute brings one more.
       return Math.abs((bucket?.level ?? 0) / partsOfRequest - 98_000) <= 1;
     });
@@ -115,7 +119,7 @@ describe('a bucket that holds plenty', () => {
         Array.from({ length: 20 }, async () => {
           let count = 0;
           for (let request = 0; request < 100; request += 1)
-            if ((await instance.take('emptied', limits)).granted) count += 1;
+            if ((await instance.take(limitOf('emptied', limits))).granted) count += 1;
           return count;
         }),
       ),
@@ -154,7 +158,7 @@ test('10,000 well-formed guesses cost no read once their address is limited; who
   } as never);
   const shared = createSharedBuckets(readModel, gate, logger);
   const authenticator = createAuthenticator(createCredentialDirectory(readModel, gate, { has: () => false }));
-  const address: Limited = { policy: 'address', key: 'address:192.0.2.1', limits };
+  const address: RequestLimit = { policy: 'address', id: '192.0.2.1', limits };
   const res = { setHeader: () => undefined } as unknown as Response;
   const attempt = (secret: string) =>
     authenticator

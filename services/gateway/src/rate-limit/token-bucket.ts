@@ -41,7 +41,7 @@ export function take(
 }
 
 /** What one request is told. */
-export interface Taken {
+export interface TakeOutcome {
   granted: boolean;
   /** Requests that the bucket still holds. */
   remaining: number;
@@ -55,7 +55,7 @@ export interface Taken {
  * What each of n requests that took from the bucket together is told, in the order of their arrival.
  * @param after the bucket when they had taken
  */
-export function shareOut(after: Bucket, limits: BucketLimits, granted: number, n: number): Taken[] {
+export function shareOut(after: Bucket, limits: BucketLimits, granted: number, n: number): TakeOutcome[] {
   const capacity = limits.burst * partsOfRequest;
   return Array.from({ length: n }, (_, index) => {
     const level = after.level + Math.max(0, granted - index - 1) * partsOfRequest;

@@ -1,0 +1,58 @@
+// A request of a command route: what is read of it before it is known to be new, and what it asks for.
+import { bodyIsOptional, type RouteDeclaration } from '@lead-scoring/contracts';
+import { decodeUtf8, hasBody, parseJson, parseOrProblem, readBody } from '@lead-scoring/service';
+import type { Request } from 'express';
+import type { Caller } from '../credentials/authenticate.js';
+import { callerOf, headerOf } from '../edge/request.js';
+import { idempotencyKeyOf, writeId } from '../idempotency/key.js';
+
+export interface CommandRequest {
+  req: Request;
+  caller: Caller;
+  /** undefined for routes that belong to no OU. */
+  ouId: string | undefined;
+  /** Whether it has an Idempotency-Key: repeats of it have the same `commandId`. */
+  isRepeatable: boolean;
+  commandId: string;
+  /** The body; empty where there is none. */
+  bytes: Uint8Array;
+}
+
+/** What a request asks for, once it is as the route declares. */
+export interface CommandWish {
+  parameters: Readonly<Record<string, unknown>>;
+  body: unknown;
+  /** The body as it was parsed, before validation. */
+  rawBody: unknown;
+}
+
+const maximumBodyBytes = 1_000_000;
+
+export async function readCommandRequest(
+  route: RouteDeclaration,
+  req: Request,
+  ouId: string | undefined,
+): Promise<CommandRequest> {
+  const caller = callerOf(req);
+  const key = idempotencyKeyOf(headerOf(req, 'idempotency-key'));
+  const commandId = writeId(caller.credentialId, route.name, key);
+  const bytes = await bodyOf(route, req);
+  return { req, caller, ouId, isRepeatable: key !== null, commandId, bytes };
+}
+
+async function bodyOf(route: RouteDeclaration, req: Request): Promise<Uint8Array> {
+  if (!route.body || (bodyIsOptional(route) && !hasBody(req))) return new Uint8Array();
+  const types = route.bodyTypes ?? ['application/json'];
+  return (await readBody(req, { maximumBytes: maximumBodyBytes, types })).bytes;
+}
+
+/** @throws ProblemError 400 when the request is not as declared */
+export function wishOf(route: RouteDeclaration, { req, bytes }: CommandRequest): CommandWish {
+  const text = !bodyIsOptional(route) || bytes.length > 0 ? decodeUtf8(bytes) : '{}';
+  const rawBody = route.body ? parseJson(text) : undefined;
+  return {
+    parameters: route.parameters ? parseOrProblem(route.parameters, req.params, 'parameters') : {},
+    body: route.body ? parseOrProblem(route.body, rawBody, 'body') : {},
+    rawBody,
+  };
+}

@@ -1,0 +1,166 @@
+// Writes the command of a request to its owner's topic and waits for the reply: again with another secret, or about
+// another lead, where the owner says that the first attempt meant those.
+import { leadParametersOf, type records, type RouteDeclaration } from '@lead-scoring/contracts';
+import type { OutgoingRecord, Requester } from '@lead-scoring/event-log';
+import { requestIdOf, type Sealing } from '@lead-scoring/service';
+import { tokenSecretId } from '../credentials/derived-secrets.js';
+import { asLogProblem } from '../edge/log-problem.js';
+import type { CommandSignature, TokenSecrets } from '../identity/command-signature.js';
+import type { RateLimit } from '../identity/messages.js';
+import type { Forwarder } from '../reads/forward.js';
+import type { CommandRequest, CommandWish } from './command-request.js';
+import type { BuiltCommand, CommandInput } from './commands.js';
+
+export interface CommandSenderDependencies {
+  requester: Requester;
+  /** Of commands to the gateway's own topic. */
+  signature: CommandSignature;
+  tokenSecrets: TokenSecrets;
+  /** Of credentials that have no limit of their own. */
+  standardRateLimit: RateLimit;
+  sealing: Sealing;
+  /** Where browsers open share links. */
+  appUrl: string;
+  /** Until a command without a reply is answered with 504, where its route does not allow more. */
+  replyTimeoutMs: number;
+  /** The lead that an id names. */
+  namedLead: Forwarder['namedLead'];
+}
+
+export type CommandBuilder = (input: CommandInput<never>) => BuiltCommand;
+
+export interface CommandOutcome extends Pick<BuiltCommand, 'shown'> {
+  reply: records.CommandReplied;
+}
+
+type Parameters = CommandWish['parameters'];
+
+/** What the attempts to send one request's command have in common. */
+interface Attempts {
+  request: CommandRequest;
+  /** All of the builder's input that does not differ from one attempt to the next. */
+  input: object;
+  /** The secrets in force, that of the first request first. */
+  secrets: TokenSecrets;
+}
+
+export class CommandSender {
+  readonly #timeoutMs: number;
+  readonly #leadParameters: readonly string[];
+
+  constructor(
+    private readonly route: RouteDeclaration,
+    private readonly build: CommandBuilder,
+    private readonly dependencies: CommandSenderDependencies,
+  ) {
+    this.#timeoutMs = Math.max(dependencies.replyTimeoutMs, route.replyTimeoutMs ?? 0);
+    this.#leadParameters = leadParametersOf(route).path;
+  }
+
+  /** @param firstMadeWith names the secret that the first request was made with; undefined: this is the first */
+  async send(
+    request: CommandRequest,
+    wish: CommandWish,
+    firstMadeWith: string | undefined,
+  ): Promise<CommandOutcome> {
+    const attempts = this.#attemptsFor(request, wish, firstMadeWith);
+    const outcome = await this.#sendAbout(wish.parameters, attempts);
+    if (outcome.reply.outcome !== 'rejected' || outcome.reply.code !== 'lead_not_found') return outcome;
+    const named = await this.#withNamedLeads(wish.parameters, request);
+    return named ? this.#sendAbout(named, attempts) : outcome;
+  }
+
+  #attemptsFor(request: CommandRequest, wish: CommandWish, firstMadeWith: string | undefined): Attempts {
+    const { tokenSecrets, standardRateLimit, sealing, appUrl } = this.dependencies;
+    const { caller, commandId, ouId } = request;
+    return {
+      request,
+      input: {
+        body: wish.body,
+        rawBody: wish.rawBody,
+        commandId,
+        organisationId: caller.organisationId,
+        credentialId: caller.credentialId,
+        actor: caller.by,
+        ouId,
+        requestedAt: new Date().toISOString(),
+        standardRateLimit,
+        sealing,
+        appUrl,
+      },
+      secrets: firstInForce(tokenSecrets, firstMadeWith),
+    };
+  }
+
+  /** A repeat is made with what the first request was made with, as long as that is in force. */
+  async #sendAbout(parameters: Parameters, attempts: Attempts): Promise<CommandOutcome> {
+    const [first, ...others] = attempts.secrets;
+    let outcome = await this.#sendWith(first, parameters, attempts);
+    for (const other of this.route.showsSecret === true ? others : []) {
+      const { reply } = outcome;
+      if (reply.outcome !== 'rejected' || reply.code !== 'idempotency_key_reused') break;
+      outcome = await this.#sendWith(other, parameters, attempts);
+    }
+    return outcome;
+  }
+
+  async #sendWith(
+    tokenSecret: string,
+    parameters: Parameters,
+    { request, input }: Attempts,
+  ): Promise<CommandOutcome> {
+    const { record, shown } = this.build({
+      ...input,
+      tokenSecret,
+      parameters,
+    } as unknown as CommandInput<never>);
+    const { requester } = this.dependencies;
+    const reply = await requester
+      .request(this.#signed({ ...record, headers: headersOf(record, request) }), {
+        timeoutMs: this.#timeoutMs,
+      })
+      .catch((error: unknown) => {
+        throw asLogProblem(error, request.commandId);
+      });
+    return { reply, ...(shown && { shown }) };
+  }
+
+  #signed(command: OutgoingRecord): OutgoingRecord {
+    return command.declaration.topic === 'gateway.commands'
+      ? this.dependencies.signature.sign(command)
+      : command;
+  }
+
+  /** The parameters with the leads that their ids name; null where those are the same. */
+  async #withNamedLeads(parameters: Parameters, { req, ouId }: CommandRequest): Promise<Parameters | null> {
+    if (ouId === undefined) return null;
+    const named: Record<string, unknown> = { ...parameters };
+    let isAnother = false;
+    for (const name of this.#leadParameters) {
+      const leadId = String(parameters[name]).toLowerCase();
+      named[name] = await this.dependencies.namedLead(leadId, req, ouId);
+      isAnother ||= named[name] !== leadId;
+    }
+    return isAnother ? named : null;
+  }
+}
+
+function headersOf(
+  { headers }: OutgoingRecord,
+  { req, caller, commandId, ouId }: CommandRequest,
+): Record<string, string> {
+  return {
+    ...headers,
+    id: commandId,
+    actor: caller.actor,
+    // Unique among the requests of this instance, also when a caller gives two of them one request id.
+    'correlation-id': `${requestIdOf(req)}:${commandId}`,
+    ...(ouId !== undefined && { ou: ouId }),
+  };
+}
+
+/** The secrets in force, the named one first. */
+function firstInForce(secrets: TokenSecrets, id: string | undefined): TokenSecrets {
+  const named = secrets.find((secret) => tokenSecretId(secret) === id);
+  return named === undefined ? secrets : [named, ...secrets.filter((secret) => secret !== named)];
+}

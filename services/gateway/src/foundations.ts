@@ -1,0 +1,64 @@
+// What everything else in the gateway stands on: secrets, databases, the log, and the processor of identity.
+import { createServiceProcessor } from '@lead-scoring/capability';
+import { createEventLogComponent, type EventLog, type ProcessorStatus } from '@lead-scoring/event-log';
+import { createReadModelComponent, type ReadModel } from '@lead-scoring/read-model';
+import { secretsInForce, type ComponentScope, type Logger } from '@lead-scoring/service';
+import type { GatewayConfiguration } from './configuration.js';
+import { lastUses } from './credentials/last-use.js';
+import { ensureExpiry } from './expiry.js';
+import { answers } from './idempotency/write-claim.js';
+import {
+  createCommandSignature,
+  type CommandSignature,
+  type TokenSecrets,
+} from './identity/command-signature.js';
+import { buckets } from './rate-limit/bucket-documents.js';
+import { gatewayService } from './service.js';
+
+export interface Foundations {
+  tokenSecrets: TokenSecrets;
+  /** Of commands to the gateway's own topic. */
+  signature: CommandSignature;
+  readModel: ReadModel;
+  /** With a short timeout, because requests wait for it. */
+  requestReadModel: ReadModel;
+  log: EventLog;
+  processor: ProcessorStatus;
+}
+
+const service = 'gateway';
+
+export async function openFoundations(
+  configuration: GatewayConfiguration,
+  scope: ComponentScope,
+  { logger, onFatal }: { logger: Logger; onFatal: (error: unknown) => void },
+): Promise<Foundations> {
+  const { current, previous, next } = secretsInForce('TOKEN_SECRET', configuration);
+  const tokenSecrets = [current, ...[previous, next].filter((secret) => secret !== undefined)] as const;
+  const signature = createCommandSignature(tokenSecrets);
+  const identity = gatewayService({ signature });
+  const readModel = await scope.start(
+    createReadModelComponent(configuration, {
+      service,
+      collections: [...identity.collections, lastUses, buckets, answers],
+      logger,
+    }),
+  );
+  await ensureExpiry(readModel, [buckets.name, answers.name]);
+  const requestReadModel = await scope.start(
+    createReadModelComponent(configuration, {
+      name: 'read model for requests',
+      service,
+      collections: [],
+      logger,
+      // Better an answer from what was last known than one after many seconds.
+      timeoutMs: 1_500,
+    }),
+  );
+  const log = await scope.start(createEventLogComponent(configuration, { service, logger }));
+  const processor = await scope.start(
+    // Events are taken without the database as well, and a gateway that starts anew would need it.
+    createServiceProcessor(log, identity, { readModel, logger, onFatal, outlivesDatabase: true }),
+  );
+  return { tokenSecrets, signature, readModel, requestReadModel, log, processor };
+}

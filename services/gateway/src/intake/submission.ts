@@ -1,0 +1,91 @@
+// The events of one upload on their way into the log: read, checked, grouped by partition, and handed to the writer.
+import { validateEvents, type RejectedEvent } from '@lead-scoring/contracts';
+import type { RecordPosition, RecordWriter } from '@lead-scoring/event-log';
+import { ProblemError, requestIdOf, type Body } from '@lead-scoring/service';
+import type { Request } from 'express';
+import type { Caller } from '../credentials/authenticate.js';
+import { chunksOf } from './chunks.js';
+import { eventsOf } from './read-events.js';
+
+/** What a request for intake says beside its events. */
+export interface Upload {
+  req: Request;
+  caller: Caller;
+  ouId: string;
+  source: 'ingest' | 'import';
+  /** Whether valid events are taken although others are not. */
+  isPartial: boolean;
+  fireTriggers: boolean;
+  batchId: string;
+  /** Whether it has an Idempotency-Key: repeats of it have the same `batchId`. */
+  isRepeatable: boolean;
+}
+
+export interface Submission {
+  /** Events that are valid. */
+  accepted: number;
+  rejected: readonly RejectedEvent[];
+  /** Resolves once the log has acknowledged every valid event. */
+  written: Promise<readonly RecordPosition[]>;
+}
+
+export interface SubmissionDependencies {
+  writer: RecordWriter;
+  partitionOf: (key: string) => number;
+}
+
+const maximumErrors = 100;
+
+/**
+ * Does not wait for the log: the parsed events are let go before it answers.
+ * @throws ProblemError 400 when the body is no batch of events, or holds one that is not valid and is to be taken whole
+ */
+export function submit(
+  { req, caller, ouId, source, isPartial, fireTriggers, batchId, isRepeatable }: Upload,
+  body: Body,
+  { writer, partitionOf }: SubmissionDependencies,
+): Submission {
+  const receivedAt = new Date().toISOString();
+  const sent = eventsOf(body);
+  const { events, rejected } = validateEvents(sent, {
+    ouId,
+    receivedAt,
+    repeatableBatchId: isRepeatable ? batchId : null,
+  });
+  if (rejected.length > 0 && !isPartial) throw notTaken(rejected, sent.length);
+  const chunks = chunksOf(
+    {
+      ouId,
+      batchId,
+      source,
+      fireTriggers,
+      receivedAt,
+      events,
+      // Beside its own fields an event carries ids; a CSV row also the names of its columns.
+      estimatedBytes: body.type === 'text/csv' ? Infinity : body.bytes.length + 200 * events.length,
+      headers: { id: batchId, ou: ouId, actor: caller.actor, 'correlation-id': requestIdOf(req) },
+    },
+    partitionOf,
+  );
+  return { accepted: events.length, rejected, written: writer.write(chunks) };
+}
+
+/** 400 with index and reason of the first hundred problems. */
+function notTaken(rejected: readonly RejectedEvent[], sent: number): ProblemError {
+  const errors = rejected
+    .slice(0, maximumErrors)
+    .flatMap(({ index, errors: problems }) =>
+      problems.map(({ path, message }) => ({
+        path: path === '' ? `body.events[${String(index)}]` : `body.events[${String(index)}].${path}`,
+        message,
+      })),
+    )
+    .slice(0, maximumErrors);
+  const [first] = errors;
+  return new ProblemError(
+    400,
+    'invalid_request',
+    `${String(rejected.length)} of ${String(sent)} events are not valid and none was taken; ${first ? `the first: ${first.path} ${first.message}. ` : ''}Correct them, or send with partial=true to have the others taken.`,
+    { errors },
+  );
+}

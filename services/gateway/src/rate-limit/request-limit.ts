@@ -1,0 +1,15 @@
+// One limit on requests: whose requests it counts, and how many they may be.
+import type { BucketLimits } from './token-bucket.js';
+
+export interface RequestLimit {
+  /** The name of the limit, as the answer's headers have it. */
+  policy: 'credential' | 'organisation' | 'address';
+  /** The id of the credential or organisation, or the address. */
+  id: string;
+  limits: BucketLimits;
+}
+
+/** The id of the bucket from which the limit's requests are taken. */
+export function bucketIdOf({ policy, id }: Pick<RequestLimit, 'policy' | 'id'>): string {
+  return `${policy}:${id}`;
+}

@@ -1,0 +1,43 @@
+// The limits that the gateway sets on requests: by credential and organisation, by address, and on those under way.
+import type { Request, RequestHandler, Response } from 'express';
+import { organisationLimitsOf, standardLimitsOf, type GatewayConfiguration } from '../configuration.js';
+import { callerOf } from '../edge/request.js';
+import { addressLimit, createLimiter, takeFromAll } from './limiter.js';
+import type { RequestLimit } from './request-limit.js';
+import { limitRequestsInFlight } from './requests-in-flight.js';
+import type { Buckets } from './shared-buckets.js';
+import type { BucketLimits } from './token-bucket.js';
+
+export interface RequestLimits {
+  /** Limits by credential and organisation. */
+  limitCaller: RequestHandler;
+  /** Limits what a credential and an organisation have under way. */
+  limitInFlight: RequestHandler;
+  /** Limits by client address. */
+  limitAddress: RequestHandler;
+  /** As limitAddress, for what may turn out not to count. @returns puts it back @throws ProblemError 429 */
+  chargeAddress: (req: Request, res: Response) => Promise<() => void>;
+}
+
+export function createRequestLimits(configuration: GatewayConfiguration, buckets: Buckets): RequestLimits {
+  const standard = standardLimitsOf(configuration);
+  const organisation = organisationLimitsOf(configuration);
+  return {
+    limitCaller: createLimiter(buckets, (req) => callerLimits(req, standard, organisation)),
+    limitInFlight: limitRequestsInFlight({
+      perCredential: configuration.REQUESTS_IN_FLIGHT_PER_CREDENTIAL,
+      perOrganisation: configuration.REQUESTS_IN_FLIGHT_PER_ORGANISATION,
+    }),
+    limitAddress: createLimiter(buckets, (req) => [addressLimit(req, standard)]),
+    chargeAddress: (req, res) => takeFromAll(buckets, [addressLimit(req, standard)], res),
+  };
+}
+
+function callerLimits(req: Request, standard: BucketLimits, organisation: BucketLimits): RequestLimit[] {
+  const { credentialId, organisationId, rateLimit } = callerOf(req);
+  const own = rateLimit && { perMinute: rateLimit.per_minute, burst: rateLimit.burst };
+  return [
+    { policy: 'credential', id: credentialId, limits: own ?? standard },
+    { policy: 'organisation', id: organisationId, limits: organisation },
+  ];
+}

@@ -1,0 +1,54 @@
+// What serves each route of kind `local`: the gateway's lists, the documents that describe the API, and its health.
+import {
+  asyncApiDocument,
+  documentationPage,
+  openApiDocument,
+  type DocumentationPage,
+} from '@lead-scoring/contracts';
+import type { ReadModel } from '@lead-scoring/read-model';
+import { livenessHandler, readinessHandler, type HealthCheck, type Logger } from '@lead-scoring/service';
+import type { GatewayConfiguration } from '../configuration.js';
+import { identityLists } from './identity-lists.js';
+import type { LocalHandlers } from './local.js';
+
+export interface LocalDependencies {
+  readModel: ReadModel;
+  healthChecks: Readonly<Record<string, HealthCheck>>;
+  logger: Logger;
+}
+
+const apiVersion = '1.0.0';
+
+export function createLocalHandlers(
+  { NAMESPACE: namespace, PARTITIONS: partitions }: Pick<GatewayConfiguration, 'NAMESPACE' | 'PARTITIONS'>,
+  { readModel, healthChecks, logger }: LocalDependencies,
+): LocalHandlers {
+  const openApi = openApiDocument({ version: apiVersion });
+  return {
+    ...identityLists(readModel),
+    openApiDocument: jsonDocument(openApi),
+    asyncApiDocument: jsonDocument(asyncApiDocument({ version: apiVersion, namespace, partitions })),
+    documentation: page(documentationPage(openApi)),
+    liveness: async (req, res) => {
+      await livenessHandler(req, res, () => undefined);
+    },
+    readiness: async (req, res) => {
+      await readinessHandler(healthChecks, logger)(req, res, () => undefined);
+    },
+  };
+}
+
+function jsonDocument(document: object): LocalHandlers['openApiDocument'] {
+  const text = Buffer.from(JSON.stringify(document));
+  return (_req, res) => {
+    res.type('application/json').send(text);
+  };
+}
+
+function page({ html, contentSecurityPolicy }: DocumentationPage): LocalHandlers['documentation'] {
+  const text = Buffer.from(html);
+  return (_req, res) => {
+    res.setHeader('Content-Security-Policy', contentSecurityPolicy);
+    res.type('html').send(text);
+  };
+}

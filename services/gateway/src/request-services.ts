@@ -1,0 +1,104 @@
+// What requests are served with: ways to the log, to the owners of reads and to the database, and the credentials there are.
+import {
+  createRecordWriter,
+  createRequester,
+  type RecordWriter,
+  type Requester,
+} from '@lead-scoring/event-log';
+import {
+  createSealing,
+  leastUploadRate,
+  secretsInForce,
+  type ComponentScope,
+  type Logger,
+} from '@lead-scoring/service';
+import type { CommandDependencies } from './commands/handler.js';
+import type { GatewayConfiguration } from './configuration.js';
+import { createCredentialDirectory, type CredentialDirectory } from './credentials/directory.js';
+import { createLastUseRecorder, type LastUseRecorder } from './credentials/last-use.js';
+import { createRevocations } from './credentials/revocations.js';
+import { createDatabaseGate, type DatabaseGate } from './database-gate.js';
+import type { Foundations } from './foundations.js';
+import { createBytesInFlight } from './intake/bytes-in-flight.js';
+import type { IntakeDependencies } from './intake/handler.js';
+import { createForwarder, type Forwarder } from './reads/forward.js';
+
+export interface RequestServices {
+  writer: RecordWriter;
+  requester: Requester;
+  lastUses: LastUseRecorder;
+  gate: DatabaseGate;
+  directory: CredentialDirectory;
+  forwarder: Forwarder;
+}
+
+export async function startRequestServices(
+  configuration: GatewayConfiguration,
+  scope: ComponentScope,
+  { log, requestReadModel }: Foundations,
+  logger: Logger,
+): Promise<RequestServices> {
+  // Whoever posts events while the brokers are away is told so within 5 s.
+  const writer = await scope.start(createRecordWriter(log, { timeoutMs: 4_500 }));
+  const requester = await scope.start(createRequester(log, { writer }));
+  const lastUses = await scope.start(createLastUseRecorder(requestReadModel, logger));
+  const gate = createDatabaseGate();
+  const revocations = await scope.start(createRevocations(log, logger));
+  const directory = createCredentialDirectory(requestReadModel, gate, revocations);
+  const forwarder = await scope.start(
+    createForwarder({
+      urls: {
+        ingest: configuration.INGEST_URL,
+        scoring: configuration.SCORING_URL,
+        notification: configuration.NOTIFICATION_URL,
+        share: configuration.SHARE_URL,
+        'site-analysis': configuration.SITE_ANALYSIS_URL,
+      },
+      internalSecret: configuration.INTERNAL_SECRET,
+      unitHasEnded: (ouId) => directory.orgUnitHasEnded(ouId),
+    }),
+  );
+  return { writer, requester, lastUses, gate, directory, forwarder };
+}
+
+export function commandDependencies(
+  configuration: GatewayConfiguration,
+  { signature, tokenSecrets, requestReadModel }: Foundations,
+  { requester, gate, directory, forwarder }: RequestServices,
+): CommandDependencies {
+  return {
+    requester,
+    signature,
+    readModel: requestReadModel,
+    gate,
+    tokenSecrets,
+    standardRateLimit: {
+      per_minute: configuration.RATE_LIMIT_PER_MINUTE,
+      burst: configuration.RATE_LIMIT_BURST,
+    },
+    sealing: createSealing(secretsInForce('SEALING_SECRET', configuration)),
+    appUrl: configuration.APP_URL,
+    replyTimeoutMs: configuration.REPLY_TIMEOUT_MS,
+    identityChanged: () => {
+      directory.forget();
+    },
+    namedLead: (leadId, req, ouId) => forwarder.namedLead(leadId, req, ouId),
+    eventTypes: (req, ouId) => forwarder.eventTypes(req, ouId),
+    checkAnswers: process.env.NODE_ENV === 'test',
+  };
+}
+
+export function intakeDependencies(
+  configuration: GatewayConfiguration,
+  { log, requestReadModel }: Foundations,
+  { writer, gate }: RequestServices,
+): IntakeDependencies {
+  return {
+    writer,
+    partitionOf: (key) => log.partitionOf(key),
+    bytesInFlight: createBytesInFlight(configuration.INTAKE_MAXIMUM_BYTES),
+    leastRate: { ...leastUploadRate, bytes: configuration.INTAKE_LEAST_BYTES },
+    readModel: requestReadModel,
+    gate,
+  };
+}

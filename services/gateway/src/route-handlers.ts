@@ -1,0 +1,66 @@
+// What serves each declared route, by its kind.
+import { routeDeclarations, type RouteDeclaration } from '@lead-scoring/contracts';
+import { commandBuilders } from './commands/commands.js';
+import { createCommandHandler, type CommandDependencies } from './commands/handler.js';
+import { createIntakeHandler, type IntakeDependencies } from './intake/handler.js';
+import type { Forwarder } from './reads/forward.js';
+import { localHandlerOf, type LocalHandlers } from './reads/local.js';
+import type { RouteHandler } from './router.js';
+
+export interface RouteHandlerDependencies {
+  commands: CommandDependencies;
+  intake: IntakeDependencies;
+  forwarder: Forwarder;
+  local: LocalHandlers;
+}
+
+/** @returns undefined for a route that nothing serves */
+export function createRouteHandlers({
+  commands,
+  intake,
+  forwarder,
+  local,
+}: RouteHandlerDependencies): (route: RouteDeclaration) => RouteHandler | undefined {
+  const intakeHandlers = createIntakeHandlers(intake);
+  return (route) => {
+    switch (route.kind) {
+      case 'intake':
+        return intakeHandlers.get(route.name);
+      case 'command':
+        return commandHandlerOf(route, commands);
+      case 'query':
+        return route.owner === 'gateway'
+          ? undefined
+          : (req, res, ouId) => forwarder.forward(route, req, res, ouId).then(() => undefined);
+      case 'local': {
+        const handle = localHandlerOf(route, local);
+        return handle && ((req, res, ouId) => handle(req, res, ouId).then(() => undefined));
+      }
+    }
+  };
+}
+
+function createIntakeHandlers(dependencies: IntakeDependencies): ReadonlyMap<string, RouteHandler> {
+  const { ingest, importEvents } = routeDeclarations;
+  return new Map(
+    [ingest, importEvents].map((route) => {
+      const handle = createIntakeHandler(route, dependencies);
+      return [route.name, (req, _res, ouId) => handle(req, requiredUnit(ouId))];
+    }),
+  );
+}
+
+function commandHandlerOf(
+  route: RouteDeclaration,
+  dependencies: CommandDependencies,
+): RouteHandler | undefined {
+  const build = Object.entries(commandBuilders).find(([name]) => name === route.name)?.[1];
+  if (!build) return undefined;
+  const handle = createCommandHandler(route, build, dependencies);
+  return (req, _res, ouId) => handle(req, ouId);
+}
+
+function requiredUnit(ouId: string | undefined): string {
+  if (ouId === undefined) throw new Error('events belong to an OU');
+  return ouId;
+}
