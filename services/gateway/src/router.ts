@@ -48,17 +48,41 @@ export function createRouter(
 function stepsOf(
   route: RouteDeclaration,
   handler: RouteHandler,
-  { authenticator, lastUses, limitCaller, limitInFlight, limitAddress, chargeAddress }: RouterDependencies,
+  dependencies: RouterDependencies,
 ): RequestHandler[] {
   const { access } = route;
-  if (!access.credential) {
-    const serve: RequestHandler = async (req, res) => {
-      await handler(req, res, undefined);
-    };
-    if (unlimited.includes(route.name)) return [serve];
-    return route.kind === 'query' ? [keptPrivate(route), limitAddress, serve] : [limitAddress, serve];
-  }
-  const authenticate: RequestHandler = async (req: GatewayRequest, res, next) => {
+  const { limitCaller, limitInFlight } = dependencies;
+  return access.credential
+    ? [
+        authentication(dependencies),
+        limitCaller,
+        limitInFlight,
+        serviceToCaller(access, handler, dependencies),
+      ]
+    : openSteps(route, handler, dependencies);
+}
+
+/** Of a route that needs no credential. */
+function openSteps(
+  route: RouteDeclaration,
+  handler: RouteHandler,
+  { limitAddress }: RouterDependencies,
+): RequestHandler[] {
+  const serve: RequestHandler = async (req, res) => {
+    await handler(req, res, undefined);
+  };
+  if (unlimited.includes(route.name)) return [serve];
+  return route.kind === 'query' ? [keptPrivate(route), limitAddress, serve] : [limitAddress, serve];
+}
+
+/** Finds out whose the request is. */
+function authentication({
+  authenticator,
+  lastUses,
+  limitAddress,
+  chargeAddress,
+}: RouterDependencies): RequestHandler {
+  return async (req: GatewayRequest, res, next) => {
     const charge = { made: false };
     try {
       req.caller = await authenticator.authenticate(headerOf(req, 'authorization'), () => {
@@ -76,7 +100,15 @@ function stepsOf(
     lastUses.used(req.caller.credentialId);
     next();
   };
-  const serve: RequestHandler = async (req, res) => {
+}
+
+/** Serves what the caller may have, in the OU that the request names or the caller works in. */
+function serviceToCaller(
+  access: Extract<RouteDeclaration['access'], { credential: true }>,
+  handler: RouteHandler,
+  { authenticator }: RouterDependencies,
+): RequestHandler {
+  return async (req, res) => {
     const caller = callerOf(req);
     checkAccess(caller, access);
     const ouId =
@@ -90,7 +122,6 @@ function stepsOf(
     const answer = await handler(req, res, ouId);
     if (answer) send(res, answer);
   };
-  return [authenticate, limitCaller, limitInFlight, serve];
 }
 
 /** What is shown to whoever has a link is for nobody else: not for caches, search engines, or other sites. */

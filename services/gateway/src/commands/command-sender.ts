@@ -9,7 +9,7 @@ import type { CommandSignature, TokenSecrets } from '../identity/command-signatu
 import type { RateLimit } from '../identity/messages.js';
 import type { Forwarder } from '../reads/forward.js';
 import type { CommandRequest, CommandWish } from './command-request.js';
-import type { BuiltCommand, CommandInput } from './commands.js';
+import type { BuiltCommand, CommandInput } from './command-building.js';
 
 export interface CommandSenderDependencies {
   requester: Requester;

@@ -1,0 +1,80 @@
+// What builds the record of a command: its input, its output, and the fields that many commands share.
+import type {
+  Actor,
+  JsonObject,
+  PayloadOf,
+  RecordDeclaration,
+  RouteDeclaration,
+  RouteName,
+  routes,
+} from '@lead-scoring/contracts';
+import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import type { Sealing } from '@lead-scoring/service';
+import type { z } from 'zod';
+import type { RateLimit } from '../identity/messages.js';
+
+type CommandRouteName = {
+  [Name in RouteName]: (typeof routes)[Name] extends { kind: 'command' } ? Name : never;
+}[RouteName];
+
+type PartOf<Route, Part extends string> =
+  Route extends Record<Part, infer Schema extends z.ZodType> ? z.output<Schema> : unknown;
+
+/** What a command is made from, whichever it is. */
+export interface CommandContext {
+  /** The body as it was parsed, before validation. */
+  rawBody: unknown;
+  /** From the Idempotency-Key or random: the id of the command and of what it creates. */
+  commandId: string;
+  organisationId: string;
+  credentialId: string;
+  /** The credential with its name, for the events that last. */
+  actor: Actor;
+  /** The OU of the request; undefined for routes that belong to none. */
+  ouId: string | undefined;
+  /** ISO 8601 UTC with milliseconds. */
+  requestedAt: string;
+  /** What secrets that are shown are derived from. */
+  tokenSecret: string;
+  /** Of credentials that have no limit of their own. */
+  standardRateLimit: RateLimit;
+  sealing: Sealing;
+  /** Where browsers open share links. */
+  appUrl: string;
+}
+
+export interface CommandInput<Route = RouteDeclaration> extends CommandContext {
+  parameters: PartOf<Route, 'parameters'>;
+  body: PartOf<Route, 'body'>;
+}
+
+export interface BuiltCommand {
+  record: OutgoingRecord;
+  /** What the answer shows once, beside the owner's result. */
+  shown?: (result: JsonObject) => JsonObject;
+}
+
+export type CommandBuilders = {
+  [Name in CommandRouteName]: (input: CommandInput<(typeof routes)[Name]>) => BuiltCommand;
+};
+
+export function command<Declaration extends RecordDeclaration>(
+  declaration: Declaration,
+  key: string,
+  payload: PayloadOf<Declaration>,
+): BuiltCommand {
+  return { record: outgoing(declaration, { key, payload }) };
+}
+
+export function inUnit(input: CommandContext) {
+  return { ou_id: ouOf(input), requested_at: input.requestedAt, actor: input.actor };
+}
+
+export function inOrganisation(input: CommandContext) {
+  return { organisation_id: input.organisationId, requested_at: input.requestedAt, actor: input.actor };
+}
+
+export function ouOf({ ouId }: CommandContext): string {
+  if (ouId === undefined) throw new Error('a route that belongs to no OU cannot send a command about one');
+  return ouId;
+}

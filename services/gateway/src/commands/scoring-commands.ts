@@ -1,0 +1,54 @@
+// Commands about what leads are scored by: rulesets, rules and levels.
+import { records } from '@lead-scoring/contracts';
+import { problem } from '../problem.js';
+import { command, inUnit, ouOf, type CommandBuilders } from './command-building.js';
+
+export const scoringCommands = {
+  createRuleset: (input) =>
+    command(records.createRuleset, ouOf(input), {
+      ...inUnit(input),
+      ruleset_id: input.commandId,
+      ...input.body,
+    }),
+
+  updateRuleset: (input) =>
+    command(records.updateRuleset, ouOf(input), {
+      ...inUnit(input),
+      ruleset_id: input.parameters.id,
+      ...input.body,
+    }),
+
+  createRule: (input) =>
+    command(records.createRule, ouOf(input), { ...inUnit(input), rule_id: input.commandId, ...input.body }),
+
+  createEngagementRule: (input) =>
+    command(records.createRule, ouOf(input), { ...inUnit(input), rule_id: input.commandId, ...input.body }),
+
+  setRulesActive: (input) => {
+    const { rule_ids, updates } = input.body;
+    refuseOtherUpdates(input.rawBody);
+    return command(records.setRulesActive, ouOf(input), {
+      ...inUnit(input),
+      rule_ids,
+      ...(updates.active !== undefined && { active: updates.active }),
+    });
+  },
+
+  setEngagementLevels: (input) =>
+    command(records.setEngagementLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
+} satisfies Partial<CommandBuilders>;
+
+/** Of the raw body: what validation drops was sent all the same. */
+function refuseOtherUpdates(rawBody: unknown): void {
+  const { updates } = rawBody as { updates: object };
+  const others = Object.keys(updates).filter((field) => field !== 'active');
+  if (others.length === 0) return;
+  const named = others.slice(0, 100);
+  throw problem(
+    'field_not_allowed',
+    `updates may hold only active; leave out ${named.slice(0, 5).join(', ')}.`,
+    {
+      errors: named.map((field) => ({ path: `body.updates.${field}`, message: 'may not be changed here' })),
+    },
+  );
+}
