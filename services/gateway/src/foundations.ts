@@ -1,4 +1,4 @@
-// What everything else in the gateway stands on: secrets, databases, the log, and the processor of identity.
+// The parts of the gateway on which all others stand: secrets, databases, the log, and the processor of identity.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent, type EventLog, type ProcessorStatus } from '@lead-scoring/event-log';
 import { createReadModelComponent, type ReadModel } from '@lead-scoring/read-model';

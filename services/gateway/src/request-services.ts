@@ -1,4 +1,5 @@
-// What requests are served with: ways to the log, to the owners of reads and to the database, and the credentials there are.
+// The parts that requests are served with: the ways to the log, to the owners of reads and to the database, and the
+// directory of credentials.
 import {
   createRecordWriter,
   createRequester,

@@ -1,4 +1,4 @@
-// What serves each declared route, by its kind.
+// The handlers of the declared routes, by kind.
 import { routeDeclarations, type RouteDeclaration } from '@lead-scoring/contracts';
 import { commandBuilders } from './commands/commands.js';
 import { createCommandHandler, type CommandDependencies } from './commands/handler.js';

@@ -1,4 +1,4 @@
-// Commands about notification channels and what was sent through them.
+// Commands about notification channels and the notifications sent through them.
 import { records } from '@lead-scoring/contracts';
 import { destinationOf, newSigningSecret, shownSigningSecret } from './channels.js';
 import { command, inUnit, ouOf, type CommandBuilders } from './command-building.js';

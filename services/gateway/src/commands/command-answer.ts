@@ -1,4 +1,4 @@
-// What a command's route answers, made of the owner's reply and of what only the gateway can add.
+// The answer of a command's route: the owner's reply, with the secrets and warnings that only the gateway can add.
 import {
   isProblemCode,
   problemTypeOf,

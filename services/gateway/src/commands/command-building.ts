@@ -1,4 +1,4 @@
-// What builds the record of a command: its input, its output, and the fields that many commands share.
+// How a command's record is built: the input and output of builders, and the fields that many commands share.
 import type {
   Actor,
   JsonObject,

@@ -1,4 +1,4 @@
-// A request of a command route: what is read of it before it is known to be new, and what it asks for.
+// A request of a command's route: the parts that are read before it is known to be new, and the wish that it holds.
 import { bodyIsOptional, type RouteDeclaration } from '@lead-scoring/contracts';
 import { decodeUtf8, hasBody, parseJson, parseOrProblem, readBody } from '@lead-scoring/service';
 import type { Request } from 'express';
@@ -18,7 +18,7 @@ export interface CommandRequest {
   bytes: Uint8Array;
 }
 
-/** What a request asks for, once it is as the route declares. */
+/** The content of a request that is as its route declares. */
 export interface CommandWish {
   parameters: Readonly<Record<string, unknown>>;
   body: unknown;

@@ -35,7 +35,7 @@ export interface CommandOutcome extends Pick<BuiltCommand, 'shown'> {
 
 type Parameters = CommandWish['parameters'];
 
-/** What the attempts to send one request's command have in common. */
+/** The common part of all attempts to send one request's command. */
 interface Attempts {
   request: CommandRequest;
   /** All of the builder's input that does not differ from one attempt to the next. */

@@ -1,4 +1,4 @@
-// Commands about what leads are scored by: rulesets, rules and levels.
+// Commands about the configuration of scoring: rulesets, rules and levels.
 import { records } from '@lead-scoring/contracts';
 import { problem } from '../problem.js';
 import { command, inUnit, ouOf, type CommandBuilders } from './command-building.js';

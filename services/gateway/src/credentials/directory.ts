@@ -84,7 +84,7 @@ export function createCredentialDirectory(
   };
 }
 
-/** What the directory asks the database. */
+/** The directory's reads of the database. */
 class CredentialReads {
   constructor(
     private readonly readModel: ReadModel,

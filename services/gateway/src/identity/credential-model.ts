@@ -1,4 +1,5 @@
-// What every decision on a credential asks: what its manager reaches, and what its creator may give. Pure, as `decide`.
+// Checks that the decisions on tokens and service accounts share: how far a manager reaches, and the most that a creator may
+// give. Pure, as `decide`.
 import { actorIn, noSuchUnit, rejected, type Rejection } from './decision-model.js';
 import type { RateLimit, Scope } from './messages.js';
 import { covers, mayManage, scopesOf, type Credential, type OrganisationState } from './state.js';

@@ -1,5 +1,4 @@
-// What asks for changes of identity, and what happens to it: commands as they come from the log, events with the command that
-// caused each.
+// Commands of identity, as they come from the log, and its events, each with the id of the command that caused it.
 import type { PayloadOf, RecordDeclaration, records } from '@lead-scoring/contracts';
 
 export type Role = records.Role;

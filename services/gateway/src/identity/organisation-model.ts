@@ -1,4 +1,4 @@
-// The decision that makes an organisation, with what it cannot be used without. Pure, as `decide`.
+// The decision that makes an organisation with its first OU and token. Pure, as `decide`.
 import type { IdentityDecision } from './decision-model.js';
 import type { BootstrapOrganisation, IdentityEvent } from './messages.js';
 import type { OrganisationState } from './state.js';

@@ -7,7 +7,7 @@ import type { Caller } from '../credentials/authenticate.js';
 import { chunksOf } from './chunks.js';
 import { eventsOf } from './read-events.js';
 
-/** What a request for intake says beside its events. */
+/** A request for intake, without its events. */
 export interface Upload {
   req: Request;
   caller: Caller;

@@ -66,7 +66,7 @@ interface ReadRequest {
   ouId: string | undefined;
 }
 
-/** What a read asks, once it is as the route declares. */
+/** A read that is as its route declares. */
 interface DeclaredRead extends ReadRequest {
   query: ReturnType<typeof parseQuery>;
   /** undefined: there is none. */

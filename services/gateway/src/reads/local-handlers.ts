@@ -1,4 +1,4 @@
-// What serves each route of kind `local`: the gateway's lists, the documents that describe the API, and its health.
+// The handlers of the routes of kind `local`: the gateway's lists, the documents that describe the API, and its health.
 import {
   asyncApiDocument,
   documentationPage,

@@ -1,4 +1,4 @@
-// The services that own what is read: connections to their query ports, and questions signed by the gateway.
+// The services that own read models: connections to their query ports, and questions signed by the gateway.
 import type { ServiceName } from '@lead-scoring/contracts';
 import { internalAuthorizationHeader, signInternal, type InternalClaims } from '@lead-scoring/service';
 import { errors, Pool, type Dispatcher } from 'undici';
@@ -14,7 +14,7 @@ export interface OwnersOptions {
   timeoutMs?: number;
 }
 
-/** What is asked beside the path. */
+/** The parts of a question beside its path. */
 export interface OwnerQuestion {
   /** Default GET. */
   method?: 'GET' | 'POST';
