@@ -26,6 +26,7 @@ export default tseslint.config(
   {
     files: [
       'packages/event-log/src/**/*.ts',
+      'services/ingest/src/**/*.ts',
       'services/gateway/src/**/*.ts',
       'services/notification/src/*.ts',
       'services/notification/src/{configuration,levels,resealing}/**/*.ts',

@@ -5,7 +5,7 @@ import { parsePositions } from '@lead-scoring/service';
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
 import type { Answer } from '@lead-scoring/testing/service-rig';
-import { aliasCounts } from './intake/alias-counts.js';
+import { aliasCounts } from './aliases/documents.js';
 import { aliasOf, deleteLead, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
 import { startRig, type Rig } from './testing/rig.js';
 

@@ -1,6 +1,7 @@
 // The ingest service: its processor of ingest.commands, and the query port over what it has folded.
-import { createEventLogComponent, createProcessor } from '@lead-scoring/event-log';
-import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
+import { createServiceProcessor } from '@lead-scoring/capability';
+import { createEventLogComponent } from '@lead-scoring/event-log';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -11,9 +12,8 @@ import {
   setting,
 } from '@lead-scoring/service';
 import { aliasShare } from './intake/allowance-model.js';
-import { ingestInputs } from './inputs.js';
-import { ingestCollections, openPartition } from './partition-state.js';
 import { ingestQueries } from './queries.js';
+import { ingestService } from './service.js';
 
 const configuration = loadConfiguration(
   commonConfiguration.extend({
@@ -29,23 +29,21 @@ runService({
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: async (scope) => {
+    const service = ingestService({
+      aliasShare: aliasShare(configuration.ALIASES_PER_OU, configuration.PARTITIONS),
+    });
     const readModel = await scope.start(
-      createReadModelComponent(configuration, { service: 'ingest', collections: ingestCollections, logger }),
+      createReadModelComponent(configuration, {
+        service: 'ingest',
+        collections: service.collections,
+        logger,
+      }),
     );
     const log = await scope.start(createEventLogComponent(configuration, { service: 'ingest', logger }));
-    const share = aliasShare(configuration.ALIASES_PER_OU, configuration.PARTITIONS);
     const processor = await scope.start(
-      createProcessor(log, {
-        name: 'ingest',
-        inputs: ingestInputs,
-        output: 'ingest.events',
-        open: (partition, _touch, lease) =>
-          openPartition(underLease(readModel, lease), partition, { aliasShare: share }),
-        // What a lead sent while the batch before was under way becomes one record: large batches cost least an event.
-        maxBytesPerBatch: 8 * 1024 * 1024,
-        isSilence,
+      createServiceProcessor(log, service, {
+        readModel,
         logger,
-        isRetriable,
         onFatal: (error) => {
           scope.fatal(error);
         },

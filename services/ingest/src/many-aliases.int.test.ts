@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openServicePartition } from '@lead-scoring/capability';
 import { nameBasedId, records, type RecordDeclaration } from '@lead-scoring/contracts';
 import {
   connectReadModel,
@@ -19,10 +20,10 @@ import { isFullSize } from '@lead-scoring/testing';
 import { foldedRecord } from '@lead-scoring/testing/fold-laws';
 import { endpointsFromEnvironment } from '@lead-scoring/testing/service-rig';
 import fc from 'fast-check';
-import type { IntakeCommand } from './intake/events.js';
-import { openKnownAliases } from './intake/known-aliases.js';
-import { claimId, claims, redirects } from './intake/model.js';
-import { ingestCollections, openPartition } from './partition-state.js';
+import { intakeCommands, type IntakeCommand } from './intake/messages.js';
+import { KnownAliases } from './aliases/known-aliases.js';
+import { claimId, claims, redirects } from './aliases/documents.js';
+import { ingestService } from './service.js';
 import { aliasOf, deleteLead, ingest, leadOf, ouId, receivedAt } from './testing/builders.js';
 
 const opened: ReadModel[] = [];
@@ -35,7 +36,7 @@ async function throwawayReadModel(): Promise<ReadModel> {
     { logger: createLogger({ name: 'test', level: 'silent' }) },
   );
   opened.push(readModel);
-  await ensureCollections(readModel, ingestCollections);
+  await ensureCollections(readModel, ingestService().collections);
   return readModel;
 }
 afterAll(async () => {
@@ -45,16 +46,7 @@ afterAll(async () => {
   }
 }, 120_000);
 
-const declarationOf: Record<IntakeCommand['type'], RecordDeclaration> = {
-  IngestEvents: records.ingestEvents,
-  LinkAlias: records.linkAlias,
-  DeleteLead: records.deleteLead,
-  UnlinkAlias: records.unlinkAlias,
-  RememberEvents: records.rememberEvents,
-};
-const commandTypes = new Map(
-  Object.entries(declarationOf).map(([type, { type: name }]) => [name, type as IntakeCommand['type']]),
-);
+const declarationOf = (type: IntakeCommand['type']): RecordDeclaration => intakeCommands[type];
 
 describe('whatever is in hand', () => {
   const names = ['a', 'b', 'c', 'd', 'cookie:1', 'cookie:2'];
@@ -97,9 +89,9 @@ describe('whatever is in hand', () => {
         async (actions, sizes) => {
           const decided = await Promise.all(
             readModels.map(async (readModel, index) => {
-              const state = await openPartition(readModel, 0, optionsAt(index));
-              await state.reset(() => undefined);
-              return decideAll(await openPartition(readModel, 0, optionsAt(index)), actions, sizes);
+              const service = ingestService(optionsAt(index));
+              await openServicePartition(service, readModel, 0).reset(() => undefined);
+              return decideAll(openServicePartition(service, readModel, 0), actions, sizes);
             }),
           );
           for (const one of decided.slice(1)) expect(one).toEqual(decided[0]);
@@ -112,7 +104,7 @@ describe('whatever is in hand', () => {
 
 /** Decides, and what comes of it, in batches of these sizes; answers all events. */
 async function decideAll(
-  state: Awaited<ReturnType<typeof openPartition>>,
+  state: ReturnType<typeof openServicePartition>,
   actions: readonly IntakeCommand[],
   sizes: readonly number[],
 ): Promise<unknown[]> {
@@ -123,12 +115,10 @@ async function decideAll(
     if (round > 1_000) throw new Error('forwarding does not end');
     const batch = queue.splice(0, sizes[round % sizes.length] ?? 1);
     const { events, commands = [] } = await state.decide(
-      batch.map(({ type, payload }, index) => foldedRecord(declarationOf[type], payload, index)),
+      batch.map(({ type, payload }, index) => foldedRecord(declarationOf(type), payload, index)),
     );
-    for (const { declaration, payload } of commands) {
-      const type = commandTypes.get(declaration.type);
-      if (type) queue.push({ type, payload } as IntakeCommand);
-    }
+    for (const { declaration, payload } of commands)
+      queue.push({ type: declaration.type, payload } as IntakeCommand);
     log.push(...events.map(({ payload }) => payload));
     await state.fold(
       events.map(({ declaration, payload }) => foldedRecord(declaration, payload, (offset += 300))),
@@ -173,7 +163,8 @@ describe('very many', () => {
   test(`a partition with ${(each * 2).toLocaleString('en')} of them opens within 10 s, in bounded memory, and decides rightly`, async () => {
     const before = heapInUse();
     const began = performance.now();
-    const state = await openPartition(readModel, 0);
+    const state = openServicePartition(ingestService(), readModel, 0);
+    await state.caughtUp?.();
     expect(performance.now() - began).toBeLessThan(bounds.ms);
     const events = Array.from({ length: 1_000 }, (_, index) =>
       index % 2 === 0
@@ -193,7 +184,8 @@ describe('very many', () => {
 
   test('a batch asks once for what it does not know yet, and not again', async () => {
     const asked: string[] = [];
-    const known = await openKnownAliases(counting(readModel, asked), 0);
+    const known = new KnownAliases(counting(readModel, asked), 0);
+    await known.load();
     asked.length = 0;
     const batch = [
       ingest(
@@ -212,7 +204,8 @@ describe('very many', () => {
     const few = await throwawayReadModel();
     await few.collection(redirects).insertOne(redirectAt(1));
     await few.collection(claims).insertOne(claimAt(1));
-    const known = await openKnownAliases(counting(few, asked), 0);
+    const known = new KnownAliases(counting(few, asked), 0);
+    await known.load();
     asked.length = 0;
     const { redirects: found, claims: claimed } = await known.lookUp([
       ingest([{ aliases: [cookie(1)] }, { aliases: ['person-1', cookie(1)] }, { aliases: ['x', 'y'] }]),

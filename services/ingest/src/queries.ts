@@ -3,7 +3,6 @@ import type { ReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
 import { eventTypeQueries } from './event-types/queries.js';
 import { eventQueries } from './events/queries.js';
-import { processorName } from './partition-state.js';
 import { repeatQueries } from './repeats/queries.js';
 import { visibilityQueries } from './visibility/queries.js';
 
@@ -15,6 +14,6 @@ export function ingestQueries(
     ...eventQueries(readModel),
     ...eventTypeQueries(readModel),
     ...repeatQueries(readModel),
-    ...visibilityQueries(readModel, { processor: processorName, partitions, timeoutMs: positionTimeoutMs }),
+    ...visibilityQueries(readModel, { processor: 'ingest', partitions, timeoutMs: positionTimeoutMs }),
   ];
 }

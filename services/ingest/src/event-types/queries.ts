@@ -3,7 +3,7 @@ import { eventTypeKey, routes } from '@lead-scoring/contracts';
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import { eventTypesOf, type EventType } from './fold.js';
-import { eventTypes, toShare } from './model.js';
+import { eventTypes, toShare } from './documents.js';
 
 /** All types of the OU by their key; a few documents per type. */
 export async function loadEventTypes(readModel: ReadModel, ouId: string): Promise<Map<string, EventType>> {

@@ -1,7 +1,7 @@
 // The order of an OU's events by time, newest first, read from the documents that name the events of each second.
 import { Binary, bytesOf, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
 import { readSecondKey, secondsBetween, timeOfPlace } from './keys.js';
-import { eventSeconds, type EventSecondDocument } from './model.js';
+import { eventSeconds, type EventSecondDocument } from './documents.js';
 import { countIn, newestPlaces } from './seconds.js';
 
 /** Which events: of a type or (null) of all, from one time on and before another, in milliseconds; null: open. */

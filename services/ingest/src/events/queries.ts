@@ -22,9 +22,9 @@ import {
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import type { EventType } from '../event-types/fold.js';
 import { loadEventTypes } from '../event-types/queries.js';
-import { redirects } from '../intake/model.js';
+import { redirects } from '../aliases/documents.js';
 import { eventAtPlace, isPlaceOf, leadBytesOf, placeOf, readRecordOffset, recordIdsOf } from './keys.js';
-import { eventRecords, payloadOf, type EventRecordDocument } from './model.js';
+import { eventRecords, payloadOf, type EventRecordDocument } from './documents.js';
 import { countEvents, readPlaces } from './places.js';
 
 interface ListQuery {

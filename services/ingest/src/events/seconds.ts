@@ -2,7 +2,7 @@
 // hundreds of events where each would have one of its own, and depends on nothing but the log.
 import { Binary, bytesOf } from '@lead-scoring/read-model';
 import { placeOf, readSecondKey, secondKey, type SecondPlace } from './keys.js';
-import type { EventSecondDocument } from './model.js';
+import type { EventSecondDocument } from './documents.js';
 
 /** Offsets that share documents: a later batch adds to those of the block at the log's end only. */
 export const blockOffsets = 1_024;

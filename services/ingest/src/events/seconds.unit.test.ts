@@ -5,7 +5,7 @@ import { bytesOf } from '@lead-scoring/read-model';
 import fc from 'fast-check';
 import { ouId } from '../testing/builders.js';
 import { leadBytesOf, placeOf, recordId } from './keys.js';
-import type { EventSecondDocument } from './model.js';
+import type { EventSecondDocument } from './documents.js';
 import { blockOf, blockOffsets, countIn, newestPlaces, SecondFold } from './seconds.js';
 
 const second = 1_767_225_600;

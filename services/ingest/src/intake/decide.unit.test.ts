@@ -12,15 +12,11 @@ import {
   receivedAt,
 } from '../testing/builders.js';
 import { bodyOf } from '../repeats/differs-model.js';
-import {
-  decideIntake,
-  destinationOf,
-  possibleDeletions,
-  possibleRepeats,
-  type StoredRepeats,
-} from './decide.js';
-import type { IntakeCommand, IntakeDecision } from './events.js';
-import { addClaim, eventKey, type AliasState, type HeldLead } from './state.js';
+import { destinationOf } from './aliases-model.js';
+import { decideIntake } from './decide.js';
+import { possibleDeletions, possibleRepeats } from './lookups-model.js';
+import type { IntakeCommand, IntakeDecision } from './messages.js';
+import { addClaim, eventKey, type AliasState, type HeldLead, type StoredRepeats } from './state.js';
 import { emptyAliasState } from '../testing/evolve.js';
 
 const state = (redirects: [from: string, to: string][] = [], claims: [string, string][] = []): AliasState => {

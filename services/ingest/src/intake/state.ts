@@ -1,5 +1,6 @@
 // What a partition must know to decide on incoming events: which leads are redirected, and which aliases were claimed.
 import type { Alias } from '@lead-scoring/contracts';
+import type { EventBody } from '../repeats/differs-model.js';
 
 /** Where the events of a lead go. To the lead itself when it took its redirect back to end a ring of redirects. */
 export interface Redirect {
@@ -35,6 +36,9 @@ export interface HeldLead {
   /** Its stored events that may come again under an alias which names another lead by itself: by that lead. */
   foreign: ReadonlyMap<string, readonly string[]>;
 }
+
+/** By `eventKey`, events of the batch that are stored already; null where what was sent is not at hand. */
+export type StoredRepeats = ReadonlyMap<string, EventBody | null>;
 
 export function addClaim(claims: AliasState['claims'], leadId: string, aliasLeadId: string): void {
   const known = claims.get(leadId);

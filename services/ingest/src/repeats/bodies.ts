@@ -1,9 +1,8 @@
 // Reads what was said of events that come again: only they cost anything.
 import { findByIds, keyOf, type Binary, type ReadModel } from '@lead-scoring/read-model';
 import { readKnownEventId, recordId } from '../events/keys.js';
-import { eventRecords, payloadOf, type KnownEventDocument } from '../events/model.js';
-import type { StoredRepeats } from '../intake/decide.js';
-import { eventKey } from '../intake/state.js';
+import { eventRecords, payloadOf, type KnownEventDocument } from '../events/documents.js';
+import { eventKey, type StoredRepeats } from '../intake/state.js';
 import { bodyOf, type EventBody } from './differs-model.js';
 
 /** Records read at a time; each is of at most 400 KB. */

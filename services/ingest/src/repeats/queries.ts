@@ -2,7 +2,7 @@
 import { routes } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
-import { droppedRepeats, refusedAliases, repeatIdsOf } from './model.js';
+import { droppedRepeats, refusedAliases, repeatIdsOf } from './documents.js';
 
 export function repeatQueries(readModel: ReadModel): BoundQuery[] {
   return [

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type records,
 } from '@lead-scoring/contracts';
-import type { IntakeCommand } from '../intake/events.js';
+import type { IntakeCommand } from '../intake/messages.js';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';
 export const otherOuId = '22222222-2222-4222-8222-222222222222';

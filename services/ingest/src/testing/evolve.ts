@@ -1,5 +1,5 @@
 // Folds alias events into a state that holds all of them: what the service's own, which looks most of them up, must do as well.
-import type { IntakeEvent } from '../intake/events.js';
+import type { IntakeEvent } from '../intake/messages.js';
 import { addClaim, type AliasState } from '../intake/state.js';
 
 export function emptyAliasState(): AliasState {

@@ -1,15 +1,15 @@
 // A small model of the running system: partitions with queues, each decided by its own state.
 import { nameBasedId } from '@lead-scoring/contracts';
+import { decideIntake } from '../intake/decide.js';
+import { addForeign } from '../intake/deletions-model.js';
 import {
-  addForeign,
-  decideIntake,
   possibleClaimers,
   possibleClaims,
   possibleDeletions,
   possibleRedirects,
   possibleRepeats,
-} from '../intake/decide.js';
-import type { IntakeCommand, IntakeEvent } from '../intake/events.js';
+} from '../intake/lookups-model.js';
+import type { IntakeCommand, IntakeEvent } from '../intake/messages.js';
 import { addClaim, eventKey, type AliasState, type HeldLead, type LookedUpAliases } from '../intake/state.js';
 import { emptyAliasState, evolveAliases } from './evolve.js';
 import { deleteLead, ingest, leadOf, ouId, type SentEvent } from './builders.js';

@@ -1,12 +1,11 @@
 // The ingest service in this process on real servers: commands in through the log, reads through the query port.
-import { encodePosition, records as declarations } from '@lead-scoring/contracts';
-import { createProcessor, listLag, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
-import { underLease } from '@lead-scoring/read-model';
+import { encodePosition, records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
+import { createServiceProcessor } from '@lead-scoring/capability';
+import { listLag, outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
-import type { IntakeCommand } from '../intake/events.js';
-import { ingestInputs } from '../inputs.js';
-import { ingestCollections, openPartition, processorName } from '../partition-state.js';
+import { intakeCommands, type IntakeCommand } from '../intake/messages.js';
 import { ingestQueries } from '../queries.js';
+import { ingestService } from '../service.js';
 import { ouId } from './builders.js';
 
 export interface Rig extends Omit<ServiceRig, 'request'> {
@@ -21,27 +20,17 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
 }
 
 export async function startRig({ partitions = 3, processors = 1, aliasShare = Infinity } = {}): Promise<Rig> {
+  const service = ingestService({ aliasShare });
   const rig = await openServiceRig({
-    service: processorName,
-    collections: ingestCollections,
+    service: 'ingest',
+    collections: service.collections,
     ouId,
     partitions,
   });
   const { log, readModel, logger, onFatal } = rig;
   await rig.serve(ingestQueries(readModel, { partitions, positionTimeoutMs: 2_000 }));
 
-  const startProcessor = () =>
-    rig.run(
-      createProcessor(log, {
-        name: processorName,
-        inputs: ingestInputs,
-        output: 'ingest.events',
-        open: (partition, _touch, lease) =>
-          openPartition(underLease(readModel, lease), partition, { aliasShare }),
-        logger,
-        onFatal,
-      }),
-    );
+  const startProcessor = () => rig.run(createServiceProcessor(log, service, { readModel, logger, onFatal }));
 
   async function send(commands: IntakeCommand[]): Promise<string> {
     const last = new Map<number, bigint>();
@@ -59,11 +48,11 @@ export async function startRig({ partitions = 3, processors = 1, aliasShare = In
     request: ({ payload }) =>
       rig.request(outgoing(declarations.deleteLead, { key: payload.lead_id, payload })),
     take: async (commands) => {
-      await rig.deliver(processorName, commands.flatMap(recordsOf));
+      await rig.deliver('ingest', commands.flatMap(recordsOf));
       // What is forwarded is written in the transaction that commits its cause, and has a marker behind it that is passed
       // over: no lag but that, nothing under way.
       await eventually('all events are taken', async () => {
-        const lags = await listLag(log, processorName);
+        const lags = await listLag(log, 'ingest');
         return lags.length > 0 && lags.every(({ topic, lag }) => topic !== 'ingest.commands' || lag <= 1n);
       });
     },
@@ -72,18 +61,15 @@ export async function startRig({ partitions = 3, processors = 1, aliasShare = In
 
 /** One record per event: leads of one command may be of several partitions. */
 function recordsOf({ type, payload }: IntakeCommand): OutgoingRecord[] {
-  switch (type) {
-    case 'IngestEvents':
-      return payload.events.map((event) =>
-        outgoing(declarations.ingestEvents, { key: event.lead_id, payload: { ...payload, events: [event] } }),
-      );
-    case 'LinkAlias':
-      return [outgoing(declarations.linkAlias, { key: payload.alias_lead_id, payload })];
-    case 'DeleteLead':
-      return [outgoing(declarations.deleteLead, { key: payload.lead_id, payload })];
-    case 'UnlinkAlias':
-      return [outgoing(declarations.unlinkAlias, { key: payload.alias_lead_id, payload })];
-    case 'RememberEvents':
-      return [outgoing(declarations.rememberEvents, { key: payload.lead_id, payload })];
-  }
+  if (type === 'IngestEvents')
+    return payload.events.map((event) =>
+      outgoing(declarations.ingestEvents, { key: event.lead_id, payload: { ...payload, events: [event] } }),
+    );
+  const declaration: RecordDeclaration = intakeCommands[type];
+  return [
+    outgoing(declaration, {
+      key: 'alias_lead_id' in payload ? payload.alias_lead_id : payload.lead_id,
+      payload,
+    }),
+  ];
 }

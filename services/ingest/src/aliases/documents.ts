@@ -1,6 +1,13 @@
-// How a partition's redirects and claims are stored.
-import type { records } from '@lead-scoring/contracts';
-import { defineCollection, uuidToBinary, type Binary, type GuardedDocument } from '@lead-scoring/read-model';
+// How a partition's redirects, claims and counts of claims are stored.
+import { nameBasedId, type records } from '@lead-scoring/contracts';
+import {
+  binaryToUuid,
+  defineCollection,
+  uuidToBinary,
+  type Binary,
+  type GuardedDocument,
+} from '@lead-scoring/read-model';
+import type { Redirect } from '../intake/state.js';
 
 /** A redirect, under the id of the lead that is redirected. */
 export interface RedirectDocument extends GuardedDocument {
@@ -19,11 +26,11 @@ export interface ClaimDocument {
   partition: number;
 }
 
-/** The last deletion of a lead, under the lead's id: tells a deletion that comes again from one of a new lead. */
-export interface DeletionDocument extends GuardedDocument {
+/** How many claims the leads of an OU have in a partition; `_id` is aliasCountId. */
+export interface AliasCountDocument extends GuardedDocument {
   _id: Binary;
   ou: Binary;
-  deletion_id: string;
+  count: number;
 }
 
 export const redirects = defineCollection<RedirectDocument>({
@@ -34,8 +41,7 @@ export const claims = defineCollection<ClaimDocument>({
   name: 'alias_claims',
   indexes: [{ key: { partition: 1 } }],
 });
-
-export const deletions = defineCollection<DeletionDocument>({ name: 'lead_deletions', indexes: [] });
+export const aliasCounts = defineCollection<AliasCountDocument>({ name: 'alias_counts', indexes: [] });
 
 /** The id of the claiming lead, and that of the lead which the alias names by itself. */
 export function claimId(leadId: string, aliasLeadId: string): string {
@@ -53,11 +59,8 @@ export function claimIdsOf(leadId: string): { $gte: string; $lt: string } {
 
 const uuidLength = 36;
 
-export function deletionDocument(
-  { ou_id, lead_id, deletion_id }: records.LeadDeleted,
-  at: { partition: number; offset: number },
-): DeletionDocument {
-  return { _id: uuidToBinary(lead_id), ou: uuidToBinary(ou_id), deletion_id, ...at };
+export function aliasCountId(ouId: string, partition: number): Binary {
+  return uuidToBinary(nameBasedId(ouId, `alias-count:${String(partition)}`));
 }
 
 export function redirectDocument(
@@ -65,4 +68,14 @@ export function redirectDocument(
   at: { partition: number; offset: number },
 ): RedirectDocument {
   return { _id: uuidToBinary(alias_lead_id), ou: uuidToBinary(ou_id), lead_id, ...alias, linked_at, ...at };
+}
+
+/** By the lead that is redirected. */
+export function toRedirect({
+  _id,
+  lead_id,
+  alias_kind,
+  alias,
+}: RedirectDocument): readonly [string, Redirect] {
+  return [binaryToUuid(_id), { lead_id, alias: { alias_kind, alias } }];
 }

@@ -1,5 +1,5 @@
-// What intake decides: the events that it appends and the commands that it sends to other leads' partitions.
-import type { ProblemCode, records } from '@lead-scoring/contracts';
+// The commands that intake decides on, the events that it appends, and what one batch of commands comes to.
+import { records, type ProblemCode } from '@lead-scoring/contracts';
 
 export type IntakeEvent =
   | { type: 'EventsIngested'; payload: records.EventsIngested }
@@ -17,9 +17,30 @@ export type IntakeCommand =
   | { type: 'UnlinkAlias'; payload: records.UnlinkAlias }
   | { type: 'RememberEvents'; payload: records.RememberEvents };
 
+export const intakeEvents = {
+  EventsIngested: records.eventsIngested,
+  AliasClaimed: records.aliasClaimed,
+  AliasLinked: records.aliasLinked,
+  LeadDeleted: records.leadDeleted,
+  EventsRemembered: records.eventsRemembered,
+  RepeatsDropped: records.repeatsDropped,
+  AliasesRefused: records.aliasesRefused,
+};
+
+export const intakeCommands = {
+  IngestEvents: records.ingestEvents,
+  LinkAlias: records.linkAlias,
+  DeleteLead: records.deleteLead,
+  UnlinkAlias: records.unlinkAlias,
+  RememberEvents: records.rememberEvents,
+};
+
 export interface IntakeDecision {
   events: IntakeEvent[];
-  /** Each goes to the partition of the lead under `lead_id`, and is decided there; `answers` is who waits for that. */
+  /**
+   * Each goes to the partition of the lead under `lead_id`, and is decided there. `answers` is the command whose sender waits
+   * for that decision.
+   */
   commands: { lead_id: string; command: IntakeCommand; answers?: IntakeCommand }[];
   replies: { to: IntakeCommand; reply: IntakeReply }[];
 }

@@ -1,26 +1,21 @@
 // The fold's laws on a real database: whatever is deleted, however the log is cut into batches, and whenever the process is
 // killed, the same documents come of it.
 import { expect, test } from '@jest/globals';
-import { records, type RecordDeclaration } from '@lead-scoring/contracts';
+import { openServicePartition } from '@lead-scoring/capability';
+import type { RecordDeclaration } from '@lead-scoring/contracts';
 import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
-import type { IntakeEvent } from './intake/events.js';
-import { ingestCollections, openPartition } from './partition-state.js';
+import { intakeEvents, type IntakeEvent } from './intake/messages.js';
+import { ingestService } from './service.js';
 import { Model } from './testing/model.js';
 
-const declarations: Record<IntakeEvent['type'], RecordDeclaration> = {
-  EventsIngested: records.eventsIngested,
-  AliasClaimed: records.aliasClaimed,
-  AliasLinked: records.aliasLinked,
-  LeadDeleted: records.leadDeleted,
-  EventsRemembered: records.eventsRemembered,
-  RepeatsDropped: records.repeatsDropped,
-  AliasesRefused: records.aliasesRefused,
-};
+const service = ingestService();
 
 /** Far apart: what is stored by parts of the log is in several of them. */
-const recorded = ({ type, payload }: IntakeEvent, index: number) =>
-  foldedRecord(declarations[type], payload, index * 300);
+const recorded = ({ type, payload }: IntakeEvent, index: number) => {
+  const declaration: RecordDeclaration = intakeEvents[type];
+  return foldedRecord(declaration, payload, index * 300);
+};
 
 const names = ['a', 'b', 'c', 'cookie:1'];
 const action = fc.oneof(
@@ -66,10 +61,10 @@ test('any cut of the log into batches, killed at any write, gives the same docum
         const log = partition.log.map(recorded);
         const folded = (cut: FoldStep[]) =>
           foldedInSteps({
-            collections: ingestCollections,
+            collections: service.collections,
             log,
             steps: cut,
-            open: (readModel) => openPartition(readModel, 0),
+            open: (readModel) => openServicePartition(service, readModel, 0),
           });
         expect(await folded(steps)).toEqual(await folded(oneByOne(log)));
       },

@@ -1,7 +1,13 @@
-// The event store as it is kept for reading: what was recorded by lead, which events happened when, and the ids by which
-// a repeat is known.
+// The event store as it is kept for reading: what was recorded by lead, which events happened when, the ids by which a repeat
+// is known, and which leads were deleted.
 import type { records } from '@lead-scoring/contracts';
-import { defineCollection, readJson, type Binary, type GuardedDocument } from '@lead-scoring/read-model';
+import {
+  defineCollection,
+  readJson,
+  uuidToBinary,
+  type Binary,
+  type GuardedDocument,
+} from '@lead-scoring/read-model';
 
 /** A record of the log as it is there, the events of a lead that were taken together. `_id` is recordId. */
 export interface EventRecordDocument {
@@ -31,10 +37,25 @@ export interface KnownEventDocument {
   partition: number;
 }
 
+/** The last deletion of a lead, under the lead's id: tells a deletion that comes again from one of a new lead. */
+export interface DeletionDocument extends GuardedDocument {
+  _id: Binary;
+  ou: Binary;
+  deletion_id: string;
+}
+
 export const eventRecords = defineCollection<EventRecordDocument>({ name: 'event_records', indexes: [] });
 export const eventSeconds = defineCollection<EventSecondDocument>({ name: 'event_seconds', indexes: [] });
 export const knownEvents = defineCollection<KnownEventDocument>({ name: 'known_events', indexes: [] });
+export const deletions = defineCollection<DeletionDocument>({ name: 'lead_deletions', indexes: [] });
 
 export function payloadOf({ json }: Pick<EventRecordDocument, 'json'>): records.EventsIngested {
   return readJson(json) as unknown as records.EventsIngested;
+}
+
+export function deletionDocument(
+  { ou_id, lead_id, deletion_id }: records.LeadDeleted,
+  at: { partition: number; offset: number },
+): DeletionDocument {
+  return { _id: uuidToBinary(lead_id), ou: uuidToBinary(ou_id), deletion_id, ...at };
 }

@@ -1,0 +1,129 @@
+// Redirects and claims of aliases as a projection. It has in memory what intake decides with, as it is stored.
+import { projection, type OpenCapability, type PartitionScope } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
+import {
+  createGuardedWriter,
+  insertMissing,
+  offsetToNumber,
+  uuidToBinary,
+  withClassifiedErrors,
+  type GuardedWriter,
+} from '@lead-scoring/read-model';
+import { sectionsOf, type DeletedLead } from '../events/sections.js';
+import { possibleClaimers } from '../intake/lookups-model.js';
+import type { IntakeCommand } from '../intake/messages.js';
+import type { LookedUpAliases } from '../intake/state.js';
+import { AliasCounts, type CountChange } from './alias-counts.js';
+import {
+  aliasCounts,
+  claimId,
+  claimIdsOf,
+  claims,
+  redirectDocument,
+  redirects,
+  type ClaimDocument,
+  type RedirectDocument,
+} from './documents.js';
+import type { HeldLimits } from './held-documents.js';
+import { KnownAliases } from './known-aliases.js';
+
+/** @param limits how many redirects and claims are in memory, where not as usual */
+export function aliasesProjection(limits?: HeldLimits) {
+  return projection({
+    name: 'aliases',
+    events: {
+      AliasClaimed: records.aliasClaimed,
+      AliasLinked: records.aliasLinked,
+      LeadDeleted: records.leadDeleted,
+    },
+    collections: [redirects, claims, aliasCounts],
+    open: (scope) => new Aliases(scope, limits),
+  });
+}
+
+export class Aliases implements OpenCapability {
+  readonly #storedRedirects;
+  readonly #storedClaims;
+  readonly #writer: GuardedWriter;
+  readonly #known: KnownAliases;
+  readonly #counts: AliasCounts;
+
+  constructor(
+    private readonly scope: PartitionScope,
+    limits?: HeldLimits,
+  ) {
+    const { readModel, partition } = scope;
+    this.#storedRedirects = readModel.collection(redirects);
+    this.#storedClaims = readModel.collection(claims);
+    this.#writer = createGuardedWriter(readModel);
+    this.#known = new KnownAliases(readModel, partition, limits);
+    this.#counts = new AliasCounts(readModel, partition);
+  }
+
+  /** What is to be known to decide on these. */
+  async lookUp(commands: readonly IntakeCommand[]): Promise<LookedUpAliases> {
+    const [known, counts] = await Promise.all([
+      this.#known.lookUp(commands),
+      this.#counts.lookUp(possibleClaimers(commands)),
+    ]);
+    return { ...known, counts };
+  }
+
+  /** So that the first batch need not wait for it. */
+  caughtUp(): Promise<void> {
+    return this.#known.load();
+  }
+
+  async fold(folded: readonly FoldedRecord[]): Promise<void> {
+    for (const { others, deleted } of sectionsOf(folded)) {
+      if (others.length > 0) await this.#foldLinks(others);
+      for (const one of deleted) await this.#foldDeletion(one);
+    }
+  }
+
+  async #foldLinks(folded: readonly FoldedRecord[]): Promise<void> {
+    const claimed: ClaimDocument[] = [];
+    const changes: CountChange[] = [];
+    const linked: RedirectDocument[] = [];
+    for (const record of folded) {
+      const at = { partition: this.scope.partition, offset: offsetToNumber(record.offset) };
+      if (isRecord(record, records.aliasClaimed)) {
+        const { ou_id, lead_id, alias_lead_id } = record.payload;
+        claimed.push({
+          _id: claimId(lead_id, alias_lead_id),
+          ou: uuidToBinary(ou_id),
+          partition: at.partition,
+        });
+        changes.push({ ou_id, by: 1, offset: at.offset });
+      } else if (isRecord(record, records.aliasLinked)) linked.push(redirectDocument(record.payload, at));
+    }
+    if (claimed.length > 0)
+      await Promise.all([insertMissing(this.#storedClaims, claimed), this.#counts.fold(changes)]);
+    if (linked.length > 0) await this.#writer.write(this.#storedRedirects, linked);
+    // Only what is stored is known.
+    for (const record of folded)
+      if (isRecord(record, records.aliasClaimed))
+        this.#known.claimed(record.payload.lead_id, record.payload.alias_lead_id);
+      else if (isRecord(record, records.aliasLinked)) {
+        const { alias_lead_id, lead_id, alias } = record.payload;
+        this.#known.redirected(alias_lead_id, { lead_id, alias });
+      }
+  }
+
+  async #foldDeletion({ payload: { ou_id, lead_id }, offset }: DeletedLead): Promise<void> {
+    const claimed = await this.#known.claimsOf(lead_id);
+    // Before the claims go: from them it is known how many there were.
+    if (claimed.length > 0) await this.#counts.fold([{ ou_id, by: -claimed.length, offset }]);
+    await withClassifiedErrors(async () => {
+      await this.#storedClaims.deleteMany({ _id: claimIdsOf(lead_id) });
+      await this.#storedRedirects.deleteMany({ _id: uuidToBinary(lead_id), offset: { $lt: offset } });
+    });
+    this.#known.deleted(lead_id, claimed);
+  }
+
+  forget(): void {
+    this.#known.forget();
+    this.#counts.forget();
+  }
+}

@@ -1,0 +1,63 @@
+// The event store as one projection of several classes: each lead's records, the order of time, statistics of event types, and
+// which leads were deleted. They are one because the deletion of a lead goes through all of them in an order that a crash at
+// any point depends on: `LeadDeletions` has it.
+import { projection, type OpenCapability, type PartitionScope } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
+import { eventTypes } from '../event-types/documents.js';
+import { EventTypeStatistics } from '../event-types/statistics.js';
+import { deletions, eventRecords, eventSeconds, knownEvents } from './documents.js';
+import { LeadDeletions, type EventFolds } from './lead-deletions.js';
+import { OrderOfTime } from './order-of-time.js';
+import { RecordStore } from './record-store.js';
+import { createRecurringValues } from './recurring-values.js';
+import { sectionsOf, type Section } from './sections.js';
+
+export const eventStore = projection({
+  name: 'event-store',
+  events: {
+    EventsIngested: records.eventsIngested,
+    EventsRemembered: records.eventsRemembered,
+    LeadDeleted: records.leadDeleted,
+  },
+  collections: [eventRecords, eventSeconds, knownEvents, eventTypes, deletions],
+  open: (scope) => new EventStore(scope),
+});
+
+class EventStore implements OpenCapability {
+  readonly #folds: EventFolds;
+  readonly #deletions: LeadDeletions;
+
+  constructor({ readModel, partition }: PartitionScope) {
+    const values = createRecurringValues();
+    this.#folds = {
+      records: new RecordStore(readModel, partition, values),
+      time: new OrderOfTime(readModel, partition, values),
+      statistics: new EventTypeStatistics(readModel, partition, values),
+    };
+    this.#deletions = new LeadDeletions(readModel, partition, this.#folds, values);
+  }
+
+  async fold(folded: readonly FoldedRecord[]): Promise<void> {
+    for (const section of sectionsOf(folded)) await this.#foldSection(section);
+  }
+
+  async #foldSection({ ingested, others, deleted }: Section): Promise<void> {
+    const { records: store, time, statistics } = this.#folds;
+    if (ingested.length > 0) {
+      const passing = new Set(deleted.map(({ payload }) => payload.lead_id));
+      await Promise.all([store.fold(ingested, passing), time.fold(ingested), statistics.fold(ingested)]);
+    }
+    if (others.length > 0)
+      await store.remember(
+        others.flatMap((record) => (isRecord(record, records.eventsRemembered) ? [record.payload] : [])),
+      );
+    if (deleted.length > 0) await this.#deletions.fold(deleted, ingested);
+  }
+
+  /** What is in memory may be ahead of what is stored; the same fold again starts from what is stored. */
+  forget(): void {
+    this.#folds.time.forget();
+    this.#folds.statistics.forget();
+  }
+}

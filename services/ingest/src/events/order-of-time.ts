@@ -1,0 +1,143 @@
+// The order of time of an OU's events: folds which events happened in which second, and takes those of deleted leads out again.
+import {
+  createGuardedWriter,
+  findByIds,
+  hexOf,
+  type GuardedWriter,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { eventSeconds } from './documents.js';
+import { leadBytesOf, recordId, secondKey, type SecondPlace } from './keys.js';
+import type { RecurringValues } from './recurring-values.js';
+import { blockOf, blockOffsets, SecondFold } from './seconds.js';
+import type { FoldedEvents } from './sections.js';
+
+interface OpenSecond {
+  block: number;
+  fold: SecondFold;
+  isStored: boolean;
+}
+
+export class OrderOfTime {
+  readonly #stored;
+  readonly #writer: GuardedWriter;
+  /** Documents that later records may add to: those of the block at the log's end. */
+  readonly #open = new Map<string, OpenSecond>();
+  /** From this offset on, what is in memory of a block is all that it has. */
+  #completeFrom: number | null = null;
+
+  constructor(
+    readModel: ReadModel,
+    private readonly partition: number,
+    private readonly values: RecurringValues,
+  ) {
+    this.#stored = readModel.collection(eventSeconds);
+    this.#writer = createGuardedWriter(readModel);
+  }
+
+  /** @param ingested in the order of the log, without gaps between calls */
+  async fold(ingested: readonly FoldedEvents[]): Promise<void> {
+    this.#completeFrom ??= ingested[0]?.offset ?? null;
+    await this.#openBegun(ingested);
+    const { partition, values } = this;
+    const open = this.#open;
+    const changed = new Set<OpenSecond>();
+    for (const { payload, offset } of ingested) {
+      const { ou_id: ouId, lead_id, events } = payload;
+      const leadBytes = leadBytesOf(recordId(lead_id, offset));
+      const { block, part } = blockOf(offset, events.length);
+      events.forEach(({ event_type, timestamp }, index) => {
+        const timestampMs = Date.parse(timestamp);
+        const place = { ouId, second: Math.floor(timestampMs / 1_000), partition, block, part };
+        const id = nameOf(place);
+        let at = open.get(id);
+        if (!at) open.set(id, (at = { block, fold: new SecondFold(place, null), isStored: false }));
+        if (at.fold.add(values.typeKeyOf(event_type), leadBytes, offset, timestampMs, index)) changed.add(at);
+      });
+    }
+    await this.#write(changed);
+    const end = Math.floor((ingested.at(-1)?.offset ?? 0) / blockOffsets);
+    for (const [id, { block }] of open) if (block < end) open.delete(id);
+  }
+
+  /**
+   * Takes events of a deleted lead out; the records that hold them stay.
+   * @param recorded records of that one lead
+   * @param offset of the deletion
+   */
+  async remove(recorded: readonly Omit<FoldedEvents, 'json'>[], offset: number): Promise<void> {
+    const [first] = recorded;
+    if (!first) return;
+    const leadBytes = leadBytesOf(recordId(first.payload.lead_id, first.offset));
+    const places = this.#placesOf(recorded);
+    const begun = new Map([...this.#open].filter(([id]) => places.has(id)));
+    for (const id of begun.keys()) places.delete(id);
+    const changed = [...begun, ...(await this.#load(places))].flatMap(([, at]) =>
+      at.fold.removeLead(leadBytes, offset) ? [at] : [],
+    );
+    await this.#write(new Set(changed));
+  }
+
+  forget(): void {
+    this.#open.clear();
+    this.#completeFrom = null;
+  }
+
+  async #write(changed: ReadonlySet<OpenSecond>): Promise<void> {
+    const fresh = new Set<object>();
+    const documents = [...changed].map(({ fold, isStored }) => {
+      const document = fold.document();
+      if (!isStored) fresh.add(document);
+      return document;
+    });
+    await this.#writer.write(this.#stored, documents, { isNew: (document) => fresh.has(document) });
+    for (const at of changed) at.isStored = true;
+  }
+
+  /** Opens what was stored of the block that had begun before what is in memory. */
+  async #openBegun(ingested: readonly FoldedEvents[]): Promise<void> {
+    const from = this.#completeFrom ?? 0;
+    if (from % blockOffsets === 0) return;
+    const begun = Math.floor(from / blockOffsets);
+    const missing = this.#placesOf(
+      ingested.filter(({ offset }) => Math.floor(offset / blockOffsets) <= begun),
+    );
+    for (const id of this.#open.keys()) missing.delete(id);
+    for (const [id, at] of await this.#load(missing)) this.#open.set(id, at);
+  }
+
+  /** What is stored of these places, and what begins there where nothing is. */
+  async #load(wanted: ReadonlyMap<string, SecondPlace>): Promise<Map<string, OpenSecond>> {
+    const places = [...wanted].map(([id, place]) => ({ id, place, key: secondKey(place) }));
+    const found = await findByIds(
+      this.#stored,
+      places.map(({ key }) => key),
+    );
+    const stored = new Map(found.map((document) => [hexOf(document._id), document]));
+    return new Map(
+      places.map(({ id, place, key }) => {
+        const document = stored.get(hexOf(key)) ?? null;
+        const fold = new SecondFold(place, document);
+        return [id, { block: place.block, fold, isStored: document !== null }];
+      }),
+    );
+  }
+
+  /** The documents that name these events. */
+  #placesOf(recorded: readonly Omit<FoldedEvents, 'json'>[]): Map<string, SecondPlace> {
+    const places = new Map<string, SecondPlace>();
+    for (const { payload, offset } of recorded) {
+      const { block, part } = blockOf(offset, payload.events.length);
+      for (const { timestamp } of payload.events) {
+        const second = Math.floor(Date.parse(timestamp) / 1_000);
+        const place = { ouId: payload.ou_id, second, partition: this.partition, block, part };
+        places.set(nameOf(place), place);
+      }
+    }
+    return places;
+  }
+}
+
+function nameOf({ ouId, second, block, part }: SecondPlace): string {
+  return `${ouId}/${String(second)}/${String(block)}/${String(part)}`;
+}

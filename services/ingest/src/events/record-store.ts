@@ -1,0 +1,105 @@
+// The records of each lead as the log has them, and the ids by which repeats are known.
+import { isNameBasedId, type records } from '@lead-scoring/contracts';
+import {
+  deleteByIds,
+  insertMissing,
+  storedJson,
+  withClassifiedErrors,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import {
+  eventRecords,
+  knownEvents,
+  payloadOf,
+  type EventRecordDocument,
+  type KnownEventDocument,
+} from './documents.js';
+import { knownEventId, readRecordOffset, recordId, recordIdsBefore } from './keys.js';
+import type { RecurringValues } from './recurring-values.js';
+import type { FoldedEvents } from './sections.js';
+
+/** Records of a deleted lead that are in memory at a time; each holds up to 1,000 events. */
+const recordsDeletedAtOnce = 50;
+
+/** A record of events as it is stored. */
+export type RecordedEvents = Omit<FoldedEvents, 'json'>;
+
+export class RecordStore {
+  readonly #records;
+  readonly #known;
+
+  constructor(
+    readModel: ReadModel,
+    private readonly partition: number,
+    private readonly values: RecurringValues,
+  ) {
+    this.#records = readModel.collection(eventRecords);
+    this.#known = readModel.collection(knownEvents);
+  }
+
+  /** @param passing leads that are deleted before anybody could read these events: their records need not be stored */
+  async fold(ingested: readonly FoldedEvents[], passing: ReadonlySet<string>): Promise<void> {
+    const { partition, values } = this;
+    const recorded: EventRecordDocument[] = [];
+    const known: KnownEventDocument[] = [];
+    for (const { payload, json, offset } of ingested) {
+      const { ou_id, lead_id, events } = payload;
+      if (!passing.has(lead_id))
+        recorded.push({
+          _id: recordId(lead_id, offset),
+          ou: values.binaryOf(ou_id),
+          json: storedJson(json),
+          partition,
+        });
+      for (const { id } of events)
+        if (isNameBasedId(id)) known.push({ _id: knownEventId(lead_id, id), offset, partition });
+    }
+    await Promise.all([insertMissing(this.#records, recorded), insertMissing(this.#known, known)]);
+  }
+
+  /** Ids under which events were counted at another lead, which was deleted. */
+  async remember(remembered: readonly records.EventsRemembered[]): Promise<void> {
+    const known = remembered.flatMap(({ lead_id, event_ids }) =>
+      event_ids.map((id): KnownEventDocument => ({
+        _id: knownEventId(lead_id, id),
+        partition: this.partition,
+      })),
+    );
+    if (known.length > 0) await insertMissing(this.#known, known);
+  }
+
+  /** The records of a lead before an offset. */
+  async *before(leadId: string, end: number): AsyncGenerator<RecordedEvents> {
+    for await (const document of this.#records.find({ _id: recordIdsBefore(leadId, end) }))
+      yield recordedIn(document);
+  }
+
+  /**
+   * Deletes the records of a lead before an offset, some at a time.
+   * @param first what is done with each of these before they are deleted
+   */
+  async delete(
+    leadId: string,
+    end: number,
+    first: (recorded: RecordedEvents[]) => Promise<void>,
+  ): Promise<void> {
+    for (;;) {
+      const found = await withClassifiedErrors(() =>
+        this.#records
+          .find({ _id: recordIdsBefore(leadId, end) })
+          .limit(recordsDeletedAtOnce)
+          .toArray(),
+      );
+      await first(found.map(recordedIn));
+      await deleteByIds(
+        this.#records,
+        found.map(({ _id }) => _id),
+      );
+      if (found.length < recordsDeletedAtOnce) return;
+    }
+  }
+}
+
+function recordedIn(document: EventRecordDocument): RecordedEvents {
+  return { payload: payloadOf(document), offset: readRecordOffset(document._id) };
+}

@@ -1,0 +1,104 @@
+// Intake as a policy on its own commands: a batch of them is decided together, because grouping is what makes it fast.
+import {
+  policy,
+  type CapabilityDecision,
+  type OpenCapability,
+  type PartitionScope,
+} from '@lead-scoring/capability';
+import type { RecordDeclaration } from '@lead-scoring/contracts';
+import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
+import type { Aliases, aliasesProjection } from '../aliases/capability.js';
+import { decideIntake } from './decide.js';
+import { possibleDeletions, possibleRepeats } from './lookups-model.js';
+import { intakeCommands, intakeEvents, type IntakeCommand, type IntakeEvent } from './messages.js';
+import { StoredLeads } from './stored-leads.js';
+
+/** What goes along with a command that another partition is to answer. */
+const headersPassedOn = ['id', 'ou', 'actor', 'correlation-id', 'reply-to'] as const;
+
+export interface IntakeDependencies {
+  /** Of the same service: what it has in memory is looked up there. */
+  aliases: ReturnType<typeof aliasesProjection>;
+  /** How many aliases the leads of an OU may have claimed in a partition. */
+  aliasShare: number;
+}
+
+export function intake({ aliases, aliasShare }: IntakeDependencies) {
+  return policy({
+    name: 'intake',
+    commands: intakeCommands,
+    events: intakeEvents,
+    collections: [],
+    open: (scope) => new Intake(scope, scope.opened(aliases), aliasShare),
+  });
+}
+
+class Intake implements OpenCapability {
+  readonly #leads: StoredLeads;
+
+  constructor(
+    { readModel }: PartitionScope,
+    private readonly aliases: Aliases,
+    private readonly aliasShare: number,
+  ) {
+    this.#leads = new StoredLeads(readModel);
+  }
+
+  async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
+    // The runtime hands over what `intakeCommands` names, and nothing else.
+    const commands = incoming as readonly (IncomingRecord & IntakeCommand)[];
+    const [repeats, known] = await Promise.all([
+      this.#leads.repeatsAmong(possibleRepeats(commands)),
+      this.aliases.lookUp(commands),
+    ]);
+    const held = await this.#leads.heldOf(possibleDeletions(commands), known);
+    const decision = decideIntake(commands, known, repeats, held, this.aliasShare);
+    // Deletions are few, and only they are answered.
+    const asked = new Map<IntakeCommand, IncomingRecord>();
+    for (const command of commands) if (command.type === 'DeleteLead') asked.set(command, command);
+    return {
+      outcome: 'decided',
+      events: decision.events.map(eventRecord),
+      isRepeat:
+        decision.commands.length === 0 && decision.events.every(({ type }) => type === 'RepeatsDropped'),
+      commands: decision.commands.map(({ lead_id, command, answers }) =>
+        commandRecord(lead_id, command, answers && asked.get(answers)),
+      ),
+      replies: decision.replies.flatMap(({ to, reply }) => {
+        const record = asked.get(to);
+        return record ? [{ to: record, reply }] : [];
+      }),
+    };
+  }
+}
+
+function eventRecord({ type, payload }: IntakeEvent): OutgoingRecord {
+  const declaration: RecordDeclaration = intakeEvents[type];
+  return outgoing(declaration, {
+    key: type === 'AliasLinked' ? payload.alias_lead_id : payload.lead_id,
+    payload,
+  });
+}
+
+/** @param answers the record whose sender the other partition is to answer */
+function commandRecord(
+  leadId: string,
+  { type, payload }: IntakeCommand,
+  answers: IncomingRecord | undefined,
+): OutgoingRecord {
+  const declaration: RecordDeclaration = intakeCommands[type];
+  return outgoing(declaration, {
+    key: leadId,
+    ...(answers && { headers: passedOn(answers) }),
+    payload,
+  });
+}
+
+function passedOn({ headers }: IncomingRecord): Record<string, string> {
+  return Object.fromEntries(
+    headersPassedOn.flatMap((name) => {
+      const value = headers[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

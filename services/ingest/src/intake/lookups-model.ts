@@ -1,0 +1,69 @@
+// What must be looked up to decide on a batch of commands. Pure.
+import { leadIdOf } from '@lead-scoring/contracts';
+import type { IntakeCommand } from './messages.js';
+import { eventKey } from './state.js';
+
+/** Events that may be told from a repeat only by looking at what is stored. */
+export function possibleRepeats(commands: readonly IntakeCommand[]): { lead_id: string; id: string }[] {
+  const found = new Map<string, { lead_id: string; id: string }>();
+  for (const command of commands) {
+    if (command.type !== 'IngestEvents') continue;
+    for (const { may_repeat, lead_id, id } of command.payload.events)
+      if (may_repeat === true) found.set(eventKey(lead_id, id), { lead_id, id });
+  }
+  return [...found.values()];
+}
+
+/** Leads that may be deleted: what is held of them must be looked up. */
+export function possibleDeletions(commands: readonly IntakeCommand[]): string[] {
+  const found = new Set<string>();
+  for (const { type, payload } of commands) {
+    if (type === 'DeleteLead') found.add(payload.lead_id);
+    else if (type === 'UnlinkAlias') found.add(payload.alias_lead_id);
+  }
+  return [...found];
+}
+
+/** Leads of which it must be known whether they are redirected. */
+export function possibleRedirects(commands: readonly IntakeCommand[]): string[] {
+  const found = new Set<string>();
+  for (const { type, payload } of commands) {
+    if (type === 'IngestEvents') for (const { lead_id } of payload.events) found.add(lead_id);
+    else if (type === 'DeleteLead') found.add(payload.lead_id);
+    else if (type === 'LinkAlias' || type === 'UnlinkAlias') found.add(payload.alias_lead_id);
+  }
+  return [...found];
+}
+
+/** Claims of which it must be known whether they were made, besides those of leads that may be deleted. */
+export function possibleClaims(
+  commands: readonly IntakeCommand[],
+): { lead_id: string; alias_lead_id: string }[] {
+  const found = new Map<string, { lead_id: string; alias_lead_id: string }>();
+  const add = (lead_id: string, alias_lead_id: string) => {
+    found.set(`${lead_id}${alias_lead_id}`, { lead_id, alias_lead_id });
+  };
+  for (const { type, payload } of commands) {
+    if (type !== 'IngestEvents' && type !== 'DeleteLead') continue;
+    for (const { lead_id, forwarded_by } of type === 'IngestEvents' ? payload.events : [payload]) {
+      const from = forwarded_by?.at(-1);
+      if (from !== undefined) add(lead_id, from);
+    }
+    if (type === 'DeleteLead') continue;
+    for (const { lead_id, aliases } of payload.events)
+      for (let index = 1; index < aliases.length; index += 1) {
+        const alias = aliases[index];
+        if (alias) add(lead_id, leadIdOf(payload.ou_id, alias.alias_kind, alias.alias));
+      }
+  }
+  return [...found.values()];
+}
+
+/** OUs whose leads may claim aliases: how many they have claimed must be known. */
+export function possibleClaimers(commands: readonly IntakeCommand[]): Set<string> {
+  const found = new Set<string>();
+  for (const { type, payload } of commands)
+    if (type === 'IngestEvents' && payload.events.some(({ aliases }) => aliases.length > 1))
+      found.add(payload.ou_id);
+  return found;
+}

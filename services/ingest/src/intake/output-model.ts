@@ -1,0 +1,52 @@
+// What a batch comes to, in the order in which it is recorded. A deletion parts what was before it from what is after it: what
+// lies between two deletions is a section. Pure.
+import type { records } from '@lead-scoring/contracts';
+import { EventGroups } from './groups-model.js';
+import type { IntakeDecision, IntakeEvent } from './messages.js';
+
+export class BatchOutput {
+  readonly commands: IntakeDecision['commands'] = [];
+  readonly replies: IntakeDecision['replies'] = [];
+  /** Events of the sections that have ended. */
+  readonly #ended: IntakeEvent[] = [];
+  #groups = new EventGroups();
+  /** Events of this section that come after its records of events. */
+  #others: IntakeEvent[] = [];
+
+  /** Adds an event to the records of this section. */
+  keep(event: records.ChunkEvent, command: records.IngestEvents): void {
+    this.#groups.add(event, command);
+  }
+
+  record(event: IntakeEvent): void {
+    this.#others.push(event);
+  }
+
+  endSection(): void {
+    for (const event of this.#groups.records()) this.#ended.push(event);
+    for (const event of this.#others) this.#ended.push(event);
+    this.#groups = new EventGroups();
+    this.#others = [];
+  }
+
+  /** To be called between sections. */
+  recordBetween(event: IntakeEvent): void {
+    this.#ended.push(event);
+  }
+
+  /** What ended sections have kept of a lead since its last deletion in this batch. */
+  keptOf(leadId: string): records.EventsIngested[] {
+    const since = this.#ended.findLastIndex(
+      ({ type, payload }) => type === 'LeadDeleted' && payload.lead_id === leadId,
+    );
+    return this.#ended
+      .slice(since + 1)
+      .flatMap(({ type, payload }) =>
+        type === 'EventsIngested' && payload.lead_id === leadId ? [payload] : [],
+      );
+  }
+
+  decision(): IntakeDecision {
+    return { events: this.#ended, commands: this.commands, replies: this.replies };
+  }
+}
