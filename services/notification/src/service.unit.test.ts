@@ -1,0 +1,28 @@
+// The table of contents: the service is made of its capabilities alone, and stores nothing that is not made at its start.
+import { expect, test } from '@jest/globals';
+import { notificationCollections, notificationService, type NotificationDependencies } from './service.js';
+
+/** Nothing is opened here, so nothing is needed. */
+const nothing = { configuration: {}, firing: {}, delivery: {}, sealing: {} } as NotificationDependencies;
+const service = notificationService(nothing);
+
+test('every collection that a capability stores is made when the service starts', () => {
+  expect(notificationCollections).toEqual(expect.arrayContaining([...service.collections]));
+});
+
+test('in a batch, configurations decide before secrets are sealed anew', () => {
+  expect(service.capabilities.map(({ name }) => name)).toEqual([
+    'firing',
+    'configuration',
+    'resealing',
+    'delivery',
+  ]);
+});
+
+test('the service reads its commands, the events of scoring and those of ingest', () => {
+  expect(Object.keys(service.inputs).sort()).toEqual([
+    'ingest.events',
+    'notification.commands',
+    'scoring.events',
+  ]);
+});
