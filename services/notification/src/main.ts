@@ -1,5 +1,5 @@
 // The notification service: its processor of channels, triggers, firings and deliveries, the explanations that
-// notifications give, and the query port over what it has folded.
+// notifications give, and the query port over its read models.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';

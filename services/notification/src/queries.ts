@@ -14,16 +14,16 @@ import type { LevelReader } from './levels/reader.js';
 
 export interface QueriesDependencies {
   readModel: ReadModel;
-  /** Simulations wait for what is on it, and those of sequences read events from it. */
+  /** Simulations wait until its records are folded, and those of sequences read events from it. */
   log: EventLog;
   configurations: ConfigurationReader;
   levels: LevelReader;
   now: () => Date;
 }
 
-/** What a simulation looks at before it says that it is truncated: less than the time that the gateway waits. */
+/** Limits beyond which a simulation says that it is truncated; the time is less than the gateway waits. */
 const history: HistoryBounds = { timeMs: 5_000, events: 200_000 };
-/** How long a simulation waits for what was decided just now. */
+/** How long a simulation waits for the newest decisions, in milliseconds. */
 const catchUpMs = 3_000;
 
 export function notificationQueries({

@@ -1,4 +1,4 @@
-// What capabilities and queries read of the service's own read models, shared by the partitions of a process.
+// Readers of the service's own read models, for capabilities and queries; the partitions of a process share them.
 import type { EventLog } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { createConfigurationReader, type ConfigurationReader } from './configuration/reader.js';

@@ -1,4 +1,4 @@
-// The notification service's table of contents: its capabilities, what they need and store, and how it batches.
+// The notification service's table of contents: its capabilities, their dependencies and collections, and the size of a batch.
 import { capabilitiesOf } from '@lead-scoring/capability';
 import { explanationCollections } from '@lead-scoring/explanations';
 import { configurationCapability, type ConfigurationDependencies } from './configuration/capability.js';
@@ -11,7 +11,7 @@ import type { FiringOptions } from './firing/partition.js';
 import { firingCollections } from './firing/store.js';
 import { resealingCapability, type ResealingDependencies } from './resealing/capability.js';
 
-/** What the processor stores, and what the projector of explanations does. */
+/** Collections of the processor and of the projector of explanations. */
 export const notificationCollections = [
   ...configurationCollections,
   ...firingCollections,
@@ -37,11 +37,11 @@ export function notificationService({ sealing, ...dependencies }: NotificationDe
       deliveryCapability(dependencies.delivery),
     ],
     {
-      // Most records concern no trigger: many are looked at together. With more, who is behind would fall further behind.
+      // Most records concern no trigger: many are looked at together. With larger batches a late processor falls further behind.
       maxRecordsPerBatch: 2_000,
       maxBytesPerBatch: 1024 * 1024,
       decidesTogether: true,
-      // What scoring makes of ingest's events comes a moment after them.
+      // Scoring's decisions on ingest's events come a moment after the events.
       patienceMs: { 'ingest.events': 150 },
       // The states of leads change with nearly every event; half a minute of them is folded in a few seconds.
       storeEveryMs: 30_000,

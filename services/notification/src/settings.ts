@@ -1,10 +1,10 @@
-// What the service takes from its environment, beyond what every service takes.
+// The service's own settings, beyond those of every service.
 import { commonConfiguration, exchangeableSecret, setting } from '@lead-scoring/service';
 import { z } from 'zod';
 import { deliverySettings } from './delivery/settings.js';
 
 export const notificationConfiguration = commonConfiguration.extend({
-  /** Opens what the gateway has sealed; tokens of links are made from it. The gateway has the same. */
+  /** Opens the secrets that the gateway has sealed; tokens of links are made from it. The gateway has the same. */
   ...exchangeableSecret('SEALING_SECRET'),
   /** Where browsers open share links: the gateway, as its callers see it. Without it messages carry no links. */
   APP_URL: setting.baseUrl.optional(),

@@ -1,4 +1,4 @@
-// The share links that go with what is told of firings, one for each. A link's token is made whenever it is needed, and is
+// The share links in notifications, one for each firing. A link's token is made whenever it is needed, and is
 // on no topic, in no database and in no log.
 import { shareFieldsOf, shareUrlOf } from '@lead-scoring/contracts';
 import type { Sealing } from '@lead-scoring/service';
@@ -6,7 +6,7 @@ import type { Sealing } from '@lead-scoring/service';
 export interface ShareLink {
   token: string;
   url: string;
-  /** What of the token may be recorded. */
+  /** The parts of the token that may be recorded. */
   fields: ReturnType<typeof shareFieldsOf>;
 }
 

@@ -5,12 +5,12 @@ import { shownAddress } from './destination-model.js';
 import type { Channel, MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from './state.js';
 
 export type ChannelAnswer = routeDeclarations.NotificationChannel;
-/** How a channel takes what it is sent. */
+/** Whether a channel takes notifications. */
 export type ChannelCondition = Pick<ChannelAnswer, 'status' | 'paused_reason' | 'last_error'>;
 /** Leads for which a trigger is silent for now. */
 export type Suppression = NonNullable<routeDeclarations.MilestoneTriggerAnswer['suppressed']>;
 
-/** What is known of a trigger beside its definition. */
+/** The state of a trigger beside its definition. */
 export interface TriggerCondition {
   suppressed?: Suppression | undefined;
   /** The OU's, as they are now. */

@@ -75,7 +75,7 @@ export function configurationCapability({ destinations, levels }: ConfigurationD
 
 /**
  * Tells a channel's partition to look at the channel anew, also when nothing has changed: a caller that replaces a paused
- * channel wants it delivered to. Of a deleted channel, what waits is then discarded at once.
+ * channel wants it delivered to. The waiting notifications of a deleted channel are then discarded at once.
  */
 function toChannelOf(command: ConfigurationCommand, after: NotificationConfiguration): OutgoingRecord[] {
   if (command.type !== 'ReplaceChannel' && command.type !== 'DeleteChannel') return [];

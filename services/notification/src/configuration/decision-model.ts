@@ -1,4 +1,4 @@
-// How a decision on a configuration says what it comes to, and the limits that all of them keep.
+// The outcomes of decisions on a configuration, and the limits that every decision keeps.
 import type { ConfigurationDecision, ConfigurationEvent, Refusal } from './messages.js';
 import type { NotificationConfiguration } from './state.js';
 

@@ -1,4 +1,5 @@
-// Where a channel sends: what of its secrets was sent, what is kept, and what of an address may be shown.
+// A channel's destination: the secrets that a command brings, the secrets that the channel keeps, and the parts of an address
+// that may be shown.
 import { shownPartsOf, shownUrl, type records, type ShownUrl, type Warning } from '@lead-scoring/contracts';
 import type { Refusal } from './messages.js';
 import type { Channel } from './state.js';
@@ -6,13 +7,13 @@ import type { Channel } from './state.js';
 export interface DestinationCheck {
   /** Why nothing can be sent to the destination, as far as its text tells; null when it can. */
   refusalOf(destination: records.ChannelDestination, channelId: string): Refusal | null;
-  /** What is missing of the service's settings before anything can be sent there. */
+  /** Settings of the service that are missing before anything can be sent there. */
   warningsOf(destination: records.ChannelDestination): Warning[];
 }
 
 type StoredUrl = Extract<records.ChannelDestination, { type: 'webhook' }>['config']['url'];
 
-/** Channels of before have their address in plain text; null for one that is no URL. */
+/** Channels from before addresses were sealed have theirs in plain text; null for one that is no URL. */
 export function shownOf(url: StoredUrl): ShownUrl | null {
   return typeof url === 'string' ? shownPartsOf(url) : url;
 }
@@ -58,7 +59,7 @@ function webhookOf(
   if (!auth_header) return { type: 'webhook', config: { url } };
   const secret = secretOf(auth_header, known?.auth_header);
   if (!secret) return secretNotKept('auth_header');
-  // What was given for one receiver is not sent to another.
+  // A secret that was given for one receiver is not sent to another.
   if ('kept' in auth_header && known && originOf(url) !== originOf(known.url))
     return secretNotKept('auth_header');
   return { type: 'webhook', config: { url, auth_header: secret } };

@@ -1,5 +1,5 @@
-// Whether anything may be sent to a channel's address, as far as its text tells: what its name leads to is looked at
-// whenever something is sent.
+// Whether anything may be sent to a channel's address, as far as its text tells: the host's IP addresses are
+// checked whenever something is sent.
 import { problemTypeOf, type Warning } from '@lead-scoring/contracts';
 import { OutboundRefused, type Outbound } from '@lead-scoring/outbound';
 import type { Sealing } from '@lead-scoring/service';

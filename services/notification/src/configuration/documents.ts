@@ -1,6 +1,6 @@
 // Configurations as stored. Each OU's is folded by the partition that owns the OU, and published whole for all
-// partitions, which decide on leads and deliver with it: what is published never goes back, also while the fold is being
-// rebuilt.
+// partitions, which decide on leads and deliver with it: a published version is never replaced by an older one, also while
+// the fold is being rebuilt.
 import type { PublishedDocument } from '@lead-scoring/capability';
 import type { JsonValue } from '@lead-scoring/contracts';
 import {

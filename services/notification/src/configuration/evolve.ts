@@ -1,4 +1,4 @@
-// Folds what happened to an OU's channels and triggers: pure, the state before is left as it was.
+// Folds the events of an OU's channels and triggers: pure, the state before is left as it was.
 import type { records } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from './messages.js';
 import type { Channel, NotificationConfiguration, Trigger } from './state.js';
@@ -180,7 +180,7 @@ export function looksForTheSame(one: records.TriggerDefinition, other: records.T
   return JSON.stringify(lookedFor(one)) === JSON.stringify(lookedFor(other));
 }
 
-/** What of a trigger decides for which events it fires: neither its name, nor whom it tells, nor whether it is active. */
+/** The fields of a trigger that decide for which events it fires: not its name, its channels, or whether it is active. */
 function lookedFor(trigger: records.TriggerDefinition): unknown {
   switch (trigger.kind) {
     case 'milestone': {

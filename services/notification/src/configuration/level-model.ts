@@ -5,10 +5,10 @@ import { looksForTheSame } from './evolve.js';
 import type { Refusal } from './messages.js';
 import type { Trigger } from './state.js';
 
-/** The OU's levels, for commands on triggers by level; null: what is known of them may be too old to say what is not there. */
+/** The OU's levels, for commands on triggers by level; null: the known levels may be too old to say that one is missing. */
 export type KnownLevels = Levels | null;
 
-/** A trigger that has lost its level keeps it while nothing changes of what it looks for: its name and channels still may. */
+/** A trigger whose level is gone may still get another name or other channels, as long as it looks for the same. */
 export function refusalOfLevel(
   definition: records.TriggerDefinition,
   known: Trigger | undefined,

@@ -1,4 +1,4 @@
-// What asks for a change of a configuration, and what comes of it.
+// The commands on configurations, and their events.
 import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
 
 export type ConfigurationCommand =

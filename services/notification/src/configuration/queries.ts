@@ -1,4 +1,4 @@
-// Channels and triggers as they are in force, with what is known of their deliveries and firings.
+// Channels and triggers as they are in force, with the state of their deliveries and firings.
 import { routes, type TriggerKind } from '@lead-scoring/contracts';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import {
@@ -23,7 +23,7 @@ import type { ConfigurationReader } from './reader.js';
 export interface ConfigurationQueriesDependencies {
   configurations: ConfigurationReader;
   levels: Pick<LevelReader, 'now'>;
-  /** How channels take what they are sent; those of which nothing is known are active. */
+  /** Whether channels take notifications; a channel without an entry is active. */
   conditionsOf: (channelIds: readonly string[]) => Promise<Map<string, ChannelCondition>>;
   /** Leads for which triggers are silent for now. */
   suppressionsOf: (ouId: string, triggerIds: readonly string[]) => Promise<Map<string, Suppression>>;

@@ -1,11 +1,11 @@
-// What commands on channels and triggers are answered with.
+// The answers to commands on channels and triggers.
 import { shownChannel, shownTrigger } from './answers-model.js';
 import type { DestinationCheck } from './destination-model.js';
 import type { KnownLevels } from './level-model.js';
 import type { CommandResult, ConfigurationCommand } from './messages.js';
 import type { Channel, NotificationConfiguration } from './state.js';
 
-/** What the command's route answers with, once its events are folded. */
+/** The body of the route's answer, once the command's events are folded. */
 export function resultOf(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,
@@ -57,7 +57,7 @@ function decided<Resource>(resource: Resource | undefined): Resource {
   return resource;
 }
 
-/** A resource is JSON; what its declared type leaves optional is absent, never undefined. */
+/** A resource is JSON; an optional field without a value is absent, never undefined. */
 function asResult(resource: object): CommandResult {
   return Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== undefined));
 }

@@ -9,7 +9,7 @@ export interface Channel {
   destination: records.ChannelDestination;
   signing: {
     key_id: string;
-    /** Sealed; undefined for a channel of before, until its secrets are sealed anew. */
+    /** Sealed; undefined for a channel from before secrets were stored, until its secrets are sealed anew. */
     secret?: string | undefined;
     /** Signs beside the other until then. */
     previous: { key_id: string; secret?: string | undefined; valid_until: string } | null;
@@ -17,7 +17,7 @@ export interface Channel {
   version: number;
   created_at: string;
   updated_at: string;
-  /** Who made the latest change; undefined: not known. */
+  /** The actor of the latest change; undefined: not known. */
   changed_by?: Actor | undefined;
 }
 
@@ -26,13 +26,13 @@ interface TriggerState {
   ou_id: string;
   version: number;
   /**
-   * The configuration's version since which the trigger looks for what it looks for now. Progress, cooldown and
+   * The configuration's version since which the trigger looks for the same events as now. Progress, cooldown and
    * re-arming from before do not count; another name, other channels, or a pause change nothing of it.
    */
   since: number;
   created_at: string;
   updated_at: string;
-  /** Who made the latest change; undefined: not known. */
+  /** The actor of the latest change; undefined: not known. */
   changed_by?: Actor | undefined;
 }
 

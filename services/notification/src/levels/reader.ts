@@ -1,5 +1,5 @@
 // The OUs' engagement levels as triggers look at them: from the service's own fold of scoring's configurations. It may be a
-// moment behind what scoring decides with and what callers have seen, and is waited for then.
+// moment behind the levels that scoring decides with and that callers have seen; readers then wait for it.
 import {
   emptyLevelHistory,
   levelsAsOf,
@@ -58,7 +58,7 @@ export function createLevelReader(readModel: ReadModel, catchUp: CatchUp): Level
       if (behind().length > 0) await read(behind());
       const missing = behind();
       if (missing.length > 0) {
-        // What scoring decided with was recorded before: once all is folded, it is there.
+        // Scoring recorded its configuration before it decided with it: once all is folded, it is there.
         if (!(await catchUp(missing)))
           throw new ExplanationsBehind(
             `the levels of ${String(missing.length)} organizational units are not folded as far as scoring decided with them`,

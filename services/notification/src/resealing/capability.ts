@@ -1,5 +1,5 @@
-// Sealing anew as a capability: a step seals so many channels of its partition with the current key. It follows the
-// configurations in the service's list, so that it sees what the same batch has changed of them.
+// Sealing anew as a capability: a step seals the secrets of some channels of its partition with the current key. It follows
+// the configurations in the service's list, so that it sees the changes of the same batch.
 import type {
   Aggregate,
   Capability,
@@ -15,7 +15,7 @@ import { configurations } from '../configuration/documents.js';
 import { resealPartition, type ResealOptions } from './reseal.js';
 
 export interface ResealingDependencies {
-  /** The capability that folds what is sealed anew. */
+  /** The capability that folds `ChannelResealed`. */
   configuration: Aggregate<ConfigurationShape>;
   sealing: ResealOptions['sealing'];
 }
@@ -47,7 +47,7 @@ class OpenResealing implements OpenCapability {
     batch: readonly IncomingRecord[],
   ): Promise<CapabilityDecision> {
     const { readModel, partition } = this.scope;
-    // What this batch has changed is not stored yet.
+    // The changes of this batch are not stored yet.
     const changing = new Map(this.#configuration.decidedIn(batch));
     const events: OutgoingRecord[] = [];
     const replies: Reply[] = [];

@@ -2,7 +2,7 @@
 import { signingContext, type records } from '@lead-scoring/contracts';
 import type { Channel } from '../configuration/state.js';
 
-/** What of the sealing is needed to seal anew: @lead-scoring/service's Sealing has it. */
+/** The functions that sealing anew needs: @lead-scoring/service's Sealing has them. */
 export interface Resealing {
   seal(text: string, context: string): string;
   unseal(sealed: string, context: string): string;
@@ -25,7 +25,7 @@ export function countsOf(channel: Channel, sealing: Pick<Resealing, 'standingOf'
   return counts;
 }
 
-/** The event that seals the channel's secrets anew; what no key opens stays as it is. */
+/** The event that seals the channel's secrets anew; a secret that no key opens stays as it is. */
 export function resealed(channel: Channel, sealing: Resealing, at: string): records.ChannelResealed {
   const anew = (sealed: string, context: string): string =>
     sealing.standingOf(sealed, context) === 'superseded'

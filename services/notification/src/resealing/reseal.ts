@@ -1,5 +1,5 @@
-// Seals the secrets of a partition's channels with the current key, so many channels at a time, and counts what is left:
-// the previous key may go when nothing is. docs/runbooks/secrets.md
+// Seals the secrets of some channels of a partition with the current key, and counts the secrets under each key: the previous
+// key may go when no secret needs it. docs/runbooks/secrets.md
 import type { records } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type Collection } from '@lead-scoring/read-model';
 import { toConfiguration, type ConfigurationDocument } from '../configuration/documents.js';
@@ -20,7 +20,7 @@ export interface ResealedPartition {
   events: records.ChannelResealed[];
   /** By OU. */
   changed: Map<string, NotificationConfiguration>;
-  /** What there is afterwards. */
+  /** The count of secrets afterwards. */
   result: records.ResealResult;
 }
 

@@ -101,7 +101,7 @@ export async function startRig({
     service,
     happen: (...events) => rig.deliver('notification', events),
     documents: async (of) => {
-      // The explanations rest between batches: what triggers have decided on may not be in them yet.
+      // The explanations rest between batches: records that triggers have decided on may not be in them yet.
       if (!(await catchUp())) throw new Error('the explanations are not folded in time');
       return rig.documents(of);
     },
