@@ -70,30 +70,41 @@ export function createPublishedStates<State>(
   const { maximumKept = defaultMaximumKept } = options;
   const collection = readModel.collection(options.collection);
   const kept = new Map<string, State>();
-  const keptVersion = (id: string) => {
-    const state = kept.get(id);
-    return state === undefined ? 0 : options.versionOf(state);
-  };
+  const newer = (known: State | undefined, other: State): State =>
+    known !== undefined && options.versionOf(known) >= options.versionOf(other) ? known : other;
 
-  async function refresh(wanted: readonly string[]): Promise<void> {
+  /** @returns the newest states of those that are published */
+  async function newest(wanted: readonly string[]): Promise<ReadonlyMap<string, State>> {
     const found = await findFields(collection, wanted.map(uuidToBinary), ['version']);
-    const changed = found.flatMap(({ _id, version }) => {
+    // Another load may drop them from the kept ones before this one ends.
+    const states = new Map<string, State>();
+    const changed: Binary[] = [];
+    for (const { _id, version } of found) {
       const id = binaryToUuid(_id);
-      return version > keptVersion(id) ? [id] : [];
-    });
-    for (const document of await findByIds(collection, changed.map(uuidToBinary))) {
+      const known = kept.get(id);
+      if (known !== undefined) states.set(id, known);
+      if (known === undefined || version > options.versionOf(known)) changed.push(_id);
+    }
+    for (const document of await findByIds(collection, changed)) {
       const id = binaryToUuid(document._id);
       // Another load may have brought a newer one in the meantime.
-      if (document.version > keptVersion(id)) kept.set(id, options.toState(document));
+      const state = newer(kept.get(id), options.toState(document));
+      kept.set(id, state);
+      states.set(id, state);
     }
+    return states;
   }
 
   return {
     load: async (ids) => {
       const wanted = [...new Set(ids)];
-      if (wanted.length > 0) await refresh(wanted);
-      const loaded = new Map(wanted.map((id) => [id, kept.get(id) ?? options.initial(id)]));
-      for (const [id, state] of loaded) kept.set(id, state);
+      const states = await newest(wanted);
+      const loaded = new Map<string, State>();
+      for (const id of wanted) {
+        const state = newer(kept.get(id), states.get(id) ?? options.initial(id));
+        kept.set(id, state);
+        loaded.set(id, state);
+      }
       if (kept.size > maximumKept) for (const id of kept.keys()) if (!loaded.has(id)) kept.delete(id);
       return loaded;
     },
