@@ -67,14 +67,17 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
     }));
     const stored = await this.load(events.map(({ event }) => declaration.keyOf(event)));
     const changed = new Map<string, ChangedState<Shape['state'], Shape['event']>>();
+    const eventsOf = new Map<string, { event: Shape['event']; offset: number }[]>();
     for (const { event, offset } of events) {
       const key = declaration.keyOf(event);
       const known = changed.get(key) ?? stored.get(key) ?? null;
       // Folded already, before a crash.
       if (known && this.#isFolded(known, event, offset)) continue;
       const state = declaration.evolve(known ? known.state : declaration.initial(key), event, offset);
-      const before = changed.get(key)?.events ?? [];
-      changed.set(key, { key, state, offset, events: [...before, { event, offset }] });
+      const changes = eventsOf.get(key) ?? [];
+      changes.push({ event, offset });
+      eventsOf.set(key, changes);
+      changed.set(key, { key, state, offset, events: changes });
     }
     await this.#storage.write([...changed.values()]);
     // Only what is stored is in the cache, so it is never ahead of what is stored.
