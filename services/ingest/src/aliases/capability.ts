@@ -1,4 +1,5 @@
-// Redirects and claims of aliases as a projection. It has in memory what intake decides with, as it is stored.
+// Redirects and claims of aliases as a projection. Its memory, which is never ahead of what is stored, is what `intake` looks
+// leads and aliases up in.
 import { projection, type OpenCapability, type PartitionScope } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
@@ -70,7 +71,7 @@ export class Aliases implements OpenCapability {
     return { ...known, counts };
   }
 
-  /** So that the first batch need not wait for it. */
+  /** Reads what is few before anything is decided, so that the first batch does not wait for it. */
   caughtUp(): Promise<void> {
     return this.#known.load();
   }

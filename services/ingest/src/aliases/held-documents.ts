@@ -1,11 +1,11 @@
-// What a partition has in memory of a collection: all of it where that is little, otherwise the answers to what was asked for
+// Documents of one collection and partition in memory: all of them where they are few, otherwise those that were looked up
 // last.
 import { createStateCache, type StateCache } from '@lead-scoring/read-model';
 
 export interface HeldLimits {
-  /** Up to so many documents are held whole, so that no batch looks for any. */
+  /** Up to how many documents all are kept in memory, so that no batch reads any. */
   heldWhole: number;
-  /** So many answers are remembered, that there is none included. */
+  /** How many look-ups are remembered, those that found nothing included. */
   remembered: number;
 }
 

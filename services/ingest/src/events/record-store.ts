@@ -57,7 +57,7 @@ export class RecordStore {
     await Promise.all([insertMissing(this.#records, recorded), insertMissing(this.#known, known)]);
   }
 
-  /** Ids under which events were counted at another lead, which was deleted. */
+  /** Stores ids of events that were counted at another lead, which was deleted. */
   async remember(remembered: readonly records.EventsRemembered[]): Promise<void> {
     const known = remembered.flatMap(({ lead_id, event_ids }) =>
       event_ids.map((id): KnownEventDocument => ({
@@ -76,7 +76,7 @@ export class RecordStore {
 
   /**
    * Deletes the records of a lead before an offset, some at a time.
-   * @param first what is done with each of these before they are deleted
+   * @param first called with some records before they are deleted
    */
   async delete(
     leadId: string,

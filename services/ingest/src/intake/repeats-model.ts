@@ -6,13 +6,13 @@ import { eventKey, type StoredRepeats } from './state.js';
 
 type ChunkEvent = records.ChunkEvent;
 
-/** Under which an event is looked for; null where it cannot come again. */
+/** The key under which an event is looked for; null where the event cannot come again. */
 export function repeatKeyOf({ may_repeat, lead_id, id }: ChunkEvent): string | null {
   return may_repeat === true ? eventKey(lead_id, id) : null;
 }
 
 export class BatchRepeats {
-  /** By `repeatKeyOf`; null where what was sent is not at hand. */
+  /** Events kept in this batch, by `repeatKeyOf`; null where only the id is known. */
   readonly #kept = new Map<string, { event: ChunkEvent; received_at: string } | null>();
   /** By batch. */
   readonly #dropped = new Map<string, records.RepeatsDropped>();
@@ -27,7 +27,7 @@ export class BatchRepeats {
     this.#kept.set(key, { event, received_at });
   }
 
-  /** Events that were counted at another lead. */
+  /** Notes events that were counted at another lead. */
   remember({ lead_id, event_ids }: records.RememberEvents): void {
     for (const id of event_ids) this.#kept.set(eventKey(lead_id, id), null);
   }
