@@ -9,7 +9,8 @@ import { healthAnswer } from './delivery/answers.js';
 import { deliveriesOfFirings, deliveryQueries, readChannelHealth } from './delivery/queries.js';
 import { createCatchUp, explanationsProjector } from './firing/explanations.js';
 import { firingQueries, suppressionsOf } from './firing/queries.js';
-import { createIngestedSince, type HistoryBounds } from './firing/simulate.js';
+import type { HistoryBounds } from './firing/history-examination.js';
+import { createIngestedSince } from './firing/simulate.js';
 import type { LevelReader } from './levels/reader.js';
 
 export interface QueriesDependencies {

@@ -8,7 +8,7 @@ import type { DeliveryOptions } from './delivery/partition.js';
 import { deliveryCollections } from './delivery/store.js';
 import { firingCapability } from './firing/capability.js';
 import type { FiringOptions } from './firing/partition.js';
-import { firingCollections } from './firing/store.js';
+import { firingCollections } from './firing/documents.js';
 import { resealingCapability, type ResealingDependencies } from './resealing/capability.js';
 
 /** Collections of the processor and of the projector of explanations. */

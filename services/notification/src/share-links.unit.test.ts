@@ -9,7 +9,7 @@ import {
 import { createSealing } from '@lead-scoring/service';
 import fc from 'fast-check';
 import { linkToSend, withLink } from './delivery/sent-link.js';
-import type { FiredEvent } from './firing/events.js';
+import type { FiredEvent } from './firing/messages.js';
 import { requestsOf, shareOf } from './firing/notification-model.js';
 import { createShareLinks, type ShareLinks } from './share-links.js';
 import { firedPayload } from './testing/delivery-builders.js';

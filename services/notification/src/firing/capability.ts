@@ -1,9 +1,9 @@
 // Firing as a capability: leads' events make triggers fire, and channels are sent notifications of it.
 import { policy, type PartitionScope } from '@lead-scoring/capability';
 import { firingInputs } from '../inputs.js';
-import { firingRecords } from './events.js';
+import { firingRecords } from './messages.js';
 import { openFiring, type FiringOptions } from './partition.js';
-import { firingCollections } from './store.js';
+import { firingCollections } from './documents.js';
 
 export function firingCapability(options: FiringOptions) {
   return policy({

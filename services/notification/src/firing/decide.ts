@@ -2,14 +2,14 @@
 // own state and the configuration as it is when this is decided.
 import { heldInRange, type records } from '@lead-scoring/contracts';
 import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
-import type { Deletion, FiringDraft, Source } from './events.js';
+import type { Deletion, FiringDraft, Source } from './messages.js';
 import { evolveLead } from './evolve.js';
 import { isRearmedBy } from './milestone-model.js';
 import { findSequence } from './sequence-model.js';
 import type { LeadState } from './state.js';
 import { findSurge } from './surge-model.js';
 import type { CompiledMilestone, CompiledTriggers } from './trigger-model.js';
-import { beginTurn, type FiringDecision, type Turn } from './turn-model.js';
+import { Turn, type FiringDecision } from './turn-model.js';
 
 /** Whether anything can come of a decision on scores: if not, the lead's state need not be known. */
 export function concernsScored(scored: records.LeadScored, triggers: CompiledTriggers): boolean {
@@ -34,7 +34,7 @@ export function decideScored(
   triggers: CompiledTriggers,
 ): FiringDecision {
   if (source.offset <= state.seen[source.topic]) return { events: [], state };
-  const turn = beginTurn(state, triggers, source, scored.decided_at);
+  const turn = new Turn(state, triggers, source, scored.decided_at);
   for (const { event, points, before, after } of pathOf(scored)) {
     if (event && scored.fire_triggers) {
       const cause = { event, before, after };
@@ -59,7 +59,7 @@ export function decideIngested(
   triggers: CompiledTriggers,
 ): FiringDecision {
   if (source.offset <= state.seen[source.topic] || !ingested.fire_triggers) return { events: [], state };
-  const turn = beginTurn(state, triggers, source, ingested.received_at);
+  const turn = new Turn(state, triggers, source, ingested.received_at);
   for (const event of ingested.events)
     for (const { trigger, steps } of matchesOf(event, triggers)) advance(turn, trigger, event, steps);
   return turn.end();

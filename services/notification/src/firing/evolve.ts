@@ -1,6 +1,6 @@
 // Folds what triggers made of a lead's events: pure.
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
-import type { FiringDraft, Source } from './events.js';
+import type { FiringDraft, Source } from './messages.js';
 import { forgetLead } from './forget-model.js';
 import { noMemory, type LeadState, type TriggerMemory } from './state.js';
 import { remember } from './timeline-model.js';

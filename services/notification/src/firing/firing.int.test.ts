@@ -49,8 +49,9 @@ import { createExplanations, explanationsProjector } from './explanations.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
 import { openFiring, type FiringPartition } from './partition.js';
 import { firingQueries, suppressionsOf } from './queries.js';
-import { previewSurge, simulateMilestone, simulateSequence, simulateSurge } from './simulate.js';
-import { firingCollections } from './store.js';
+import { previewSurge } from './preview-surge.js';
+import { simulateMilestone, simulateSequence, simulateSurge } from './simulate.js';
+import { firingCollections } from './documents.js';
 import { createTriggerReader } from './trigger-reader.js';
 
 const partition = 0;

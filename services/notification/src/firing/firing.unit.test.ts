@@ -27,7 +27,7 @@ import {
 } from '../testing/firing-builders.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
 import { lineOf, type Levels } from '../levels/line-model.js';
-import type { FiringDraft } from './events.js';
+import type { FiringDraft } from './messages.js';
 import { evolveLead } from './evolve.js';
 import { initialLeadState, type LeadState } from './state.js';
 import { compileTriggers } from './trigger-model.js';

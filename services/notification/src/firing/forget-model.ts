@@ -1,7 +1,7 @@
 // What is left of a lead's state when the lead is deleted, and what of the recorded is of the lead that was: pure. Scoring
 // and ingest each tell of a deletion in their own order, so the records of each topic are parted at that topic's own place.
 import type { records } from '@lead-scoring/contracts';
-import type { Source } from './events.js';
+import type { Source } from './messages.js';
 import type { LeadState } from './state.js';
 
 /** Whether what was recorded because of a record is forgotten with a deletion: an earlier one of the same topic told of it. */

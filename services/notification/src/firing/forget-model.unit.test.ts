@@ -23,7 +23,7 @@ import {
   type Act,
 } from '../testing/firing-builders.js';
 import { decideDeletion, decideIngested, decideScored } from './decide.js';
-import { isFired, type Deletion, type FiringDraft, type Source } from './events.js';
+import { isFired, type Deletion, type FiringDraft, type Source } from './messages.js';
 import { evolveLead } from './evolve.js';
 import { isEnded, isExplained } from './forget-model.js';
 import { initialLeadState, type LeadState } from './state.js';

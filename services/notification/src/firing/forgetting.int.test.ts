@@ -37,7 +37,7 @@ import {
   sequence,
 } from '../testing/firing-builders.js';
 import { decideDeletion, decideIngested, decideScored } from './decide.js';
-import { firingRecords, isFired, type FiringDraft, type FiringEvent } from './events.js';
+import { firingRecords, isFired, type FiringDraft, type FiringEvent } from './messages.js';
 import { evolveLead } from './evolve.js';
 import { explanationsProjector } from './explanations.js';
 import { isEnded } from './forget-model.js';
@@ -45,7 +45,7 @@ import { describeFiring } from './notification-model.js';
 import { openFiring } from './partition.js';
 import { simulateSequence } from './simulate.js';
 import { initialLeadState, type LeadState } from './state.js';
-import { firingCollections } from './store.js';
+import { firingCollections } from './documents.js';
 import { compileTriggers } from './trigger-model.js';
 
 const partition = 0;

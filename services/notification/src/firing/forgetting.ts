@@ -1,5 +1,5 @@
-// Firings as stored, when the lead that they tell of is deleted: which they are, and whom they told. They are looked through
-// one after the other, however many there are.
+// Stored firings of a lead that was deleted: finds them, the channels that were told of them, and deletes them. Firings are
+// read as a stream, so their number does not matter.
 import type { records } from '@lead-scoring/contracts';
 import {
   deleteByIds,
@@ -9,37 +9,46 @@ import {
   type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { isFired, isForgetting, type FiredDraft, type FiringDraft, type Source } from './events.js';
+import { isFired, isForgetting, type FiredDraft, type FiringDraft, type Source } from './messages.js';
 import { isEnded } from './forget-model.js';
 import type { LeadState } from './state.js';
-import { firedEvents, suppressionKey, suppressions } from './store.js';
+import { firedEvents, suppressionKey, suppressions } from './documents.js';
 
-type Fired = Pick<FiredDraft['payload'], 'ou_id' | 'lead_id' | 'source' | 'channel_ids'>;
+type Firing = Pick<FiredDraft['payload'], 'ou_id' | 'lead_id' | 'source' | 'channel_ids'>;
 /** The deletion that a firing is forgotten with; of several the first. */
-type FindEnd = (fired: Fired) => records.LeadForgotten | undefined;
+type FindEnd = (firing: Firing) => records.LeadForgotten | undefined;
+
+export interface ForgottenLead {
+  /** The state before the event that forgets the lead. */
+  readonly before: LeadState;
+  /** The topic that told of the deletion. */
+  readonly topic: Source['topic'];
+  /** Of the event that forgets the lead. */
+  readonly offset: number;
+}
 
 /** Leads whose firings are looked for in one call. */
 const leadsAtOnce = 500;
 const firingsAtOnce = 500;
 
-/** What is to be sent for each deletion among these drafts: a command for each channel that was told of the lead. */
+/** By payload of each deletion among these drafts, a command for each channel that was told of the lead. */
 export async function forgettingsOf(
   readModel: ReadModel,
   drafts: readonly FiringDraft[],
 ): Promise<Map<FiringDraft['payload'], records.ForgetLead[]>> {
   const forgotten = forgottenIn(drafts);
   if (forgotten.length === 0) return new Map();
-  const told = new Map(forgotten.map((end) => [end, new Set<string>()]));
+  const channelsByEnd = new Map(forgotten.map((end) => [end, new Set<string>()]));
   const endOf = endsOf(forgotten);
-  const tell = (fired: Fired) => {
-    const end = endOf(fired);
-    for (const id of fired.channel_ids) if (end) told.get(end)?.add(id);
+  const addChannels = (firing: Firing) => {
+    const end = endOf(firing);
+    for (const id of firing.channel_ids) if (end) channelsByEnd.get(end)?.add(id);
   };
-  await visitFirings(readModel, forgotten, tell);
-  // What is decided together with the deletion is not stored yet.
-  for (const draft of drafts) if (isFired(draft)) tell(draft.payload);
+  await visitFirings(readModel, forgotten, addChannels);
+  // Firings that are decided together with the deletion are not stored yet.
+  for (const draft of drafts) if (isFired(draft)) addChannels(draft.payload);
   return new Map(
-    [...told].map(([end, channels]) => {
+    [...channelsByEnd].map(([end, channels]) => {
       const { ou_id, lead_id, source, at } = end;
       const commands = [...channels].map((channel_id) => ({
         ou_id,
@@ -59,16 +68,16 @@ export async function deleteFirings(readModel: ReadModel, events: readonly Firin
   if (forgotten.length === 0) return;
   const endOf = endsOf(forgotten);
   const ids: Binary[] = [];
-  await visitFirings(readModel, forgotten, (fired, id) => {
-    if (endOf(fired)) ids.push(id);
+  await visitFirings(readModel, forgotten, (firing, id) => {
+    if (endOf(firing)) ids.push(id);
   });
   await deleteByIds(readModel.collection(firedEvents), ids);
 }
 
-/** Deletes what says that triggers are silent for a lead, unless they have fallen silent for it again since. */
+/** Deletes the silences of triggers for these leads, except those that began after the lead was forgotten. */
 export async function deleteSuppressions(
   readModel: ReadModel,
-  forgotten: readonly { before: LeadState; topic: Source['topic']; offset: number }[],
+  forgotten: readonly ForgottenLead[],
 ): Promise<void> {
   for (const { before, topic, offset } of forgotten) {
     const keys = [...before.memories]
@@ -96,7 +105,7 @@ function endsOf(forgotten: readonly records.LeadForgotten[]): FindEnd {
 async function visitFirings(
   readModel: ReadModel,
   forgotten: readonly records.LeadForgotten[],
-  visit: (fired: Fired, id: Binary) => void,
+  visit: (firing: Firing, id: Binary) => void,
 ): Promise<void> {
   const leads = [...new Set(forgotten.map(({ lead_id }) => lead_id))].map(uuidToBinary);
   for (let from = 0; from < leads.length; from += leadsAtOnce)
@@ -107,6 +116,6 @@ async function visitFirings(
           { lead: { $in: leads.slice(from, from + leadsAtOnce) } },
           { projection: { json: 1 }, batchSize: firingsAtOnce },
         );
-      for await (const { _id, json } of found) visit(readJson(json) as unknown as Fired, _id);
+      for await (const { _id, json } of found) visit(readJson(json) as unknown as Firing, _id);
     });
 }

@@ -9,7 +9,7 @@ import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../test
 import { createLevelReader } from '../levels/reader.js';
 import { createCatchUp, createExplanations, createExplanationsProjector } from './explanations.js';
 import { openFiring } from './partition.js';
-import { firingCollections } from './store.js';
+import { firingCollections } from './documents.js';
 import { createTriggerReader } from './trigger-reader.js';
 
 const name = 'notification';

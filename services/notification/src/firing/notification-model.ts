@@ -12,7 +12,7 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
 import type { ShareLink } from '../share-links.js';
-import type { FiredDraft, FiredEvent, Source } from './events.js';
+import type { FiredDraft, FiredEvent, Source } from './messages.js';
 
 /** Fields of a lead that are told where events gave them. */
 export type ToldFields = Pick<NotifiedLead, 'company' | 'title' | 'owner'>;

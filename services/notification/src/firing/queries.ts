@@ -22,16 +22,10 @@ import type { ConfigurationReader } from '../configuration/reader.js';
 import { isByLevel } from '../configuration/state.js';
 import type { LevelReader } from '../levels/reader.js';
 import type { CatchUp } from './explanations.js';
-import {
-  previewSurge,
-  simulateMilestone,
-  simulateSequence,
-  simulateSurge,
-  type HistoryBounds,
-  type IngestedSince,
-  type Range,
-} from './simulate.js';
-import { firedEvents, suppressions, type FiredDocument } from './store.js';
+import { firedEvents, suppressions, type FiredDocument } from './documents.js';
+import type { HistoryBounds, Range } from './history-examination.js';
+import { previewSurge } from './preview-surge.js';
+import { simulateMilestone, simulateSequence, simulateSurge, type IngestedSince } from './simulate.js';
 
 type Delivery = routeDeclarations.MilestoneEvent['deliveries'][number];
 

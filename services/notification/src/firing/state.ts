@@ -1,5 +1,5 @@
 // What triggers remember of a lead: the fold of their own events, and of nothing else.
-import type { Source } from './events.js';
+import type { Source } from './messages.js';
 import type { Timed, Timeline } from './timeline-model.js';
 
 /** An event that satisfied steps of a sequence and was not yet used for a firing. */

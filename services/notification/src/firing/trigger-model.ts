@@ -1,12 +1,14 @@
-// A configuration made ready for evaluating: triggers by event type, and milestones by their thresholds, so that an event
-// meets only those that are concerned with its type and with the way of the score. Made once per version of a configuration
-// and list of levels.
+// A configuration compiled for evaluation: triggers by event type, and milestones by their thresholds, so that an event meets
+// only triggers of its type and milestones that its score crosses. Compiled once per version of a configuration and list of
+// levels.
 import { compileFilters, eventTypeKey, type MetadataTest } from '@lead-scoring/contracts';
-import type {
-  MilestoneTrigger,
-  NotificationConfiguration,
-  SequenceTrigger,
-  SurgeTrigger,
+import {
+  emptyNotificationConfiguration,
+  type MilestoneTrigger,
+  type NotificationConfiguration,
+  type SequenceTrigger,
+  type SurgeTrigger,
+  type Trigger,
 } from '../configuration/state.js';
 import { lineOf, type Levels, type Line } from '../levels/line-model.js';
 import { isCrossed, rearmBoundOf } from './milestone-model.js';
@@ -48,61 +50,8 @@ export interface CompiledTriggers {
 
 /** @param levels where milestones by level lie; those of a level that is not among them are left out */
 export function compileTriggers(configuration: NotificationConfiguration, levels: Levels): CompiledTriggers {
-  const active = [...configuration.triggers.values()].filter((trigger) => trigger.active);
-  const placed = [...configuration.triggers.values()].flatMap((trigger): CompiledMilestone[] => {
-    const line = trigger.kind === 'milestone' ? lineOf(trigger, levels) : null;
-    return trigger.kind === 'milestone' && line ? [{ trigger, line }] : [];
-  });
-  /** With the key of the type that each is about; null: all types. */
-  const milestones = placed
-    .filter(({ trigger }) => trigger.active)
-    .map((milestone) => ({
-      milestone,
-      key: milestone.trigger.event_type === undefined ? null : eventTypeKey(milestone.trigger.event_type),
-    }));
-  const surges = active
-    .filter((trigger) => trigger.kind === 'surge')
-    .map((trigger) => ({
-      trigger,
-      key: trigger.event_type === null ? null : eventTypeKey(trigger.event_type),
-    }));
-  const sequences = active
-    .filter((trigger) => trigger.kind === 'sequence')
-    .map((trigger) => ({
-      trigger,
-      steps: trigger.steps.map(({ event_type, attribute_filters }, step) => ({
-        key: eventTypeKey(event_type),
-        step,
-        filters: compileFilters(attribute_filters),
-      })),
-    }));
-  const named = new Set([
-    ...[...milestones, ...surges].map(({ key }) => key),
-    ...sequences.flatMap(({ steps }) => steps.map(({ key }) => key)),
-  ]);
-  const ofType = (wanted: string | null): TriggersOfType => {
-    const isConcerned = ({ key }: { key: string | null }) => key === null || key === wanted;
-    const concerned = surges.filter(isConcerned).map(({ trigger }) => trigger);
-    return {
-      crossed: findCrossed(milestones.filter(isConcerned).map(({ milestone }) => milestone)),
-      surges: concerned,
-      surgeWindowSeconds: Math.max(0, ...concerned.map(({ window_seconds }) => window_seconds)),
-      sequences: sequences
-        .map(({ trigger, steps }) => ({ trigger, steps: steps.filter(({ key }) => key === wanted) }))
-        .filter(({ steps }) => steps.length > 0)
-        .map(({ trigger, steps }) => ({ trigger, steps, places: steps.map(({ step }) => step) })),
-    };
-  };
-  const ofUnnamedTypes = ofType(null);
-  const byKey = new Map<string, TriggersOfType>();
-  const ofKey = (key: string): TriggersOfType => {
-    const known = byKey.get(key);
-    if (known) return known;
-    if (!named.has(key)) return ofUnnamedTypes;
-    const triggers = ofType(key);
-    byKey.set(key, triggers);
-    return triggers;
-  };
+  const placed = placedMilestones(configuration, levels);
+  const ofKey = createTriggersByType(keyedTriggers(configuration, placed));
   const rearmed = new Map(
     placed.flatMap((milestone) =>
       rearmBoundOf(milestone.line) === null ? [] : [[milestone.trigger.id, milestone]],
@@ -114,6 +63,99 @@ export function compileTriggers(configuration: NotificationConfiguration, levels
     of: (eventType) => ofKey(eventTypeKey(eventType)),
     rearmed,
     passesRearmBound: (before, after) => countUpTo(bounds, before) !== countUpTo(bounds, after),
+  };
+}
+
+/** The trigger as if it were the only one, switched on, and always there. */
+export function compileAlone(trigger: Trigger, levels: Levels = []): CompiledTriggers {
+  const configuration = emptyNotificationConfiguration(trigger.ou_id);
+  const created_at = new Date(0).toISOString();
+  const there = { ...trigger, active: true, since: 0, created_at, channel_ids: [] };
+  return compileTriggers({ ...configuration, triggers: new Map([[trigger.id, there]]) }, levels);
+}
+
+/** Milestones whose threshold is known, switched on or not. */
+function placedMilestones({ triggers }: NotificationConfiguration, levels: Levels): CompiledMilestone[] {
+  return [...triggers.values()].flatMap((trigger): CompiledMilestone[] => {
+    const line = trigger.kind === 'milestone' ? lineOf(trigger, levels) : null;
+    return trigger.kind === 'milestone' && line ? [{ trigger, line }] : [];
+  });
+}
+
+/** Active triggers, each with the key of the event type that it is about; null: all types. */
+interface KeyedTriggers {
+  readonly milestones: readonly { readonly milestone: CompiledMilestone; readonly key: string | null }[];
+  readonly surges: readonly { readonly trigger: SurgeTrigger; readonly key: string | null }[];
+  readonly sequences: readonly {
+    readonly trigger: SequenceTrigger;
+    readonly steps: readonly (CompiledStep & { readonly key: string })[];
+  }[];
+}
+
+function keyedTriggers(
+  configuration: NotificationConfiguration,
+  placed: readonly CompiledMilestone[],
+): KeyedTriggers {
+  const active = [...configuration.triggers.values()].filter((trigger) => trigger.active);
+  return {
+    milestones: placed
+      .filter(({ trigger }) => trigger.active)
+      .map((milestone) => ({
+        milestone,
+        key: milestone.trigger.event_type === undefined ? null : eventTypeKey(milestone.trigger.event_type),
+      })),
+    surges: active
+      .filter((trigger) => trigger.kind === 'surge')
+      .map((trigger) => ({
+        trigger,
+        key: trigger.event_type === null ? null : eventTypeKey(trigger.event_type),
+      })),
+    sequences: active
+      .filter((trigger) => trigger.kind === 'sequence')
+      .map((trigger) => ({
+        trigger,
+        steps: trigger.steps.map(({ event_type, attribute_filters }, step) => ({
+          key: eventTypeKey(event_type),
+          step,
+          filters: compileFilters(attribute_filters),
+        })),
+      })),
+  };
+}
+
+/** Finds the triggers of a type by its key; all types that no trigger names share one entry. */
+function createTriggersByType(keyed: KeyedTriggers): (key: string) => TriggersOfType {
+  const named = new Set([
+    ...[...keyed.milestones, ...keyed.surges].map(({ key }) => key),
+    ...keyed.sequences.flatMap(({ steps }) => steps.map(({ key }) => key)),
+  ]);
+  const ofUnnamedTypes = triggersOfType(keyed, null);
+  const byKey = new Map<string, TriggersOfType>();
+  return (key) => {
+    const known = byKey.get(key);
+    if (known) return known;
+    if (!named.has(key)) return ofUnnamedTypes;
+    const triggers = triggersOfType(keyed, key);
+    byKey.set(key, triggers);
+    return triggers;
+  };
+}
+
+/** @param wanted null: a type that no trigger names */
+function triggersOfType(
+  { milestones, surges, sequences }: KeyedTriggers,
+  wanted: string | null,
+): TriggersOfType {
+  const isConcerned = ({ key }: { key: string | null }) => key === null || key === wanted;
+  const concerned = surges.filter(isConcerned).map(({ trigger }) => trigger);
+  return {
+    crossed: findCrossed(milestones.filter(isConcerned).map(({ milestone }) => milestone)),
+    surges: concerned,
+    surgeWindowSeconds: Math.max(0, ...concerned.map(({ window_seconds }) => window_seconds)),
+    sequences: sequences
+      .map(({ trigger, steps }) => ({ trigger, steps: steps.filter(({ key }) => key === wanted) }))
+      .filter(({ steps }) => steps.length > 0)
+      .map(({ trigger, steps }) => ({ trigger, steps, places: steps.map(({ step }) => step) })),
   };
 }
 

@@ -1,8 +1,8 @@
-// One record's turn: what is decided on it so far, and the lead's state as that leaves it. What was observed is gathered,
-// and told before whatever follows from it, so that folding what is told gives the state that was decided with.
+// One record's turn: what is decided on it so far, and the lead's state as that leaves it. Observations are gathered into one
+// event, which comes before the events that follow from them: folding the events gives the state that was decided with.
 import { eventTypeKey, firingIdOf, type records } from '@lead-scoring/contracts';
 import type { SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
-import type { FiredDraft, FiringDraft, Source } from './events.js';
+import type { FiredDraft, FiringDraft, Source } from './messages.js';
 import { evolveLead, rememberedFirings, withGain, withMatch } from './evolve.js';
 import { noMemory, type Gain, type LeadState, type StepMatch, type TriggerMemory } from './state.js';
 import type { CompiledTriggers } from './trigger-model.js';
@@ -27,59 +27,45 @@ type ObservedGain = records.ActivityObserved['gains'][number];
 type ObservedMatch = records.ActivityObserved['steps'][number];
 
 /** What all firings say, whatever the trigger's kind. */
-type Fired = Omit<Extract<FiredDraft, { type: 'SequenceFired' }>['payload'], 'trigger' | 'steps'> & {
+type FiringBase = Omit<Extract<FiredDraft, { type: 'SequenceFired' }>['payload'], 'trigger' | 'steps'> & {
   trigger: { id: string; name: string };
 };
 
-export interface Turn {
-  /** What the trigger remembers of the lead since it looks for what it looks for now. */
-  memoryOf(trigger: Trigger): TriggerMemory;
-  /** Milestones that have fired and were not re-armed. */
-  disarmed(): string[];
-  /** By event time. */
-  gainsFor(trigger: SurgeTrigger): readonly Gain[];
-  /** By event time. */
-  matchesFor(trigger: SequenceTrigger): readonly StepMatch[];
-  isSilent(trigger: Trigger): boolean;
-  gained(gain: ObservedGain): void;
-  matched(match: ObservedMatch): void;
-  rearm(trigger: Trigger, score: number): void;
-  /** Unless the trigger is silent for the lead; one that fires too often falls silent instead. */
-  fire(trigger: Trigger, cause: records.ScoredEvent, drafted: (fired: Fired) => FiredDraft): void;
-  end(): FiringDecision;
+interface TurnBase {
+  readonly ou_id: string;
+  readonly lead_id: string;
+  readonly configuration_version: number;
+  readonly source: Source;
 }
 
-export function beginTurn(
-  before: LeadState,
-  { version }: CompiledTriggers,
-  source: Source,
-  at: string,
-): Turn {
-  const { ou_id, lead_id } = before;
-  const now = Date.parse(at);
-  const decided = { ou_id, lead_id, configuration_version: version, source };
-  const observed = { ...decided, at };
-  const events: FiringDraft[] = [];
-  let state = before;
-  let gains: ObservedGain[] = [];
-  let steps: ObservedMatch[] = [];
+export class Turn {
+  /** What all events of the turn say. */
+  readonly #base: TurnBase;
+  readonly #observed: TurnBase & { at: string };
+  readonly #now: number;
+  readonly #events: FiringDraft[] = [];
+  #state: LeadState;
+  /** Observations that are in the state, and not in an event yet. */
+  #gains: ObservedGain[] = [];
+  #steps: ObservedMatch[] = [];
 
-  /** What is in the state already, told. */
-  const tellObserved = () => {
-    if (gains.length + steps.length === 0) return;
-    events.push({ type: 'ActivityObserved', payload: { ...observed, gains, steps } });
-    state = evolveLead(state, { type: 'ActivityObserved', payload: { ...observed, gains: [], steps: [] } });
-    gains = [];
-    steps = [];
-  };
-  const happen = (event: FiringDraft) => {
-    tellObserved();
-    events.push(event);
-    state = evolveLead(state, event);
-  };
+  /** @param at the record's time */
+  constructor(
+    before: LeadState,
+    { version }: CompiledTriggers,
+    source: Source,
+    private readonly at: string,
+  ) {
+    const { ou_id, lead_id } = before;
+    this.#base = { ou_id, lead_id, configuration_version: version, source };
+    this.#observed = { ...this.#base, at };
+    this.#now = Date.parse(at);
+    this.#state = before;
+  }
 
-  const memoryOf = ({ id, since }: Trigger): TriggerMemory => {
-    const memory = state.memories.get(id);
+  /** What the trigger remembers of the lead since it looks for what it looks for now. */
+  memoryOf({ id, since }: Trigger): TriggerMemory {
+    const memory = this.#state.memories.get(id);
     if (!memory) return noMemory;
     const { fired, disarmed, suppressed } = memory;
     return {
@@ -87,82 +73,125 @@ export function beginTurn(
       disarmed: disarmed !== null && disarmed >= since ? disarmed : null,
       suppressed: suppressed && suppressed.configuration_version >= since ? suppressed : null,
     };
-  };
-  const isSilent = (trigger: Trigger): boolean => {
+  }
+
+  /** Milestones that have fired and were not re-armed. */
+  disarmed(): string[] {
+    return [...this.#state.memories].flatMap(([id, { disarmed }]) => (disarmed === null ? [] : [id]));
+  }
+
+  /** By event time. */
+  gainsFor({ event_type, since }: SurgeTrigger): readonly Gain[] {
+    const { gains } = this.#state;
+    const timelines = event_type === null ? [...gains.values()] : [gains.get(eventTypeKey(event_type))];
+    const entries = timelines
+      .flatMap((timeline) => timeline?.entries ?? [])
+      .filter(({ configuration_version }) => configuration_version >= since);
+    return timelines.length > 1 ? entries.sort((a, b) => a.at - b.at) : entries;
+  }
+
+  /** By event time. */
+  matchesFor({ id, since }: SequenceTrigger): readonly StepMatch[] {
+    const entries = this.#state.matches.get(id)?.entries ?? [];
+    return entries.filter(({ configuration_version }) => configuration_version >= since);
+  }
+
+  isSilent(trigger: Trigger): boolean {
     // The backlog of a service that starts late is no news.
-    if (now < Date.parse(trigger.created_at) - clockToleranceMs) return true;
-    const { fired, suppressed } = memoryOf(trigger);
+    if (this.#now < Date.parse(trigger.created_at) - clockToleranceMs) return true;
+    const { fired, suppressed } = this.memoryOf(trigger);
     const last = fired.at(-1);
     return (
-      (suppressed !== null && now < suppressed.until) ||
-      (last !== undefined && now < last.at + cooldownSecondsOf(trigger) * 1_000)
+      (suppressed !== null && this.#now < suppressed.until) ||
+      (last !== undefined && this.#now < last.at + cooldownSecondsOf(trigger) * 1_000)
     );
-  };
+  }
 
-  return {
-    memoryOf,
-    isSilent,
-    disarmed: () => [...state.memories].flatMap(([id, { disarmed }]) => (disarmed === null ? [] : [id])),
-    gainsFor: ({ event_type, since }) => {
-      const timelines =
-        event_type === null ? [...state.gains.values()] : [state.gains.get(eventTypeKey(event_type))];
-      const entries = timelines
-        .flatMap((timeline) => timeline?.entries ?? [])
-        .filter(({ configuration_version }) => configuration_version >= since);
-      return timelines.length > 1 ? entries.sort((a, b) => a.at - b.at) : entries;
-    },
-    matchesFor: ({ id, since }) =>
-      (state.matches.get(id)?.entries ?? []).filter(
-        ({ configuration_version }) => configuration_version >= since,
-      ),
-    gained: (gain) => {
-      gains.push(gain);
-      state = withGain(state, gain, observed);
-      if (gains.length >= maximumObserved) tellObserved();
-    },
-    matched: (match) => {
-      steps.push(match);
-      state = withMatch(state, match, observed);
-      if (steps.length >= maximumObserved) tellObserved();
-    },
-    rearm: ({ id }, score) => {
-      happen({ type: 'TriggerRearmed', payload: { ...decided, trigger_id: id, score, at } });
-    },
-    fire: (trigger, { event_id, event_type, timestamp, matches }, drafted) => {
-      if (isSilent(trigger)) return;
-      const { id, name, kind } = trigger;
-      const recently = memoryOf(trigger).fired.filter((one) => one.at > now - flood.windowSeconds * 1_000);
-      if (recently.length >= flood.firings) {
-        happen({
-          type: 'TriggerSuppressed',
-          payload: {
-            ...decided,
-            trigger: { id, name, kind },
-            firings: recently.length,
-            window_seconds: flood.windowSeconds,
-            at,
-            until: new Date(now + flood.silenceSeconds * 1_000).toISOString(),
-          },
-        });
-        return;
-      }
-      const rule_ids = [...new Set(matches.map(({ rule_id }) => rule_id))].slice(0, maximumRuleIds);
-      happen(
-        drafted({
-          ...decided,
-          firing_id: firingIdOf(id, lead_id, event_id),
-          fired_at: at,
-          trigger: { id, name },
-          cause: { event_id, event_type, timestamp, rule_ids },
-          channel_ids: trigger.channel_ids,
-        }),
-      );
-    },
-    end: () => {
-      tellObserved();
-      return { events, state };
-    },
-  };
+  gained(gain: ObservedGain): void {
+    this.#gains.push(gain);
+    this.#state = withGain(this.#state, gain, this.#observed);
+    if (this.#gains.length >= maximumObserved) this.#recordObserved();
+  }
+
+  matched(match: ObservedMatch): void {
+    this.#steps.push(match);
+    this.#state = withMatch(this.#state, match, this.#observed);
+    if (this.#steps.length >= maximumObserved) this.#recordObserved();
+  }
+
+  rearm({ id }: Trigger, score: number): void {
+    this.#happen({
+      type: 'TriggerRearmed',
+      payload: { ...this.#base, trigger_id: id, score, at: this.at },
+    });
+  }
+
+  /** Unless the trigger is silent for the lead; one that fires too often falls silent instead. */
+  fire(
+    trigger: Trigger,
+    { event_id, event_type, timestamp, matches }: records.ScoredEvent,
+    drafted: (firing: FiringBase) => FiredDraft,
+  ): void {
+    if (this.isSilent(trigger)) return;
+    const earliest = this.#now - flood.windowSeconds * 1_000;
+    const recent = this.memoryOf(trigger).fired.filter(({ at }) => at > earliest);
+    if (recent.length >= flood.firings) {
+      this.#suppress(trigger, recent.length);
+      return;
+    }
+    const { id, name, channel_ids } = trigger;
+    const rule_ids = [...new Set(matches.map(({ rule_id }) => rule_id))].slice(0, maximumRuleIds);
+    this.#happen(
+      drafted({
+        ...this.#base,
+        firing_id: firingIdOf(id, this.#base.lead_id, event_id),
+        fired_at: this.at,
+        trigger: { id, name },
+        cause: { event_id, event_type, timestamp, rule_ids },
+        channel_ids,
+      }),
+    );
+  }
+
+  #suppress({ id, name, kind }: Trigger, firings: number): void {
+    this.#happen({
+      type: 'TriggerSuppressed',
+      payload: {
+        ...this.#base,
+        trigger: { id, name, kind },
+        firings,
+        window_seconds: flood.windowSeconds,
+        at: this.at,
+        until: new Date(this.#now + flood.silenceSeconds * 1_000).toISOString(),
+      },
+    });
+  }
+
+  #happen(event: FiringDraft): void {
+    this.#recordObserved();
+    this.#events.push(event);
+    this.#state = evolveLead(this.#state, event);
+  }
+
+  /** Puts the observations into an event; the state has them already. */
+  #recordObserved(): void {
+    if (this.#gains.length + this.#steps.length === 0) return;
+    this.#events.push({
+      type: 'ActivityObserved',
+      payload: { ...this.#observed, gains: this.#gains, steps: this.#steps },
+    });
+    this.#state = evolveLead(this.#state, {
+      type: 'ActivityObserved',
+      payload: { ...this.#observed, gains: [], steps: [] },
+    });
+    this.#gains = [];
+    this.#steps = [];
+  }
+
+  end(): FiringDecision {
+    this.#recordObserved();
+    return { events: this.#events, state: this.#state };
+  }
 }
 
 function cooldownSecondsOf(trigger: Trigger): number {

@@ -8,7 +8,7 @@ import {
   type SurgeTrigger,
   type Trigger,
 } from '../configuration/state.js';
-import type { FiringDraft, Source } from '../firing/events.js';
+import type { FiringDraft, Source } from '../firing/messages.js';
 import type { Levels } from '../levels/line-model.js';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';

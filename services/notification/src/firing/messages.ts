@@ -1,7 +1,8 @@
-// What triggers make of a lead's events: as recorded, and as decided before the lead is described.
+// The events of firing: as recorded, and as drafts that are decided before the lead is described.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
 
-type Untold<Payload> = Omit<Payload, 'lead' | 'level' | 'top_drivers'>;
+/** A firing's payload before the lead is described. */
+type Undescribed<Payload> = Omit<Payload, 'lead' | 'level' | 'top_drivers'>;
 
 export type FiredEvent =
   | { type: 'MilestoneFired'; payload: records.MilestoneFired }
@@ -34,9 +35,9 @@ export function firingEventOf(record: RecordedEvent): FiringEvent | null {
 
 /** A firing without what only the explanation of the lead's score says; a sequence learns the score from there too. */
 export type FiredDraft =
-  | { type: 'MilestoneFired'; payload: Untold<records.MilestoneFired> }
-  | { type: 'SequenceFired'; payload: Omit<Untold<records.SequenceFired>, 'score' | 'previous_score'> }
-  | { type: 'SurgeFired'; payload: Untold<records.SurgeFired> };
+  | { type: 'MilestoneFired'; payload: Undescribed<records.MilestoneFired> }
+  | { type: 'SequenceFired'; payload: Omit<Undescribed<records.SequenceFired>, 'score' | 'previous_score'> }
+  | { type: 'SurgeFired'; payload: Undescribed<records.SurgeFired> };
 
 export type FiringDraft = FiredDraft | OtherEvent;
 

@@ -1,4 +1,4 @@
-// What firing stores: what triggers remember of each lead, what has fired, and which triggers are silent for a lead.
+// The documents of firing: what triggers remember of each lead, firings, and silences of triggers for a lead.
 import type { records, TriggerKind } from '@lead-scoring/contracts';
 import { leadKey } from '@lead-scoring/explanations';
 import {
@@ -8,7 +8,7 @@ import {
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import type { FiredEvent } from './events.js';
+import type { FiredEvent } from './messages.js';
 import type { LeadState } from './state.js';
 import { packState, unpackState } from './state-text.js';
 

@@ -1,0 +1,120 @@
+// Records of scoring and ingest about leads, each with what the triggers of its OU decide on it.
+import type { Alias, records } from '@lead-scoring/contracts';
+import { takenOf, type IncomingRecord } from '@lead-scoring/event-log';
+import { offsetToNumber } from '@lead-scoring/read-model';
+import { firingInputs } from '../inputs.js';
+import type { LeadName } from './accounts.js';
+import { concernsIngested, concernsScored, decideDeletion, decideIngested, decideScored } from './decide.js';
+import type { Deletion, Source } from './messages.js';
+import type { LeadState } from './state.js';
+import type { TriggerReader, TriggersOf } from './trigger-reader.js';
+import type { FiringDecision } from './turn-model.js';
+
+/** A record that may make triggers of its OU do something. */
+export interface LeadRecord extends LeadName {
+  readonly source: Source;
+  readonly aliases: readonly Alias[];
+  readonly fields?: records.LeadScored['fields'];
+  decide(state: LeadState): FiringDecision;
+}
+
+type TakenRecord = NonNullable<ReturnType<typeof takenByFiring>>;
+
+function takenByFiring(record: IncomingRecord) {
+  return (
+    takenOf('scoring.events', firingInputs['scoring.events'], record) ??
+    takenOf('ingest.events', firingInputs['ingest.events'], record)
+  );
+}
+
+/** The records that concern triggers; the states of all other leads need not be loaded. */
+export async function findLeadRecords(
+  incoming: readonly IncomingRecord[],
+  triggers: TriggerReader,
+): Promise<ReadonlyMap<IncomingRecord, LeadRecord>> {
+  const found = new Map<IncomingRecord, LeadRecord>();
+  const taken = incoming.flatMap((record) => takenByFiring(record) ?? []);
+  if (taken.length === 0) return found;
+  const triggersOf = await triggers.load(versionsIn(taken));
+  for (const record of taken) {
+    const leadRecord = leadRecordOf(record, triggersOf);
+    if (leadRecord) found.set(record, leadRecord);
+  }
+  return found;
+}
+
+/** By OU, the versions of scoring's configuration that its scores were decided with. */
+function versionsIn(taken: readonly TakenRecord[]): ReadonlyMap<string, ReadonlySet<number>> {
+  const byOu = new Map<string, Set<number>>();
+  for (const { type, payload } of taken) {
+    const versions = byOu.get(payload.ou_id) ?? new Set<number>();
+    byOu.set(payload.ou_id, versions);
+    if (type === 'LeadScored') versions.add(payload.configuration_version);
+  }
+  return byOu;
+}
+
+function leadRecordOf(record: TakenRecord, triggersOf: TriggersOf): LeadRecord | null {
+  switch (record.type) {
+    case 'LeadScored':
+      return scoredRecord(record.payload, sourceOf('scoring.events', record), triggersOf);
+    case 'EventsIngested':
+      return ingestedRecord(record.payload, sourceOf('ingest.events', record), triggersOf);
+    case 'LeadRemoved': {
+      const deletion = { ...record.payload, at: record.payload.removed_at };
+      return deletionRecord(deletion, sourceOf('scoring.events', record), triggersOf);
+    }
+    case 'LeadDeleted': {
+      const deletion = { ...record.payload, at: record.payload.deleted_at };
+      return deletionRecord(deletion, sourceOf('ingest.events', record), triggersOf);
+    }
+  }
+}
+
+function scoredRecord(
+  payload: records.LeadScored,
+  source: Source,
+  triggersOf: TriggersOf,
+): LeadRecord | null {
+  const triggers = triggersOf(payload.ou_id, payload.configuration_version);
+  if (!concernsScored(payload, triggers)) return null;
+  return {
+    ...leadIn(payload),
+    source,
+    decide: (state) => decideScored(payload, source, state, triggers),
+  };
+}
+
+function ingestedRecord(
+  payload: records.EventsIngested,
+  source: Source,
+  triggersOf: TriggersOf,
+): LeadRecord | null {
+  const triggers = triggersOf(payload.ou_id);
+  if (!concernsIngested(payload, triggers)) return null;
+  return {
+    ...leadIn(payload),
+    source,
+    decide: (state) => decideIngested(payload, source, state, triggers),
+  };
+}
+
+function deletionRecord(deletion: Deletion, source: Source, triggersOf: TriggersOf): LeadRecord {
+  const { ou_id, lead_id } = deletion;
+  const isWatched = triggersOf(ou_id).version > 0;
+  return {
+    ou_id,
+    lead_id,
+    aliases: [],
+    source,
+    decide: (state) => decideDeletion(deletion, source, state, isWatched),
+  };
+}
+
+function leadIn({ ou_id, lead_id, aliases, fields }: records.LeadScored | records.EventsIngested) {
+  return { ou_id, lead_id, aliases, fields };
+}
+
+function sourceOf(topic: Source['topic'], { partition, offset }: IncomingRecord): Source {
+  return { topic, partition, offset: offsetToNumber(offset) };
+}

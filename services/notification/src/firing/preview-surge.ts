@@ -1,0 +1,71 @@
+// Which leads a surge trigger would match now.
+import { heldInRange, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import type { ExplanationReader } from '@lead-scoring/explanations';
+import type { SurgeTrigger } from '../configuration/state.js';
+import { HistoryExamination, maximumListed, type HistoryBounds, type Range } from './history-examination.js';
+import { compileAlone, type CompiledTriggers } from './trigger-model.js';
+
+/** What a lead gained within the window, and its score as of the last decision that was looked at. */
+interface WindowGain {
+  readonly gained: number;
+  readonly from: string;
+  readonly to: string;
+  readonly score: number;
+}
+
+/** Leads whose points of the window that ends now reach the threshold; points and score as far as is looked at. */
+export async function previewSurge(
+  explanations: ExplanationReader,
+  trigger: SurgeTrigger,
+  now: Date,
+  bounds: HistoryBounds,
+): Promise<routeDeclarations.SurgePreview> {
+  const range = {
+    from: new Date(now.getTime() - trigger.window_seconds * 1_000).toISOString(),
+    to: new Date(now.getTime() + 1).toISOString(),
+  };
+  const triggers = compileAlone(trigger);
+  const examination = new HistoryExamination<'SurgeFired'>(range, bounds);
+  const gains = new Map<string, WindowGain>();
+  for await (const { lead_id, score, scored_events } of explanations.decisionsOf(trigger.ou_id)) {
+    if (!examination.goesOn(lead_id, scored_events)) break;
+    const gain = gainWith(gains.get(lead_id), scored_events, range, triggers);
+    // The score counts also where the decision gave nothing within the window.
+    if (gain) gains.set(lead_id, { ...gain, score });
+  }
+  const { leads_examined, truncated } = examination.end();
+  const matching = [...gains]
+    .filter(([, { gained }]) => gained >= trigger.threshold)
+    .sort(([a, { gained: most }], [b, { gained: less }]) => less - most || (a < b ? -1 : 1));
+  const listed = matching.slice(0, maximumListed);
+  const names = await explanations.names(
+    trigger.ou_id,
+    listed.map(([id]) => id),
+  );
+  return {
+    data: listed.map(([id, window]) => ({ lead: { id, name: names.get(id) ?? id }, ...window })),
+    total: matching.length,
+    leads_examined,
+    truncated,
+  };
+}
+
+function gainWith(
+  before: Omit<WindowGain, 'score'> | undefined,
+  events: readonly records.ScoredEvent[],
+  range: Range,
+  triggers: CompiledTriggers,
+): Omit<WindowGain, 'score'> | undefined {
+  let gain = before;
+  for (const { event_type, timestamp, matches } of events) {
+    if (timestamp < range.from || timestamp >= range.to) continue;
+    if (triggers.of(event_type).surges.length === 0) continue;
+    const known = gain ?? { gained: 0, from: timestamp, to: timestamp };
+    gain = {
+      gained: heldInRange(matches.reduce((sum, { points }) => sum + points, known.gained)),
+      from: timestamp < known.from ? timestamp : known.from,
+      to: timestamp > known.to ? timestamp : known.to,
+    };
+  }
+  return gain;
+}
