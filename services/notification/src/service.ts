@@ -5,7 +5,7 @@ import { configurationCapability, type ConfigurationDependencies } from './confi
 import { configurationCollections } from './configuration/documents.js';
 import { deliveryCapability } from './delivery/capability.js';
 import type { DeliveryOptions } from './delivery/partition.js';
-import { deliveryCollections } from './delivery/store.js';
+import { deliveryCollections } from './delivery/documents.js';
 import { firingCapability } from './firing/capability.js';
 import type { FiringOptions } from './firing/partition.js';
 import { firingCollections } from './firing/documents.js';

@@ -6,7 +6,7 @@ import type {
   ForgettingEvent,
   NotificationEvent,
   RedeliveryEvent,
-} from './events.js';
+} from './messages.js';
 import { delayAfter, failuresUntilPaused, type DeliveryPolicy } from './schedule-model.js';
 import { isTest, type AttemptOutcome, type Caller, type ChannelHealth, type Notification } from './state.js';
 
@@ -59,65 +59,81 @@ export function decideAttempt(
   policy: DeliveryPolicy,
 ): DeliveryEvent[] {
   if (notification?.status !== 'pending' || command.attempt !== notification.attempts + 1) return [];
-  const { outcome, reason = 'internal', retry_after_seconds, ...attempt } = command;
-  const { ou_id, channel_id, notification_id, attempted_at, detail } = command;
-  const ended = Date.parse(attempted_at) + command.duration_ms;
-  const at = new Date(ended).toISOString();
-
-  switch (outcome) {
+  switch (command.outcome) {
     case 'cancelled':
-      return [attempted('cancelled')];
+      return [attempted(command, 'cancelled')];
     case 'delivered':
-      return [attempted('delivered'), ...resume()];
+      return [attempted(command, 'delivered'), ...resumeAfter(command, health)];
     case 'failed':
-      return [failed(notification), ...(attempt.deferred ? resume() : pause())];
+      return [
+        failed(command, notification, health, policy),
+        ...(command.deferred ? resumeAfter(command, health) : pauseAfter(command, health, policy)),
+      ];
   }
+}
 
-  function attempted(becomes: AttemptOutcome, nextAttemptAt?: string): NotificationEvent {
-    return {
-      type: 'NotificationAttempted',
-      payload: {
-        ...attempt,
-        outcome: becomes,
-        ...(outcome === 'failed' && { reason }),
-        ...(nextAttemptAt !== undefined && { next_attempt_at: nextAttemptAt }),
-      },
-    };
-  }
+function attempted(
+  command: records.RecordAttempt,
+  becomes: AttemptOutcome,
+  nextAttemptAt?: string,
+): NotificationEvent {
+  const { outcome, reason = 'internal', retry_after_seconds: _, ...attempt } = command;
+  return {
+    type: 'NotificationAttempted',
+    payload: {
+      ...attempt,
+      outcome: becomes,
+      ...(outcome === 'failed' && { reason }),
+      ...(nextAttemptAt !== undefined && { next_attempt_at: nextAttemptAt }),
+    },
+  };
+}
 
-  function failed(pending: Notification): NotificationEvent {
-    if (isTest(pending) || reason === 'rejected') return attempted('failed');
-    // What waits for a paused channel keeps the attempts that it has.
-    if ((health.paused && !attempt.deferred) || reason === 'gone') return attempted('retrying');
-    const delay = delayAfter(policy.schedule, {
-      notification_id,
-      attempt: command.attempt,
-      tries: pending.tries + 1,
-      reason,
-      retry_after_seconds,
-    });
-    return delay === null
-      ? attempted('failed')
-      : attempted('retrying', new Date(ended + delay).toISOString());
-  }
+function failed(
+  command: records.RecordAttempt,
+  pending: Notification,
+  health: ChannelHealth,
+  { schedule }: DeliveryPolicy,
+): NotificationEvent {
+  const { notification_id, attempt, reason = 'internal', retry_after_seconds, deferred } = command;
+  if (isTest(pending) || reason === 'rejected') return attempted(command, 'failed');
+  // A notification for a paused channel keeps the attempts that it has.
+  if ((health.paused && !deferred) || reason === 'gone') return attempted(command, 'retrying');
+  const tries = pending.tries + 1;
+  const delay = delayAfter(schedule, { notification_id, attempt, tries, reason, retry_after_seconds });
+  return delay === null
+    ? attempted(command, 'failed')
+    : attempted(command, 'retrying', new Date(endOf(command) + delay).toISOString());
+}
 
-  /** The destination has taken something. */
-  function resume(): ChannelEvent[] {
-    if (!health.paused) return [];
-    return [{ type: 'ChannelResumed', payload: { ou_id, channel_id, cause: 'success', at } }];
-  }
+/** The destination has taken something. */
+function resumeAfter(command: records.RecordAttempt, health: ChannelHealth): ChannelEvent[] {
+  if (!health.paused) return [];
+  const { ou_id, channel_id } = command;
+  const at = new Date(endOf(command)).toISOString();
+  return [{ type: 'ChannelResumed', payload: { ou_id, channel_id, cause: 'success', at } }];
+}
 
-  function pause(): ChannelEvent[] {
-    if (health.paused || reason === 'internal') return [];
-    const failing_since = health.failing_since ?? attempted_at;
-    const isGivenUp =
-      health.failures + 1 >= failuresUntilPaused && ended - Date.parse(failing_since) >= policy.pauseAfterMs;
-    if (reason !== 'gone' && !isGivenUp) return [];
-    const why = reason === 'gone' ? 'gone' : 'failing';
-    return [
-      { type: 'ChannelPaused', payload: { ou_id, channel_id, reason: why, failing_since, detail, at } },
-    ];
-  }
+function pauseAfter(
+  command: records.RecordAttempt,
+  health: ChannelHealth,
+  { pauseAfterMs }: DeliveryPolicy,
+): ChannelEvent[] {
+  const { ou_id, channel_id, reason = 'internal', attempted_at, detail } = command;
+  if (health.paused || reason === 'internal') return [];
+  const failing_since = health.failing_since ?? attempted_at;
+  const ended = endOf(command);
+  const isGivenUp =
+    health.failures + 1 >= failuresUntilPaused && ended - Date.parse(failing_since) >= pauseAfterMs;
+  if (reason !== 'gone' && !isGivenUp) return [];
+  const why = reason === 'gone' ? 'gone' : 'failing';
+  const at = new Date(ended).toISOString();
+  return [{ type: 'ChannelPaused', payload: { ou_id, channel_id, reason: why, failing_since, detail, at } }];
+}
+
+/** Milliseconds since 1970. */
+function endOf({ attempted_at, duration_ms }: records.RecordAttempt): number {
+  return Date.parse(attempted_at) + duration_ms;
 }
 
 /** A channel that is not paused stays as it is. */

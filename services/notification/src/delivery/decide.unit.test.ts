@@ -21,7 +21,7 @@ import {
   decideTest,
   testResultOf,
 } from './decide.js';
-import { notificationsIn, type DeliveryEvent } from './events.js';
+import { notificationsIn, type DeliveryEvent } from './messages.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
 import { publishedPolicy } from './schedule-model.js';
 import { healthyChannel, type ChannelHealth, type Notification } from './state.js';

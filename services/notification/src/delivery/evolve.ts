@@ -1,5 +1,5 @@
 // Folds what happened to notifications and channels: pure.
-import type { DeliveryEvent } from './events.js';
+import type { DeliveryEvent } from './messages.js';
 import { isForgotten } from './forget-model.js';
 import { healthyChannel, type ChannelHealth, type Notification } from './state.js';
 

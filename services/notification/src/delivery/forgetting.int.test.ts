@@ -13,7 +13,7 @@ import {
   startTime,
 } from '../testing/delivery-builders.js';
 import { decideAttempt, decideForgetting, decideRedelivery, decideRequest } from './decide.js';
-import type { DeliveryEvent } from './events.js';
+import type { DeliveryEvent } from './messages.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
 import { publishedPolicy } from './schedule-model.js';
 import { healthyChannel, type ChannelHealth, type Notification } from './state.js';

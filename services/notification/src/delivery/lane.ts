@@ -1,15 +1,15 @@
 // What waits for one channel, in hand: a bounded part of it, in the order in which it is to be sent.
 import type { ChannelHealth } from './state.js';
 import { nothingSpent, type Spent } from './limits.js';
-import type { Waiting } from './store.js';
+import type { WaitingNotification } from './waiting-notification.js';
 
 export interface Lane {
   readonly channel_id: string;
   readonly ou_id: string;
   /** Ordered by time, then by place in the log. */
-  entries: Waiting[];
+  entries: WaitingNotification[];
   /** Tests wait for nothing. */
-  tests: Waiting[];
+  tests: WaitingNotification[];
   /** The store may have more than is in hand, all of it later. */
   more: boolean;
   /** Attempts whose end is not on the log. */
@@ -44,12 +44,12 @@ export function emptyLane(channelId: string, ouId: string): Lane {
   };
 }
 
-function comesBefore(a: Waiting, b: Waiting): boolean {
+function comesBefore(a: WaitingNotification, b: WaitingNotification): boolean {
   return a.due === b.due ? a.offset < b.offset : a.due < b.due;
 }
 
 /** Puts it in its place; what is beyond the bound is left to the store. */
-export function putIn(lane: Lane, waiting: Waiting): void {
+export function putIn(lane: Lane, waiting: WaitingNotification): void {
   if (waiting.test) {
     lane.tests.push(waiting);
     return;
@@ -78,7 +78,7 @@ export function takeOut(lane: Lane, notificationId: string): void {
 }
 
 export function isInHand(lane: Lane, notificationId: string): boolean {
-  const is = ({ notification_id }: Waiting) => notification_id === notificationId;
+  const is = ({ notification_id }: WaitingNotification) => notification_id === notificationId;
   return lane.entries.some(is) || lane.tests.some(is);
 }
 
@@ -94,7 +94,7 @@ export function isIdle(lane: Lane): boolean {
 }
 
 /** The first that is due and of whose lead nothing is under way. */
-export function firstDue(lane: Lane, now: number): Waiting | null {
+export function firstDue(lane: Lane, now: number): WaitingNotification | null {
   for (const entry of lane.entries) {
     if (entry.due > now) return null;
     if (entry.lead_id === null || !lane.leads.has(entry.lead_id)) return entry;

@@ -11,7 +11,6 @@ import {
 } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import { attemptAnswer, deliveryAnswer } from './answers.js';
-import type { ChannelHealth } from './state.js';
 import {
   attemptsOf,
   channelHealth,
@@ -20,7 +19,8 @@ import {
   toHealth,
   toNotification,
   type DeliveryDocument,
-} from './store.js';
+} from './documents.js';
+import type { ChannelHealth } from './state.js';
 
 const shownAttempts = 100;
 

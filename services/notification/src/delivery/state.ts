@@ -76,3 +76,10 @@ export function firedOf({ payload }: Pick<Notification, 'payload'>): FiredPayloa
 export function isTest({ payload }: Pick<Notification, 'payload'>): boolean {
   return payload.type === 'channel.test';
 }
+
+/** A notification or a channel's health, as far as it is folded. */
+export interface FoldedState<Value> {
+  readonly value: Value;
+  /** Of the last event in it. */
+  readonly offset: number;
+}

@@ -20,7 +20,7 @@ import { deliveryQueries } from '../delivery/queries.js';
 import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule-model.js';
 import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
-import { deliveryCollections } from '../delivery/store.js';
+import { deliveryCollections } from '../delivery/documents.js';
 import { ouId } from './delivery-builders.js';
 
 export interface DeliveryRig extends ServiceRig {

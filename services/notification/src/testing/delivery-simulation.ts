@@ -10,15 +10,15 @@ import {
   decideRequest,
   decideResume,
 } from '../delivery/decide.js';
-import { createDeliverer, type Deliverer } from '../delivery/deliverer.js';
-import { notificationsIn, type DeliveryEvent } from '../delivery/events.js';
+import { Deliverer } from '../delivery/deliverer.js';
+import { notificationsIn, type DeliveryEvent } from '../delivery/messages.js';
 import { evolveHealth, evolveNotification } from '../delivery/evolve.js';
 import { publishedLimits, type ChannelLimits } from '../delivery/limits.js';
 import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule-model.js';
 import type { AttemptResult, DestinationType } from '../delivery/senders/sender.js';
 import { createSlots, type Slots } from '../delivery/slots.js';
 import { healthyChannel, type ChannelHealth, type Notification } from '../delivery/state.js';
-import { waitingOf } from '../delivery/store.js';
+import { waitingOf } from '../delivery/waiting-notification.js';
 import { channelOf, idOf, requestOf } from './delivery-builders.js';
 import { createVirtualClock, settled, type VirtualClock } from './virtual-clock.js';
 
@@ -117,7 +117,7 @@ export function startSimulation({
 
   function open(): Deliverer {
     const own = generation;
-    return createDeliverer(
+    return new Deliverer(
       {
         store: {
           notifications: (ids) =>

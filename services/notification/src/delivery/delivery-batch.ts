@@ -1,0 +1,229 @@
+// One batch of commands: each is decided on with what the commands before it have left.
+import type { JsonValue, records } from '@lead-scoring/contracts';
+import type { IncomingRecord, OutgoingRecord, Reply } from '@lead-scoring/event-log';
+import type { Channel, NotificationConfiguration } from '../configuration/state.js';
+import type { AwaitedTests } from './awaited-tests.js';
+import {
+  decideAttempt,
+  decideForgetting,
+  decideRedelivery,
+  decideRequest,
+  decideResume,
+  decideTest,
+  testResultOf,
+} from './decide.js';
+import type { Deliverer } from './deliverer.js';
+import { evolveHealth, evolveNotification } from './evolve.js';
+import { callerOf, eventRecord, redeliveryRecord, type CommandRecord } from './log-records.js';
+import { notificationsIn, type DeliveryEvent } from './messages.js';
+import type { RedeliveryStep } from './redelivery.js';
+import type { DeliveryPolicy } from './schedule-model.js';
+import { healthyChannel, isTest, type ChannelHealth, type Notification } from './state.js';
+
+/** What the commands of a batch are decided with. */
+export interface BatchContext {
+  /** By id; changed by the batch. */
+  readonly notifications: Map<string, Notification | null>;
+  /** By channel; changed by the batch. */
+  readonly healths: Map<string, ChannelHealth | null>;
+  /** By OU. */
+  readonly configurations: ReadonlyMap<string, NotificationConfiguration>;
+  /** By id, notifications of any partition that are to be delivered once more. */
+  readonly redelivered: ReadonlyMap<string, Notification>;
+  readonly steps: ReadonlyMap<IncomingRecord, RedeliveryStep>;
+}
+
+export interface BatchDependencies {
+  readonly policy: DeliveryPolicy;
+  readonly deliverer: Pick<Deliverer, 'begin' | 'known' | 'look'>;
+  readonly tests: AwaitedTests;
+  /** Names this process as the owner of the partition. */
+  readonly owner: string;
+}
+
+const channelNotFound = {
+  outcome: 'rejected',
+  code: 'notification_channel_not_found',
+  message: 'There is no notification channel with this id in the organizational unit.',
+} as const;
+const deliveryNotFound = {
+  outcome: 'rejected',
+  code: 'delivery_not_found',
+  message: 'There is no delivery with this id in the organizational unit.',
+} as const;
+
+type ChannelName = Pick<ChannelHealth, 'ou_id' | 'channel_id'>;
+
+export class DeliveryBatch {
+  readonly events: OutgoingRecord[] = [];
+  readonly commands: OutgoingRecord[] = [];
+  readonly replies: Reply[] = [];
+  /** To be run in this order once the events are folded. */
+  readonly afterwards: (() => void)[] = [];
+
+  constructor(
+    private readonly context: BatchContext,
+    private readonly dependencies: BatchDependencies,
+  ) {}
+
+  decide(command: CommandRecord): void {
+    switch (command.type) {
+      case 'RequestNotification':
+        this.#requestNotification(command.payload);
+        return;
+      case 'RecordAttempt':
+        this.#recordAttempt(command);
+        return;
+      case 'TestChannel':
+        this.#testChannel(command);
+        return;
+      case 'ResumeChannel':
+        this.#resumeChannel(command);
+        return;
+      case 'RedeliverNotification':
+        this.#redeliverNotification(command);
+        return;
+      case 'RedeliverNotifications':
+        this.#redeliverNotifications(command);
+        return;
+      case 'ForgetLead':
+        this.#happen([decideForgetting(command.payload)]);
+        return;
+      case 'BeginDelivery':
+        this.#beginDelivery(command.payload);
+        return;
+    }
+  }
+
+  #requestNotification(payload: records.RequestNotification): void {
+    this.#happen(decideRequest(payload, this.#notification(payload.notification_id)));
+  }
+
+  /** The outcome of a test is the reply to everybody who asked for the test. */
+  #recordAttempt(command: CommandRecord<'RecordAttempt'>): void {
+    const { deliverer, policy, tests } = this.dependencies;
+    const { payload } = command;
+    const { notification_id } = payload;
+    const before = this.#notification(notification_id);
+    const happened = decideAttempt(payload, before, this.#healthOf(payload), policy);
+    this.#happen(happened);
+    if (happened.length === 0)
+      this.afterwards.push(() => {
+        deliverer.known(payload, notification_id);
+      });
+    const after = this.#notification(notification_id);
+    const result = after && isTest(after) ? testResultOf(after) : null;
+    if (!result) return;
+    for (const to of [command, ...tests.take(notification_id)]) this.#reply(to, done(result));
+  }
+
+  /** The reply to a new test comes with its attempt. */
+  #testChannel(command: CommandRecord<'TestChannel'>): void {
+    const { payload } = command;
+    const { notification_id } = payload;
+    const channel = this.#channelIn(payload);
+    const before = this.#notification(notification_id);
+    const result = before && testResultOf(before);
+    if (result) this.#reply(command, done(result));
+    else if (before) this.dependencies.tests.add(notification_id, command);
+    else if (!channel) this.#reply(command, channelNotFound);
+    else {
+      const { name, destination } = channel;
+      this.#happen(decideTest(payload, { name, type: destination.type }, callerOf(command), null));
+    }
+  }
+
+  #resumeChannel(command: CommandRecord<'ResumeChannel'>): void {
+    const { payload } = command;
+    this.#happen(decideResume(payload, this.#healthOf(payload)));
+    this.afterwards.push(() => {
+      this.dependencies.deliverer.look(payload);
+    });
+    this.#reply(command, this.#channelIn(payload) ? done({ status: 'active' }) : channelNotFound);
+  }
+
+  /** Forwards the command to the partition of the notification's channel, whose owner replies. */
+  #redeliverNotification(command: CommandRecord<'RedeliverNotification'>): void {
+    const { ou_id, notification_id, redelivery_id, requested_at, actor } = command.payload;
+    const found = this.context.redelivered.get(notification_id);
+    if (found?.ou_id !== ou_id) {
+      this.#reply(command, deliveryNotFound);
+      return;
+    }
+    const { channel_id } = found;
+    this.commands.push(
+      redeliveryRecord(
+        {
+          ou_id,
+          channel_id,
+          redelivery_id,
+          notification_ids: [notification_id],
+          requested_at,
+          actor,
+        },
+        callerOf(command),
+      ),
+    );
+  }
+
+  /** One step; the first replies for all of them. */
+  #redeliverNotifications(command: CommandRecord<'RedeliverNotifications'>): void {
+    const { payload } = command;
+    const step = this.context.steps.get(command);
+    if (!this.#channelIn(payload) || !step) {
+      this.#reply(command, channelNotFound);
+      return;
+    }
+    const wanted = step.ids.flatMap((id) => this.#notification(id) ?? []);
+    if (payload.notification_ids && wanted.length === 0) {
+      // The notification was forgotten after the command was forwarded.
+      this.#reply(command, deliveryNotFound);
+      return;
+    }
+    const happened = decideRedelivery(payload, wanted);
+    this.#happen(happened);
+    if (step.after !== undefined) this.commands.push(redeliveryRecord({ ...payload, after: step.after }));
+    if (payload.after !== undefined) return;
+    const inStep = happened.reduce((sum, event) => sum + event.payload.notification_ids.length, 0);
+    this.#reply(command, done({ redelivered: step.count ?? inStep }));
+  }
+
+  /** Everything that an earlier owner of the partition has recorded is decided on by now. */
+  #beginDelivery({ owner }: records.BeginDelivery): void {
+    if (owner !== this.dependencies.owner) return;
+    this.afterwards.push(() => {
+      this.dependencies.deliverer.begin();
+    });
+  }
+
+  #notification(id: string): Notification | null {
+    return this.context.notifications.get(id) ?? null;
+  }
+
+  #healthOf({ ou_id, channel_id }: ChannelName): ChannelHealth {
+    return this.context.healths.get(channel_id) ?? healthyChannel(ou_id, channel_id);
+  }
+
+  #channelIn({ ou_id, channel_id }: ChannelName): Channel | null {
+    return this.context.configurations.get(ou_id)?.channels.get(channel_id) ?? null;
+  }
+
+  #happen(happened: readonly DeliveryEvent[]): void {
+    const { notifications, healths } = this.context;
+    for (const event of happened) {
+      const { channel_id } = event.payload;
+      const ids = event.type === 'NotificationsForgotten' ? notifications.keys() : notificationsIn(event);
+      for (const id of ids) notifications.set(id, evolveNotification(this.#notification(id), event));
+      healths.set(channel_id, evolveHealth(healths.get(channel_id) ?? null, event));
+      this.events.push(eventRecord(event));
+    }
+  }
+
+  #reply(to: IncomingRecord, reply: Reply['reply']): void {
+    this.replies.push({ to, reply });
+  }
+}
+
+function done(result: unknown): Reply['reply'] {
+  return { outcome: 'done', result: result as JsonValue };
+}

@@ -1,0 +1,76 @@
+// Deletes what is stored of notifications that are forgotten.
+import type { records } from '@lead-scoring/contracts';
+import { deleteByIds, uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import type { ForgottenNotification } from './delivery-fold.js';
+import {
+  attemptKey,
+  deliveries,
+  deliveryAttempts,
+  pendingDeliveries,
+  toNotification,
+  type DeliveryDocument,
+} from './documents.js';
+import { isForgotten } from './forget-model.js';
+import { firedOf } from './state.js';
+
+/** Leads, and notifications, in one call to the database. */
+const leadsPerCall = 500;
+const notificationsPerCall = 500;
+
+/**
+ * Deletes the notifications that these events end, and then their attempts and pending documents. The notifications go last:
+ * the rest is found by them.
+ * @param inMemory by id, notifications that the caller knows to be forgotten
+ * @returns these and the stored ones
+ */
+export async function deleteForgotten(
+  readModel: ReadModel,
+  partition: number,
+  ends: readonly records.NotificationsForgotten[],
+  inMemory: ReadonlyMap<string, ForgottenNotification>,
+): Promise<Map<string, ForgottenNotification>> {
+  const forgotten = new Map(inMemory);
+  await addStored(readModel, partition, ends, forgotten);
+  const ids = [...forgotten.keys()];
+  for (let from = 0; from < ids.length; from += notificationsPerCall) {
+    const some = ids.slice(from, from + notificationsPerCall);
+    const attemptKeys = some.flatMap((id) =>
+      Array.from({ length: forgotten.get(id)?.attempts ?? 0 }, (_, made) => attemptKey(id, made + 1)),
+    );
+    await deleteByIds(readModel.collection(deliveryAttempts), attemptKeys);
+    const keys = some.map(uuidToBinary);
+    await deleteByIds(readModel.collection(pendingDeliveries), keys);
+    await deleteByIds(readModel.collection(deliveries), keys);
+  }
+  return forgotten;
+}
+
+async function addStored(
+  readModel: ReadModel,
+  partition: number,
+  ends: readonly records.NotificationsForgotten[],
+  forgotten: Map<string, ForgottenNotification>,
+): Promise<void> {
+  const endsByLead = new Map<string, records.NotificationsForgotten[]>();
+  for (const end of ends) endsByLead.set(end.lead_id, [...(endsByLead.get(end.lead_id) ?? []), end]);
+  const visit = (document: Pick<DeliveryDocument, 'content'>) => {
+    const notification = toNotification(document);
+    const { notification_id, channel_id, attempts } = notification;
+    const ofLead = endsByLead.get(firedOf(notification)?.lead.id ?? '') ?? [];
+    if (!ofLead.some((end) => isForgotten(notification, end))) return;
+    // In memory it may be ahead of what is stored.
+    const made = Math.max(attempts, forgotten.get(notification_id)?.attempts ?? 0);
+    forgotten.set(notification_id, { channel_id, attempts: made });
+  };
+  const leads = [...endsByLead.keys()];
+  for (let from = 0; from < leads.length; from += leadsPerCall)
+    await withClassifiedErrors(async () => {
+      const found = readModel
+        .collection(deliveries)
+        .find(
+          { partition, lead: { $in: leads.slice(from, from + leadsPerCall).map(uuidToBinary) } },
+          { projection: { content: 1 }, batchSize: notificationsPerCall },
+        );
+      for await (const document of found) visit(document);
+    });
+}

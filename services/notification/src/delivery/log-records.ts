@@ -1,0 +1,64 @@
+// Commands and events of delivery as they are on the log.
+import { eventOf, records, type PayloadOf } from '@lead-scoring/contracts';
+import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
+import { deliveryCommands, deliveryRecords, type DeliveryEvent } from './messages.js';
+import type { Caller } from './state.js';
+
+type CommandType = keyof typeof deliveryCommands;
+
+/** The record of a command; commands are told apart by their type. */
+export type CommandRecord<Type extends CommandType = CommandType> = {
+  [One in Type]: IncomingRecord<PayloadOf<(typeof deliveryCommands)[One]>> & { readonly type: One };
+}[Type];
+
+/** The command that a record is; null for any other record. */
+export function commandIn(record: IncomingRecord): CommandRecord | null {
+  return record.topic === 'notification.commands' && Object.hasOwn(deliveryCommands, record.type)
+    ? (record as CommandRecord)
+    : null;
+}
+
+/** The event that a record is; null for any other record. */
+export function deliveryEventOf(record: IncomingRecord): DeliveryEvent | null {
+  const event = eventOf<DeliveryEvent>(deliveryRecords, record);
+  return event?.type === 'NotificationRequested' ? { ...event, caller: callerOf(record) } : event;
+}
+
+export function eventRecord(event: DeliveryEvent): OutgoingRecord {
+  const { type, payload } = event;
+  const caller = type === 'NotificationRequested' ? event.caller : null;
+  return outgoing(deliveryRecords[type], {
+    key: payload.channel_id,
+    payload,
+    ...(caller && { headers: headersOf(caller) }),
+  });
+}
+
+export function attemptRecord(attempt: records.RecordAttempt, caller: Caller | null): OutgoingRecord {
+  return outgoing(records.recordAttempt, {
+    key: attempt.channel_id,
+    payload: attempt,
+    ...(caller && { headers: headersOf(caller) }),
+  });
+}
+
+export function redeliveryRecord(
+  payload: records.RedeliverNotifications,
+  caller: Caller | null = null,
+): OutgoingRecord {
+  return outgoing(records.redeliverNotifications, {
+    key: payload.channel_id,
+    payload,
+    ...(caller && { headers: headersOf(caller) }),
+  });
+}
+
+/** Who waits for the reply to a command, or for the outcome of a test. */
+export function callerOf({ headers }: Pick<IncomingRecord, 'headers'>): Caller | null {
+  const { 'reply-to': reply_to, 'correlation-id': correlation_id } = headers;
+  return reply_to !== undefined && correlation_id !== undefined ? { reply_to, correlation_id } : null;
+}
+
+function headersOf({ reply_to, correlation_id }: Caller): Record<string, string> {
+  return { 'reply-to': reply_to, 'correlation-id': correlation_id };
+}

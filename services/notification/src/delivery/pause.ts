@@ -1,0 +1,14 @@
+// A pause that a signal ends early.
+
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms);
+    function end(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    }
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
+}
