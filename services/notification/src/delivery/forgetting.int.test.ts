@@ -13,11 +13,12 @@ import {
   startTime,
 } from '../testing/delivery-builders.js';
 import { decideAttempt, decideForgetting, decideRedelivery, decideRequest } from './decide.js';
+import { deliveryCollections } from './documents.js';
 import type { DeliveryEvent } from './messages.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
 import { publishedPolicy } from './schedule-model.js';
 import { healthyChannel, type ChannelHealth, type Notification } from './state.js';
-import { createDeliveryStore, deliveryCollections } from './store.js';
+import { DeliveryStore } from './store.js';
 
 const leads = ['ada', 'bob'] as const;
 const channels = ['one', 'two'] as const;
@@ -135,7 +136,7 @@ test('any cut of the log into batches, killed at any write, gives the same docum
             log,
             steps: cut,
             open: (readModel) => {
-              const store = createDeliveryStore(readModel, 0, { cachedNotifications: 3 });
+              const store = new DeliveryStore(readModel, 0, { cachedNotifications: 3 });
               return {
                 fold: async (some: typeof log) => {
                   await store.fold(some);

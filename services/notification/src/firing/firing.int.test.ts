@@ -16,7 +16,13 @@ import {
   type ExplanationReader,
 } from '@lead-scoring/explanations';
 import { levelsSet, ruleCreated, rulesetCreated } from '@lead-scoring/explanations/testing';
-import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
+import {
+  connectReadModel,
+  databaseName,
+  deletePartition,
+  ensureCollections,
+  type ReadModel,
+} from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -30,6 +36,7 @@ import type { SurgeTrigger, Trigger } from '../configuration/state.js';
 import {
   act,
   configurationOf,
+  decidedBy,
   eventsIngested,
   idOf,
   leadId,
@@ -47,7 +54,7 @@ import type { Levels } from '../levels/line-model.js';
 import { createLevelReader, type LevelReader } from '../levels/reader.js';
 import { createExplanations, explanationsProjector } from './explanations.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
-import { openFiring, type FiringPartition } from './partition.js';
+import { FiringPartition } from './partition.js';
 import { firingQueries, suppressionsOf } from './queries.js';
 import { previewSurge } from './preview-surge.js';
 import { simulateMilestone, simulateSequence, simulateSurge } from './simulate.js';
@@ -70,7 +77,8 @@ interface Service {
   explain(log: readonly FoldedRecord[]): Promise<void>;
   /** Decides, appends, folds, and writes at last when it is time; what was folded before may be folded again. */
   take(log: readonly FoldedRecord[], again?: number, isTime?: boolean): Promise<void>;
-  firing(): FiringPartition;
+  /** What the log has is folded anew into nothing. */
+  rebuild(): Promise<void>;
   own: FoldedRecord[];
   commands: records.RequestNotification[];
   shares: records.CreateShare[];
@@ -109,16 +117,19 @@ async function startService(
   await projection.checkpoint();
   const levels = createLevelReader(readModel, () => catchUp(service));
   const open = () =>
-    openFiring(readModel, partition, {
-      triggers: createTriggerReader(
-        { load: () => Promise.resolve(new Map([[ouId, configuration]])) },
-        levels,
-      ),
-      explanations: createExplanations(readModel, catchUpRules, { timeoutMs }),
-      shareLinks,
-      // Less than there are leads: what is in hand is not all that there is.
-      cachedLeads: 1,
-    });
+    new FiringPartition(
+      { readModel, partition },
+      {
+        triggers: createTriggerReader(
+          { load: () => Promise.resolve(new Map([[ouId, configuration]])) },
+          levels,
+        ),
+        explanations: createExplanations(readModel, catchUpRules, { timeoutMs }),
+        shareLinks,
+        // Less than there are leads: what is in hand is not all that there is.
+        cachedLeads: 1,
+      },
+    );
   let firing = open();
   const own: FoldedRecord[] = [];
   const commands: records.RequestNotification[] = [];
@@ -135,7 +146,7 @@ async function startService(
   /** Of own events, so many are in what is written. */
   let written = 0;
   const take = async (log: readonly FoldedRecord[], again = 0, isTime = true) => {
-    const { events, commands: asked } = await firing.decide([...log]);
+    const { events, commands: asked } = await decidedBy(firing, log);
     const folded = own.slice(own.length - Math.min(again, own.length));
     const appended = events.map(({ declaration, payload }: OutgoingRecord, index) =>
       foldedRecord(declaration, payload, own.length + index),
@@ -166,7 +177,14 @@ async function startService(
       firing = open();
       await firing.fold(own.slice(written));
     },
-    firing: () => firing,
+    rebuild: async () => {
+      await firing.beforeReset();
+      for (const collection of firingCollections)
+        await deletePartition<{ partition: number }>(readModel, collection, partition, () => undefined);
+      firing = open();
+      expect(Object.values(await service.documents()).flat()).toEqual([]);
+      await firing.fold(own);
+    },
     documents: async () => {
       await firing.write(AbortSignal.abort());
       const documents: Record<string, unknown[]> = {};
@@ -265,9 +283,7 @@ describe('any cut of the log into batches', () => {
       await service.scoring(log);
       const before = await service.documents();
       const asked = service.commands.length;
-      await service.firing().reset(() => undefined);
-      expect(Object.values(await service.documents()).flat()).toEqual([]);
-      await service.firing().fold(service.own);
+      await service.rebuild();
       expect(await service.documents()).toEqual(before);
       expect(service.commands).toHaveLength(asked);
       // What was decided before is not decided again.

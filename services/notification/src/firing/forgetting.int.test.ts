@@ -23,6 +23,7 @@ import fc from 'fast-check';
 import {
   act,
   configurationOf,
+  decidedBy,
   eventsIngested,
   idOf,
   ingestedAt,
@@ -42,7 +43,7 @@ import { evolveLead } from './evolve.js';
 import { explanationsProjector } from './explanations.js';
 import { isEnded } from './forget-model.js';
 import { describeFiring } from './notification-model.js';
-import { openFiring } from './partition.js';
+import { FiringPartition } from './partition.js';
 import { simulateSequence } from './simulate.js';
 import { initialLeadState, type LeadState } from './state.js';
 import { firingCollections } from './documents.js';
@@ -71,16 +72,19 @@ const open = (
   // Less than there are leads: what is in hand is not all that there is.
   cachedLeads = 2,
 ) =>
-  openFiring(readModel, partition, {
-    triggers: { load: () => Promise.resolve(() => triggers) },
-    explanations: {
-      reach: () => Promise.resolve(),
-      read: (requests) => Promise.resolve(requests.map((_, index) => explained[index] ?? null)),
-      configurations: () => Promise.resolve(new Map([[ouId, emptyConfiguration(ouId)]])),
+  new FiringPartition(
+    { readModel, partition },
+    {
+      triggers: { load: () => Promise.resolve(() => triggers) },
+      explanations: {
+        reach: () => Promise.resolve(),
+        read: (requests) => Promise.resolve(requests.map((_, index) => explained[index] ?? null)),
+        configurations: () => Promise.resolve(new Map([[ouId, emptyConfiguration(ouId)]])),
+      },
+      shareLinks: null,
+      cachedLeads,
     },
-    shareLinks: null,
-    cachedLeads,
-  });
+  );
 
 const names = ['ada', 'bob', 'cy'] as const;
 const happening = fc.record({
@@ -219,7 +223,7 @@ describe('a deletion', () => {
     let next = 0;
     return {
       take: async (...incoming: IncomingRecord[]) => {
-        const { events, commands } = await firing.decide(incoming);
+        const { events, commands } = await decidedBy(firing, incoming);
         const own = events.map(({ declaration, payload }: OutgoingRecord) =>
           foldedRecord(declaration, payload, next++),
         );

@@ -2,10 +2,9 @@
 import type { Alias, records } from '@lead-scoring/contracts';
 import { takenOf, type IncomingRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
-import { firingInputs } from '../inputs.js';
 import type { LeadName } from './accounts.js';
 import { concernsIngested, concernsScored, decideDeletion, decideIngested, decideScored } from './decide.js';
-import type { Deletion, Source } from './messages.js';
+import { firingReads, type Deletion, type Source } from './messages.js';
 import type { LeadState } from './state.js';
 import type { TriggerReader, TriggersOf } from './trigger-reader.js';
 import type { FiringDecision } from './turn-model.js';
@@ -22,8 +21,8 @@ type TakenRecord = NonNullable<ReturnType<typeof takenByFiring>>;
 
 function takenByFiring(record: IncomingRecord) {
   return (
-    takenOf('scoring.events', firingInputs['scoring.events'], record) ??
-    takenOf('ingest.events', firingInputs['ingest.events'], record)
+    takenOf('scoring.events', firingReads['scoring.events'], record) ??
+    takenOf('ingest.events', firingReads['ingest.events'], record)
   );
 }
 

@@ -167,12 +167,6 @@ export class LeadStateStore {
     this.#cache.clear();
   }
 
-  /** Drops everything in memory: the stored states are about to be dropped. */
-  clear(): void {
-    this.#unwritten.clear();
-    this.#cache.clear();
-  }
-
   /** Ends the write under way without pauses. */
   async close(): Promise<void> {
     this.#haste.abort();

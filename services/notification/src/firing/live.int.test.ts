@@ -1,14 +1,14 @@
 // Firing on real servers, with owners that come and go: each crossing fires once, and asks for each channel once.
 import { expect, test } from '@jest/globals';
+import { openServicePartition, type ServiceCapabilities } from '@lead-scoring/capability';
 import { notificationIdOf, records } from '@lead-scoring/contracts';
 import { createProcessor, outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-log';
 import { explanationCollections } from '@lead-scoring/explanations';
-import { createCheckpoints } from '@lead-scoring/read-model';
 import { openServiceRig } from '@lead-scoring/testing/service-rig';
 import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../testing/firing-builders.js';
 import { createLevelReader } from '../levels/reader.js';
+import { firingCapability } from './capability.js';
 import { createCatchUp, createExplanations, createExplanationsProjector } from './explanations.js';
-import { openFiring } from './partition.js';
 import { firingCollections } from './documents.js';
 import { createTriggerReader } from './trigger-reader.js';
 
@@ -29,35 +29,21 @@ async function startFiring() {
   const triggers = createTriggerReader(configurations, levels);
   const explanations = createExplanations(readModel, catchUp, { timeoutMs: 10_000 });
   await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
+  const service: ServiceCapabilities = {
+    name,
+    capabilities: [firingCapability({ triggers, explanations, shareLinks: null, cachedLeads: 3 })],
+    inputs: takingAll('scoring.events', 'ingest.events', 'notification.commands'),
+    collections: firingCollections,
+    batching: {},
+    storesEventsEnd: false,
+  };
   const start = () =>
     rig.run(
       createProcessor(log, {
         name,
-        inputs: takingAll('scoring.events', 'ingest.events', 'notification.commands'),
+        inputs: service.inputs,
         output: 'notification.events',
-        open: (partition) => {
-          const checkpoints = createCheckpoints(readModel);
-          const firing = openFiring(readModel, partition, {
-            triggers,
-            explanations,
-            shareLinks: null,
-            cachedLeads: 3,
-          });
-          return Promise.resolve({
-            checkpoint: () => checkpoints.load(name, partition),
-            decide: (incoming) => firing.decide(incoming),
-            fold: (events) => firing.fold(events),
-            store: async (checkpoint, awaited) => {
-              await firing.write(awaited);
-              await checkpoints.store(name, partition, checkpoint);
-            },
-            reset: async (touch) => {
-              await checkpoints.reset(name, partition);
-              await firing.reset(touch);
-            },
-            close: () => firing.close(),
-          });
-        },
+        open: (partition) => Promise.resolve(openServicePartition(service, readModel, partition)),
         logger,
         onFatal,
         maxRecordsPerBatch: 7,

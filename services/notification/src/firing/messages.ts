@@ -1,5 +1,29 @@
-// The events of firing: as recorded, and as drafts that are decided before the lead is described.
+// The records that firing reads, and its events: as recorded, and as drafts that are decided before the lead is described.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
+
+/** The records that triggers are evaluated on. */
+export const firingReads = {
+  'scoring.events': {
+    LeadScored: 'taken',
+    LeadRemoved: 'taken',
+    // The explanations' projector folds these, and firing reads them there.
+    RulesetCreated: 'ignored',
+    RulesetUpdated: 'ignored',
+    RuleCreated: 'ignored',
+    RulesActivationChanged: 'ignored',
+    EngagementLevelsSet: 'ignored',
+  },
+  'ingest.events': {
+    EventsIngested: 'taken',
+    LeadDeleted: 'taken',
+    // No trigger is about aliases, and a repeat has fired what it fires.
+    AliasClaimed: 'ignored',
+    AliasLinked: 'ignored',
+    EventsRemembered: 'ignored',
+    RepeatsDropped: 'ignored',
+    AliasesRefused: 'ignored',
+  },
+} as const;
 
 /** A firing's payload before the lead is described. */
 type Undescribed<Payload> = Omit<Payload, 'lead' | 'level' | 'top_drivers'>;

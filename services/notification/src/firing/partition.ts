@@ -1,15 +1,9 @@
 // Firing in one partition: decides what leads' events make triggers do, and folds what came of it.
-import {
-  BatchTooLarge,
-  type Decision,
-  type FoldedRecord,
-  type IncomingRecord,
-  type Touch,
-} from '@lead-scoring/event-log';
-import { deletePartition, offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
+import type { CapabilityDecision, OpenCapability, PartitionScope } from '@lead-scoring/capability';
+import type { FoldedRecord, IncomingRecord } from '@lead-scoring/event-log';
+import { offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
 import type { ShareLinks } from '../share-links.js';
 import { LeadAccounts, nameOf, type AccountsOfBatch } from './accounts.js';
-import { firingCollections } from './documents.js';
 import { evolveLead } from './evolve.js';
 import type { Explanations } from './explanations.js';
 import { FiringBatch, recordsOf, tooLargeReason } from './firing-batch.js';
@@ -31,7 +25,10 @@ export interface FiringOptions {
   cachedLeads: number;
 }
 
-export class FiringPartition {
+const tooLarge: CapabilityDecision = { outcome: 'split', reason: tooLargeReason };
+
+export class FiringPartition implements OpenCapability {
+  readonly #readModel: ReadModel;
   readonly #accounts: LeadAccounts;
   readonly #firings: FiringStore;
   readonly #states: LeadStateStore;
@@ -39,34 +36,33 @@ export class FiringPartition {
   #decidedStates: ReadonlyMap<object, LeadState> = new Map();
 
   constructor(
-    private readonly readModel: ReadModel,
-    private readonly partition: number,
+    { readModel, partition }: Pick<PartitionScope, 'readModel' | 'partition'>,
     private readonly options: FiringOptions,
   ) {
+    this.#readModel = readModel;
     this.#accounts = new LeadAccounts(partition, options.explanations, options);
     this.#firings = new FiringStore(readModel, partition);
     this.#states = new LeadStateStore(readModel, partition, this.#firings, options);
   }
 
   /** @param incoming records of scoring.events and of ingest.events, each in their order */
-  async decide(
-    incoming: readonly IncomingRecord[],
-  ): Promise<Required<Pick<Decision, 'events' | 'commands'>>> {
+  async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
     this.#decidedStates = new Map();
     const accounts = this.#accounts.begin();
     const batch = await this.#batchOf(incoming, accounts);
-    if (!batch) throw new BatchTooLarge(tooLargeReason);
+    if (!batch) return tooLarge;
     const { drafts, firings: pending } = batch;
     // Firings that are being written are looked through as well.
     if (drafts.some(isForgetting)) await this.#firings.written();
-    const forgettings = await forgettingsOf(this.readModel, drafts);
+    const forgettings = await forgettingsOf(this.#readModel, drafts);
     const forgettingCount = [...forgettings.values()].reduce((sum, { length }) => sum + length, 0);
-    if (batch.isTooLarge(forgettingCount) && incoming.length > 1) throw new BatchTooLarge(tooLargeReason);
+    if (batch.isTooLarge(forgettingCount) && incoming.length > 1) return tooLarge;
     const firings =
       pending.length > 0 ? await describeFirings(pending, accounts, this.options.explanations) : [];
     accounts.keep();
     this.#decidedStates = batch.decidedStates;
-    return recordsOf(drafts, { firings, forgettings, shareLinks: this.options.shareLinks });
+    const { shareLinks } = this.options;
+    return { outcome: 'decided', ...recordsOf(drafts, { firings, forgettings, shareLinks }) };
   }
 
   /** All records decided on; null where they come to too much for one batch. */
@@ -106,26 +102,19 @@ export class FiringPartition {
     return this.#states.write(awaited);
   }
 
-  /** Drops what is in memory and stored as well, after a failed fold. */
-  clear(): void {
+  /** Drops the states that are stored as well, after a failed fold. */
+  forget(): void {
     this.#states.forget();
   }
 
-  /** Drops what is stored of the partition. */
-  async reset(touch: Touch): Promise<void> {
-    await this.#firings.written();
-    for (const collection of firingCollections)
-      await deletePartition<{ partition: number }>(this.readModel, collection, this.partition, touch);
-    this.#states.clear();
+  /** A partition that is reset is opened anew. */
+  beforeReset(): Promise<void> {
+    return this.close();
   }
 
   async close(): Promise<void> {
     await Promise.allSettled([this.#states.close(), this.#firings.written()]);
   }
-}
-
-export function openFiring(readModel: ReadModel, partition: number, options: FiringOptions): FiringPartition {
-  return new FiringPartition(readModel, partition, options);
 }
 
 interface FoldedFirings {

@@ -1,5 +1,6 @@
 // The deliveries of the service on real servers: its processor with nothing but deliveries, real senders, and channels that
 // a test configures.
+import { openServicePartition, type ServiceCapabilities } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import {
   createProcessor,
@@ -13,9 +14,9 @@ import { createCheckpoints } from '@lead-scoring/read-model';
 import { createSealing } from '@lead-scoring/service';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { emptyNotificationConfiguration, type Channel } from '../configuration/state.js';
+import { deliveryCapability } from '../delivery/capability.js';
 import { systemClock } from '../delivery/clock.js';
 import { publishedLimits } from '../delivery/limits.js';
-import { openDelivery } from '../delivery/partition.js';
 import { deliveryQueries } from '../delivery/queries.js';
 import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule-model.js';
 import { createSenders } from '../delivery/senders/senders.js';
@@ -75,33 +76,20 @@ export async function startDeliveryRig({
       clock: systemClock,
       logger,
     };
+    const service: ServiceCapabilities = {
+      name: processorName,
+      capabilities: [deliveryCapability(options)],
+      inputs: takingAll('notification.commands'),
+      collections: deliveryCollections,
+      batching: {},
+      storesEventsEnd: false,
+    };
     return rig.run(
       createProcessor(rig.log, {
         name: processorName,
-        inputs: takingAll('notification.commands'),
+        inputs: service.inputs,
         output: 'notification.events',
-        open: (partition) => {
-          const checkpoints = createCheckpoints(readModel);
-          const delivery = openDelivery(readModel, partition, options);
-          return Promise.resolve({
-            checkpoint: () => checkpoints.load(processorName, partition),
-            decide: (incoming) => delivery.decide(incoming),
-            fold: (events) => delivery.fold(events),
-            caughtUp: () => {
-              delivery.caughtUp();
-              return Promise.resolve();
-            },
-            store: async (checkpoint) => {
-              await delivery.written();
-              await checkpoints.store(processorName, partition, checkpoint);
-            },
-            reset: async (touch) => {
-              await checkpoints.reset(processorName, partition);
-              await delivery.reset(touch);
-            },
-            close: () => delivery.close(),
-          });
-        },
+        open: (partition) => Promise.resolve(openServicePartition(service, readModel, partition)),
         logger,
         onFatal: rig.onFatal,
       }),

@@ -1,5 +1,6 @@
 // Triggers, and what leads do, for tests of firing: fixed, and only as much as a test says differs from the usual.
 import { nameBasedId, type JsonObject, type records } from '@lead-scoring/contracts';
+import type { IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import {
   emptyNotificationConfiguration,
   type MilestoneTrigger,
@@ -9,6 +10,7 @@ import {
   type Trigger,
 } from '../configuration/state.js';
 import type { FiringDraft, Source } from '../firing/messages.js';
+import type { FiringPartition } from '../firing/partition.js';
 import type { Levels } from '../levels/line-model.js';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';
@@ -208,4 +210,15 @@ export function firedBy(events: readonly FiringDraft[], acts: readonly Act[]): s
       ? [names.get(event.payload.cause.event_id) ?? '?']
       : [],
   );
+}
+
+/** What a partition decides on records that are not too many for one batch. */
+export async function decidedBy(
+  firing: Pick<FiringPartition, 'decide'>,
+  incoming: readonly IncomingRecord[],
+): Promise<{ events: readonly OutgoingRecord[]; commands: readonly OutgoingRecord[] }> {
+  const decision = await firing.decide(incoming);
+  if (decision.outcome === 'split') throw new Error(decision.reason);
+  const { events, commands = [] } = decision;
+  return { events, commands };
 }
