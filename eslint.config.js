@@ -28,8 +28,7 @@ export default tseslint.config(
       'packages/event-log/src/**/*.ts',
       'services/ingest/src/**/*.ts',
       'services/gateway/src/**/*.ts',
-      'services/notification/src/*.ts',
-      'services/notification/src/{configuration,levels,resealing}/**/*.ts',
+      'services/notification/src/**/*.ts',
     ],
     ignores: ['**/*.test.ts', '**/testing/**'],
     rules: {

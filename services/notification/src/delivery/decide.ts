@@ -59,25 +59,27 @@ export function decideAttempt(
   policy: DeliveryPolicy,
 ): DeliveryEvent[] {
   if (notification?.status !== 'pending' || command.attempt !== notification.attempts + 1) return [];
-  switch (command.outcome) {
+  const { retry_after_seconds, ...attempt } = command;
+  switch (attempt.outcome) {
     case 'cancelled':
-      return [attempted(command, 'cancelled')];
+      return [attempted(attempt, 'cancelled')];
     case 'delivered':
-      return [attempted(command, 'delivered'), ...resumeAfter(command, health)];
+      return [attempted(attempt, 'delivered'), ...resumeAfter(attempt, health)];
     case 'failed':
       return [
-        failed(command, notification, health, policy),
-        ...(command.deferred ? resumeAfter(command, health) : pauseAfter(command, health, policy)),
+        failed(attempt, notification, { health, policy, retry_after_seconds }),
+        ...(attempt.deferred ? resumeAfter(attempt, health) : pauseAfter(attempt, health, policy)),
       ];
   }
 }
 
+type Attempt = Omit<records.RecordAttempt, 'retry_after_seconds'>;
+
 function attempted(
-  command: records.RecordAttempt,
+  { outcome, reason = 'internal', ...attempt }: Attempt,
   becomes: AttemptOutcome,
   nextAttemptAt?: string,
 ): NotificationEvent {
-  const { outcome, reason = 'internal', retry_after_seconds: _, ...attempt } = command;
   return {
     type: 'NotificationAttempted',
     payload: {
@@ -89,40 +91,46 @@ function attempted(
   };
 }
 
+interface FailureContext {
+  health: ChannelHealth;
+  policy: DeliveryPolicy;
+  /** What the destination asked for. */
+  retry_after_seconds: number | undefined;
+}
+
 function failed(
-  command: records.RecordAttempt,
+  failure: Attempt,
   pending: Notification,
-  health: ChannelHealth,
-  { schedule }: DeliveryPolicy,
+  { health, policy, retry_after_seconds }: FailureContext,
 ): NotificationEvent {
-  const { notification_id, attempt, reason = 'internal', retry_after_seconds, deferred } = command;
-  if (isTest(pending) || reason === 'rejected') return attempted(command, 'failed');
+  const { notification_id, attempt, reason = 'internal', deferred } = failure;
+  if (isTest(pending) || reason === 'rejected') return attempted(failure, 'failed');
   // A notification for a paused channel keeps the attempts that it has.
-  if ((health.paused && !deferred) || reason === 'gone') return attempted(command, 'retrying');
+  if ((health.paused && !deferred) || reason === 'gone') return attempted(failure, 'retrying');
   const tries = pending.tries + 1;
-  const delay = delayAfter(schedule, { notification_id, attempt, tries, reason, retry_after_seconds });
+  const delay = delayAfter(policy.schedule, { notification_id, attempt, tries, reason, retry_after_seconds });
   return delay === null
-    ? attempted(command, 'failed')
-    : attempted(command, 'retrying', new Date(endOf(command) + delay).toISOString());
+    ? attempted(failure, 'failed')
+    : attempted(failure, 'retrying', new Date(endOf(failure) + delay).toISOString());
 }
 
 /** The destination has taken something. */
-function resumeAfter(command: records.RecordAttempt, health: ChannelHealth): ChannelEvent[] {
+function resumeAfter(attempt: Attempt, health: ChannelHealth): ChannelEvent[] {
   if (!health.paused) return [];
-  const { ou_id, channel_id } = command;
-  const at = new Date(endOf(command)).toISOString();
+  const { ou_id, channel_id } = attempt;
+  const at = new Date(endOf(attempt)).toISOString();
   return [{ type: 'ChannelResumed', payload: { ou_id, channel_id, cause: 'success', at } }];
 }
 
 function pauseAfter(
-  command: records.RecordAttempt,
+  attempt: Attempt,
   health: ChannelHealth,
   { pauseAfterMs }: DeliveryPolicy,
 ): ChannelEvent[] {
-  const { ou_id, channel_id, reason = 'internal', attempted_at, detail } = command;
+  const { ou_id, channel_id, reason = 'internal', attempted_at, detail } = attempt;
   if (health.paused || reason === 'internal') return [];
   const failing_since = health.failing_since ?? attempted_at;
-  const ended = endOf(command);
+  const ended = endOf(attempt);
   const isGivenUp =
     health.failures + 1 >= failuresUntilPaused && ended - Date.parse(failing_since) >= pauseAfterMs;
   if (reason !== 'gone' && !isGivenUp) return [];
@@ -132,7 +140,7 @@ function pauseAfter(
 }
 
 /** Milliseconds since 1970. */
-function endOf({ attempted_at, duration_ms }: records.RecordAttempt): number {
+function endOf({ attempted_at, duration_ms }: Attempt): number {
   return Date.parse(attempted_at) + duration_ms;
 }
 

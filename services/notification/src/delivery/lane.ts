@@ -1,6 +1,6 @@
 // What waits for one channel, in hand: a bounded part of it, in the order in which it is to be sent.
 import type { ChannelHealth } from './state.js';
-import { nothingSpent, type Spent } from './limits.js';
+import { nothingSpent, type Spending } from './limits.js';
 import type { WaitingNotification } from './waiting-notification.js';
 
 export interface Lane {
@@ -20,7 +20,7 @@ export interface Lane {
   readonly unrecorded: Set<string>;
   /** undefined: not looked up yet. */
   health: ChannelHealth | null | undefined;
-  spent: Spent;
+  spent: Spending;
   /** Something about the channel has changed. */
   lookAgain: boolean;
 }

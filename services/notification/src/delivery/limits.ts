@@ -18,29 +18,29 @@ export const publishedLimits: Readonly<Record<DestinationType, ChannelLimits>> =
 };
 
 /** What has been sent, forgotten at the rate at which more may be. Pure; times in milliseconds. */
-export interface Spent {
+export interface Spending {
   readonly count: number;
   readonly at: number;
 }
 
-export const nothingSpent: Spent = { count: 0, at: 0 };
+export const nothingSpent: Spending = { count: 0, at: 0 };
 
-function left({ count, at }: Spent, { perSecond }: ChannelLimits, now: number): number {
+function left({ count, at }: Spending, { perSecond }: ChannelLimits, now: number): number {
   return Math.max(0, count - (Math.max(0, now - at) * perSecond) / 1_000);
 }
 
 /** From when on one more may be sent. */
-export function mayNextAt(spent: Spent, limits: ChannelLimits, now: number): number {
+export function mayNextAt(spent: Spending, limits: ChannelLimits, now: number): number {
   const over = left(spent, limits, now) + 1 - limits.burst;
   // What floating point leaves over is no time.
   return over <= 1e-6 ? now : now + Math.ceil((over * 1_000) / limits.perSecond);
 }
 
-export function spendOne(spent: Spent, limits: ChannelLimits, now: number): Spent {
+export function spendOne(spent: Spending, limits: ChannelLimits, now: number): Spending {
   return { count: left(spent, limits, now) + 1, at: now };
 }
 
 /** When all of it is forgotten. */
-export function forgottenAt(spent: Spent, limits: ChannelLimits): number {
+export function forgottenAt(spent: Spending, limits: ChannelLimits): number {
   return spent.at + Math.ceil((spent.count * 1_000) / limits.perSecond);
 }

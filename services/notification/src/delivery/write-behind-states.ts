@@ -45,7 +45,8 @@ export class WriteBehindStates<State extends object, Stored extends GuardedDocum
   }
 
   async #find(ids: readonly string[]): Promise<[string, FoldedState<State>][]> {
-    const found = (await findByIds(this.collection, ids.map(uuidToBinary) as Stored['_id'][])) as Stored[];
+    const keys = ids.map(uuidToBinary) as Stored['_id'][];
+    const found: readonly Stored[] = await findByIds<Stored>(this.collection, keys);
     return found.map((document) => [
       binaryToUuid(document._id),
       { value: this.toState(document), offset: document.offset },

@@ -44,9 +44,9 @@ export interface FiringQueriesDependencies {
   history: HistoryBounds;
 }
 
-type Fired = records.MilestoneFired | records.SequenceFired | records.SurgeFired;
+type FiringPayload = records.MilestoneFired | records.SequenceFired | records.SurgeFired;
 
-interface FiredQuery {
+interface FiringQuery {
   trigger_id?: string | undefined;
   lead_id?: string | undefined;
   from?: string | undefined;
@@ -120,10 +120,10 @@ const milestoneOf = ({ json }: FiredDocument) => readJson(json) as unknown as re
 const sequenceOf = ({ json }: FiredDocument) => readJson(json) as unknown as records.SequenceFired;
 const surgeOf = ({ json }: FiredDocument) => readJson(json) as unknown as records.SurgeFired;
 
-async function listFired<Payload extends Fired, Values>(
+async function listFired<Payload extends FiringPayload, Values>(
   { readModel, deliveriesOf }: FiringQueriesDependencies,
   ouId: string,
-  { kind, trigger_id, lead_id, from, to, ...request }: FiredQuery & { kind: TriggerKind },
+  { kind, trigger_id, lead_id, from, to, ...request }: FiringQuery & { kind: TriggerKind },
   read: (document: FiredDocument) => Payload,
   valuesOf: (fired: Payload) => Values,
 ) {

@@ -17,7 +17,7 @@ export interface TriggerReader {
 /** @param version of the scoring configuration; absent: it is not about scores */
 export type TriggersOf = (ouId: string, version?: number) => CompiledTriggers;
 
-interface Prepared {
+interface PreparedConfiguration {
   readonly watchesLevels: boolean;
   readonly compiled: WeakMap<LevelList, CompiledTriggers>;
 }
@@ -28,9 +28,9 @@ export function createTriggerReader(
   configurations: ConfigurationReader,
   levels: Pick<LevelReader, 'asOf'>,
 ): TriggerReader {
-  const prepared = new WeakMap<NotificationConfiguration, Prepared>();
+  const prepared = new WeakMap<NotificationConfiguration, PreparedConfiguration>();
 
-  function prepare(configuration: NotificationConfiguration): Prepared {
+  function prepare(configuration: NotificationConfiguration): PreparedConfiguration {
     const known = prepared.get(configuration) ?? {
       watchesLevels: [...configuration.triggers.values()].some(isByLevel),
       compiled: new WeakMap<LevelList, CompiledTriggers>(),

@@ -49,34 +49,49 @@ export function createEmailSender(settings: MailSettings | null): Send<'email'> 
       subject_prefix,
       from,
     });
+    const mail = {
+      from: { name: senderName, address: from },
+      to: to.map((address) => ({ name: '', address })),
+      ...message,
+    };
     try {
-      const {
-        accepted,
-        rejectedErrors = [],
-        response,
-      } = await bounded(
-        signal,
-        transport.sendMail({
-          from: { name: senderName, address: from },
-          to: to.map((address) => ({ name: '', address })),
-          ...message,
-        }),
-      );
-      const deferred = rejectedErrors.filter(({ permanent }) => permanent === false);
-      const refused = rejectedErrors.filter(({ permanent }) => permanent !== false);
-      const detail =
-        `The mail server took it for ${String(accepted.length)} of ${String(to.length)} recipients.` +
-        named('Deferred', deferred) +
-        named('Refused', refused);
-      const [first] = deferred;
-      if (!first) return delivered(detail, { status: statusOf(response), response });
-      return {
-        ...failed('status', detail, { status: first.responseCode, response: first.response ?? '' }),
-        deferred: deferred.map(({ recipient = '' }) => markOf(recipient)),
-      };
+      return resultOf(await bounded(signal, transport.sendMail(mail)), to.length);
     } catch (error) {
       return failureOf(error, signal);
     }
+  };
+}
+
+/** What the mail server says of one message. */
+interface MailAnswer {
+  accepted: readonly unknown[];
+  rejectedErrors?: readonly MailRejection[] | undefined;
+  response: string;
+}
+
+interface MailRejection {
+  recipient?: string | undefined;
+  permanent?: boolean | undefined;
+  responseCode?: number | undefined;
+  response?: string | undefined;
+}
+
+/** Failed as long as the server defers a recipient: those are mailed again. */
+function resultOf(
+  { accepted, rejectedErrors = [], response }: MailAnswer,
+  recipients: number,
+): AttemptResult {
+  const deferred = rejectedErrors.filter(({ permanent }) => permanent === false);
+  const refused = rejectedErrors.filter(({ permanent }) => permanent !== false);
+  const detail =
+    `The mail server took it for ${String(accepted.length)} of ${String(recipients)} recipients.` +
+    named('Deferred', deferred) +
+    named('Refused', refused);
+  const [first] = deferred;
+  if (!first) return delivered(detail, { status: statusOf(response), response });
+  return {
+    ...failed('status', detail, { status: first.responseCode, response: first.response ?? '' }),
+    deferred: deferred.map(({ recipient = '' }) => markOf(recipient)),
   };
 }
 

@@ -29,9 +29,23 @@ export interface SenderDependencies {
   timeoutMs?: number;
 }
 
-/** Of the deployment's making, and nothing that waiting mends: who looks at the attempts is told. */
+/** The deployment is at fault, and waiting does not help: the record of attempts says so. */
 class SecretUnreadable extends Error {
   override readonly name = 'SecretUnreadable';
+}
+
+/** Opens secrets, and says of one that cannot be opened that this is what has failed. */
+function withReadErrors(secrets: Secrets): Secrets {
+  return {
+    signingSecret: (keyId) => secrets.signingSecret(keyId),
+    unseal: (sealed, context) => {
+      try {
+        return secrets.unseal(sealed, context);
+      } catch (cause) {
+        throw new SecretUnreadable('a secret of the channel cannot be opened', { cause });
+      }
+    },
+  };
 }
 
 export function createSenders({
@@ -42,16 +56,7 @@ export function createSenders({
   mail,
   timeoutMs = attemptTimeoutMs,
 }: SenderDependencies): SendNotification {
-  const readable: Secrets = {
-    signingSecret: (keyId) => secrets.signingSecret(keyId),
-    unseal: (sealed, context) => {
-      try {
-        return secrets.unseal(sealed, context);
-      } catch (cause) {
-        throw new SecretUnreadable('a secret of the channel cannot be opened', { cause });
-      }
-    },
-  };
+  const readable = withReadErrors(secrets);
   const webhook = createWebhookSender(outbound, readable);
   const teams = createTeamsSender(outbound, readable);
   const toSlack = createSlackSender(slack);
