@@ -1,29 +1,33 @@
-// An operator's word on where a service reads on, after a topic was cut short or made anew. docs/runbooks/positions.md
+// An operator states at which input positions a service continues after a topic was truncated or recreated:
+// docs/runbooks/positions.md
 import { records as declarations, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
 import { EventLogError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { formatInputPositions, positionsHeader, type GroupOffset } from './input-positions.js';
 import type { KafkaConnection } from './kafka/kafka-connection.js';
 import { knownPositions, readGroupOffsets, readStated } from './opening-positions.js';
-import { untilNow } from './kafka/partition-reader.js';
+import { untilCurrentEnd } from './kafka/partition-reader.js';
 import { followsHeader, outputIsWholeHeader, type StatedPositions } from './stated-positions.js';
 import { createRecordWriter } from './writer.js';
 
 export interface InputPosition {
   topic: TopicName;
-  /** Where it is to be read on. */
+  /** The next offset that the service will read. */
   position: bigint;
-  /** The first offset that is still there. */
+  /** The first offset that retention has not deleted. */
   earliest: bigint;
   /** The next offset that will be written. */
   end: bigint;
 }
 
-/** How far a service's processor has come in one partition, as it will see it when it opens the partition. */
+/**
+ * The input positions of a service's processor in one partition, as the processor computes them when it opens the
+ * partition.
+ */
 export interface ServicePositions {
   partition: number;
   inputs: InputPosition[];
-  /** The service's own events: where they end, and the furthest that they were ever known to go. */
+  /** The end of the service's output, and the highest output end that a committed group offset names. */
   output: { topic: TopicName; end: bigint; known: bigint };
 }
 
@@ -63,7 +67,7 @@ async function readPartition(
   const inputs = topics.map(({ name }) => name);
   const group = await readGroupOffsets(log, connection, { groupId, inputs, partition });
   const end = await connection.offset(own.topic, partition, 'latest');
-  const isEnd = await untilNow(connection, own.topic, partition);
+  const isEnd = await untilCurrentEnd(connection, own.topic, partition);
   const { stated, outputEnd } = await readStated(
     connection,
     own,
@@ -87,31 +91,42 @@ async function readPartition(
   };
 }
 
-/** Where the output ended when the group was last told, unless an operator has said since that it is whole. */
+/**
+ * The highest output end that the group's committed offsets name; the current end after an operator has declared the
+ * output whole.
+ */
 function furthestOutput(
   group: ReadonlyMap<TopicName, GroupOffset>,
   stated: StatedPositions | undefined,
   end: bigint,
 ): bigint {
   if (stated?.outputIsWhole) return end;
-  return [...group.values()].reduce((most, { notedAt = 0n }) => (notedAt > most ? notedAt : most), end);
+  return [...group.values()].reduce(
+    (most, { outputEndAtCommit = 0n }) => (outputEndAtCommit > most ? outputEndAtCommit : most),
+    end,
+  );
 }
 
 export interface AcceptPositionsOptions {
   /**
-   * Where an input is read on whose position lies beyond its end. `earliest`: all that it holds is decided on, again where it
-   * was before. `end`: what it holds now is never decided on.
+   * The new position of an input whose position is beyond its end. `earliest`: the service decides on all records of
+   * the input, also on those that it has decided on before. `end`: the service never decides on the records that the
+   * input holds now.
    */
   readOn: 'earliest' | 'end';
-  /** What the service's own events hold now is all that was decided: what is stored beyond is dropped and folded anew. */
+  /**
+   * Declares that the output holds every event of the service: the service drops state stored beyond the output's end
+   * and folds the output again.
+   */
   outputIsWhole?: boolean;
-  /** Default: all that stand still. */
+  /** Default: all halted partitions. */
   partitions?: readonly number[];
 }
 
 /**
- * Writes down where the partitions that stand still read on; they see it within seconds. A partition that works is left
- * alone, and one that has gone on since it was looked at does not heed it.
+ * Writes the accepted positions of the halted partitions to the output; the partitions apply them within seconds. A
+ * running partition is not changed, and a partition that has committed since its positions were read ignores the
+ * statement.
  */
 export async function acceptPositions(
   log: EventLog,

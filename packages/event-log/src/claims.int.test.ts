@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { internals, type EventLog } from './event-log.js';
-import { inputsRead, positionsHeader } from './input-positions.js';
+import { inputsReadRecord, positionsHeader } from './input-positions.js';
 import type { KafkaConnection } from './kafka/kafka-connection.js';
 import { createPartitionReader } from './kafka/partition-reader.js';
 import { ownerHeader, releasedHeader } from './owners.js';
@@ -11,7 +11,7 @@ import { claimPartition } from './processing/partition-claim.js';
 import type { PartitionContext } from './processing/partition-context.js';
 import { listDeadLetters } from './dead-letters.js';
 import { endOffsets } from './operations.js';
-import { OpenAnew } from './session.js';
+import { ReopenSession } from './session.js';
 import { tail } from './tail.js';
 import { disturbed } from './testing/disturbed-log.js';
 import {
@@ -60,7 +60,7 @@ async function claimant(partition: number, on = log) {
     partition,
     logger,
     signal: new AbortController().signal,
-    touchOfLog: () => undefined,
+    touchByBroker: () => undefined,
     owned: {},
   } as unknown as PartitionContext;
   return {
@@ -71,13 +71,13 @@ async function claimant(partition: number, on = log) {
         takenAt = await claimPartition(context, { connection, producer, producers });
         return true;
       } catch (error) {
-        if (error instanceof OpenAnew) return false;
+        if (error instanceof ReopenSession) return false;
         throw error;
       }
     },
     /** Whether a record of it is taken. */
     async writes(headers: Record<string, string> = {}): Promise<boolean> {
-      const { message } = inputsRead(log, { topic: 'scoring.events', partition }, headers);
+      const { message } = inputsReadRecord(log, { topic: 'scoring.events', partition }, headers);
       return (
         producer?.commit({ batches: [{ topic, partition, messages: [message] }], offsets: [] }).then(
           () => true,

@@ -1,6 +1,6 @@
-// What every part that is started and stopped looks like; the service kit starts components in order.
+// The interface of everything that a process starts and stops; the service package starts components in order.
 
-/** A part of a process with a life: `start` opens what it needs, `stop` closes it again. */
+/** A part of a process: `start` acquires its resources, `stop` releases them. */
 export interface Component<Value> {
   readonly name: string;
   start: () => Promise<{ value: Value; stop: () => Promise<void> }>;

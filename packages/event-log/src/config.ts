@@ -1,7 +1,7 @@
-// How the event log is reached: what a process is configured with.
+// The configuration of a process' event log.
 import type { ServerAccess } from '@lead-scoring/contracts';
 
-/** How to reach the event log, and which system's part of it is ours. */
+/** The servers of the event log, and the namespace of this system on them. */
 export interface EventLogConfig {
   brokers: string[];
   schemaRegistryUrl: string;
@@ -12,13 +12,16 @@ export interface EventLogConfig {
   partitions: number;
   /** Copies of each record. Absent: as many as there are brokers, up to three. */
   replicationFactor?: number | undefined;
-  /** Records that an operator has given up, as `topic:partition:offset`: where one cannot be read, it is not folded. */
+  /**
+   * Records that an operator has released from folding, as `topic:partition:offset`: an unreadable record named here is
+   * skipped.
+   */
   skippedRecords?: readonly string[] | undefined;
-  /** How the brokers and the registry let us in. Absent: in plain text, without a name. */
+  /** TLS and authentication settings for the brokers and the registry. Absent: plain text without authentication. */
   access?: ServerAccess | undefined;
 }
 
-/** What a service's environment says of it: the part of its configuration that `createEventLogComponent` takes. */
+/** The part of a service's environment variables that `createEventLogComponent` takes. */
 export interface EventLogEnvironment extends ServerAccess {
   readonly KAFKA_BROKERS: string[];
   readonly SCHEMA_REGISTRY_URL: string;

@@ -1,4 +1,4 @@
-// A dead letter on the log: the record's bytes and key as they came, and in headers where from and why.
+// The dead letter record: the original record's bytes and key, with the origin and the reason in headers.
 import type { TopicName } from '@lead-scoring/contracts';
 import { headerText } from './codec.js';
 import type { EncodedRecord } from './outgoing.js';
@@ -13,17 +13,21 @@ export const deadLetterHeaders = {
   offset: 'dead-letter-offset',
   attempts: 'dead-letter-attempts',
   time: 'dead-letter-time',
-  /** On a record that is sent again: the offset of its dead letter. */
+  /** On a retried record: the offset of its dead letter. */
   of: 'dead-letter-of',
-  /** On a marker: the offset of the dead letter that was sent again. */
+  /** On a retry marker: the offset of the dead letter that was sent again. */
   retried: 'dead-letter-retried',
-  /** On a marker: what came of that. Without it the marker says that the letter is on its way. */
+  /**
+   * On a retry marker: the outcome of the retry. A marker without an outcome says that the retry was sent and not
+   * decided yet.
+   */
   outcome: 'dead-letter-outcome',
 } as const;
 
 /**
- * What came of a dead letter that was sent again: `effect`: something happened; `none`: nothing did, because it came too late
- * or had been done before; `refused`: the service rejects it, for the reason given; `parked`: it is a dead letter once more.
+ * The outcome of a retried dead letter. `effect`: it caused events or commands. `none`: it caused nothing, because it
+ * came too late or had taken effect before. `refused`: the service rejected it, for the reason given. `parked`: it
+ * became a dead letter again.
  */
 export type RetryOutcome = 'effect' | 'none' | 'refused' | 'parked';
 
@@ -33,13 +37,13 @@ export function isRetryOutcome(text: string | undefined): text is RetryOutcome {
 
 const longestReason = 1_000;
 
-/** The headers of a record as it came by itself. */
+/** The record's headers without the mark of a retry. */
 function withoutLetter(headers: RawRecord['headers']): RawRecord['headers'] {
   if (!Object.hasOwn(headers, deadLetterHeaders.of)) return headers;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== deadLetterHeaders.of));
 }
 
-/** The message that parks a record. `topic` is its own name, `wireTopic` that of the dead-letter topic. */
+/** Makes the dead letter of a record. `topic` is the record's topic, `wireTopic` the dead-letter topic. */
 export function deadLetterMessage(
   wireTopic: string,
   topic: TopicName,
@@ -48,7 +52,7 @@ export function deadLetterMessage(
   reason: string,
   now: number,
 ): EncodedRecord {
-  // The offset is that of the record when it first came, also for one that is parked again.
+  // A record that is parked again keeps the offset at which it was first received.
   const attempts = Number(headerText(record.headers, deadLetterHeaders.attempts) ?? '0') || 0;
   const headers: RecordToWrite['headers'] = {
     ...withoutLetter(record.headers),
@@ -64,10 +68,10 @@ export function deadLetterMessage(
 }
 
 /**
- * A record as it first came: one that was sent again has its first topic and offset in its headers, so that it has the
- * same id as before, and the same checks apply.
+ * A retried record with the topic and offset at which it was first received, which its headers state: it has the same
+ * id as before, so the service's duplicate checks apply.
  */
-export function asFirstCome(
+export function asFirstReceived(
   topic: TopicName,
   record: RawRecord,
   isTopic: (name: string) => name is TopicName,
@@ -79,12 +83,12 @@ export function asFirstCome(
   return { topic: origin, record: { ...record, offset: BigInt(offset) } };
 }
 
-/** The offset of the dead letter that a record was; null for one that came by itself. */
-export function letterOffsetOf(record: RawRecord): string | null {
+/** The offset of the dead letter that a retried record was; null for any other record. */
+export function deadLetterOffsetOf(record: RawRecord): string | null {
   return /^\d{1,19}$/.exec(headerText(record.headers, deadLetterHeaders.of) ?? '')?.[0] ?? null;
 }
 
-/** The marker that says what came of a dead letter that was sent again. */
+/** Makes the marker that states the outcome of a retried dead letter. */
 export function outcomeMessage(
   wireTopic: string,
   partition: number,
@@ -107,7 +111,7 @@ export function outcomeMessage(
   return { topic: wireTopic, partition, message, bytes: recordBytes(message) };
 }
 
-/** Whether a record was a dead letter, and was sent again. Its topic and offset are those at which it first came. */
+/** Whether a record is a retried dead letter. Its topic and offset are those at which it was first received. */
 export function wasSentAgain({ headers }: IncomingRecord): boolean {
   return headers[deadLetterHeaders.topic] !== undefined;
 }

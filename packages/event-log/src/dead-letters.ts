@@ -1,11 +1,11 @@
-// Dead letters: records that a service could not take, listed and sent again.
+// Lists and retries dead letters: records that a service could not process.
 import { topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
 import { headerText, timeText } from './codec.js';
 import { deadLetterHeaders, isRetryOutcome, type RetryOutcome } from './dead-letter-record.js';
 import { internals, type EventLog } from './event-log.js';
 import type { KafkaConnection } from './kafka/kafka-connection.js';
 import type { EncodedRecord } from './outgoing.js';
-import { readUntil, untilNow, type RawRecord } from './kafka/partition-reader.js';
+import { readUntil, untilCurrentEnd, type RawRecord } from './kafka/partition-reader.js';
 import { recordBytes } from './kafka/record-batch.js';
 import { pause } from './timing.js';
 import { createTransactionalProducer, toBatches } from './kafka/transactional-producer.js';
@@ -13,25 +13,25 @@ import { createTransactionalProducer, toBatches } from './kafka/transactional-pr
 export interface DeadLetter {
   /** `<partition>:<offset>` in the dead-letter topic. */
   id: string;
-  /** Where the record came from. */
+  /** The topic, partition and offset at which the record was first received. */
   origin: { topic: TopicName; partition: number; offset: bigint };
   type: string | null;
   key: string | null;
   reason: string;
   /** How many times the record has been parked, this one included. */
   attempts: number;
-  /** ISO 8601 UTC: when it was parked. */
+  /** ISO 8601 UTC: the time at which the record was parked. */
   time: string;
   bytes: number;
   retried: boolean;
-  /** What came of it when it was sent again last; null while that is not known. */
+  /** The outcome of the last retry; null until the service has decided. */
   outcome: RetryOutcome | null;
-  /** Why the service refused it then. */
+  /** The reason for which the service refused the last retry. */
   refusal?: string;
 }
 
 const readBytes = 4 * 1024 * 1024;
-const pauseBetweenLooksMs = 300;
+const outcomePollMs = 300;
 
 /** All dead letters of a service, oldest first within each partition. */
 export async function* listDeadLetters(log: EventLog, service: ServiceName): AsyncIterable<DeadLetter> {
@@ -46,16 +46,17 @@ export async function* listDeadLetters(log: EventLog, service: ServiceName): Asy
 }
 
 export interface RetryDeadLettersOptions {
-  /** Only these; default all that were not retried yet. */
+  /** The dead letters to retry; default: all that were not retried yet. */
   ids?: readonly string[];
-  /** Also those that were retried before. */
+  /** Whether dead letters that were retried before are retried again. */
   again?: boolean;
 }
 
 /**
- * Sends dead letters to their service again, each once however often the command is given: the record and a marker that
- * it was sent are written in one transaction. It goes to the service's own commands, in its partition, with the topic
- * that it first came on in a header: on another service's events it would be news to everybody who reads them.
+ * Sends dead letters to their service again. The record and a marker of the retry are written in one transaction, so a
+ * repeated call does not send a dead letter twice. The record goes to the service's own command topic, in its
+ * partition, with its original topic in a header: on another service's event topic every other reader would read it
+ * again.
  */
 export async function retryDeadLetters(
   log: EventLog,
@@ -70,7 +71,7 @@ export async function retryDeadLetters(
     await connection.open([wire(`${service}.commands`), wire(`${service}.dead-letters`)]);
     const id = `${log.config.namespace}.${service}.dead-letter-retry`;
     const producer = createTransactionalProducer(connection, { transactionalId: id, groupId: id });
-    // Whoever else is retrying now is stopped here, so what is read below is all that was sent.
+    // Fencing stops a concurrent retry, so the markers read below are complete.
     await producer.fence();
     for (let partition = 0; partition < log.config.partitions; partition++) {
       const found = await readPartition(log, connection, service, partition);
@@ -96,8 +97,8 @@ export async function retryDeadLetters(
 }
 
 /**
- * Waits until what came of letters that were sent again is known, at most for a time, and answers them as they are then. Their
- * service records it when it has decided on them.
+ * Waits until the outcomes of retried dead letters are known, for at most `timeoutMs`, and returns the letters as they
+ * are then. The service records an outcome when it has decided on the record.
  */
 export async function awaitOutcomes(
   log: EventLog,
@@ -119,7 +120,7 @@ export async function awaitOutcomes(
       for (const partition of open)
         for (const { letter } of await readPartition(log, connection, service, partition))
           if (known.has(letter.id)) known.set(letter.id, letter);
-      await pause(pauseBetweenLooksMs);
+      await pause(outcomePollMs);
     }
   } finally {
     connection.close();
@@ -136,7 +137,7 @@ async function readPartition(
   await connection.open([topic]);
   const found = new Map<string, { letter: DeadLetter; record: RawRecord }>();
   const earliest = await connection.offset(topic, partition, 'earliest');
-  const isEnd = await untilNow(connection, topic, partition);
+  const isEnd = await untilCurrentEnd(connection, topic, partition);
   const all = readUntil(connection, { topic, partition, from: earliest }, isEnd, { maxBytes: readBytes });
   for await (const { records } of all) {
     for (const record of records) {
@@ -174,7 +175,7 @@ function letterOf(service: ServiceName, partition: number, record: RawRecord): D
   };
 }
 
-/** Markers are in their order: that a letter is sent again, and then what came of it. */
+/** Markers are read in order: first that the letter was retried, then the outcome of the retry. */
 function mark(letter: DeadLetter, { headers }: RawRecord): void {
   letter.retried = true;
   const outcome = headerText(headers, deadLetterHeaders.outcome);
@@ -184,11 +185,11 @@ function mark(letter: DeadLetter, { headers }: RawRecord): void {
   if (outcome === 'refused' && reason !== undefined) letter.refusal = reason;
 }
 
-/** The record as it came, with the headers that say where it first came from and how often it has been parked. */
+/** The original record, with the headers that state its origin and the number of times it has been parked. */
 function original(topic: string, record: RawRecord, partition: number, letter: DeadLetter): EncodedRecord {
-  const passed: string[] = [deadLetterHeaders.reason, deadLetterHeaders.time];
+  const omitted: string[] = [deadLetterHeaders.reason, deadLetterHeaders.time];
   const headers = {
-    ...Object.fromEntries(Object.entries(record.headers).filter(([name]) => !passed.includes(name))),
+    ...Object.fromEntries(Object.entries(record.headers).filter(([name]) => !omitted.includes(name))),
     [deadLetterHeaders.of]: offsetOf(letter),
   };
   const message = {

@@ -1,4 +1,4 @@
-// The errors of the event log: values with a stable code, and whether trying again can help.
+// The errors of the event log: each has a stable code and says whether a retry can succeed.
 
 export type EventLogErrorCode =
   | 'log_unavailable'
@@ -18,7 +18,7 @@ export type EventLogErrorCode =
   | 'lease_ended'
   | 'closed';
 
-/** An error of the event log. `retriable`: the same call may succeed later, nothing is wrong with its input. */
+/** An error of the event log. `retriable`: the same call may succeed later, because its input is valid. */
 export class EventLogError extends Error {
   readonly code: EventLogErrorCode;
   readonly retriable: boolean;
@@ -35,7 +35,10 @@ export class EventLogError extends Error {
   }
 }
 
-/** The brokers did not acknowledge in time. The records may have been written all the same: send them again with the same ids. */
+/**
+ * The brokers did not acknowledge in time. The records may have been written nevertheless: send them again with the
+ * same ids.
+ */
 export class EventLogUnavailable extends EventLogError {
   constructor(message: string, cause?: unknown) {
     super('log_unavailable', message, { retriable: true, cause });
@@ -44,8 +47,8 @@ export class EventLogUnavailable extends EventLogError {
 }
 
 /**
- * A partition stands still until an operator has done something; it is tried again and again, and its message says what to do.
- * Nothing is passed over, and nothing is begun anew by itself.
+ * A partition is halted until an operator acts. The processor retries it, and the message says what to do. No record is
+ * skipped, and no state is dropped automatically.
  */
 export class PartitionHalted extends EventLogError {
   constructor(code: 'position_beyond_end' | 'unreadable_record', message: string, cause?: unknown) {
@@ -54,7 +57,7 @@ export class PartitionHalted extends EventLogError {
   }
 }
 
-/** What is to be read next lies behind what the topic holds. */
+/** The next position to read is beyond the end of the topic. */
 export class PositionBeyondEnd extends PartitionHalted {
   constructor(
     readonly place: { topic: string; partition: number; position: bigint; end: bigint },
@@ -63,15 +66,15 @@ export class PositionBeyondEnd extends PartitionHalted {
     const { topic, partition, position, end } = place;
     super(
       'position_beyond_end',
-      `${topic} ${partition} is to be read on at ${position} and ends at ${end}: it was cut short, made anew or restored ` +
-        'from an older backup. Nothing is read until an operator says from where: docs/runbooks/positions.md',
+      `${topic} ${partition} ends at ${end}, before the next position to read, ${position}: it was truncated, recreated or restored ` +
+        'from an older backup. The partition is halted until an operator states where to continue: docs/runbooks/positions.md',
       cause,
     );
     this.name = 'PositionBeyondEnd';
   }
 }
 
-/** A record that is to be folded cannot be read: what is behind it must not be folded without it. */
+/** A record of the history cannot be decoded, so the records after it must not be folded. */
 export class UnreadableRecord extends PartitionHalted {
   constructor(
     { topic, partition, offset }: { topic: string; partition: number; offset: bigint },
@@ -80,14 +83,14 @@ export class UnreadableRecord extends PartitionHalted {
     const name = `${topic}:${partition}:${offset}`;
     super(
       'unreadable_record',
-      `the record ${name} cannot be read: ${problem}. Nothing behind it is folded. Run a version that knows it; if nobody needs ` +
+      `the record ${name} cannot be read: ${problem}. No record after it is folded. Run a version that knows its type; if nobody needs ` +
         `it, set SKIP_RECORDS=${name}: docs/runbooks/stuck-partition.md`,
     );
     this.name = 'UnreadableRecord';
   }
 }
 
-/** No reply came in time. The command may still take effect: send it again with the same id to learn its outcome. */
+/** No reply arrived in time. The command may still take effect: send it again with the same id to learn its outcome. */
 export class ReplyTimeout extends EventLogError {
   constructor(message: string) {
     super('reply_timeout', message, { retriable: true });
@@ -95,17 +98,17 @@ export class ReplyTimeout extends EventLogError {
   }
 }
 
-/** A state's word that these records are too many to be decided together; nothing in its memory has changed. */
+/** Thrown by a state when it cannot decide on these records together; its memory is unchanged. */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
 }
 
-/** Whether an error, ours or a database's, says of itself that trying again can help. */
+/** Whether an error of this package or of a database is marked `retriable`. */
 export function isRetriable(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'retriable' in error && error.retriable === true;
 }
 
-/** The error itself, or an Error that says what was thrown in place of one. */
+/** The thrown error, or an Error that describes a thrown value of another kind. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(`thrown: ${String(thrown)}`);
 }

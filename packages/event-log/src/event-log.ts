@@ -13,7 +13,7 @@ import { createSchemaStore, declaredRecords, type SchemaStore } from './schemas.
 import { wireTopic } from './topic-names.js';
 import { ensureTopics } from './topics.js';
 
-/** What the other modules of this package need of the log; not for services. */
+/** The members of the log for other modules of this package; not for services. */
 export interface EventLogInternals {
   readonly kafka: Kafka;
   readonly codec: Codec;
@@ -29,12 +29,12 @@ export const internals = Symbol('internals');
 export interface EventLog {
   readonly config: EventLogConfig;
   /**
-   * Makes and checks all declared topics, and registers the JSON Schemas of all declared records with BACKWARD
-   * compatibility. Safe when several services do it at once; to be called before anything is written or read.
+   * Creates and checks all declared topics, and registers the JSON Schemas of all declared records with BACKWARD
+   * compatibility. Several services may call it concurrently; call it before any record is written or read.
    * @throws EventLogError `incompatible_schema` or `topic_mismatch`, with the reason and what to change.
    */
   prepare(): Promise<void>;
-  /** The partition of a key, as Kafka's default partitioner (murmur2). */
+  /** The partition of a key, computed as by Kafka's default partitioner (murmur2). */
   partitionOf(key: string): number;
   /** Closes every connection that is still open. Components close their own when they stop. */
   close(): Promise<void>;
@@ -42,8 +42,8 @@ export interface EventLog {
 }
 
 /**
- * Makes the event log of this process; connects to nothing yet.
- * @param declarations records beyond those of contracts, for tests of services that are made up
+ * Creates the event log of this process without connecting.
+ * @param declarations record types besides those of contracts, for test services
  */
 export function createEventLog(
   config: EventLogConfig,
@@ -94,7 +94,7 @@ export function createEventLog(
   };
 }
 
-/** The event log of a service as a part of its process: prepared at the start, closed at the end. */
+/** The event log as a component of a service's process: prepared at the start, closed at the end. */
 export function createEventLogComponent(
   configuration: EventLogEnvironment,
   {

@@ -1,5 +1,5 @@
-// Decoding records that are to be folded. An input's record that cannot be read is parked and the partition goes on; one that
-// is already part of the history cannot be: a state that was folded without it would be wrong for good.
+// Decodes the records to fold. An unreadable input record is parked and the partition continues; an unreadable record
+// of the history halts the partition, because a state folded without it would be wrong permanently.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { UnreadableRecord } from './errors.js';
@@ -8,8 +8,8 @@ import type { RawRecord } from './kafka/record-batch.js';
 import type { FoldedRecord } from './records.js';
 
 /**
- * The records, decoded; without those that an operator has given up and that cannot be read.
- * @throws UnreadableRecord for the first of the others that cannot be read
+ * Decodes the records, and skips the unreadable records that SKIP_RECORDS names.
+ * @throws UnreadableRecord for the first other record that cannot be decoded
  */
 export async function decodeToFold(
   log: EventLog,
@@ -27,7 +27,7 @@ export async function decodeToFold(
       throw new UnreadableRecord({ topic, partition, offset }, decoded.problem);
     logger.error(
       { topic, partition, offset: String(offset), problem: decoded.problem },
-      'a record that cannot be read is left out, because SKIP_RECORDS names it',
+      'skipping an unreadable record that SKIP_RECORDS names',
     );
     return [];
   });

@@ -7,7 +7,7 @@ import type { RegistryClient } from './registry-client.js';
 const schemasKept = 1_000;
 
 export class ForeignSchemas {
-  /** With each schema, the subjects that it is registered under; null for an id of something else. */
+  /** Each fetched schema with its subjects; null for an id whose schema belongs to no record type of this namespace. */
   readonly #byId = new Map<number, { schema: RegisteredSchema; subjects: ReadonlySet<string> } | null>();
   #library: ReturnType<RegistryClient['library']> | undefined;
 
@@ -18,7 +18,7 @@ export class ForeignSchemas {
     private readonly isOwnSubject: (subject: string) => boolean,
   ) {}
 
-  /** Whether the schema was fetched, also where it turned out to be something else. */
+  /** Whether the schema was fetched, also when no record type of this namespace uses it. */
   has(id: number): boolean {
     return this.#byId.has(id);
   }
@@ -29,11 +29,12 @@ export class ForeignSchemas {
     return found?.subjects.has(subject) ? found.schema : undefined;
   }
 
-  /** Fetches a schema. @throws EventLogUnavailable where the registry is away */
+  /** Fetches a schema. @throws EventLogUnavailable when the registry is unavailable */
   async load(id: number): Promise<void> {
     if (this.#byId.size >= schemasKept) this.#byId.clear();
     const subjects = await this.#subjectsOf(id);
-    // A schema that was only just registered may not be known everywhere: the next record that names it asks again.
+    // A schema that was registered a moment ago may not be on every registry node: the next record that names it asks
+    // again.
     if (subjects === undefined) return;
     const validate = subjects.length === 0 ? undefined : await this.#check(id);
     this.#byId.set(id, validate ? { schema: { id, validate }, subjects: new Set(subjects) } : null);
@@ -50,7 +51,7 @@ export class ForeignSchemas {
       .filter((subject) => this.isOwnSubject(subject));
   }
 
-  /** The check of a JSON Schema; undefined for a schema of another kind. */
+  /** The validator of a JSON Schema; undefined for a schema of another format. */
   async #check(id: number): Promise<ValidateFunction | undefined> {
     this.#library ??= this.registry.library(this.ajv);
     const library = await this.#library;
@@ -61,7 +62,7 @@ export class ForeignSchemas {
   }
 }
 
-/** How a registry says that it has no schema of an id, and not something in front of it that has no such page. */
+/** The registry's error code for an unknown schema id; a 404 from a proxy does not carry it. */
 const schemaNotFound = 40403;
 
 function errorCodeIn(body: unknown): number | undefined {

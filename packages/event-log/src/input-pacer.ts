@@ -1,77 +1,81 @@
-// Decides when a round begins. A batch costs much more than a record in it, so an input that has been read to its end rests
-// after a batch, and the records that come meanwhile are handled together. Pure: the caller passes the times.
+// Decides when a round begins. A batch costs much more than a record in it, so an input that was read to its end
+// lingers after a batch, and the records that arrive meanwhile form the next batch. Pure: the caller passes the times.
 import type { TopicName } from '@lead-scoring/contracts';
-import { createRest, type Rest } from './rest.js';
-import { isOfEvents } from './session.js';
+import { createLinger, type Linger } from './linger.js';
+import { isEventTopic } from './session.js';
 
-/** One partition's gathered records of one input. Times are monotonic milliseconds. */
-export interface GatheredInput {
+/** The buffered records of one input of one partition. Times are monotonic milliseconds. */
+export interface BufferedInput {
   topic: TopicName;
-  cameAt: number;
-  /** There is more to read, or no more room to gather. */
+  arrivedAt: number;
+  /** The topic has more records to read, or the buffer is full. */
   isBehind: boolean;
-  /** A caller waits for the outcome of one of the records. */
+  /** A caller waits for the reply to one of the records, or its declaration lacks `mayWait`. */
   isUrgent: boolean;
 }
 
 export interface PacerOptions {
   /**
-   * While records keep coming that may wait, an input of events starts a batch at most once in so many milliseconds. 0: at
-   * once.
+   * Minimum interval between two batches of an event input, in milliseconds, while records keep coming that may wait.
+   * 0: no interval.
    */
   eventsEveryMs: number;
-  /** How long what an input of events has brought waits to be handled together with what another input brings. */
+  /**
+   * How long records of an event input wait for records of another input, to form one batch with them, in milliseconds.
+   */
   patienceMs(topic: TopicName): number;
 }
 
-/** An input of commands starts a batch at most every five times the recent batch time, and at least every 150 ms. */
+/** A command input starts a batch at most every 5 × recent batch time, capped at 150 ms. */
 const cycleFactor = 5;
 const longestCycleMs = 150;
-/** Nothing comes when there was no batch for twice the longest cycle. */
+/** The inputs count as idle after twice the longest cycle without a batch. */
 export const idleMs = 2 * longestCycleMs;
 
 export class InputPacer {
-  readonly #rests = new Map<TopicName, Rest>();
-  /** Inputs that have something gathered. */
+  readonly #lingers = new Map<TopicName, Linger>();
+  /** Inputs with buffered records. */
   readonly #waiting = new Set<TopicName>();
 
   constructor(private readonly options: PacerOptions) {}
 
-  /** An input has something gathered. */
-  came(topic: TopicName, now: number): void {
+  /** An input has buffered records. */
+  arrived(topic: TopicName, now: number): void {
     if (this.#waiting.has(topic)) return;
     this.#waiting.add(topic);
-    this.#restOf(topic, now).came(now, this.#cycleMs(topic, Infinity));
+    this.#lingerOf(topic, now).arrived(now, this.#cycleMs(topic, Infinity));
   }
 
-  /** When the first of these is to be handled; Infinity for nothing. */
-  dueAt(gathered: readonly GatheredInput[], now: number): number {
-    return Math.min(Infinity, ...gathered.map((one) => this.#dueAt(one, now)));
+  /** The time at which the first of these inputs is due; Infinity when there are none. */
+  dueAt(buffered: readonly BufferedInput[], now: number): number {
+    return Math.min(Infinity, ...buffered.map((one) => this.#dueAt(one, now)));
   }
 
-  /** A batch with records of these inputs was handled. `wasBehind`: there was more to read, so there is no rest. */
+  /**
+   * A batch with records of these inputs was handled. `wasBehind`: the input had more to read, so it does not linger.
+   */
   handled(topics: ReadonlyMap<TopicName, { wasBehind: boolean }>, begun: number, ended: number): void {
     for (const [topic, { wasBehind }] of topics) {
       this.#waiting.delete(topic);
-      const rest = this.#restOf(topic, ended);
-      rest.handled(begun, ended, (batchMs) => this.#cycleMs(topic, batchMs));
-      if (wasBehind) rest.end();
+      const linger = this.#lingerOf(topic, ended);
+      linger.handled(begun, ended, (batchMs) => this.#cycleMs(topic, batchMs));
+      if (wasBehind) linger.skip();
     }
   }
 
-  #dueAt({ topic, cameAt, isBehind, isUrgent }: GatheredInput, now: number): number {
+  #dueAt({ topic, arrivedAt, isBehind, isUrgent }: BufferedInput, now: number): number {
     if (isBehind) return now;
-    const patience = isOfEvents(topic) ? this.options.patienceMs(topic) : 0;
-    return Math.max(cameAt + patience, isUrgent ? now : this.#restOf(topic, now).until());
+    const patience = isEventTopic(topic) ? this.options.patienceMs(topic) : 0;
+    return Math.max(arrivedAt + patience, isUrgent ? now : this.#lingerOf(topic, now).endsAt());
   }
 
   #cycleMs(topic: TopicName, batchMs: number): number {
-    return isOfEvents(topic) ? this.options.eventsEveryMs : Math.min(batchMs * cycleFactor, longestCycleMs);
+    return isEventTopic(topic) ? this.options.eventsEveryMs : Math.min(batchMs * cycleFactor, longestCycleMs);
   }
 
-  #restOf(topic: TopicName, now: number): Rest {
-    let rest = this.#rests.get(topic);
-    if (!rest) this.#rests.set(topic, (rest = createRest(now)));
-    return rest;
+  #lingerOf(topic: TopicName, now: number): Linger {
+    let linger = this.#lingers.get(topic);
+    if (!linger) this.#lingers.set(topic, (linger = createLinger(now)));
+    return linger;
   }
 }

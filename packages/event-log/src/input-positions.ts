@@ -1,14 +1,14 @@
-// How far a processor has read its inputs, exactly once with what it decided: the output's records say so themselves.
+// The input positions of a processor, stated by the records of its output, exactly once with the decisions.
 //
-// A header of a transaction's last event says it, at no cost; where there is no event, a record that has nothing else to
-// say. The group's offsets are for those who watch the lag: Kafka forgets them once a group is empty for a week.
-// docs/decisions/0012-positions-are-in-the-records.md, 0014-the-records-are-believed.md
+// The last event of a transaction states the positions in a header; a transaction without events writes a record
+// InputsRead for them. The group's committed offsets only serve lag monitors: Kafka deletes them once a group has been
+// empty for a week. docs/decisions/0012-positions-are-in-the-records.md, 0014-the-records-are-believed.md
 import { records as declarations, type TopicName } from '@lead-scoring/contracts';
 import type { EventLog } from './event-log.js';
 import { encodeRecord, type EncodedDeclared } from './outgoing.js';
 import { recordBytes } from './kafka/record-batch.js';
 
-/** On a transaction's last event, or on InputsRead: where to read each input on. */
+/** On a transaction's last event or on InputsRead: the next offset to read of each input. */
 export const positionsHeader = 'positions';
 
 /** `ingest.commands:42,scoring.commands:7`. */
@@ -16,7 +16,7 @@ export function formatInputPositions(positions: ReadonlyMap<string, bigint>): st
   return [...positions].map(([topic, offset]) => `${topic}:${offset}`).join(',');
 }
 
-/** What formatInputPositions has made; what is not of that form is passed over. */
+/** Parses the output of formatInputPositions; entries of another form are skipped. */
 export function parseInputPositions(text: string): Map<string, bigint> {
   return new Map(
     text.split(',').flatMap((entry): [string, bigint][] => {
@@ -26,8 +26,8 @@ export function parseInputPositions(text: string): Map<string, bigint> {
   );
 }
 
-/** The same events, of which the last has these headers too: they say how far the inputs are read. */
-export function notingPositions(
+/** The same events, with the headers of a position statement added to the last one. */
+export function withPositions(
   events: readonly EncodedDeclared[],
   stated: Readonly<Record<string, string>>,
 ): EncodedDeclared[] {
@@ -38,14 +38,14 @@ export function notingPositions(
   return [...events.slice(0, -1), { ...last, message, bytes: recordBytes(message) }];
 }
 
-/** A record of the output that is for this package alone: its headers say who owns the partition, and how far the inputs are read. */
-export function inputsRead(
+/** A record InputsRead for the output: its headers state the owner of the partition and the input positions. */
+export function inputsReadRecord(
   log: EventLog,
   { topic, partition }: { topic: TopicName; partition: number },
   headers: Readonly<Record<string, string>>,
 ): EncodedDeclared {
   const declaration = declarations.inputsRead.find((one) => one.topic === topic);
-  if (!declaration) throw new Error(`${topic} has no record that says how far inputs are read`);
+  if (!declaration) throw new Error(`${topic} has no declaration of InputsRead`);
   return encodeRecord(
     log,
     { declaration, key: String(partition), partition, payload: {}, headers },
@@ -64,13 +64,13 @@ interface WithHeaders {
   headers: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a record is for this package alone: no service decides on it or folds it. */
-export function isOfLogAlone(record: WithHeaders): boolean {
+/** Whether a record is InputsRead, which no service decides on or folds. */
+export function isInputsRead(record: WithHeaders): boolean {
   return hasTypeOf(inputsReadTypes, record);
 }
 
-/** Whether a record says something of its own service's positions: it means nothing to any other service. */
-export function isOfItsOwner(record: WithHeaders): boolean {
+/** Whether a record states positions (InputsRead or PositionsAccepted); it has no meaning for other services. */
+export function isPositionStatement(record: WithHeaders): boolean {
   return hasTypeOf(positionsTypes, record);
 }
 
@@ -78,7 +78,10 @@ function hasTypeOf(types: ReadonlySet<string>, { headers: { type } }: WithHeader
   return (typeof type === 'string' || Buffer.isBuffer(type)) && types.has(type.toString());
 }
 
-/** A group's offsets as they are committed: with each, where in the output to look for what was noted later. */
+/**
+ * The group offsets to commit. Each carries the output's end as metadata: later positions are stated in the output
+ * after it.
+ */
 export function committedOffsets(
   positions: Iterable<readonly [topic: string, position: bigint]>,
   partition: number,
@@ -88,18 +91,18 @@ export function committedOffsets(
   return [...positions].map(([topic, offset]) => ({ topic, partition, offset, metadata }));
 }
 
-/** What a group's offset says of an input. */
+/** The group's committed offset of an input. */
 export interface GroupOffset {
-  /** Where to read on; undefined when the group does not know the input. */
+  /** The committed position; undefined when the group has none for the input. */
   position?: bigint;
-  /** Up to where the output was written when this was committed; undefined when somebody else has committed it. */
-  notedAt?: bigint;
+  /** The output's end at the commit; undefined for an offset committed by another tool. */
+  outputEndAtCommit?: bigint;
 }
 
 /**
- * Where to read each input on: the furthest that the group's offsets or the output's records say. An input that neither
- * knows is left out. The group's offsets never hold back what the records say, whoever has set them: what was decided would
- * be decided again.
+ * The next offset to read of each input: the higher of the group's offset and the position stated in the output. An
+ * input that has neither is left out. A group offset below the stated position is ignored, so that no record is decided
+ * twice.
  */
 export function furthestPositions(
   group: ReadonlyMap<TopicName, GroupOffset>,
@@ -107,8 +110,11 @@ export function furthestPositions(
 ): Map<TopicName, bigint> {
   return new Map(
     [...group].flatMap(([topic, { position }]): [TopicName, bigint][] => {
-      const said = stated.get(topic);
-      const furthest = position === undefined || (said !== undefined && said > position) ? said : position;
+      const statedPosition = stated.get(topic);
+      const furthest =
+        position === undefined || (statedPosition !== undefined && statedPosition > position)
+          ? statedPosition
+          : position;
       return furthest === undefined ? [] : [[topic, furthest]];
     }),
   );

@@ -6,7 +6,7 @@ import {
   committedOffsets,
   formatInputPositions,
   furthestPositions,
-  isOfLogAlone,
+  isInputsRead,
   parseInputPositions,
   type GroupOffset,
 } from './input-positions.js';
@@ -57,7 +57,7 @@ describe('where inputs are read on', () => {
 
   test('is the furthest of both, so that nothing that was decided is decided again', () => {
     expect(furthestPositions(group({ position: 5n }), said(7n))).toEqual(said(7n));
-    expect(furthestPositions(group({ position: 9n, notedAt: 3n }), said(7n))).toEqual(said(9n));
+    expect(furthestPositions(group({ position: 9n, outputEndAtCommit: 3n }), said(7n))).toEqual(said(9n));
   });
 
   test('is left open where nobody knows, and what the records say of other topics does not count', () => {
@@ -66,8 +66,8 @@ describe('where inputs are read on', () => {
 });
 
 test('what is for the log alone is known by its type, as text or bytes', () => {
-  expect(isOfLogAlone({ headers: { type: 'InputsRead' } })).toBe(true);
-  expect(isOfLogAlone({ headers: { type: Buffer.from('InputsRead') } })).toBe(true);
-  expect(isOfLogAlone({ headers: { type: 'LeadScored' } })).toBe(false);
-  expect(isOfLogAlone({ headers: {} })).toBe(false);
+  expect(isInputsRead({ headers: { type: 'InputsRead' } })).toBe(true);
+  expect(isInputsRead({ headers: { type: Buffer.from('InputsRead') } })).toBe(true);
+  expect(isInputsRead({ headers: { type: 'LeadScored' } })).toBe(false);
+  expect(isInputsRead({ headers: {} })).toBe(false);
 });

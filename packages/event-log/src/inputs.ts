@@ -1,5 +1,5 @@
-// What a service reads: for each topic every record type that is declared for it, and whether the service takes it. A type
-// that the table does not name does not compile; a record of one is parked, never passed over.
+// The input table of a service: for each topic every declared record type, and whether the service takes it. A table
+// that omits a declared type does not compile; a record of an unnamed type is parked.
 import { recordsOf, type DeclaredOn, type PayloadOf, type TopicName } from '@lead-scoring/contracts';
 import type { IncomingRecord } from './records.js';
 
@@ -23,12 +23,12 @@ type RecordOf<Declaration> =
     ? IncomingRecord<PayloadOf<Declaration>> & Pick<Declaration, 'type' | 'topic'>
     : never;
 
-/** The records of a topic that a table takes, told apart by their type. */
+/** The union of the records of a topic that a table takes, discriminated by `type`. */
 export type TakenRecord<Topic extends TopicName, Table extends Uses> = RecordOf<
   Extract<DeclaredOn<Topic>, { type: TakenType<Table> }>
 >;
 
-/** The record as one that the table of its topic takes; null for one of another topic, and for one that is not taken. */
+/** Narrows a record to a taken record of this topic; null for a record of another topic and for an ignored record. */
 export function takenOf<Topic extends TopicName, const Table extends Uses, Incoming extends IncomingRecord>(
   topic: Topic,
   table: Table,
@@ -39,7 +39,7 @@ export function takenOf<Topic extends TopicName, const Table extends Uses, Incom
   return isTaken ? (record as Incoming & TakenRecord<Topic, Table>) : null;
 }
 
-/** What a service does with records of this type; undefined where its table does not name it. */
+/** Whether a service takes or ignores records of this type; undefined when its table does not name the type. */
 export function useOf(
   inputs: { readonly [Topic in TopicName]?: Uses },
   topic: TopicName,
@@ -53,7 +53,7 @@ export function topicsOf(inputs: InputTable): readonly TopicName[] {
   return Object.keys(inputs) as TopicName[];
 }
 
-/** A table that takes all that is declared for these topics: for services that are made up for a test. */
+/** A table that takes every declared type of these topics, for test services. */
 export function takingAll(...topics: readonly TopicName[]): InputTable {
   return Object.fromEntries(
     topics.map((topic) => [topic, Object.fromEntries(recordsOf(topic).map(({ type }) => [type, 'taken']))]),

@@ -1,32 +1,32 @@
-// Whether the work on a partition moves. A process that lives while its work does not is the worst state: the group takes
-// it for healthy, and nobody else takes the partition.
+// Detects partitions without progress. A process that runs while its work is stuck is the worst state: the group counts
+// it as healthy, so no other process takes the partition.
 
-/** What long work calls now and then, to say that it moves. */
+/** Called repeatedly during long work to report progress. */
 export type Touch = () => void;
 
 export interface Liveness {
   touch: Touch;
-  /** Milliseconds for which nothing has moved while this process ran. */
+  /** Milliseconds without progress, not counting the time in which the process was suspended. */
   quietMs(): number;
   stop(): void;
 }
 
-/** Work that moves touches at least every second: a fetch that finds nothing returns after half of one. */
+/** A partition with progress calls `touch` at least every second: a fetch without records returns after 0.5 s. */
 export const quietUntilUnreadyMs = 10_000;
 /**
- * Longer than one request that is not answered (30 s) and the attempt that follows it; with the 10 s of an orderly stop, the
- * process has ended 60 s after the last movement.
+ * Longer than one unanswered request (30 s) and the following attempt; with the 10 s of an orderly stop, the process
+ * ends within 60 s of the last progress.
  */
 const stallMs = 42_000;
 const tickMs = 1_000;
 
-/** @param onStall called once when nothing has moved for too long */
+/** @param onStall called once when there was no progress for too long */
 export function watchLiveness(onStall: (quietMs: number) => void): Liveness {
   let quietMs = 0;
   let tickedAt = performance.now();
   const timer = setInterval(() => {
     const now = performance.now();
-    // While a process is suspended, or computes, nothing can move: only the time between two ticks that could is counted.
+    // A suspended or computing process cannot make progress: each tick counts for at most two intervals.
     quietMs += Math.min(now - tickedAt, 2 * tickMs);
     tickedAt = now;
     if (quietMs < stallMs) return;

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 /** A partition's loop whose sessions are opened like this. */
 function loopOf(
-  open: (touch: Touch, touchOfLog: Touch) => Promise<Session>,
+  open: (touch: Touch, touchByBroker: Touch) => Promise<Session>,
   { moved = () => undefined, isRetriable = true }: { moved?: () => void; isRetriable?: boolean } = {},
 ): PartitionLoop {
   const loop = startPartitionLoop({
@@ -34,15 +34,15 @@ function loopOf(
     membership: () => ({
       confirmedSince: () => Promise.resolve(),
       joined: () => true,
-      heldUntil: () => Infinity,
-      note: () => Promise.resolve(),
+      leasedUntil: () => Infinity,
+      commitOffsets: () => Promise.resolve(),
       stop: () => Promise.resolve(),
     }),
     metrics,
     isMine: () => true,
     feed: () => Promise.resolve(),
     moved,
-    open: (_, touch, touchOfLog) => open(touch, touchOfLog),
+    open: (_, touch, touchByBroker) => open(touch, touchByBroker),
     isRetriable: () => isRetriable,
     isSilence: (error) => error instanceof Error && error.message === 'the database is silent',
     onFatal: (error) => void fatal.push(error.message),
@@ -85,7 +85,7 @@ describe('a partition', () => {
     expect(fatal).toEqual([]);
     await jest.advanceTimersByTimeAsync(minute - 10_000 - 15_000);
     expect(fatal).toEqual([
-      expect.stringMatching(/nothing has moved on partition 0 for 4\d s while opening/),
+      expect.stringMatching(/partition 0 has made no progress for 4\d s while opening/),
     ]);
   });
 
@@ -146,19 +146,19 @@ describe('a server', () => {
       throw failure;
     });
     await jest.advanceTimersByTimeAsync(minute - 10_000);
-    expect(fatal).toEqual([expect.stringMatching(/nothing has moved on partition 0/)]);
+    expect(fatal).toEqual([expect.stringMatching(/partition 0 has made no progress/)]);
     expect(fatal[0]).toContain(failure.message);
   });
 });
 
 test('a silent database ends the process, although the log goes on to answer', async () => {
-  loopOf(async (_, touchOfLog) => {
-    touchOfLog();
+  loopOf(async (_, touchByBroker) => {
+    touchByBroker();
     await after(10_000);
     throw new Error('the database is silent');
   });
   await jest.advanceTimersByTimeAsync(minute - 10_000);
-  expect(fatal).toEqual([expect.stringMatching(/nothing has moved.*the database is silent/)]);
+  expect(fatal).toEqual([expect.stringMatching(/made no progress.*the database is silent/)]);
 });
 
 test('a database that was silent once and answers again is no reason to end', async () => {

@@ -1,9 +1,10 @@
-// What processors and projectors measure of themselves, named as Prometheus names things: the unit last.
+// Metrics of processors and projectors, with Prometheus' naming: the unit comes last.
 import { metrics } from '@opentelemetry/api';
 
 /**
- * A stage of a batch: `wait`, fetched records wait for the partition's turn; `decide`, with decoding and encoding; `commit`, the
- * transaction; `fold`, own events into the state; `store`, the state and its checkpoint, beside later batches.
+ * A stage of a batch. `wait`: fetched records wait for a round. `decide`: includes decoding and encoding. `commit`: the
+ * transaction. `fold`: own events into the state. `store`: the state and its checkpoint, concurrently with later
+ * batches.
  */
 export type Stage = 'wait' | 'decide' | 'commit' | 'fold' | 'store';
 
@@ -11,19 +12,19 @@ export interface ProcessingMetrics {
   batch(topic: string, measured: { records: number; seconds: number }): void;
   stage(stage: Stage, seconds: number): void;
   deadLetters(topic: string, count: number): void;
-  /** Records of a partition that are not read yet, until `release`. */
+  /** Reports the unread records of a partition, until `release`. */
   lag(topic: string, partition: number, records: number): void;
-  /** The partition is of another process now, which tells its lag. */
+  /** The partition was given to another process, which reports its lag. */
   release(partition: number): void;
   restart(): void;
-  /** Records that were gone by their age before they were read. */
+  /** Records that retention deleted before they were read. */
   lost(topic: string, records: number): void;
 }
 
-/** Seconds: from a stage that costs nothing to a reset of minutes. */
+/** Bucket boundaries in seconds: from 1 ms for a trivial stage to 5 minutes for a reset. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** The instruments of one processor or projector; all carry its name as the attribute `service`. */
+/** The instruments of one processor or projector; each measurement carries its name as the attribute `service`. */
 export function createProcessingMetrics(service: string): ProcessingMetrics {
   const meter = metrics.getMeter('@lead-scoring/event-log');
   const counter = (name: string, description: string) => meter.createCounter(name, { description });
@@ -33,19 +34,19 @@ export function createProcessingMetrics(service: string): ProcessingMetrics {
       unit: 's',
       advice: { explicitBucketBoundaries: durationBuckets },
     });
-  const records = counter('event_log_records', 'Records handled.');
-  const dead = counter('event_log_dead_letters', 'Records that could not be taken.');
-  const restarts = counter('event_log_restarts', 'Partitions opened anew after an error.');
-  const losses = counter(
-    'event_log_lost_records',
-    'Records that were gone by their age before they were read.',
+  const records = counter('event_log_records', 'Records processed.');
+  const dead = counter('event_log_dead_letters', 'Records written to the dead-letter topic.');
+  const restarts = counter('event_log_restarts', 'Partition sessions that failed and were opened again.');
+  const losses = counter('event_log_lost_records', 'Records that retention deleted before they were read.');
+  const batches = duration(
+    'event_log_batch_duration_seconds',
+    'Duration of a batch, from decoding to its replies.',
   );
-  const batches = duration('event_log_batch_duration_seconds', 'From a batch in hand to its replies.');
-  const stages = duration('event_log_stage_duration_seconds', 'How long a stage of a batch takes.');
+  const stages = duration('event_log_stage_duration_seconds', 'Duration of one stage of a batch.');
   const lags = new Map<number, Map<string, number>>();
   meter
     .createObservableGauge('event_log_lag_records', {
-      description: 'Records not read yet, of the partitions that this process has.',
+      description: 'Unread records of the partitions that this process owns.',
     })
     .addCallback((result) => {
       for (const [partition, topics] of lags)
@@ -78,7 +79,7 @@ export function createProcessingMetrics(service: string): ProcessingMetrics {
   };
 }
 
-/** Does the work, and records how long it took, also where it fails. */
+/** Runs the work and records its duration, also when it fails. */
 export async function timed<Result>(
   measured: ProcessingMetrics,
   stage: Stage,

@@ -1,6 +1,6 @@
-// Calls that are made once.
+// A function that runs once.
 
-/** The same function, of which only the first call has an effect. */
+/** Wraps a function so that only the first call runs it. */
 export function once<Arguments extends unknown[]>(
   call: (...given: Arguments) => void,
 ): (...given: Arguments) => void {

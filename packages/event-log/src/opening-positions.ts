@@ -1,30 +1,30 @@
-// What whoever opens a partition reads of the positions that its predecessors left: in the group's offsets, and in the
-// output, from where the offsets say or, where Kafka has forgotten them, backwards from the end.
+// Reads the input positions that earlier owners of a partition left: from the group's offsets and from the output. The
+// output is read from the end that the offsets name, or backwards from its end when Kafka has deleted the offsets.
 import type { TopicName } from '@lead-scoring/contracts';
 import { EventLogError, PositionBeyondEnd } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { furthestPositions, type GroupOffset } from './input-positions.js';
 import type { KafkaConnection } from './kafka/kafka-connection.js';
-import { assertNotBeyondEnd, readUntil, type Fetched } from './kafka/partition-reader.js';
+import { assertNotBeyondEnd, readUntil, type FetchResult } from './kafka/partition-reader.js';
 import { createStatementReader, type StatedPositions } from './stated-positions.js';
 
-/** How far a partition was decided by those who owned it before. */
+/** The input positions up to which earlier owners have decided a partition. */
 export interface InputPositions {
-  /** Where to read each input on; of an input that nobody has read, its first record. */
+  /** The next offset to read of each input; the first record of an input that was never read. */
   positions: Map<TopicName, bigint>;
-  /** Whether the group's offsets say as much. */
+  /** Whether the group's offsets equal `positions`. */
   isCommitted: boolean;
-  /** Whether the output's records say as much. */
-  isNoted: boolean;
-  /** An operator has said where to read on, and nothing was decided since. */
+  /** Whether the output's records state `positions`. */
+  isStated: boolean;
+  /** An operator has accepted these positions, and nothing was decided since. */
   isAccepted: boolean;
-  /** What is stored beyond the output's end is to be folded anew from what the output holds, as an operator has said. */
+  /** An operator has declared the output whole: state stored beyond its end is dropped and folded again. */
   isOutputWhole: boolean;
-  /** Whoever has read the output up to here has read all that was decided. */
+  /** The output's end: all decisions lie before it. */
   outputEnd: bigint;
 }
 
-/** A partition of a service, and what it reads. */
+/** A partition of a service, with its inputs and output. */
 export interface OpenedPlace {
   groupId: string;
   inputs: readonly TopicName[];
@@ -34,19 +34,19 @@ export interface OpenedPlace {
 
 interface Progress {
   signal?: AbortSignal;
-  /** Called whenever something was read. */
+  /** Called after each fetch that has returned records. */
   touch: () => void;
 }
 
 const readBytes = 2 * 1024 * 1024;
-/** Offsets that are looked at before the place where something is expected; each further look is that many times as long. */
-const firstLook = 100n;
+/** Offsets read before the expected statement; each further search reads a window larger by the factor `growth`. */
+const firstWindow = 100n;
 const growth = 4n;
 
 /**
- * Reads it; call it once the partition is claimed, so that nobody else can write.
+ * Reads the positions; call it after the partition is claimed, so that no other process can write.
  * @param claimedAt the claim's offset in the output
- * @throws PositionBeyondEnd when an input, or the output itself, ends before where it was
+ * @throws PositionBeyondEnd when an input, or the output itself, ends before its known position
  */
 export async function readInputPositions(
   log: EventLog,
@@ -60,12 +60,12 @@ export async function readInputPositions(
   const own = { topic: wire(place.output), partition };
   const end = await connection.offset(own.topic, partition, 'latest');
   const group = await readGroupOffsets(log, connection, place);
-  const isEnd = ({ nextOffset }: Fetched) => nextOffset > claimedAt;
+  const isEnd = ({ nextOffset }: FetchResult) => nextOffset > claimedAt;
   const { stated, outputEnd } = await readStated(connection, own, { group, end, isEnd }, progress);
   const isOutputWhole = stated?.outputIsWhole ?? false;
-  for (const { notedAt } of group.values())
-    if (notedAt !== undefined && notedAt > outputEnd && !isOutputWhole)
-      throw new PositionBeyondEnd({ ...own, position: notedAt, end: outputEnd });
+  for (const { outputEndAtCommit } of group.values())
+    if (outputEndAtCommit !== undefined && outputEndAtCommit > outputEnd && !isOutputWhole)
+      throw new PositionBeyondEnd({ ...own, position: outputEndAtCommit, end: outputEnd });
   const known = knownPositions(group, stated, outputEnd);
   const positions = new Map<TopicName, bigint>();
   for (const topic of inputs) {
@@ -78,7 +78,7 @@ export async function readInputPositions(
   return {
     positions,
     isCommitted: all.every(([topic, position]) => group.get(topic)?.position === position),
-    isNoted: all.every(([topic, position]) => stated?.positions.get(topic) === position),
+    isStated: all.every(([topic, position]) => stated?.positions.get(topic) === position),
     isAccepted: stated?.isOperators ?? false,
     isOutputWhole,
     outputEnd,
@@ -86,8 +86,8 @@ export async function readInputPositions(
 }
 
 /**
- * Where to read on what anybody knows of. Right after an operator has spoken, the group counts only where it was told
- * afterwards: before, it was told of a log that is no more.
+ * The next offset of each input with a known position. After an operator's statement only group offsets committed after
+ * it count: earlier ones refer to a log that no longer exists.
  */
 export function knownPositions(
   group: ReadonlyMap<TopicName, GroupOffset>,
@@ -96,8 +96,8 @@ export function knownPositions(
 ): Map<TopicName, bigint> {
   if (!stated) return furthestPositions(group, new Map<string, bigint>());
   if (!stated.isOperators) return furthestPositions(group, stated.positions);
-  const isLater = ({ notedAt }: GroupOffset) =>
-    notedAt !== undefined && notedAt > stated.offset && notedAt <= outputEnd;
+  const isLater = ({ outputEndAtCommit }: GroupOffset) =>
+    outputEndAtCommit !== undefined && outputEndAtCommit > stated.offset && outputEndAtCommit <= outputEnd;
   const later = new Map([...group].map(([topic, offset]) => [topic, isLater(offset) ? offset : {}]));
   return furthestPositions(later, stated.positions);
 }
@@ -119,31 +119,43 @@ export async function readGroupOffsets(
         .find((response) => response.topic === wire(topic))
         ?.partitions.find((one) => one.partition === partition);
       if (!found)
-        throw new EventLogError('log_unavailable', `the group's offset of ${topic} is not known`, {
-          retriable: true,
-        });
+        throw new EventLogError(
+          'log_unavailable',
+          `the coordinator did not answer with the group's offset of ${topic}`,
+          {
+            retriable: true,
+          },
+        );
       const position = BigInt(found.offset);
       if (position < 0n) return [topic, {}];
-      const isNoted = found.metadata && /^\d+$/.test(found.metadata);
-      return [topic, { position, ...(isNoted && { notedAt: BigInt(found.metadata ?? '') }) }];
+      const hasOutputEnd = found.metadata && /^\d+$/.test(found.metadata);
+      return [topic, { position, ...(hasOutputEnd && { outputEndAtCommit: BigInt(found.metadata ?? '') }) }];
     }),
   );
 }
 
-/** What the output says last, read up to an end: from where the group tells, and further back where that is not enough. */
+/**
+ * The last statement of the output, read up to its end: from the output end that the group offsets name, and further
+ * back when that is not enough.
+ */
 export async function readStated(
   connection: KafkaConnection,
   own: { topic: string; partition: number },
-  until: { group: ReadonlyMap<TopicName, GroupOffset>; end: bigint; isEnd: (fetched: Fetched) => boolean },
+  until: {
+    group: ReadonlyMap<TopicName, GroupOffset>;
+    end: bigint;
+    isEnd: (fetched: FetchResult) => boolean;
+  },
   progress: Progress,
 ): Promise<{ stated: StatedPositions | undefined; outputEnd: bigint }> {
   const earliest = await connection.offset(own.topic, own.partition, 'earliest');
-  const notedAt = notedBefore(until.group, until.end);
-  const from = atLeast(earliest, (notedAt ?? until.end) - firstLook);
-  const look = { ...own, from, isEnd: until.isEnd };
-  const latest = await lastStatement(connection, look, earliest, progress);
-  if (latest.stated || notedAt !== undefined) return { stated: latest.stated, outputEnd: latest.nextOffset };
-  let length = firstLook * growth;
+  const outputEndAtCommit = lowestOutputEnd(until.group, until.end);
+  const from = atLeast(earliest, (outputEndAtCommit ?? until.end) - firstWindow);
+  const newest = { ...own, from, isEnd: until.isEnd };
+  const latest = await lastStatement(connection, newest, earliest, progress);
+  if (latest.stated || outputEndAtCommit !== undefined)
+    return { stated: latest.stated, outputEnd: latest.nextOffset };
+  let length = firstWindow * growth;
   for (let before = from; before > earliest; length *= growth) {
     const start = atLeast(earliest, before - length);
     const limit = before;
@@ -151,7 +163,7 @@ export async function readStated(
       ...own,
       from: start,
       before: limit,
-      isEnd: ({ nextOffset }: Fetched) => nextOffset >= limit,
+      isEnd: ({ nextOffset }: FetchResult) => nextOffset >= limit,
     };
     const { stated } = await lastStatement(connection, window, earliest, progress);
     if (stated) return { stated, outputEnd: latest.nextOffset };
@@ -161,15 +173,15 @@ export async function readStated(
 }
 
 /**
- * From where on the output may say more than the group's offsets; undefined where they do not tell, as those that Kafka has
- * forgotten, or that somebody has set by its tools.
+ * The lowest output end that the group's offsets name: later positions are stated after it. Undefined when Kafka has
+ * deleted the offsets or another tool has set them.
  */
-function notedBefore(group: ReadonlyMap<TopicName, GroupOffset>, end: bigint): bigint | undefined {
+function lowestOutputEnd(group: ReadonlyMap<TopicName, GroupOffset>, end: bigint): bigint | undefined {
   let least: bigint | undefined;
-  for (const { position, notedAt } of group.values()) {
+  for (const { position, outputEndAtCommit } of group.values()) {
     if (position === undefined) continue;
-    if (notedAt === undefined || notedAt > end) return undefined;
-    if (least === undefined || notedAt < least) least = notedAt;
+    if (outputEndAtCommit === undefined || outputEndAtCommit > end) return undefined;
+    if (least === undefined || outputEndAtCommit < least) least = outputEndAtCommit;
   }
   return least;
 }
@@ -178,12 +190,14 @@ interface Window {
   topic: string;
   partition: number;
   from: bigint;
-  /** Records from here on are not looked at. */
+  /** Records from this offset on are ignored. */
   before?: bigint;
-  isEnd: (fetched: Fetched) => boolean;
+  isEnd: (fetched: FetchResult) => boolean;
 }
 
-/** The last that the records of a window say; read from further back where that follows what an operator saw there. */
+/**
+ * The last statement in a window; the window is extended backwards when an operator's statement follows one before it.
+ */
 async function lastStatement(
   connection: KafkaConnection,
   window: Window,

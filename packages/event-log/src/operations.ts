@@ -1,4 +1,4 @@
-// What operators ask of the log: lag, rights, copies, rebuilding a read model.
+// Operations for operators: lag, ACLs, replication, rebuilding a read model.
 import { randomUUID } from 'node:crypto';
 import {
   type AclBinding,
@@ -17,21 +17,21 @@ import { pause } from './timing.js';
 import { createRecordWriter } from './writer.js';
 
 export interface PartitionLag {
-  /** Who reads: the service's processor, which has its name, or one of its projectors. */
+  /** The consumer group without its namespace: the service's processor or one of its projectors. */
   reader: string;
   topic: TopicName;
   partition: number;
-  /** Next offset that will be read. */
+  /** The next offset to read. */
   position: bigint;
   /** Next offset that will be written. */
   end: bigint;
   /** `end - position`; a commit marker counts as one. */
   lag: bigint;
-  /** Records that are gone by their age and were not read. */
+  /** Records that retention deleted before they were read. */
   lost: bigint;
 }
 
-/** How far a service is behind, for each partition of each topic that its processor and its projectors have read from. */
+/** The lag of a service, for each partition of each topic that its processor and its projectors have read. */
 export async function listLag(log: EventLog, service: ServiceName): Promise<PartitionLag[]> {
   const { kafka, wire } = log[internals];
   const admin = kafka.admin();
@@ -62,7 +62,7 @@ export async function listLag(log: EventLog, service: ServiceName): Promise<Part
   }
 }
 
-/** Gives rights, those that there are among them. The log's own user must be allowed to. */
+/** Creates ACLs; existing ones stay. The log's own user needs the right to do so. */
 export async function createAcls(log: EventLog, bindings: readonly AclBinding[]): Promise<void> {
   const admin = log[internals].kafka.admin();
   try {
@@ -82,7 +82,7 @@ export async function createAcls(log: EventLog, bindings: readonly AclBinding[])
       })),
     });
   } catch (error) {
-    throw unavailable('the rights cannot be given', error, log.config.access);
+    throw unavailable('the ACLs cannot be created', error, log.config.access);
   } finally {
     admin.disconnect().catch(() => undefined);
   }
@@ -102,7 +102,7 @@ const aclOperations = {
   DescribeConfigs: kafkajs.AclOperationTypes.DESCRIBE_CONFIGS,
 } as const;
 
-/** Asks the schema registry for something small. @throws EventLogUnavailable that says what keeps us out of it */
+/** Sends one request to the schema registry. @throws EventLogUnavailable with the setting to change */
 export async function checkSchemaRegistry(log: EventLog): Promise<void> {
   const { status } = await log[internals].registry.ask('GET', '/subjects');
   if (status !== 200)
@@ -111,20 +111,20 @@ export async function checkSchemaRegistry(log: EventLog): Promise<void> {
     );
 }
 
-/** How many copies the log's topics have, and how many they are to have. */
+/** The number of replicas that the log's topics have, and the wanted number. */
 export async function listReplication(log: EventLog): Promise<Replication> {
   const admin = log[internals].kafka.admin();
   try {
     await admin.connect();
     return await readReplication(admin, log.config);
   } catch (error) {
-    throw unavailable('the number of copies cannot be read', error, log.config.access);
+    throw unavailable('the replication of the topics cannot be read', error, log.config.access);
   } finally {
     admin.disconnect().catch(() => undefined);
   }
 }
 
-/** The next offset that will be written to each of these partitions of a topic; without them, to each that it has. */
+/** The end offset of these partitions of a topic; default: all its partitions. */
 export async function endOffsets(
   log: EventLog,
   topic: TopicName,
@@ -148,8 +148,9 @@ export async function endOffsets(
 }
 
 /**
- * Asks each partition of a service to drop its read models and fold them anew; resolves once the commands are written.
- * A processor has consumed its command when it has folded all; a projector consumes it first, and folds then.
+ * Sends each partition of a service the command to drop its read models and fold them again; resolves once the commands
+ * are written. A processor consumes its command after it has folded everything; a projector consumes it first and folds
+ * then.
  */
 export async function requestRebuild(
   log: EventLog,
@@ -175,8 +176,8 @@ export async function requestRebuild(
 }
 
 /**
- * Waits until a service has handled everything of a topic before these positions, and these themselves.
- * Answers false when the time is over.
+ * Waits until a service has handled the records at these positions and all records before them.
+ * @returns false after `timeoutMs`
  */
 export async function waitUntilConsumed(
   log: EventLog,

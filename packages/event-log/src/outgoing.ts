@@ -1,4 +1,4 @@
-// Turns outgoing records into messages, with the trace that they belong to.
+// Encodes outgoing records as messages, with the headers of the current trace.
 import { context, propagation } from '@opentelemetry/api';
 import { EventLogError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
@@ -11,7 +11,7 @@ export interface EncodedRecord {
   topic: string;
   partition: number;
   message: RecordToWrite;
-  /** About what it takes on the wire. */
+  /** The approximate size on the wire. */
   bytes: number;
 }
 
@@ -24,7 +24,7 @@ export interface EncodedDeclared extends EncodedRecord {
   };
 }
 
-/** W3C trace headers of what is being done now; none when tracing is off. */
+/** The W3C trace headers of the active span; none when tracing is off. */
 export function traceHeaders(): Record<string, string> {
   const carrier: Record<string, string> = {};
   propagation.inject(context.active(), carrier);
@@ -33,7 +33,7 @@ export function traceHeaders(): Record<string, string> {
 
 /**
  * Encodes a record.
- * @param timestamp milliseconds since 1970: becomes the record's time, the same on every read
+ * @param timestamp milliseconds since 1970; the record's time on every read
  * @throws EventLogError `invalid_record` or `record_too_large`
  */
 export function encodeRecord(

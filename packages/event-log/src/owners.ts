@@ -1,30 +1,31 @@
-// Who may still write a partition of the output, as the output itself tells: pure.
+// The processes that may still write to a partition of the output, read from the output itself: pure.
 //
-// Whoever opens a partition claims it in a record of the output, fences who claimed it before, says in a second record that it
-// has taken it, and writes only then. Where somebody else has claimed it in between it withdraws instead: the other one need
-// not know of it. So a record that is written after a claim proves that all who claimed the partition before are fenced.
+// A process that opens a partition writes a claim to the output, fences the earlier owners, writes a second record that
+// says that it has taken the partition, and writes events only after that. When another process has claimed the
+// partition in between, it withdraws instead, because the other process may not have seen its claim. So a record
+// written after a claim proves that all earlier owners are fenced.
 import { headerText } from './codec.js';
 import { positionsHeader } from './input-positions.js';
-import type { Fetched } from './kafka/partition-reader.js';
+import type { FetchResult } from './kafka/partition-reader.js';
 
-/** On a claim, and on every record that says how far the inputs are read: the transactional id of the writer. */
+/** On a claim and on every position statement: the transactional id of the writer. */
 export const ownerHeader = 'owner';
-/** On the record by which an owner says that all who claimed the partition before are fenced. */
+/** On the record that says that the earlier owners are fenced. */
 export const takenHeader = 'taken';
-/** On an owner's last record: it writes no more, unless it claims the partition anew. */
+/** On an owner's last record: it does not write again without a new claim. */
 export const releasedHeader = 'released';
-/** On the record of somebody who claimed the partition and does not take it. */
+/** On the record of a process that claimed the partition and withdraws. */
 export const withdrawnHeader = 'withdrawn';
 
 export class OwnerReader {
-  /** In the order of their claims; any of them may still write. */
+  /** The owners that may still write, in the order of their claims. */
   #owners: string[] = [];
   #isSure = false;
-  /** Owners whose last record is of a transaction that has not ended. */
+  /** Owners that have released the partition in a transaction that is still open. */
   #leaving: { owner: string; offset: bigint }[] = [];
 
-  /** Takes records in their order, also of transactions that are open or aborted: who wrote them may go on. */
-  take({ records, stableEnd }: Pick<Fetched, 'records' | 'stableEnd'>): void {
+  /** Reads records in order, also those of open and aborted transactions, because their writers may continue. */
+  take({ records, stableEnd }: Pick<FetchResult, 'records' | 'stableEnd'>): void {
     for (const { headers, offset } of records) {
       const owner = headerText(headers, ownerHeader);
       if (owner === undefined) continue;
@@ -32,26 +33,26 @@ export class OwnerReader {
       if (has(withdrawnHeader)) this.#owners = this.#owners.filter((one) => one !== owner);
       else if (has(positionsHeader) || has(takenHeader)) this.#wrote(owner);
       else this.#claimed(owner);
-      // Who says that it has taken the partition may withdraw next, and another one may have it.
+      // A process that has taken the partition may still withdraw, and another one may then own it.
       if (has(positionsHeader)) this.#isSure = true;
       if (has(releasedHeader)) this.#leaving.push({ owner, offset });
     }
-    // Its transaction would hold up whoever reads the output, so an owner that dies in it is fenced.
+    // An open transaction blocks readers of the output, so an owner that dies in it still has to be fenced.
     for (const { owner } of this.#leaving.filter(({ offset }) => offset < stableEnd)) this.#left(owner);
     this.#leaving = this.#leaving.filter(({ offset }) => offset >= stableEnd);
   }
 
-  /** Those who may still write and claimed the partition before this one did last. */
+  /** The owners that may still write and whose last claim precedes that of `owner`. */
   before(owner: string): readonly string[] {
     return this.#owners.slice(0, this.#owners.indexOf(owner));
   }
 
-  /** Those who claimed it after this one did last, and may not know of it: it withdraws for them. */
+  /** The owners whose claim follows that of `owner` and that may not have seen it: `owner` withdraws for them. */
   after(owner: string): readonly string[] {
     return this.#owners.slice(this.#owners.indexOf(owner) + 1);
   }
 
-  /** Whether what lies before the first record that was taken cannot add anybody. */
+  /** Whether the records before the first one read cannot name further owners. */
   isSure(): boolean {
     return this.#isSure;
   }
@@ -62,7 +63,7 @@ export class OwnerReader {
   }
 
   #wrote(owner: string): void {
-    // One whose claim was not seen claimed before all whose claims were.
+    // An owner whose claim was not read claimed the partition before all owners whose claims were read.
     this.#owners = [owner, ...this.after(owner)];
   }
 

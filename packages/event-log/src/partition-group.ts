@@ -1,4 +1,4 @@
-// The partitions that the consumer group gives to this process, with a loop that works on each.
+// The partitions that the consumer group assigns to this process, with one loop for each.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { EventLog } from './event-log.js';
 import { joinGroup, type Membership } from './kafka/membership.js';
@@ -16,13 +16,13 @@ export interface PartitionGroupOptions<Of extends Session> {
   topics: readonly TopicName[];
   metrics: ProcessingMetrics;
   cycle: ProcessCycle<Of>;
-  /** What the service says of its errors. */
+  /** How the service classifies its errors. */
   service: {
     isRetriable?(error: unknown): boolean;
     isSilence?(error: unknown): boolean;
     onFatal(error: Error): void;
   };
-  /** Called for each partition that is taken on, and answers with what opens its sessions. */
+  /** Called for each assigned partition; returns the function that opens its sessions. */
   opener(partition: number): PartitionLoopOptions<Of>['open'];
   onAssigned?(partitions: readonly number[]): void;
 }
@@ -56,7 +56,7 @@ export class PartitionGroup<Of extends Session> implements ProcessorStatus {
     return this.#membership;
   }
 
-  /** The partitions that the group has given to this process, as far as the process knows. */
+  /** The partitions that the group has assigned to this process, as far as the process knows. */
   assigned(): readonly number[] {
     return [...this.#assigned];
   }
@@ -73,13 +73,13 @@ export class PartitionGroup<Of extends Session> implements ProcessorStatus {
     return this.membership.joined() && this.partitions().every(({ state }) => state === 'running');
   }
 
-  /** Ends the session of each partition, after the batch in hand, and opens another. */
-  openAllAnew(): void {
+  /** Ends the session of each partition after its current batch, and opens another. */
+  reopenAll(): void {
     this.#loops.assign([]);
     this.#loops.assign(this.assigned());
   }
 
-  /** Ends all sessions; the group is left by `membership.stop`, once nothing is to be noted in it any more. */
+  /** Ends all sessions; `membership.stop` leaves the group, after the last offsets are committed. */
   stopLoops(): Promise<void> {
     return this.#loops.stop();
   }

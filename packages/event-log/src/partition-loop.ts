@@ -1,5 +1,5 @@
-// A partition loop works on one partition number until it is stopped: it opens a session, feeds it, and opens another after an
-// error. Whatever state an error left behind is thrown away with the session.
+// A partition loop works on one partition number until it is stopped: it opens a session, feeds it, and opens another
+// one after an error. The state that an error left behind is discarded with the session.
 import type { Logger } from 'pino';
 import { asError, EventLogError, isRetriable, PartitionHalted } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
@@ -8,8 +8,8 @@ import type { Membership } from './kafka/membership.js';
 import { quietUntilUnreadyMs, watchLiveness, type Liveness, type Touch } from './liveness.js';
 import type { ProcessingMetrics } from './metrics.js';
 import type { CycleMember } from './process-cycle.js';
-import { OpenAnew, type PartitionStatus, type Session } from './session.js';
-import { createSessionLease, isLoss, type OwnSessionLease } from './session-lease.js';
+import { ReopenSession, type PartitionStatus, type Session } from './session.js';
+import { createSessionLease, isOwnershipLoss, type OwnSessionLease } from './session-lease.js';
 import { pause } from './timing.js';
 
 export interface PartitionLoopOptions<Of extends Session> {
@@ -18,21 +18,21 @@ export interface PartitionLoopOptions<Of extends Session> {
   membership: () => Membership;
   metrics: ProcessingMetrics;
   /**
-   * Opens a session. `touch` is to be called now and then while that, or anything the session does, takes long; `touchOfLog`
-   * where only the brokers have answered, which says nothing of the state's own server once that was silent.
+   * Opens a session. The session calls `touch` to report progress during long work, and `touchByBroker` when only the
+   * brokers have answered: after the state's server was silent, answers of brokers are no progress.
    */
-  open(signal: AbortSignal, touch: Touch, touchOfLog: Touch, lease: OwnSessionLease): Promise<Of>;
+  open(signal: AbortSignal, touch: Touch, touchByBroker: Touch, lease: OwnSessionLease): Promise<Of>;
   /**
-   * Feeds a session until the signal is aborted, and then until the batch in hand is handled.
+   * Feeds a session until the signal is aborted, and then until the current batch is handled.
    * @throws the error that ends the session
    */
   feed(member: CycleMember<Of>, signal: AbortSignal): Promise<void>;
-  /** Called whenever something has moved: others may wait for this partition. */
+  /** Called after progress: other partitions may wait for this one. */
   moved(): void;
-  /** Whether the group has given the partition to this process, as far as it knows. */
+  /** Whether the group has assigned the partition to this process, as far as the process knows. */
   isMine(): boolean;
   isRetriable(error: unknown): boolean;
-  /** Whether an error of the session says that a server was silent, besides the brokers' silence. */
+  /** Whether an error of the session is a request timeout of a server other than the brokers. */
   isSilence(error: unknown): boolean;
   onFatal(error: Error): void;
 }
@@ -40,13 +40,13 @@ export interface PartitionLoopOptions<Of extends Session> {
 export interface PartitionLoop {
   readonly partition: number;
   state(): PartitionStatus;
-  /** Stops after the batch in hand. */
+  /** Stops after the current batch. */
   stop(): Promise<void>;
 }
 
 const longestPauseMs = 5_000;
 const failuresUntilFatal = 10;
-/** A confirmation by the group that is younger than this is taken as current. */
+/** Maximum age of a confirmation by the group that a session after an error accepts. */
 const confirmationMs = 8_000;
 
 const fenced = new Set([
@@ -70,12 +70,12 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
   #state: 'opening' | 'running' | 'waiting' = 'opening';
   #lastError: string | undefined;
   #halted: string | undefined;
-  /** Whether the state's server was silent when it was asked last. */
+  /** Whether the last request to the state's server timed out. */
   #isStateSilent = false;
-  /** Sessions in a row that have failed. */
+  /** Consecutive sessions that have failed. */
   #failures = 0;
-  /** Those of them that have failed for no passing cause. */
-  #unexplained = 0;
+  /** Those of them that failed with an error that is not retriable. */
+  #permanentFailures = 0;
   /** The group must have confirmed this member after this moment before the next session; milliseconds since 1970. */
   #confirmedSince = 0;
 
@@ -105,24 +105,24 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
     const { signal } = this.#stopping;
     while (!this.#isStopped()) {
       try {
-        await this.options.membership().confirmedSince(this.#confirmedSince, signal, this.#touchOfLog);
+        await this.options.membership().confirmedSince(this.#confirmedSince, signal, this.#touchByBroker);
         if (this.#isStopped()) return;
         await this.#work();
       } catch (error) {
         if (this.#isStopped()) return;
-        this.#hear(error);
-        if (error instanceof OpenAnew) {
-          if (error.wasLate) this.#confirmedSince = Date.now();
+        this.#noteSilence(error);
+        if (error instanceof ReopenSession) {
+          if (error.needsConfirmation) this.#confirmedSince = Date.now();
           continue;
         }
         this.#noteFailure(error);
-        if (this.#unexplained >= failuresUntilFatal) {
-          const message = `partition ${this.partition} fails again and again: ${this.#lastError ?? ''}`;
+        if (this.#permanentFailures >= failuresUntilFatal) {
+          const message = `partition ${this.partition} has failed ${failuresUntilFatal} times with permanent errors since its last batch: ${this.#lastError ?? ''}`;
           this.options.onFatal(new Error(message, { cause: error }));
           return;
         }
-        // A session that was fenced must hear from the group before the next one fences in turn.
-        this.#confirmedSince = mayBeOthers(error) ? Date.now() : Date.now() - confirmationMs;
+        // A fenced session needs a confirmation by the group before the next session fences another process.
+        this.#confirmedSince = mayHaveLostPartition(error) ? Date.now() : Date.now() - confirmationMs;
         this.#state = 'waiting';
         await pause(Math.min(50 * 2 ** this.#failures, longestPauseMs), signal);
       }
@@ -134,15 +134,15 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
     const { options } = this;
     const begun = performance.now();
     const lease = createSessionLease(() =>
-      options.isMine() ? options.membership().heldUntil(begun) : -Infinity,
+      options.isMine() ? options.membership().leasedUntil(begun) : -Infinity,
     );
     try {
       this.#state = 'opening';
-      const session = await options.open(this.#stopping.signal, this.#touchAll, this.#touchOfLog, lease);
+      const session = await options.open(this.#stopping.signal, this.#touchAll, this.#touchByBroker, lease);
       this.#opened();
       await this.#feed(session, lease);
     } finally {
-      lease.end(new EventLogError('closed', 'the session is over', { retriable: true }));
+      lease.end(new EventLogError('closed', 'the session has ended', { retriable: true }));
     }
   }
 
@@ -150,17 +150,17 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
     const { partition, options } = this;
     const succeeded = () => {
       this.#failures = 0;
-      this.#unexplained = 0;
+      this.#permanentFailures = 0;
     };
     try {
       const { touch } = this.#liveness;
       await options.feed({ partition, session, lease, touch, succeeded }, this.#stopping.signal);
-      // What was not stored is folded anew by another owner.
+      // State that is not stored is folded again by the next owner.
       if (options.isMine()) await session.settle?.(true);
       await session.release?.();
     } finally {
       await session.close().catch((error: unknown) => {
-        this.#logger.warn({ err: error }, 'a partition was not closed in order');
+        this.#logger.warn({ err: error }, 'a partition could not be closed in order');
       });
     }
   }
@@ -174,10 +174,10 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
   }
 
   /**
-   * A server that refuses connections answers at once and is waited for. A server that takes a request and never answers
-   * cannot be told from a connection that leads nowhere, which a new process may not have.
+   * A refused connection is an answer: the partition waits for the server. A request without an answer may mean that
+   * this process' connection is broken, which a new process may not have; it is no progress.
    */
-  #hear(error: unknown): void {
+  #noteSilence(error: unknown): void {
     this.#isStateSilent = this.options.isSilence(error);
     if (!this.#isStateSilent && !isSilence(error)) this.#liveness.touch();
   }
@@ -185,16 +185,18 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
   #noteFailure(error: unknown): void {
     this.options.metrics.restart();
     this.#failures += 1;
-    if (!this.#isPassing(error)) this.#unexplained += 1;
+    if (!this.#isTransient(error)) this.#permanentFailures += 1;
     this.#lastError = asError(error).message;
     this.#halted = error instanceof PartitionHalted ? error.message : undefined;
     if (this.#halted === undefined)
-      this.#logger.warn({ err: error, failures: this.#failures }, 'the partition is opened anew');
-    else
-      this.#logger.error({ err: error }, 'the partition stands still until an operator has done something');
+      this.#logger.warn(
+        { err: error, failures: this.#failures },
+        'the session has failed; opening the partition again',
+      );
+    else this.#logger.error({ err: error }, 'the partition is halted until an operator acts');
   }
 
-  #isPassing(error: unknown): boolean {
+  #isTransient(error: unknown): boolean {
     return (
       protocolErrorType(error) !== undefined ||
       isConnectionError(error) ||
@@ -208,7 +210,7 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
     const seconds = Math.round(quietMs / 1_000);
     this.options.onFatal(
       new Error(
-        `nothing has moved on partition ${this.partition} for ${seconds} s while ${this.#state}${why}`,
+        `partition ${this.partition} has made no progress for ${seconds} s while ${this.#state}${why}`,
       ),
     );
   }
@@ -218,7 +220,7 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
     this.options.moved();
   };
 
-  readonly #touchOfLog: Touch = () => {
+  readonly #touchByBroker: Touch = () => {
     if (!this.#isStateSilent) this.#touchAll();
   };
 
@@ -227,8 +229,8 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
   }
 }
 
-/** Whether an error says that another process may own the partition by now. */
-function mayBeOthers(error: unknown): boolean {
+/** Whether an error implies that another process may own the partition. */
+function mayHaveLostPartition(error: unknown): boolean {
   const type = protocolErrorType(error);
-  return isLoss(error) || (type !== undefined && fenced.has(type));
+  return isOwnershipLoss(error) || (type !== undefined && fenced.has(type));
 }

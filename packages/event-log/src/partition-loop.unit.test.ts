@@ -17,8 +17,8 @@ test('a loop that is stopped while its session is being opened ends, and closes 
     membership: () => ({
       confirmedSince: () => Promise.resolve(),
       joined: () => true,
-      heldUntil: () => Infinity,
-      note: () => Promise.resolve(),
+      leasedUntil: () => Infinity,
+      commitOffsets: () => Promise.resolve(),
       stop: () => Promise.resolve(),
     }),
     metrics: createProcessingMetrics('ingest'),

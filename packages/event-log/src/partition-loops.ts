@@ -1,4 +1,4 @@
-// The partition loops of a process: started and stopped as the group shares out the partitions.
+// The partition loops of a process, started and stopped as the group assigns partitions.
 import type { PartitionLoop } from './partition-loop.js';
 
 export class PartitionLoops {
@@ -9,7 +9,7 @@ export class PartitionLoops {
 
   constructor(private readonly start: (partition: number) => PartitionLoop) {}
 
-  /** Works on these partitions and on no others. */
+  /** Runs loops for exactly these partitions. */
   assign(partitions: readonly number[]): void {
     this.#wanted = new Set(partitions);
     for (const [partition, loop] of this.#loops)
@@ -27,7 +27,7 @@ export class PartitionLoops {
     await Promise.all(this.#closing.values());
   }
 
-  /** Starts a loop, once the one before on the same partition has ended. */
+  /** Starts a loop after the previous loop of the same partition has ended. */
   #open(partition: number): void {
     if (this.#isStopped || this.#loops.has(partition) || !this.#wanted.has(partition)) return;
     const before = this.#closing.get(partition);

@@ -214,7 +214,7 @@ describe('an output that ends before what is stored of it', () => {
 
     const { status: again, fatal } = await start(stores);
     expect(await halted(again)).toMatch(
-      new RegExp(`${log[internals].wire('scoring.events')} 0 is to be read on at \\d+ and ends at \\d+`),
+      new RegExp(`${log[internals].wire('scoring.events')} 0 ends at \\d+, before the next position to read, \\d+`),
     );
     expect(storeOf(stores, 0)).toMatchObject({ resets: 0, checkpoint: { offset: stored } });
     expect((await onLog()).size).toBe(0);
@@ -315,7 +315,7 @@ test('a projector whose topic was made anew stands still until its service is re
   await makeAnew('scoring.commands');
   await writer.write(commands(1));
   const again = await startProjector();
-  expect(await halted(again)).toContain('is to be read on at 3 and ends at 1');
+  expect(await halted(again)).toContain('ends at 1, before the next position to read, 3');
   expect(storeOf(stores, 0).resets).toBe(0);
 
   await requestRebuild(log, 'share');

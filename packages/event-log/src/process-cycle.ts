@@ -1,13 +1,13 @@
-// The cycle of a process: reads all its partitions, and hands over together what they have brought, one batch at a time. A
-// partition that comes, goes or fails leaves the others in peace.
+// The cycle of a process: it reads all partitions of the process and handles them in rounds. A partition that is added,
+// removed or fails does not stop the others.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { asError } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
-import { idleMs, InputPacer, type GatheredInput } from './input-pacer.js';
-import { PartitionFeed, type Gathered } from './kafka/partition-feed.js';
+import { idleMs, InputPacer, type BufferedInput } from './input-pacer.js';
+import { PartitionFeed, type BufferedRecords } from './kafka/partition-feed.js';
 import type { RawRecord } from './kafka/record-batch.js';
-import { lossTold } from './lost-records.js';
+import { lossReporter } from './loss-reporter.js';
 import type { Touch } from './liveness.js';
 import type { ProcessingMetrics } from './metrics.js';
 import type { OwnSessionLease } from './session-lease.js';
@@ -20,7 +20,7 @@ export interface CycleMember<Of extends Session = Session> {
   readonly session: Of;
   readonly lease: OwnSessionLease;
   readonly touch: Touch;
-  /** A batch of it was handled. */
+  /** Called after each handled batch of the partition. */
   succeeded(): void;
 }
 
@@ -30,32 +30,36 @@ export interface CycleOptions<Of extends Session> {
   metrics: ProcessingMetrics;
   logger: Logger;
   maxBytesPerBatch: number;
-  /** Once one input is to be handled, what all have brought is handled. Otherwise only what inputs of the same topic have. */
+  /**
+   * True: a round takes the buffered records of all inputs once one input is due. False: only those of inputs with the
+   * same topic.
+   */
   takesAll: boolean;
   eventsEveryMs: number;
   patienceMs(topic: TopicName): number;
-  /** Tells the service that so many members begin a round, and that one of them has ended its part of it. */
+  /** Called when members begin a round, and when one of them has ended its part of it. */
   round?: { begin(members: readonly CycleMember<Of>[]): void; ended(member: CycleMember<Of>): void };
 }
 
 /**
- * Partitions with large batches in a round: while they wait for theirs the others grow, which saves writes of documents that
- * many records touch, and many at once would be more in memory than the collector can bear. Small batches all go along.
+ * Maximum number of partitions with a large batch in a round. The batches of the others grow while they wait, which
+ * saves writes of documents that many records touch; many large batches at once would take more memory than the garbage
+ * collector can handle. Small batches are not limited.
  */
 const largeBatchesInRound = 2;
-/** The part of an input's largest batch from which what a partition has brought is large. */
+/** A batch counts as large from this fraction of `maxBytesPerBatch`. */
 const largePart = 1 / 8;
 /**
- * Milliseconds after which a round ends without the partitions that are still in hand. A busy machine takes a second for the
- * rounds of a steady load; rounds cut apart cost a transaction each.
+ * Milliseconds after which a round ends without the partitions that are still working. A busy machine takes a second
+ * for a round under steady load, and each additional round costs a transaction.
  */
 const longestRoundMs = 5_000;
 
 export class ProcessCycle<Of extends Session> {
-  /** With each member, how it is told that it has failed. */
+  /** The members, each with the function that rejects its `run`. */
   readonly #members = new Map<CycleMember<Of>, (error: Error) => void>();
-  /** How far the records of what was gathered were looked at, and whether one of them is urgent. */
-  readonly #looked = new WeakMap<Gathered, { records: number; isUrgent: boolean }>();
+  /** For each buffer, how many records were checked for urgency, and whether one is urgent. */
+  readonly #scans = new WeakMap<BufferedRecords, { records: number; isUrgent: boolean }>();
   readonly #pacer: InputPacer;
   readonly #topics = new Map<string, TopicName>();
   readonly #stopping = new AbortController();
@@ -63,8 +67,8 @@ export class ProcessCycle<Of extends Session> {
   #feed: PartitionFeed | undefined;
   #running: Promise<void> | undefined;
   #changed = new AbortController();
-  /** What is being done for partitions: it may outlast the round in which it began. */
-  readonly #inHand = new Map<number, Promise<void>>();
+  /** The running work of each partition; it may outlast its round. */
+  readonly #working = new Map<number, Promise<void>>();
   #handledAt = performance.now();
 
   constructor(private readonly options: CycleOptions<Of>) {
@@ -73,8 +77,8 @@ export class ProcessCycle<Of extends Session> {
   }
 
   /**
-   * Feeds a partition until the signal is aborted, and then until the batch in hand is handled.
-   * @throws the error with which it has failed
+   * Feeds a partition until the signal is aborted, and then until the current batch is handled.
+   * @throws the error with which the partition has failed
    */
   async run(member: CycleMember<Of>, signal: AbortSignal): Promise<void> {
     const feed = await this.#opened();
@@ -97,17 +101,17 @@ export class ProcessCycle<Of extends Session> {
       signal.removeEventListener('abort', leave);
       this.#members.delete(member);
       feed.remove(partition);
-      await this.#inHand.get(partition);
+      await this.#working.get(partition);
     }
   }
 
   /**
-   * Something has moved on a partition: where it is in hand, so has everything that waits for the end of the round. What is in
-   * hand itself does not wait.
+   * Reports progress of a partition. While it is working, this also counts as progress of the partitions that wait for
+   * the end of the round, but not of the other working ones.
    */
   moved(partition: number): void {
-    if (!this.#inHand.has(partition)) return;
-    for (const member of this.#members.keys()) if (!this.#inHand.has(member.partition)) member.touch();
+    if (!this.#working.has(partition)) return;
+    for (const member of this.#members.keys()) if (!this.#working.has(member.partition)) member.touch();
   }
 
   async stop(): Promise<void> {
@@ -146,7 +150,7 @@ export class ProcessCycle<Of extends Session> {
       },
       onOffsetLost: ({ topic, partition }, wanted, earliest) => {
         const named = this.#topics.get(topic);
-        if (named) lossTold({ logger, metrics, topic: named, partition })(wanted, earliest);
+        if (named) lossReporter({ logger, metrics, topic: named, partition })(wanted, earliest);
       },
     });
     this.#running = this.#loop(this.#feed);
@@ -169,14 +173,14 @@ export class ProcessCycle<Of extends Session> {
   async #loop(feed: PartitionFeed): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       this.#changed = new AbortController();
-      const gathered = feed.gathered().filter(({ partition }) => !this.#inHand.has(partition));
+      const buffered = feed.buffered().filter(({ partition }) => !this.#working.has(partition));
       const now = performance.now();
-      for (const { topic } of gathered) this.#pacer.came(this.#topicOf(topic), now);
-      const inputs = gathered.map((one) => this.#inputOf(one));
+      for (const { topic } of buffered) this.#pacer.arrived(this.#topicOf(topic), now);
+      const inputs = buffered.map((one) => this.#inputOf(one));
       const due = this.#pacer.dueAt(inputs, now);
-      // Nothing may be chosen although something is due: large batches wait for those that are in hand.
-      const chosen = due <= now ? this.#chosen(gathered, inputs, now) : [];
-      if (chosen.length > 0) await this.#handle(feed, chosen);
+      // Nothing may be selected although an input is due: large batches wait for the working partitions.
+      const selected = due <= now ? this.#selectDue(buffered, inputs, now) : [];
+      if (selected.length > 0) await this.#handle(feed, selected);
       else if (now - this.#handledAt >= idleMs) await this.#settle();
       else await pause(due > now ? Math.min(due - now, idleMs) : idleMs, this.#changed.signal);
     }
@@ -184,26 +188,26 @@ export class ProcessCycle<Of extends Session> {
 
   #topicOf(wire: string): TopicName {
     const topic = this.#topics.get(wire);
-    if (topic === undefined) throw new Error(`${wire} is read by nobody here`);
+    if (topic === undefined) throw new Error(`${wire} is not an input of this cycle`);
     return topic;
   }
 
-  #inputOf(gathered: Gathered): GatheredInput {
-    const topic = this.#topicOf(gathered.topic);
-    const isFull = gathered.bytes >= this.options.maxBytesPerBatch;
-    const isBehind = isFull || gathered.nextOffset < gathered.stableEnd;
-    return { topic, cameAt: gathered.cameAt, isBehind, isUrgent: this.#hasUrgent(topic, gathered) };
+  #inputOf(buffered: BufferedRecords): BufferedInput {
+    const topic = this.#topicOf(buffered.topic);
+    const isFull = buffered.bytes >= this.options.maxBytesPerBatch;
+    const isBehind = isFull || buffered.nextOffset < buffered.stableEnd;
+    return { topic, arrivedAt: buffered.arrivedAt, isBehind, isUrgent: this.#hasUrgent(topic, buffered) };
   }
 
-  #hasUrgent(topic: TopicName, gathered: Gathered): boolean {
-    const looked = this.#looked.get(gathered) ?? { records: 0, isUrgent: false };
-    const { records } = gathered;
-    for (; !looked.isUrgent && looked.records < records.length; looked.records += 1) {
-      const record = records[looked.records];
-      looked.isUrgent = record !== undefined && this.#isUrgent(topic, record);
+  #hasUrgent(topic: TopicName, buffered: BufferedRecords): boolean {
+    const scan = this.#scans.get(buffered) ?? { records: 0, isUrgent: false };
+    const { records } = buffered;
+    for (; !scan.isUrgent && scan.records < records.length; scan.records += 1) {
+      const record = records[scan.records];
+      scan.isUrgent = record !== undefined && this.#isUrgent(topic, record);
     }
-    this.#looked.set(gathered, looked);
-    return looked.isUrgent;
+    this.#scans.set(buffered, scan);
+    return scan.isUrgent;
   }
 
   #isUrgent(topic: TopicName, { headers }: RawRecord): boolean {
@@ -213,48 +217,62 @@ export class ProcessCycle<Of extends Session> {
     return type === undefined || schemas.declarationOf(topic, type)?.mayWait !== true;
   }
 
-  /** What is handled now: all that is due, or the longest waiting partitions of it where it is too much at once. */
-  #chosen(gathered: readonly Gathered[], inputs: readonly GatheredInput[], now: number): readonly Gathered[] {
+  /**
+   * The buffers that the next round handles: all that are due, without the large ones above the limit; the partitions
+   * that have waited longest come first.
+   */
+  #selectDue(
+    buffered: readonly BufferedRecords[],
+    inputs: readonly BufferedInput[],
+    now: number,
+  ): readonly BufferedRecords[] {
     const { takesAll, maxBytesPerBatch } = this.options;
-    const candidates = takesAll ? gathered : this.#due(gathered, inputs, now);
-    const waiting = new Map<number, { cameAt: number; bytes: number }>();
-    for (const { partition, cameAt, bytes } of candidates) {
-      const before = waiting.get(partition) ?? { cameAt, bytes: 0 };
-      waiting.set(partition, { cameAt: Math.min(before.cameAt, cameAt), bytes: before.bytes + bytes });
+    const candidates = takesAll ? buffered : this.#due(buffered, inputs, now);
+    const waiting = new Map<number, { arrivedAt: number; bytes: number }>();
+    for (const { partition, arrivedAt, bytes } of candidates) {
+      const before = waiting.get(partition) ?? { arrivedAt, bytes: 0 };
+      waiting.set(partition, {
+        arrivedAt: Math.min(before.arrivedAt, arrivedAt),
+        bytes: before.bytes + bytes,
+      });
     }
-    // What has outlasted its round may be as large.
-    let largeOnes = Math.min(this.#inHand.size, largeBatchesInRound);
+    // Each partition still working after its round may hold a large batch.
+    let largeBatches = Math.min(this.#working.size, largeBatchesInRound);
     const partitions = new Set<number>();
-    for (const [partition, { bytes }] of [...waiting].sort(([, a], [, b]) => a.cameAt - b.cameAt)) {
+    for (const [partition, { bytes }] of [...waiting].sort(([, a], [, b]) => a.arrivedAt - b.arrivedAt)) {
       const isLarge = bytes >= maxBytesPerBatch * largePart;
-      if (isLarge && largeOnes === largeBatchesInRound) continue;
-      if (isLarge) largeOnes += 1;
+      if (isLarge && largeBatches === largeBatchesInRound) continue;
+      if (isLarge) largeBatches += 1;
       partitions.add(partition);
     }
     return candidates.filter(({ partition }) => partitions.has(partition));
   }
 
-  /** The records of the topics of which one partition's records are due. */
-  #due(gathered: readonly Gathered[], inputs: readonly GatheredInput[], now: number): readonly Gathered[] {
+  /** The buffers of all topics of which one partition's buffer is due. */
+  #due(
+    buffered: readonly BufferedRecords[],
+    inputs: readonly BufferedInput[],
+    now: number,
+  ): readonly BufferedRecords[] {
     const due = new Set(
       inputs.filter((one) => this.#pacer.dueAt([one], now) <= now).map(({ topic }) => topic),
     );
-    return gathered.filter(({ topic }) => due.has(this.#topicOf(topic)));
+    return buffered.filter(({ topic }) => due.has(this.#topicOf(topic)));
   }
 
-  async #handle(feed: PartitionFeed, chosen: readonly Gathered[]): Promise<void> {
+  async #handle(feed: PartitionFeed, selected: readonly BufferedRecords[]): Promise<void> {
     const begun = performance.now();
     const topics = new Map<TopicName, { wasBehind: boolean }>();
     const batch = new Map<CycleMember<Of>, InputArrival[]>();
-    for (const gathered of chosen) {
-      feed.take(gathered);
-      const topic = this.#topicOf(gathered.topic);
-      const wasBehind = gathered.nextOffset < gathered.stableEnd || topics.get(topic)?.wasBehind === true;
+    for (const buffered of selected) {
+      feed.take(buffered);
+      const topic = this.#topicOf(buffered.topic);
+      const wasBehind = buffered.nextOffset < buffered.stableEnd || topics.get(topic)?.wasBehind === true;
       topics.set(topic, { wasBehind });
-      this.#measure(topic, gathered, begun);
-      const member = this.#memberOf(gathered.partition);
+      this.#measure(topic, buffered, begun);
+      const member = this.#memberOf(buffered.partition);
       if (!member) continue;
-      const { records, nextOffset } = gathered;
+      const { records, nextOffset } = buffered;
       batch.set(member, [...(batch.get(member) ?? []), { topic, records, nextOffset }]);
     }
     await this.#inRound([...batch.keys()], async (member) => {
@@ -264,24 +282,28 @@ export class ProcessCycle<Of extends Session> {
     this.#pacer.handled(topics, begun, this.#handledAt);
   }
 
-  #measure(topic: TopicName, { partition, highWatermark, nextOffset, cameAt }: Gathered, now: number): void {
+  #measure(
+    topic: TopicName,
+    { partition, highWatermark, nextOffset, arrivedAt }: BufferedRecords,
+    now: number,
+  ): void {
     const { metrics } = this.options;
-    metrics.stage('wait', (now - cameAt) / 1_000);
+    metrics.stage('wait', (now - arrivedAt) / 1_000);
     metrics.lag(topic, partition, Number(highWatermark - nextOffset));
   }
 
-  /** While nothing comes, each session stores what it has kept in memory. */
+  /** While the inputs are idle, each session stores what it has kept in memory. */
   #settle(): Promise<void> {
     return this.#inRound(this.#idle(), async ({ session }) => session.settle?.(false));
   }
 
   #idle(): CycleMember<Of>[] {
-    return [...this.#members.keys()].filter(({ partition }) => !this.#inHand.has(partition));
+    return [...this.#members.keys()].filter(({ partition }) => !this.#working.has(partition));
   }
 
   /**
-   * Does the work for these members at the same time. One that fails leaves the others alone, and so does one that takes long:
-   * the round ends without it.
+   * Runs the work of these members concurrently. A member that fails does not affect the others, and the round ends
+   * after `longestRoundMs` without a member that is still working.
    */
   async #inRound(
     members: readonly CycleMember<Of>[],
@@ -295,7 +317,7 @@ export class ProcessCycle<Of extends Session> {
     round?.begin(members);
     const done = new AbortController();
     const all = members.map(async (member) => {
-      await this.#inHandOf(member, work);
+      await this.#start(member, work);
       leave(member);
       if (inRound.size === 0) done.abort();
     });
@@ -304,8 +326,8 @@ export class ProcessCycle<Of extends Session> {
     this.#handledAt = performance.now();
   }
 
-  /** Never rejects: a member that fails is told. */
-  #inHandOf(member: CycleMember<Of>, work: (member: CycleMember<Of>) => Promise<void>): Promise<void> {
+  /** Runs the work of one member. Never rejects: a failure rejects the member's `run`. */
+  #start(member: CycleMember<Of>, work: (member: CycleMember<Of>) => Promise<void>): Promise<void> {
     const working = Promise.resolve()
       .then(() => {
         member.lease.check();
@@ -316,10 +338,10 @@ export class ProcessCycle<Of extends Session> {
         (error: unknown) => this.#fail(member, asError(error)),
       )
       .finally(() => {
-        this.#inHand.delete(member.partition);
+        this.#working.delete(member.partition);
         this.#wake();
       });
-    this.#inHand.set(member.partition, working);
+    this.#working.set(member.partition, working);
     return working;
   }
 }

@@ -41,7 +41,7 @@ class Feeding {
   readonly cycle: ProcessCycle<Session>;
   readonly #leave = new Map<number, AbortController>();
   /** Until when the group counts the members in. */
-  heldUntil = Infinity;
+  leasedUntil = Infinity;
 
   constructor(
     private readonly handle: (partition: number) => void | Promise<void> = () => undefined,
@@ -84,7 +84,7 @@ class Feeding {
       const member: CycleMember = {
         partition,
         session,
-        lease: createSessionLease(() => this.heldUntil),
+        lease: createSessionLease(() => this.leasedUntil),
         touch: () => this.touched.push(partition),
         succeeded: () => undefined,
       };
@@ -207,7 +207,7 @@ describe('the partitions of a process', () => {
     const feeding = new Feeding();
     feeding.join(0);
     await pass(100);
-    feeding.heldUntil = -Infinity;
+    feeding.leasedUntil = -Infinity;
     feeding.append(0, 'a');
     await pass(100);
     expect(feeding.ended.get(0)).toMatchObject({ code: 'lease_ended' });
@@ -334,7 +334,7 @@ describe('a round', () => {
   });
 
   test.each([true, false])(
-    'comes within a few rounds for all that was gathered, whatever the others bring: takesAll %p',
+    'comes within a few rounds for all that was buffered, whatever the others bring: takesAll %p',
     async (takesAll) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (all) => {

@@ -1,4 +1,4 @@
-// What a service hands to its processor, and what the processor tells of itself.
+// The options of a processor, and the status that it reports.
 import type { records as declarations, ServiceName, TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { InputTable } from './inputs.js';
@@ -7,60 +7,66 @@ import type { PartitionStatus } from './session.js';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from './records.js';
 import type { SessionLease } from './session-lease.js';
 
-/** How far a stored state reflects the log. */
+/** The positions up to which a stored state reflects the log. */
 export interface Checkpoint {
-  /** The next offset of the output topic that is not yet folded into the stored state; 0 for none. */
+  /** The next offset of the output topic to fold into the stored state; 0 for none. */
   offset: bigint;
-  /** For each input topic the next offset whose effect the stored state does not hold yet. */
+  /** The next offset of each input topic whose effect the stored state does not hold. */
   positions: Partial<Record<TopicName, bigint>>;
 }
 
-/** What is to happen because of a batch: all of it, in one transaction that says how far the inputs are read, or nothing. */
+/**
+ * The records and replies that a batch causes. One transaction commits all records together with the input positions,
+ * or none.
+ */
 export interface Decision {
   /** Appended to the output topic, in the processor's own partition, in this order. */
   events: OutgoingRecord[];
   /** Appended to other topics (inputs, or `commandsTo`) or partitions, in the same transaction. */
   commands?: OutgoingRecord[];
-  /** Sent after the events are folded, and what a function waits for, so that who gets the reply can read what it says. */
+  /**
+   * Sent after the events are folded, so that a caller that gets the reply reads its own write; a function is called
+   * after the fold and awaited.
+   */
   replies?: Reply[] | (() => Reply[] | Promise<Reply[]>);
-  /** True where the events only say that all of it was known before: sent again, such a record is told to have had no effect. */
+  /** True when the events only record a repetition: a retried dead letter then has the outcome `none`. */
   isRepeat?: boolean;
-  /** Records of the batch that cannot be taken, with the reason. A caller that `replies` leaves out is told so. */
+  /** Records of the batch to park, with the reason. A caller without an entry in `replies` gets a rejection. */
   deadLetters?: { record: IncomingRecord; reason: string }[];
 }
 
-/** The answer to a record that has the headers `reply-to` and `correlation-id`; to any other it is dropped. */
+/** The answer to a record with the headers `reply-to` and `correlation-id`; replies to other records are dropped. */
 export interface Reply {
   to: IncomingRecord;
   reply: declarations.CommandReplied;
 }
 
 /**
- * A service's state of one partition. The processor is its only writer, and calls one method at a time, `store` aside. What
- * does not move for 42 s is given up with its process.
+ * A service's state of one partition. The processor is its only writer and calls one method at a time, except `store`.
+ * A call without progress for 42 s ends the process.
  */
 export interface PartitionState {
   checkpoint(): Promise<Checkpoint>;
   /**
-   * Loads what is needed in bulk and decides for each record in order; writes nothing. All records are of one input topic,
-   * unless the service `decidesTogether`.
-   * @throws BatchTooLarge where fewer records are to be decided at a time: they come again, in two halves
+   * Loads the needed state in bulk and decides on each record in order; writes nothing. All records are of one input
+   * topic, unless the service sets `decidesTogether`.
+   * @throws BatchTooLarge to be called again with each half of the records
    */
   decide(records: IncomingRecord[]): Promise<Decision>;
   /**
-   * Folds own events into the state: live after the commit, and on catch-up. What replies speak of is written before they
-   * are handed over; all else may be kept in memory until `store`. Writes are guarded and idempotent.
+   * Folds own events into the state, live after the commit and on catch-up. State that replies depend on is written
+   * before this resolves; all other state may stay in memory until `store`. Writes are guarded and idempotent.
    */
   fold(events: FoldedRecord[]): Promise<void>;
   /**
-   * Writes what is folded as of this call and not stored yet, then the checkpoint. The next batches are decided and folded
-   * meanwhile.
-   * @param awaited aborted when somebody waits for its end; until then it may take its time
+   * Writes the state folded before this call and not stored yet, then the checkpoint. The next batches are decided and
+   * folded concurrently.
+   * @param awaited aborted when a caller waits for the store; until then it may be slow
    */
   store(checkpoint: Checkpoint, awaited: AbortSignal): Promise<void>;
   /**
-   * Called once after opening, when everything that the log has is folded and before anything is decided: the place to
-   * take up work that an earlier owner left.
+   * Called once after opening, when all events of the log are folded and before anything is decided: the place to
+   * resume work that an earlier owner left.
    */
   caughtUp?(): Promise<void>;
   /** Drops this partition's documents, which may take minutes, and sets its checkpoint to offset 0. */
@@ -70,52 +76,55 @@ export interface PartitionState {
 
 export interface ProcessorOptions {
   name: ServiceName;
-  /** What the service reads, and which records of it the service takes. */
+  /** The input topics, and the record types that the service takes. */
   inputs: InputTable;
   output: TopicName;
-  /** Topics that its commands go to, besides its inputs. */
+  /** Topics, besides the inputs, to which decisions send commands. */
   commandsTo?: readonly TopicName[];
   /**
-   * `touch` is to be called now and then while anything that the state does takes long: it says that something moves.
-   * @param lease to be checked before each write of the state's
+   * Opens the state of a partition. The state calls `touch` repeatedly during long work to report progress.
+   * @param lease to be checked before each write of the state
    */
   open(partition: number, touch: Touch, lease: SessionLease): Promise<PartitionState>;
   logger: Logger;
-  /** Called once when the processor can no longer work: the process should exit non-zero and be started anew. */
+  /** Called once when the processor can no longer work: the process should exit non-zero and be restarted. */
   onFatal(error: Error): void;
-  /** Whether an error of the state passes by itself, besides those with `retriable: true`; such a batch is never parked. */
+  /**
+   * Whether an error of the state is transient, besides those with `retriable: true`; such an error never parks a
+   * record.
+   */
   isRetriable?(error: unknown): boolean;
-  /** Whether an error of the state says that its server was silent: a process that hears nothing for too long is given up. */
+  /** Whether an error of the state is a request timeout: a process that gets no answer for too long ends. */
   isSilence?(error: unknown): boolean;
   /**
-   * Milliseconds after which the brokers end a transaction. A decision that takes two thirds of it is given up and made anew on
-   * half of the records; on one record it is made before its transaction begins. Default 15,000.
+   * Milliseconds after which the brokers abort a transaction. A decision that takes two thirds of it is discarded and
+   * repeated on half of the records; a single slow record is decided before its transaction begins. Default 15,000.
    */
   transactionTimeoutMs?: number;
-  /** Records of one input decided together. Default 1,000. */
+  /** Maximum number of records of one input in a batch. Default 1,000. */
   maxRecordsPerBatch?: number;
   /**
-   * What several inputs have brought is decided in one batch, those of each input in their order: for a service that decides
-   * on each input by state that the others do not change, or that may take them in any order. It saves batches.
+   * Decides the records of several inputs in one batch, each input's records in order. For services whose decisions on
+   * one input do not depend on the others, or not on their order. It saves batches.
    */
   decidesTogether?: boolean;
   /**
-   * How long what an input of events has brought waits for what another one brings, to be decided in one batch with it, in
-   * milliseconds: for an input that another one follows. Only with `decidesTogether`; nothing waits that is behind.
+   * How long records of an event input wait for records of an input that follows it, in milliseconds, to form one
+   * batch. Only with `decidesTogether`; an input that lags does not wait.
    */
   patienceMs?: Partial<Record<TopicName, number>>;
-  /** Bytes read from one topic's partition at a time: bounds a batch, and with it memory. Default 2 MiB. */
+  /** Bytes buffered for each partition of a topic: limits a batch and the memory that it takes. Default 2 MiB. */
   maxBytesPerBatch?: number;
   /**
-   * While batches follow each other, the state is stored no more often than this, in milliseconds; once nothing comes it is
-   * stored at once. What a new owner has to fold anew grows with it. Default 0: stored after each batch.
+   * Minimum interval between two stores while batches follow each other, in milliseconds; an idle partition stores at
+   * once. A new owner has to fold at most this interval of events again. Default 0: stored after each batch.
    */
   storeEveryMs?: number;
 }
 
-/** What a running processor tells of itself, for readiness. */
+/** The status of a running processor, for readiness. */
 export interface ProcessorStatus {
-  /** The partitions that this process works on, and the state of each. */
+  /** The partitions of this process and the state of each. */
   partitions(): ({ partition: number } & PartitionStatus)[];
   /** True when the group has been joined and every owned partition is running. */
   ready(): boolean;

@@ -36,7 +36,7 @@ import {
   type Store,
 } from './testing/test-support.js';
 import { pause } from './timing.js';
-import { inputsRead } from './input-positions.js';
+import { inputsReadRecord } from './input-positions.js';
 import { ownerHeader } from './owners.js';
 import { createTransactionalProducer } from './kafka/transactional-producer.js';
 import { createRecordWriter, type RecordWriter } from './writer.js';
@@ -190,7 +190,7 @@ describe('a processor', () => {
     const transactionalId = `${groupId}.zombie`;
     const zombie = createTransactionalProducer(connection, { transactionalId, groupId });
     await zombie.fence();
-    const claim = inputsRead(
+    const claim = inputsReadRecord(
       log,
       { topic: 'scoring.events', partition: 0 },
       { [ownerHeader]: transactionalId },
@@ -1112,12 +1112,12 @@ describe('an input that has been read to its end', () => {
     ['somebody waits for', withCaller],
     ['changes what comes of others', linkAlias],
   ])(
-    'decides a command that %s as soon as it is read, with those that were gathered before it',
+    'decides a command that %s as soon as it is read, with those that were buffered before it',
     async (_, urgent) => {
       const { round } = await watched('ingest', 'ingest.commands', 'ingest.events');
       const type = urgent().declaration.type;
       const rounds: string[][] = [];
-      await eventually('one comes while others are gathered', async () => {
+      await eventually('one comes while others are buffered', async () => {
         const steps = await round([ingestEvents(), urgent()], 'read');
         rounds.push(steps);
         return steps.includes(`decide IngestEvents, ${type}`);

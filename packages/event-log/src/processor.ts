@@ -1,4 +1,5 @@
-// The processor is the only writer of the partitions it owns: it decides on commands and appends events, exactly once.
+// The processor is the only writer of the partitions that it owns: it decides on commands and events and appends its
+// own events, exactly once.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Component } from './component.js';
 import { createDecisionLimits } from './decision-limits.js';
@@ -46,7 +47,8 @@ async function startProcessor(log: EventLog, options: ProcessorOptions) {
       const logger = options.logger.child({ partition });
       const reply = createReplies(writer.value, logger);
       const own = { log, options, partition, groupId, logger, metrics, reply, producers, ...newMemory() };
-      return (signal, touch, touchOfLog, lease) => openSession({ ...own, signal, touch, touchOfLog, lease });
+      return (signal, touch, touchByBroker, lease) =>
+        openSession({ ...own, signal, touch, touchByBroker, lease });
     },
     onAssigned: (partitions) => options.logger.info({ partitions }, 'partitions assigned'),
   });
@@ -63,7 +65,7 @@ async function startProcessor(log: EventLog, options: ProcessorOptions) {
   };
 }
 
-/** How a processor's partitions are fed: what is decided together is committed together, so all goes at once. */
+/** The cycle options of a processor: all inputs take part in each round, because they share one transaction. */
 function cycleOptionsOf(options: ProcessorOptions) {
   const { patienceMs = {} } = options;
   return {
@@ -88,7 +90,7 @@ function newMemory(): PartitionMemory {
     failed: new FailedRecords(),
     limits: createDecisionLimits(),
     committed: new Map(),
-    unsent: new Set(),
+    pendingAnswers: new Set(),
     owned: {},
     rebuild: {},
   };

@@ -1,10 +1,11 @@
-// Where a projector reads on: as its read model says, but never beyond the end of a topic.
+// The positions from which a projector continues: those of its read model's checkpoint, but never beyond the end of a
+// topic.
 import type { TopicName } from '@lead-scoring/contracts';
 import { internals, type EventLog } from './event-log.js';
 import type { KafkaConnection } from './kafka/kafka-connection.js';
-import { assertNotBeyondEnd, readUntil, untilNow, type RawRecord } from './kafka/partition-reader.js';
+import { assertNotBeyondEnd, readUntil, untilCurrentEnd, type RawRecord } from './kafka/partition-reader.js';
 
-/** Whether one of these commands is to fold all anew. One that cannot be read is none: its service parks it. */
+/** Whether one of these commands is a readable rebuild command. The service parks an unreadable one. */
 export async function asksForRebuild(
   log: EventLog,
   { topic, partition, type }: { topic: TopicName; partition: number; type: string },
@@ -23,7 +24,7 @@ interface Place {
 }
 
 /**
- * Where to read each input on; the first record of one that was never read.
+ * The next offset of each input; the first record of an input that was never read.
  * @throws PositionBeyondEnd
  */
 export async function projectorPositions(
@@ -44,10 +45,11 @@ export async function projectorPositions(
 }
 
 /**
- * Behind the last command to fold all anew that is there and was not obeyed; undefined for none. A projector that stands
- * still, because a topic ends before where it has read, looks for it: what it has folded can be dropped and folded anew.
+ * The offset after the last rebuild command that the projector has not executed; undefined for none. A projector that
+ * is halted because a topic ends before its position looks for such a command: what it has folded can be dropped and
+ * folded again.
  */
-export async function unreadRebuild(
+export async function findPendingRebuild(
   log: EventLog,
   connection: KafkaConnection,
   { commands, partition, type }: { commands: TopicName; partition: number; type: string },
@@ -59,13 +61,13 @@ export async function unreadRebuild(
     position !== undefined && position <= end
       ? position
       : await connection.offset(topic, partition, 'earliest');
-  let obeyed: bigint | undefined;
-  const isEnd = await untilNow(connection, topic, partition);
+  let consumed: bigint | undefined;
+  const isEnd = await untilCurrentEnd(connection, topic, partition);
   for await (const { records } of readUntil(connection, { topic, partition, from }, isEnd, {
     maxBytes: 1024 * 1024,
   }))
     for (const record of records)
       if (await asksForRebuild(log, { topic: commands, partition, type }, [record]))
-        obeyed = record.offset + 1n;
-  return obeyed;
+        consumed = record.offset + 1n;
+  return consumed;
 }

@@ -3,7 +3,7 @@ import type { Component } from './component.js';
 import type { EventLog } from './event-log.js';
 import { createProcessingMetrics } from './metrics.js';
 import { PartitionGroup } from './partition-group.js';
-import { PositionNotes } from './position-notes.js';
+import { GroupOffsetCommits } from './group-offset-commits.js';
 import { ProcessCycle } from './process-cycle.js';
 import { openProjection } from './projection.js';
 import { topicsReadBy, type ProjectorOptions, type ProjectorStatus } from './projector-options.js';
@@ -18,7 +18,10 @@ export function createProjector(log: EventLog, options: ProjectorOptions): Compo
 async function startProjector(log: EventLog, options: ProjectorOptions) {
   const metrics = createProcessingMetrics(options.name);
   const topics = topicsReadBy(options);
-  /** The partitions whose read model is to be dropped when they are opened next, and the call that says that it is. */
+  /**
+   * The partitions whose read model is dropped at the next opening, each with the function that resolves the call of
+   * `rebuild`.
+   */
   const resets = new Map<number, () => void>();
   const cycle = new ProcessCycle<Session>({
     log,
@@ -37,10 +40,10 @@ async function startProjector(log: EventLog, options: ProjectorOptions) {
     metrics,
     cycle,
     service: options,
-    opener: (partition) => async (_signal, touch, _touchOfLog, lease) => {
+    opener: (partition) => async (_signal, touch, _touchByBroker, lease) => {
       const context = { log, options, partition, touch, lease };
       const session = await openProjection(
-        { ...context, note: (positions) => notes.note(partition, positions) },
+        { ...context, positionsChanged: (positions) => offsetCommits.update(partition, positions) },
         resets.has(partition),
       );
       resets.get(partition)?.();
@@ -49,7 +52,7 @@ async function startProjector(log: EventLog, options: ProjectorOptions) {
     },
   });
   await group.join();
-  const notes = new PositionNotes(group, options.logger);
+  const offsetCommits = new GroupOffsetCommits(group, options.logger);
   return {
     value: {
       partitions: () => group.partitions(),
@@ -58,14 +61,14 @@ async function startProjector(log: EventLog, options: ProjectorOptions) {
         const done = group
           .assigned()
           .map((partition) => new Promise<void>((resolve) => resets.set(partition, resolve)));
-        group.openAllAnew();
+        group.reopenAll();
         await Promise.all(done);
       },
     },
     async stop() {
       await group.stopLoops();
       await cycle.stop();
-      await notes.stop();
+      await offsetCommits.stop();
       await group.membership.stop();
     },
   };

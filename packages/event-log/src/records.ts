@@ -1,23 +1,28 @@
-// Records as services see them: what goes out, what comes in, and their headers.
+// Records as services see them: outgoing, incoming and folded, with their headers.
 import type { PayloadOf, RecordDeclaration, TopicName } from '@lead-scoring/contracts';
 
-/** A record to be written. Its payload is checked against the declared schema before it leaves the process, unless it was. */
+/**
+ * A record to write. Its payload is validated against the declared schema before it is written, unless `isChecked` is
+ * set.
+ */
 export interface OutgoingRecord<Declaration extends RecordDeclaration = RecordDeclaration> {
   declaration: Declaration;
-  /** What `declaration.key` names; decides the partition unless `partition` is given. */
+  /** The value that `declaration.key` names; determines the partition unless `partition` is given. */
   key: string;
   /** Default: partitionOf(key). Events of a processor always go to its own partition. */
   partition?: number;
   payload: PayloadOf<Declaration>;
-  /** True only where the payload comes from a function that a test holds against the schema: it is not checked again. */
+  /**
+   * True only when the payload comes from a function that a test holds against the schema: it is not validated again.
+   */
   isChecked?: boolean;
-  /** Beyond `type`, which is always set. Keep them few: every header costs on every record. */
+  /** Headers besides `type`, which is always set. Keep them few: a header costs bytes and time on every record. */
   headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * The headers of a record that came in. `type` is always there; `id` and `time` are filled in from the record's place
- * (`<topic>:<partition>:<offset>`) and its timestamp when the sender left them out, so they are the same on every read.
+ * The headers of an incoming record. `type` is always present; a missing `id` is `<topic>:<partition>:<offset>`, and a
+ * missing `time` is the record's timestamp, so both are the same on every read.
  */
 export interface RecordHeaders {
   type: string;
@@ -34,7 +39,7 @@ export interface RecordHeaders {
   [name: string]: string | undefined;
 }
 
-/** A record that came in: decoded and valid against its writer's schema. */
+/** An incoming record: decoded, and valid against its writer's schema. */
 export interface IncomingRecord<Payload = unknown> {
   type: string;
   topic: TopicName;
@@ -42,14 +47,14 @@ export interface IncomingRecord<Payload = unknown> {
   offset: bigint;
   key: string | null;
   payload: Payload;
-  /** Made when asked for: most records are handled without. */
+  /** Built on first access: most records are handled without. */
   readonly headers: RecordHeaders;
 }
 
-/** A record that is folded: one of a processor's own events, as the output topic has it, or what a projector reads. */
+/** A record to fold: an event of a processor's own output, or a record that a projector reads. */
 export interface FoldedRecord<Payload = unknown> extends IncomingRecord<Payload> {
   declaration: RecordDeclaration;
-  /** The payload as it is recorded, UTF-8, for read models that keep it whole: the same live and on every replay. */
+  /** The recorded payload as UTF-8 JSON, for read models that store it whole: the same live and on every replay. */
   readonly json: Buffer;
 }
 
@@ -61,7 +66,7 @@ export function outgoing<Declaration extends RecordDeclaration>(
   return { declaration, ...record };
 }
 
-/** Whether a record is of this declaration; narrows the payload's type. */
+/** Whether a record has this declaration's type and topic; narrows the payload's type. */
 export function isRecord<Declaration extends RecordDeclaration>(
   record: IncomingRecord,
   declaration: Declaration,

@@ -1,14 +1,14 @@
-// JSON in the schema registry's wire format: a zero byte, the schema's id, the text.
+// JSON in the schema registry's wire format: a zero byte, the schema id in four bytes, the text.
 
-/** What stands in front of the JSON. */
+/** Bytes before the JSON. */
 export const registeredPrefixBytes = 5;
 
-/** Bytes of the buffers that many values share. */
+/** Size of the buffers that many values share. */
 const slabBytes = 1024 * 1024;
 
 /**
- * Writes values one behind the other into few large buffers. A text that lives as long as its batch would be copied by
- * the collector, more than once; bytes outside the heap are not, and are ready for the log and for the database.
+ * Writes values consecutively into few large buffers. The garbage collector would copy a text that lives as long as its
+ * batch several times; it does not copy bytes outside the heap, and the log and the database need bytes.
  */
 export interface ValueWriter {
   write(schemaId: number, json: string): Buffer;
@@ -29,7 +29,7 @@ export function createValueWriter(): ValueWriter {
       used += bytes;
       slab[start] = 0;
       slab.writeInt32BE(schemaId, start + 1);
-      // Nothing but ASCII: copied instead of encoded.
+      // An ASCII text is copied without encoding.
       slab.write(json, start + registeredPrefixBytes, textBytes === json.length ? 'latin1' : 'utf8');
       return slab.subarray(start, used);
     },

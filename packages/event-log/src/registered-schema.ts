@@ -1,13 +1,13 @@
-// A schema of the registry with the check that goes with it.
+// A schema of the registry with its validator.
 import type { Ajv, ValidateFunction } from 'ajv';
 
-/** A schema as records carry it: the registry's id in front of the JSON, and the check that goes with it. */
+/** A registered schema: the id that records carry, and the validator. */
 export interface RegisteredSchema {
   readonly id: number;
   readonly validate: ValidateFunction;
 }
 
-/** A schema that this process has registered; its check is compiled when it is first needed. */
+/** A schema that this process has registered; its validator is compiled on first use. */
 export class OwnSchema implements RegisteredSchema {
   #validate: ValidateFunction | undefined;
 
@@ -17,7 +17,7 @@ export class OwnSchema implements RegisteredSchema {
     private readonly schema: string,
   ) {}
 
-  /** A service reads and writes few of all types, and to compile the checks of all takes most of a second. */
+  /** A service uses few of all types, and compiling the validators of all of them takes most of a second. */
   get validate(): ValidateFunction {
     return (this.#validate ??= this.ajv.compile(JSON.parse(this.schema) as object));
   }

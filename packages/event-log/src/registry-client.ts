@@ -1,4 +1,4 @@
-// Requests to the schema registry, with what it asks for to let us in.
+// Requests to the schema registry, with the configured credentials.
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
@@ -10,14 +10,14 @@ import { EventLogUnavailable } from './errors.js';
 
 export interface RegistryAnswer {
   status: number;
-  /** Undefined where the answer is not JSON. */
+  /** Undefined when the answer is not JSON. */
   body: unknown;
 }
 
 export interface RegistryClient {
-  /** @throws EventLogUnavailable where the registry does not answer, does not let us in, or answers 5xx */
+  /** @throws EventLogUnavailable when the registry does not answer, refuses the credentials, or answers 5xx */
   ask(method: string, path: string, body?: unknown): Promise<RegistryAnswer>;
-  /** The library's client of the same registry, for schemas that others registered: loaded when the first one is met. */
+  /** The client of @kafkajs/confluent-schema-registry, for schemas of other processes: loaded on first use. */
   library(ajv: Ajv): Promise<SchemaRegistry>;
 }
 

@@ -49,7 +49,7 @@ describe('one broker', () => {
     log = made;
     await log.prepare();
     expect(await copiesAndInSync(log)).toEqual(new Set(['1 copies, 1 in sync']));
-    expect(lines.join('')).toContain('one copy: what is acknowledged is on one disk');
+    expect(lines.join('')).toContain('one copy: an acknowledged record is on one disk');
     expect(await listReplication(log)).toEqual({ brokers: 1, wanted: 1, copies: 1, lacking: [] });
   }, 60_000);
 

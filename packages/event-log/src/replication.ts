@@ -1,4 +1,4 @@
-// How many brokers hold a copy of each record: what is wanted, and what is so.
+// The number of copies of each record: the wanted and the actual one.
 import { topics } from '@lead-scoring/contracts';
 import type { Admin } from 'kafkajs';
 import type { Logger } from 'pino';
@@ -7,43 +7,43 @@ import { EventLogError } from './errors.js';
 import { pause } from './timing.js';
 import { wireTopic } from './topic-names.js';
 
-/** What the setting is where nobody sets it: as many copies as there are brokers, up to three. */
+/** The default of REPLICATION_FACTOR: as many copies as there are brokers, up to three. */
 export function defaultReplicationFactor(brokers: number): number {
   return Math.min(Math.max(brokers, 1), 3);
 }
 
 /**
- * Copies that must be in sync for a record to be acknowledged, by `min.insync.replicas`. All but one, so that a broker can
- * be away; with two copies that is one, as waiting for both would stop all writes whenever a broker restarts.
+ * The setting `min.insync.replicas`: copies that must be in sync to acknowledge a record. All but one, so that one
+ * broker can be away; one with two copies, because requiring both would stop all writes whenever a broker restarts.
  */
 export function neededInSync(replicationFactor: number): number {
   return Math.max(1, replicationFactor - 1);
 }
 
-/** What a lost disk costs, for the log of a service and for people at a terminal. */
+/** Describes what the loss of a disk costs, for the service's log and for the command line. */
 export function replicationSentence({ brokers, copies }: { brokers: number; copies: number }): string {
   const cluster = brokers === 1 ? 'The cluster has one broker' : `The cluster has ${brokers} brokers`;
   if (copies <= 1)
-    return `${cluster} and each record one copy: what is acknowledged is on one disk, and lost with it`;
+    return `${cluster} and each record one copy: an acknowledged record is on one disk, and lost with it`;
   if (copies === 2)
-    return `${cluster} and each record two copies, of which one is enough to acknowledge: what is written while a broker is away is on one disk`;
-  return `${cluster} and each record ${copies} copies, of which ${neededInSync(copies)} are waited for`;
+    return `${cluster} and each record two copies, of which one is enough to acknowledge: a record written while a broker is away is on one disk`;
+  return `${cluster} and each record ${copies} copies, of which ${neededInSync(copies)} must acknowledge`;
 }
 
-/** Kafka's own topics that the system stands on: lost offsets and transactions stop it as a lost topic does. */
+/** Kafka's internal topics that the system depends on: without their offsets and transactions it stops. */
 const kafkasOwn = ['__consumer_offsets', '__transaction_state'];
 
 export interface Replication {
   brokers: number;
-  /** REPLICATION_FACTOR, or what follows from the number of brokers. */
+  /** REPLICATION_FACTOR, or its default for the number of brokers. */
   wanted: number;
-  /** The fewest copies that a partition of the system's topics has; 0 before there are any. */
+  /** The minimum number of copies of a partition of the system's topics; 0 before the topics exist. */
   copies: number;
-  /** Topics that have fewer copies than wanted, by their names on the wire. */
+  /** The wire names of topics with fewer copies than wanted. */
   lacking: { topic: string; copies: number }[];
 }
 
-/** Asks the cluster. */
+/** Reads the replication from the cluster. */
 export async function readReplication(
   admin: Admin,
   config: Pick<EventLogConfig, 'namespace' | 'replicationFactor'>,
@@ -67,8 +67,8 @@ export async function readReplication(
   };
 }
 
-/** Says aloud, once at the start, what a lost disk costs; and names topics that have fewer copies than wanted. */
-export function tellReplication({ brokers, wanted, copies, lacking }: Replication, logger: Logger): void {
+/** Logs once at the start what the loss of a disk costs, and which topics have fewer copies than wanted. */
+export function logReplication({ brokers, wanted, copies, lacking }: Replication, logger: Logger): void {
   const sentence = replicationSentence({ brokers, copies });
   if (copies < 3) logger.warn({ brokers, copies }, sentence);
   else logger.info({ brokers, copies }, sentence);
@@ -79,12 +79,14 @@ export function tellReplication({ brokers, wanted, copies, lacking }: Replicatio
     );
 }
 
-/** Brokers of a cluster that was just started come one by one: topics that are made before would have too few copies. */
+/**
+ * The brokers of a cluster that was just started register one by one: topics made too early would have too few copies.
+ */
 const brokersPatienceMs = 20_000;
 
 /**
- * The number of copies for topics that are about to be made.
- * @throws EventLogError where fewer brokers are up than the setting, or the list of them, asks for
+ * The replication factor for new topics.
+ * @throws EventLogError when fewer brokers are up than the setting, or the list of brokers, requires
  */
 export async function factorForNewTopics(
   admin: Admin,

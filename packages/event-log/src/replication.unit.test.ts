@@ -21,7 +21,7 @@ test.each([
 test('what a lost disk costs is said', () => {
   expect(replicationSentence({ brokers: 1, copies: 1 })).toMatch(/one broker.*one copy.*lost with it/);
   expect(replicationSentence({ brokers: 2, copies: 2 })).toMatch(/while a broker is away is on one disk/);
-  expect(replicationSentence({ brokers: 5, copies: 3 })).toMatch(/3 copies, of which 2 are waited for/);
+  expect(replicationSentence({ brokers: 5, copies: 3 })).toMatch(/3 copies, of which 2 must acknowledge/);
 });
 
 describe('topics that are about to be made', () => {

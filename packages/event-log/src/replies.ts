@@ -1,4 +1,4 @@
-// Answers to commands, for the gateway instance that waits for them.
+// Sends the answers to commands to the gateway instances that wait for them.
 import {
   records as declarations,
   type ProblemCode,
@@ -11,7 +11,7 @@ import type { RawRecord } from './kafka/record-batch.js';
 import type { OutgoingRecord } from './records.js';
 import type { RecordWriter } from './writer.js';
 
-/** The headers that name the caller who waits; without them nobody does. */
+/** The headers that name the waiting caller; a record without them has none. */
 interface Caller {
   'reply-to'?: string | undefined;
   'correlation-id'?: string | undefined;
@@ -31,7 +31,10 @@ export function callerIn({ headers }: RawRecord): Caller {
 
 const parked: ProblemCode = 'command_parked';
 
-/** What the caller of a parked command is told. The reason is in the dead letter, for operators: it may show the inside. */
+/**
+ * The reply to the caller of a parked command. The reason is only in the dead letter, for operators: it may contain
+ * internal details.
+ */
 export function parkedReply(
   service: ServiceName,
   { topic, partition, offset }: { topic: TopicName; partition: number; offset: bigint },
@@ -39,11 +42,11 @@ export function parkedReply(
   return {
     outcome: 'rejected',
     code: parked,
-    message: `The ${service} service could not take the command and has not carried it out. The command is kept in ${service}.dead-letters with the reason (it came on ${topic}, partition ${partition}, offset ${offset}); it is carried out only if an operator sends it again.`,
+    message: `The ${service} service could not process the command and has not carried it out. The command is kept in ${service}.dead-letters with the reason (it came on ${topic}, partition ${partition}, offset ${offset}); it is carried out only if an operator sends it again.`,
   };
 }
 
-/** Sends answers. They are not waited for: when they cannot be written, each caller runs into its own time limit. */
+/** Sends answers without waiting for them: when they cannot be written, each caller runs into its own timeout. */
 export function createReplies(
   writer: Pick<RecordWriter, 'write'>,
   logger: Logger,

@@ -1,4 +1,4 @@
-// A requester sends a command and waits for the command's reply.
+// Sends commands and waits for their replies.
 import { randomUUID } from 'node:crypto';
 import type { records } from '@lead-scoring/contracts';
 import type { Component } from './component.js';
@@ -11,22 +11,22 @@ import type { OutgoingRecord } from './records.js';
 import { pause } from './timing.js';
 import type { RecordWriter } from './writer.js';
 
-/** Milliseconds between an error of the reader and its next connection. */
+/** Milliseconds between an error of the reply reader and its next connection. */
 const retryMs = 500;
-/** Milliseconds for which a stop waits for a fetch that is under way. */
+/** Milliseconds that a stop waits for a running fetch. */
 const stopTimeoutMs = 1_000;
 
 export interface Requester {
   /**
    * Writes a command and resolves with the processor's reply.
-   * @throws ReplyTimeout when none came in time: the command may still take effect.
+   * @throws ReplyTimeout when no reply arrived in time: the command may still take effect.
    */
   request(record: OutgoingRecord, options: { timeoutMs: number }): Promise<records.CommandReplied>;
 }
 
 /**
- * A requester with an instance name of its own: replies carry it as their key, so all of them are in one partition of
- * `replies`, which is read from its end on without any consumer group.
+ * Creates a requester with its own instance name. Replies carry the name as their key, so all of them are in one
+ * partition of `replies`, which the requester reads from its end without a consumer group.
  */
 export function createRequester(log: EventLog, { writer }: { writer: RecordWriter }): Component<Requester> {
   const instance = randomUUID();
@@ -48,7 +48,7 @@ export function createRequester(log: EventLog, { writer }: { writer: RecordWrite
   };
 }
 
-/** The requests of this instance that wait for their replies, by correlation id. */
+/** The pending requests of this instance, by correlation id. */
 class PendingRequests implements Requester {
   readonly #waiting = new Map<string, (reply: records.CommandReplied) => void>();
 
@@ -65,7 +65,7 @@ class PendingRequests implements Requester {
     if (this.#waiting.has(correlationId))
       throw new EventLogError(
         'invalid_record',
-        `a request with the correlation id ${correlationId} is under way`,
+        `a request with the correlation id ${correlationId} is pending`,
       );
     let timer: NodeJS.Timeout | undefined;
     const reply = new Promise<records.CommandReplied>((resolve, reject) => {
@@ -74,7 +74,7 @@ class PendingRequests implements Requester {
         reject(new ReplyTimeout(`no reply to ${record.declaration.type} within ${timeoutMs} ms`));
       }, timeoutMs);
     });
-    // Where the write fails, its error is thrown and nobody awaits the reply.
+    // When the write fails, its error is thrown and the reply is not awaited.
     reply.catch(() => undefined);
     try {
       const headers = { ...record.headers, 'correlation-id': correlationId, 'reply-to': this.instance };
@@ -95,7 +95,7 @@ class PendingRequests implements Requester {
   }
 }
 
-/** Reads the partition of `replies` that this instance's replies are in, and hands them to the requests. */
+/** Reads the partition of `replies` that holds this instance's replies, and resolves the pending requests. */
 class ReplyReader {
   readonly #closing = new AbortController();
   readonly #partition: number;
@@ -118,14 +118,14 @@ class ReplyReader {
     this.#offset = await this.#end();
   }
 
-  /** Reads until `close`, over as many connections as that takes. */
+  /** Reads until `close`, and connects again after each error. */
   async run(): Promise<void> {
     const { logger } = this.log[internals];
     while (!this.#isClosed()) {
       try {
         await this.#readOn();
       } catch (error) {
-        logger.warn({ err: error }, 'replies cannot be read; trying again');
+        logger.warn({ err: error }, 'replies cannot be read; connecting again');
         await this.#connectAgain(error);
       }
     }
@@ -162,7 +162,7 @@ class ReplyReader {
     await pause(retryMs, this.#closing.signal);
     this.#connection = this.log[internals].connect();
     await this.#connection.open([this.#topic]).catch(() => undefined);
-    // Replies that were lost with the topic do not come again: their callers run into their own time limits.
+    // Replies lost with the topic do not arrive again: their callers run into their timeouts.
     if (error instanceof PositionBeyondEnd) this.#offset = await this.#end().catch(() => this.#offset);
   }
 

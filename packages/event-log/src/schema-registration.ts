@@ -1,11 +1,11 @@
-// Registers schemas: each under its subject, which the registry keeps BACKWARD compatible.
+// Registers schemas, each under its subject with BACKWARD compatibility.
 import type { RecordDeclaration } from '@lead-scoring/contracts';
 import { EventLogError, EventLogUnavailable, isRetriable } from './errors.js';
 import type { RegistryClient } from './registry-client.js';
 import { pause } from './timing.js';
 
 const attempts = 5;
-/** Milliseconds before the second attempt; the pause grows by as much with each further one. */
+/** Milliseconds before the second attempt; each further pause is longer by the same amount. */
 const retryMs = 200;
 
 /** A record type's JSON Schema, and the subject that it is registered under. */
@@ -17,8 +17,8 @@ export interface Registration {
 }
 
 /**
- * Registers a schema, or finds that it is registered. Another process may register the same subject at the same moment; the
- * registry then refuses one of the two in passing, so it is tried again.
+ * Registers a schema, or finds the registered one. When another process registers the same subject at the same time,
+ * the registry refuses one of the two transiently, so the request is repeated.
  * @returns the registry's id of the schema
  */
 export async function registerSchema(registry: RegistryClient, registration: Registration): Promise<number> {
@@ -43,7 +43,7 @@ async function findId(
 async function registerNew(registry: RegistryClient, registration: Registration): Promise<number> {
   const { subject, schema } = registration;
   const name = encodeURIComponent(subject);
-  // Before the schema: the process that made the subject may have died before it set the subject's level.
+  // Set before the schema: the process that created the subject may have died before it set the compatibility level.
   const isKept = await keepCompatible(registry, name);
   const answer = await registry.ask('POST', `/subjects/${name}/versions`, bodyOf(schema));
   const id = idIn(answer.body);
@@ -58,13 +58,16 @@ async function registerNew(registry: RegistryClient, registration: Registration)
   return id;
 }
 
-/** Asks for BACKWARD. A registry may know no level of a subject that it does not have; then it refuses. */
+/** Sets BACKWARD compatibility. Some registries refuse a level for a subject that does not exist yet. */
 async function keepCompatible(registry: RegistryClient, name: string): Promise<boolean> {
   const { status } = await registry.ask('PUT', `/config/${name}`, { compatibility: 'BACKWARD' });
   return status === 200;
 }
 
-/** @throws EventLogError `incompatible_schema` with the registry's reason, where earlier versions of the subject are why it refuses */
+/**
+ * @throws EventLogError `incompatible_schema` with the registry's reason, when an earlier version of the subject caused
+ * the refusal
+ */
 async function refuseIncompatible(
   registry: RegistryClient,
   { declaration, subject, schema }: Registration,
@@ -86,7 +89,7 @@ function bodyOf(schema: string) {
 function incompatible(subject: string, declaration: RecordDeclaration, reason: string): EventLogError {
   return new EventLogError(
     'incompatible_schema',
-    `the schema of ${declaration.type} on ${declaration.topic} cannot read what was written before (subject ${subject}): ` +
+    `the schema of ${declaration.type} on ${declaration.topic} cannot read records written with its earlier version (subject ${subject}): ` +
       `${reason}. Make new fields optional, keep the old ones, or declare a new record type.`,
   );
 }

@@ -1,4 +1,4 @@
-// The JSON Schemas of all declared records: made from the declarations, registered, and kept compatible.
+// The JSON Schemas of all declared records: generated from the declarations and registered as BACKWARD compatible.
 import { recordsOf, topics, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
 import { Ajv } from 'ajv';
 import { z } from 'zod';
@@ -30,11 +30,14 @@ export interface SchemaStore {
   own(declaration: RecordDeclaration): RegisteredSchema;
   declarationOf(topic: TopicName, type: string): RecordDeclaration | undefined;
   /**
-   * The schema with this id, if it is one of this record type: at once for those registered by this process, otherwise
-   * after load().
+   * The schema with this id, if it belongs to this record type: at once for schemas registered by this process,
+   * otherwise after load().
    */
   find(declaration: RecordDeclaration, id: number): RegisteredSchema | undefined;
-  /** Fetches a schema that another version of the system registered. Throws a retriable error when the registry is away. */
+  /**
+   * Fetches a schema that another version of the system registered. Throws a retriable error when the registry is
+   * unavailable.
+   */
   load(id: number): Promise<void>;
   known(id: number): boolean;
 }
@@ -47,7 +50,7 @@ export interface SchemaStoreOptions {
   declarations?: readonly RecordDeclaration[];
 }
 
-/** The schemas of one namespace. Nothing is usable before register(). */
+/** The schemas of one namespace; usable after register(). */
 export function createSchemaStore(options: SchemaStoreOptions): SchemaStore {
   return new NamespaceSchemas(options);
 }
@@ -58,12 +61,11 @@ class NamespaceSchemas implements SchemaStore {
   readonly #declarations: readonly RecordDeclaration[];
   readonly #byTopicAndType: ReadonlyMap<string, RecordDeclaration>;
   readonly #own = new Map<RecordDeclaration, RegisteredSchema>();
-  /** Declarations by the id of their own schema: several may share one. */
+  /** Declarations by the id of their schema: several may share one. */
   readonly #ownIds = new Map<number, Set<RecordDeclaration>>();
   readonly #foreign: ForeignSchemas;
-  // Formats are stated for readers of the schema; the patterns beside them are what is checked.
-  // Lengths count UTF-16 code units, as everywhere else in JavaScript and as the declarations mean; ajv's default, by code
-  // points, walks every text.
+  // Formats only inform readers of the schema; the patterns beside them are validated. Lengths count UTF-16 code units,
+  // as in the declarations; ajv's default counts code points, which scans every text.
   readonly #ajv = new Ajv({ strict: false, validateFormats: false, unicode: false, logger: false });
 
   constructor({ registry, namespace, declarations = declaredRecords() }: SchemaStoreOptions) {
@@ -76,7 +78,8 @@ class NamespaceSchemas implements SchemaStore {
   }
 
   async register(): Promise<void> {
-    // Each process in an order of its own: of those that start together one registers a subject, the others find it.
+    // Each process registers in a random order: of processes that start together one registers a subject, and the
+    // others find it.
     const waiting = this.#declarations
       .filter((declaration) => !this.#own.has(declaration))
       .map((declaration) => ({ declaration, place: Math.random() }))

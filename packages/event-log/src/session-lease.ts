@@ -1,38 +1,42 @@
-// Whether a session may still write. A process that was stopped for a while does not know that its partition has another
-// owner by now: it may write only as long as the group can not have given the partition away.
+// Whether a session may still write. A process that was suspended does not know whether its partition has another
+// owner: it may write only while the group cannot have reassigned the partition.
 import { EventLogError } from './errors.js';
 
 export interface SessionLease {
   /**
-   * To be called in the same synchronous turn as a write.
-   * @throws EventLogError `lease_ended`, or what it was ended with: open the partition anew
+   * Call it synchronously before a write.
+   * @throws EventLogError `lease_ended`, or the error passed to `end`; the session is opened again
    */
   check(): void;
-  /** What is written from now on is refused with this error, and the session is opened anew. */
+  /** Refuses all later writes with this error; the session is opened again. */
   end(reason: Error): void;
   hasEnded(): boolean;
-  /** Nothing is decided until this has ended: what was read may have been lost by the database. */
+  /**
+   * Blocks decisions until the promise settles: the database may have lost acknowledged writes, so state read from it
+   * must be verified first.
+   */
   doubt(until: Promise<unknown>): void;
 }
 
 export interface OwnSessionLease extends SessionLease {
-  /** Resolves once there is no doubt. @throws as `check` */
+  /** Resolves once no verification is pending. @throws as `check` */
   confirmed(): Promise<void>;
 }
 
-/** How long the group counts this member in, by what it has answered. All moments are monotonic milliseconds. */
-export interface Hold {
-  /** The group has answered what was sent at that moment. */
+/** How long the group keeps this member, by the requests that it has answered. All times are monotonic milliseconds. */
+export interface MembershipLease {
+  /** The group has answered a request sent at this time. */
   confirmed(sentAt: number): void;
   /**
-   * Until when it has counted the member in without a break since that moment. Who began before a break never writes again,
-   * though the same partition may be this member's once more: another may have had it meanwhile.
+   * The end of the current membership, if it has lasted without a gap since this time; otherwise -Infinity. A session
+   * from before a gap never writes again, even when the partition is assigned to this member again: another member may
+   * have owned it meanwhile.
    */
   until(since: number): number;
 }
 
-/** @param lengthMs how long the group waits for a member that it has heard of */
-export function createHold(lengthMs: number): Hold {
+/** @param lengthMs how long the group waits for the next request of a member */
+export function createMembershipLease(lengthMs: number): MembershipLease {
   let end = -Infinity;
   let unbrokenSince = -Infinity;
   return {
@@ -44,16 +48,19 @@ export function createHold(lengthMs: number): Hold {
   };
 }
 
-/** @param heldUntil the monotonic milliseconds until which nobody else can have been given the partition */
-export function createSessionLease(heldUntil: () => number, now = () => performance.now()): OwnSessionLease {
+/** @param leasedUntil the monotonic time until which no other member can have been assigned the partition */
+export function createSessionLease(
+  leasedUntil: () => number,
+  now = () => performance.now(),
+): OwnSessionLease {
   let ended: Error | undefined;
   let doubt: Promise<unknown> | undefined;
   const check = () => {
     if (ended) throw ended;
-    if (now() >= heldUntil())
+    if (now() >= leasedUntil())
       throw new EventLogError(
         'lease_ended',
-        'the group has not confirmed lately that the partition is of this process; it is opened anew',
+        'the lease has ended: the group has not confirmed this member recently, so the partition is opened again',
         { retriable: true },
       );
   };
@@ -76,9 +83,9 @@ export function createSessionLease(heldUntil: () => number, now = () => performa
   };
 }
 
-const codesOfLoss = new Set<unknown>(['lease_ended', 'checkpoint_superseded']);
+const ownershipLossCodes = new Set<unknown>(['lease_ended', 'checkpoint_superseded']);
 
-/** Whether a session has ended because another process may own the partition: the group is to be heard first. */
-export function isLoss(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && codesOfLoss.has(error.code);
+/** Whether an error says that another process may own the partition, so that a confirmation by the group is needed. */
+export function isOwnershipLoss(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && ownershipLossCodes.has(error.code);
 }

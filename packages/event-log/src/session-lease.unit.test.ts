@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createHold, createSessionLease, isLoss } from './session-lease.js';
+import { createMembershipLease, createSessionLease, isOwnershipLoss } from './session-lease.js';
 
 describe('the group counts a member in', () => {
-  const hold = createHold(8);
+  const hold = createMembershipLease(8);
   test('from what it has answered first, for a while after what it has answered last', () => {
     expect(hold.until(100)).toBe(-Infinity);
     for (const sentAt of [100, 104, 111]) hold.confirmed(sentAt);
@@ -22,18 +22,18 @@ describe('the group counts a member in', () => {
 
 describe('a session may write', () => {
   test('until the group may have given its partition away, and again once it has not', () => {
-    let heldUntil = 100;
+    let leasedUntil = 100;
     let now = 99;
     const lease = createSessionLease(
-      () => heldUntil,
+      () => leasedUntil,
       () => now,
     );
     lease.check();
     now = 100;
     expect(() => {
       lease.check();
-    }).toThrow(/opened anew/);
-    heldUntil = 101;
+    }).toThrow(/opened again/);
+    leasedUntil = 101;
     lease.check();
   });
 
@@ -64,8 +64,8 @@ describe('a session may write', () => {
   });
 
   test('what tells of another owner is told from other errors', () => {
-    expect(isLoss(Object.assign(new Error('x'), { code: 'checkpoint_superseded' }))).toBe(true);
-    expect(isLoss(Object.assign(new Error('x'), { code: 'database_unavailable' }))).toBe(false);
-    expect(isLoss(undefined)).toBe(false);
+    expect(isOwnershipLoss(Object.assign(new Error('x'), { code: 'checkpoint_superseded' }))).toBe(true);
+    expect(isOwnershipLoss(Object.assign(new Error('x'), { code: 'database_unavailable' }))).toBe(false);
+    expect(isOwnershipLoss(undefined)).toBe(false);
   });
 });

@@ -1,48 +1,51 @@
-// A session: one attempt at working on a partition, from its opening to its close.
+// A session: the time from opening a partition to closing it, or to an error.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { RawRecord } from './kafka/record-batch.js';
 
-/** What an input topic has brought: records, or none. */
+/** The fetched records of one input topic; may be empty. */
 export interface InputArrival {
   topic: TopicName;
   records: RawRecord[];
-  /** Where to read on after them. */
+  /** The next offset to read after the records. */
   nextOffset: bigint;
 }
 
-/** One attempt at working on a partition. Its methods are called one at a time. */
+/** A session on a partition. Its methods are called one at a time. */
 export interface Session {
-  /** Where to read each input topic from. */
+  /** The next offset to read of each input topic. */
   readonly positions: ReadonlyMap<TopicName, bigint>;
-  /** Takes what an input has brought, or, in a session that takes several inputs together, what several have. */
+  /** Handles the records of one input, or of several inputs in a session that decides them together. */
   handle(arrivals: readonly InputArrival[]): Promise<void>;
-  /** Stores what it has kept in memory: called now and then while nothing comes, and at an orderly end, then with `isLast`. */
+  /** Stores state kept in memory: called repeatedly while the inputs are idle, and at an orderly end with `isLast`. */
   settle?(isLast: boolean): Promise<void>;
-  /** Called at an orderly end, after `settle`: tells the next owner that this one writes no more. */
+  /** Called at an orderly end, after `settle`: releases the partition to its next owner. */
   release?(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Thrown by a session that has learned something and wants to be opened anew at once. */
-export class OpenAnew extends Error {
-  /** @param wasLate it may have been taken for dead: the partition is taken back only once the group confirms it */
+/** Thrown by a session that must be opened again at once. */
+export class ReopenSession extends Error {
+  /**
+   * @param needsConfirmation whether the group may have removed the member: the partition is opened again only after the group
+   * has confirmed it
+   */
   constructor(
     message: string,
-    readonly wasLate = false,
+    readonly needsConfirmation = false,
   ) {
     super(message);
   }
 }
 
-/** `stalled`: nothing has moved for 10 s; after 42 s the process is given up. */
+/** `stalled`: no progress for 10 s; after 42 s the process ends. */
 export interface PartitionStatus {
   state: 'opening' | 'running' | 'waiting' | 'stalled';
   error?: string;
-  /** It stands still until an operator has done something: what is wrong, and what to do. */
+  /** Set when the partition is halted until an operator acts: the cause and the remedy. */
   halted?: string;
 }
 
-/** Nobody waits for what comes of a single one, and they come in batches already. */
-export function isOfEvents(topic: TopicName): boolean {
+/** Whether a topic holds events: no caller waits for a single event, and events arrive in batches already. */
+export function isEventTopic(topic: TopicName): boolean {
   return topic.endsWith('.events');
 }

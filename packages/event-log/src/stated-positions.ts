@@ -1,35 +1,35 @@
-// What the output's records say of the inputs' positions, in their order: pure.
+// The input positions that the output's records state: pure.
 //
-// Each transaction says how far its inputs are read, and what is said last counts. An operator may say so as well, of a
-// partition that stands still; that counts only if it follows the statement that the operator saw.
+// Each transaction states its input positions, and the last statement counts. An operator may state positions for a
+// halted partition; such a statement counts only when it follows the statement that the operator saw.
 import { headerText } from './codec.js';
 import { parseInputPositions, positionsHeader } from './input-positions.js';
 import type { RawRecord } from './kafka/partition-reader.js';
 
 /** On an operator's statement: the offset of the statement that it follows, or `none`. */
 export const followsHeader = 'positions-follow';
-/** On an operator's statement, where what is stored is to be folded anew from what the output holds. */
+/** On an operator's statement that declares the output whole: stored state is dropped and the output folded again. */
 export const outputIsWholeHeader = 'positions-output-is-whole';
 
 export interface StatedPositions {
   positions: ReadonlyMap<string, bigint>;
-  /** Where it is said. */
+  /** The offset of the statement. */
   offset: bigint;
-  /** It is an operator's word, and nothing was decided since. */
+  /** The statement is an operator's, and no decision follows it. */
   isOperators: boolean;
-  /** And it says that what the output holds is all that was decided. */
+  /** The operator has declared that the output holds every event. */
   outputIsWhole: boolean;
 }
 
 export interface StatementReader {
-  /** Takes records in their order. */
+  /** Reads records in order; ignores those from `before` on. */
   take(records: readonly RawRecord[], before?: bigint): void;
   last(): StatedPositions | undefined;
-  /** An operator's statement was met first: it is to be read from here on again, the beginning being `none`. */
+  /** Set when the first statement is an operator's: the offset from which to read again, `none` for the beginning. */
   needs(): bigint | 'none' | undefined;
 }
 
-/** @param isFromBeginning whether the first record taken is the output's first */
+/** @param isFromBeginning whether the first record read is the output's first */
 export function createStatementReader(isFromBeginning: boolean): StatementReader {
   let last: StatedPositions | undefined;
   let needs: bigint | 'none' | undefined;

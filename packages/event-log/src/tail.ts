@@ -1,31 +1,31 @@
-// Tails a topic: all its partitions are read at the same time, each in its order.
+// Tails a topic: reads all its partitions concurrently, each in order.
 import type { TopicName } from '@lead-scoring/contracts';
 import { headerText, recordHeaders } from './codec.js';
 import { internals, type EventLog } from './event-log.js';
-import { isOfLogAlone } from './input-positions.js';
+import { isInputsRead } from './input-positions.js';
 import { unavailable } from './kafka/access-errors.js';
 import type { KafkaConnection } from './kafka/kafka-connection.js';
-import { createPartitionReader, untilNow, type RawRecord } from './kafka/partition-reader.js';
+import { createPartitionReader, untilCurrentEnd, type RawRecord } from './kafka/partition-reader.js';
 import type { IncomingRecord } from './records.js';
 import { unlessAborted } from './timing.js';
 
-/** Bytes of one fetch of one partition. */
+/** Maximum bytes of one fetch of one partition. */
 const fetchBytes = 256 * 1024;
-/** A fetch that finds nothing returns after this many milliseconds. */
+/** Milliseconds after which a fetch without records returns. */
 const longWaitMs = 500;
 
-/** A record of a tailed topic; `error` says why its payload could not be decoded. */
+/** A record of a tailed topic; `error` is the reason why its payload could not be decoded. */
 export type TailedRecord = IncomingRecord & { error?: string };
 
 export interface TailOptions {
-  /** Default: the end, what comes from now on. A time: what was written then or later. */
+  /** Where reading starts. Default: the end. A time: the first record written at it or later. */
   from?: 'beginning' | 'end' | Date;
-  /** Default true: waits for more. False: ends after what is there now. */
+  /** Whether the tail waits for further records; default true. False: it ends at the current end. */
   follow?: boolean;
   signal?: AbortSignal;
 }
 
-/** The records of a topic, of all partitions; in order within each. */
+/** The records of all partitions of a topic, in order within each partition. */
 export async function* tail(
   log: EventLog,
   topic: TopicName,
@@ -48,7 +48,7 @@ export async function* tail(
   }
 }
 
-/** Records of one partition; the next are read once `taken` is called. */
+/** Records of one partition; `taken` starts the next fetch. */
 interface TailedBatch {
   records: TailedRecord[];
   taken: () => void;
@@ -57,7 +57,7 @@ interface TailedBatch {
 class TopicTail {
   readonly #ending = new AbortController();
   readonly #ready: TailedBatch[] = [];
-  /** The partitions that are still read. */
+  /** Partitions that are still being read. */
   #following = 0;
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
@@ -74,7 +74,10 @@ class TopicTail {
     for (let partition = 0; partition < partitions; partition++) void this.#follow(partition);
   }
 
-  /** @returns undefined at the end. @throws EventLogUnavailable where a partition cannot be read */
+  /**
+   * @returns undefined at the end
+   * @throws EventLogUnavailable when a partition cannot be read
+   */
   async next(): Promise<TailedBatch | undefined> {
     while (!this.#hasEnded()) {
       const batch = this.#ready.shift();
@@ -114,7 +117,7 @@ class TopicTail {
     const reader = createPartitionReader(connection, topic, partition, { signal });
     const start = from === 'beginning' ? 'earliest' : from === 'end' ? 'latest' : from;
     let offset = await connection.offset(topic, partition, start);
-    const isEnd = follow ? () => false : await untilNow(connection, topic, partition);
+    const isEnd = follow ? () => false : await untilCurrentEnd(connection, topic, partition);
     for (let maxWaitMs = follow ? longWaitMs : 0; !signal.aborted; maxWaitMs = longWaitMs) {
       const fetch = reader.fetch(offset, { maxBytes: fetchBytes, maxWaitMs });
       const fetched = await unlessAborted(fetch, signal);
@@ -125,11 +128,11 @@ class TopicTail {
     }
   }
 
-  /** Resolves once the records are taken: each partition has one batch at most that waits. */
+  /** Resolves once the consumer has taken the records: at most one batch of each partition waits. */
   async #handOver(partition: number, fetched: readonly RawRecord[]): Promise<void> {
     await this.log[internals].codec.loadSchemas(fetched);
     const records = fetched
-      .filter((record) => !isOfLogAlone(record))
+      .filter((record) => !isInputsRead(record))
       .map((record) => tailed(this.log, this.topic, partition, record));
     if (records.length === 0 || this.#hasEnded()) return;
     await new Promise<void>((taken) => {

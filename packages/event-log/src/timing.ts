@@ -1,6 +1,6 @@
-// Waiting, and waiting no longer than a limit.
+// Pauses and time limits.
 
-/** Resolves after some milliseconds, or at once when the signal is aborted. */
+/** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
@@ -17,7 +17,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The promise's outcome, or a rejection with `late()` after some milliseconds. */
+/** The promise's outcome, or a rejection with `late()` after `ms` milliseconds. */
 export async function within<Value>(promise: Promise<Value>, ms: number, late: () => Error): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -34,7 +34,7 @@ export async function within<Value>(promise: Promise<Value>, ms: number, late: (
   }
 }
 
-/** The promise's outcome, or undefined as soon as the signal is aborted; what comes later is dropped. */
+/** The promise's outcome, or undefined as soon as the signal is aborted; a later outcome is dropped. */
 export async function unlessAborted<Value>(
   promise: Promise<Value>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// Topics' names on the wire.
+// Wire names of topics.
 import type { TopicName } from '@lead-scoring/contracts';
 
 /** A topic's name on the wire: `<namespace>.<topic>`. */

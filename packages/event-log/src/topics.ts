@@ -1,4 +1,4 @@
-// Makes the declared topics, and refuses to work with ones that would lose or misplace records.
+// Creates the declared topics, and refuses to run with topics that would lose or misplace records.
 import { topics, type TopicDeclaration } from '@lead-scoring/contracts';
 import kafkajs, { type Admin, type ITopicConfig, type ITopicMetadata, type Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
@@ -7,15 +7,15 @@ import { EventLogError, EventLogUnavailable } from './errors.js';
 import type { EventLogConfig } from './config.js';
 import { checkGroupRetention } from './kafka/group-retention.js';
 import { protocolErrorType } from './kafka/kafka-errors.js';
-import { factorForNewTopics, neededInSync, readReplication, tellReplication } from './replication.js';
+import { factorForNewTopics, neededInSync, readReplication, logReplication } from './replication.js';
 import { pause } from './timing.js';
 import { wireTopic } from './topic-names.js';
 
-/** Bytes of a record batch that the brokers take: records up to 4 MiB, and room for the dead letters of larger ones. */
+/** Maximum size of a record batch in bytes: records up to 4 MiB, and room for the dead letters of larger ones. */
 const maxBatchBytes = 8 * 1024 * 1024;
 const maxDeadLetterBatchBytes = 16 * 1024 * 1024;
 
-/** How a topic is to be set up. */
+/** The settings of a topic. */
 export function topicSettings(topic: TopicDeclaration, replicationFactor: number): Record<string, string> {
   return {
     'cleanup.policy': 'delete',
@@ -29,7 +29,7 @@ export function topicSettings(topic: TopicDeclaration, replicationFactor: number
   };
 }
 
-/** Makes what is missing, then checks all. Safe when several processes do it at once. */
+/** Creates the missing topics, then checks all. Several processes may run it concurrently. */
 export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger: Logger): Promise<void> {
   const admin = kafka.admin({ retry: { retries: 5 } });
   try {
@@ -37,12 +37,12 @@ export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger:
     await createMissing(admin, config);
     await check(admin, config, logger);
     await checkGroupRetention(admin, logger).catch((error: unknown) => {
-      // Reading brokers' settings takes a right that a tenant of a shared cluster may not have.
-      logger.info({ err: error }, 'how long the brokers remember consumer groups cannot be read');
+      // Reading the brokers' settings needs a right that a tenant of a shared cluster may not have.
+      logger.info({ err: error }, `the brokers' retention of consumer groups cannot be read`);
     });
   } catch (error) {
     if (error instanceof EventLogError) throw error;
-    throw unavailable('the topics could not be made or checked', error, config.access);
+    throw unavailable('the topics could not be created or checked', error, config.access);
   } finally {
     admin.disconnect().catch(() => undefined);
   }
@@ -66,7 +66,7 @@ async function createMissing(admin: Admin, config: EventLogConfig): Promise<void
     await admin.createTopics({ topics: missing, waitForLeaders: false });
   } catch (error) {
     if (!alreadyExists(error)) throw error;
-    // Another process was first with some of them: make the others one by one.
+    // Another process has created some of them: create the others one by one.
     for (const topic of missing) {
       await admin.createTopics({ topics: [topic], waitForLeaders: false }).catch((again: unknown) => {
         if (!alreadyExists(again)) throw again;
@@ -90,12 +90,12 @@ async function check(admin: Admin, config: EventLogConfig, logger: Logger): Prom
     if (partitions !== config.partitions) {
       throw new EventLogError(
         'topic_mismatch',
-        `topic ${name} has ${partitions} partitions and this process wants ${config.partitions}: set PARTITIONS=` +
+        `topic ${name} has ${partitions} partitions and PARTITIONS is ${config.partitions}: set PARTITIONS=` +
           `${partitions}. The count cannot change while records are kept: keys would land in other partitions.`,
       );
     }
   }
-  tellReplication(replication, logger);
+  logReplication(replication, logger);
   for (const topic of topics) {
     const name = wireTopic(config.namespace, topic.name);
     const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? [];
@@ -111,12 +111,12 @@ async function check(admin: Admin, config: EventLogConfig, logger: Logger): Prom
           `topic ${name} has ${setting}=${is} and would lose events, which are the source of truth: set it to ${wanted}`,
         );
       }
-      logger.warn({ topic: name, setting, is, wanted }, 'a topic is set up in another way than declared');
+      logger.warn({ topic: name, setting, is, wanted }, 'a setting of a topic differs from its declaration');
     }
   }
 }
 
-/** How the declared topics are set up, as one broker or another tells. */
+/** The current settings of the declared topics, as one broker reports them. */
 async function readTopics(admin: Admin, config: EventLogConfig) {
   const names = topics.map((topic) => wireTopic(config.namespace, topic.name));
   const { topics: found } = await admin.fetchTopicMetadata({ topics: names });
@@ -134,7 +134,7 @@ async function readTopics(admin: Admin, config: EventLogConfig) {
 
 const notYetKnown = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
 
-/** Of topics that were just made each broker hears in its own time: what is not known yet is read again, for 20 s. */
+/** Each broker learns of new topics at its own time: unknown topics are read again for up to 20 s. */
 async function whenKnown<Found>(read: () => Promise<Found>): Promise<Found> {
   const giveUpAt = Date.now() + 20_000;
   for (;;) {
@@ -142,8 +142,9 @@ async function whenKnown<Found>(read: () => Promise<Found>): Promise<Found> {
       return await read();
     } catch (error) {
       const type = protocolErrorType(error);
-      const isPassing = error instanceof EventLogUnavailable || (type !== undefined && notYetKnown.has(type));
-      if (!isPassing || Date.now() > giveUpAt) throw error;
+      const isTransient =
+        error instanceof EventLogUnavailable || (type !== undefined && notYetKnown.has(type));
+      if (!isTransient || Date.now() > giveUpAt) throw error;
     }
     await pause(100);
   }

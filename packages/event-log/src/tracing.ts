@@ -1,4 +1,4 @@
-// Spans of batches: the trace that a record carries goes on through deciding, committing and folding.
+// Spans of batches: they continue the trace of a record through decision, commit and fold.
 import {
   context,
   propagation,
@@ -13,13 +13,13 @@ import type { IncomingRecord } from './records.js';
 
 const maxLinks = 32;
 
-/** The traces that a batch belongs to. */
+/** The parent span and the linked spans of a batch. */
 export interface Origin {
   parent: Context;
   links: Link[];
 }
 
-/** The trace of the batch's first traced record, and links to some of the others'. */
+/** The trace of the batch's first traced record as parent, and links to at most 32 of the others. */
 export function originOf(records: readonly IncomingRecord[]): Origin {
   const origin: Origin = { parent: ROOT_CONTEXT, links: [] };
   for (const { headers } of records) {
@@ -35,7 +35,7 @@ export function originOf(records: readonly IncomingRecord[]): Origin {
   return origin;
 }
 
-/** Runs the handling of a batch within a span that continues its origin. Costs next to nothing when tracing is off. */
+/** Runs the handling of a batch in a span that continues its origin. Costs almost nothing while tracing is off. */
 export async function withinSpan<Value>(
   operation: string,
   { parent, links }: Origin,

@@ -1,4 +1,4 @@
-// Writes records from outside of a processor, many callers' records in one request.
+// Writes records from outside a processor; one request carries the records of many callers.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Component } from './component.js';
 import { EventLogError, EventLogUnavailable } from './errors.js';
@@ -8,8 +8,8 @@ import { encodeRecord, traceHeaders, type EncodedRecord } from './outgoing.js';
 import type { OutgoingRecord } from './records.js';
 import { pause } from './timing.js';
 import { ByteBudget } from './writing/byte-budget.js';
-import { Lane } from './writing/lane.js';
-import { LaneSender } from './writing/lane-sender.js';
+import { PartitionQueue } from './writing/partition-queue.js';
+import { QueueSender } from './writing/queue-sender.js';
 import { PendingWrite, type RecordPosition } from './writing/pending-write.js';
 import { ProducerConnection } from './writing/producer-connection.js';
 
@@ -17,25 +17,26 @@ export type { RecordPosition } from './writing/pending-write.js';
 
 export interface RecordWriter {
   /**
-   * Writes records and resolves with their positions, in the order given, once all in-sync replicas have every one.
-   * @throws EventLogError `log_overloaded` at once when too much is waiting; EventLogUnavailable within about 5 s when
-   * the brokers do not answer (the records may have been written: send them again with the same ids);
-   * `invalid_record` and `record_too_large` for a record that can never be written.
+   * Writes records and resolves with their positions, in the order given, once all in-sync replicas have every record.
+   * @throws EventLogError `log_overloaded` at once when too many bytes are waiting; EventLogUnavailable after about 5 s
+   * without an acknowledgement (the records may have been written: send them again with the same ids); `invalid_record`
+   * and `record_too_large` for a record that can never be written.
    */
   write(records: readonly OutgoingRecord[]): Promise<RecordPosition[]>;
 }
 
 export interface RecordWriterOptions {
-  /** Bytes that may wait for the request in flight; beyond, write() rejects. Default 32 MiB. */
+  /** Maximum bytes waiting for the request in flight; beyond it write() rejects. Default 32 MiB. */
   maxBufferedBytes?: number;
-  /** Milliseconds until a write is given up. Default 5,000. */
+  /** Milliseconds after which a write is rejected. Default 5,000. */
   timeoutMs?: number;
 }
 
 /**
- * A writer with natural batching: each broker has one request in flight, and what arrives meanwhile is its next. A batch
- * that fails in passing (a leader moved, a connection broke) is sent again to whoever leads its partition then, with the
- * same sequence number, so it is written once; while one partition waits for its leader, the others go on.
+ * A writer with natural batching: each broker has one request in flight, and records that arrive meanwhile form the
+ * next one. A batch that fails transiently (a leader moved, a connection broke) is sent again to the partition's
+ * current leader with the same sequence number, so it is written once; while one partition waits for its leader, the
+ * others continue.
  */
 export function createRecordWriter(
   log: EventLog,
@@ -54,9 +55,9 @@ export function createRecordWriter(
 class BatchingWriter implements RecordWriter {
   readonly #timeoutMs: number;
   readonly #budget: ByteBudget;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #queues = new Map<string, PartitionQueue>();
   readonly #connection: ProducerConnection;
-  readonly #sender: LaneSender;
+  readonly #sender: QueueSender;
   #isStopped = false;
 
   constructor(
@@ -64,20 +65,20 @@ class BatchingWriter implements RecordWriter {
     { maxBufferedBytes = 32 * 1024 * 1024, timeoutMs = 5_000 }: RecordWriterOptions,
   ) {
     const { logger, connect } = log[internals];
-    const lanes = () => this.#lanes.values();
+    const queues = () => this.#queues.values();
     this.#timeoutMs = timeoutMs;
     this.#budget = new ByteBudget(maxBufferedBytes);
     this.#connection = new ProducerConnection({
       connect,
       logger,
       timeoutMs,
-      topics: () => [...lanes()].map(({ topic }) => topic),
+      topics: () => [...queues()].map(({ topic }) => topic),
       onReady: () => this.#sender.schedule(),
     });
-    this.#sender = new LaneSender({ lanes, connection: this.#connection, logger, timeoutMs });
+    this.#sender = new QueueSender({ queues, connection: this.#connection, logger, timeoutMs });
   }
 
-  /** Writes wait for the connection; a broker that is away at the start is not a reason to fail. */
+  /** Does not wait for the connection: brokers that are away at the start are no reason to fail. */
   start(): void {
     this.#connection.renew('start');
   }
@@ -99,38 +100,38 @@ class BatchingWriter implements RecordWriter {
     const giveUpAt = Date.now() + this.#timeoutMs;
     while (this.#budget.used > 0 && Date.now() < giveUpAt) await pause(10);
     this.#isStopped = true;
-    for (const lane of this.#lanes.values())
-      lane.rejectAll(new EventLogError('closed', 'the record writer is stopped', { retriable: true }));
-    this.#lanes.clear();
+    for (const queue of this.#queues.values())
+      queue.rejectAll(new EventLogError('closed', 'the record writer is stopped', { retriable: true }));
+    this.#queues.clear();
     this.#connection.close();
   }
 
   /**
-   * A method of its own, so that nothing that lives until the brokers answer refers to the records: what is in flight
-   * would be copied by every collection.
+   * A separate method, so that nothing that lives until the acknowledgement refers to the records: every garbage
+   * collection would copy them.
    */
   #enqueue(encoded: readonly (EncodedRecord & { name: TopicName })[]): Promise<RecordPosition[]> {
     this.#budget.check(encoded.reduce((sum, { bytes }) => sum + bytes, 0));
     const write = new PendingWrite(encoded.length, this.#timeoutMs, this.#expire);
     encoded.forEach(({ topic, partition, name, message, bytes }, index) => {
-      this.#laneOf(topic, partition).add({ write, index, name, message, bytes });
+      this.#queueOf(topic, partition).add({ write, index, name, message, bytes });
     });
     this.#sender.schedule();
     return write.done;
   }
 
-  #laneOf(topic: string, partition: number): Lane {
+  #queueOf(topic: string, partition: number): PartitionQueue {
     const name = partitionName({ topic, partition });
-    let lane = this.#lanes.get(name);
-    if (!lane) this.#lanes.set(name, (lane = new Lane(topic, partition, this.#budget)));
-    return lane;
+    let queue = this.#queues.get(name);
+    if (!queue) this.#queues.set(name, (queue = new PartitionQueue(topic, partition, this.#budget)));
+    return queue;
   }
 
   readonly #expire = (write: PendingWrite): void => {
     write.reject(new EventLogUnavailable(`the brokers did not acknowledge within ${this.#timeoutMs} ms`));
-    for (const lane of this.#lanes.values()) {
-      lane.dropSettled();
-      if (lane.hasTurnedBack()) this.#sender.dropAbandoned(lane);
+    for (const queue of this.#queues.values()) {
+      queue.dropSettled();
+      if (queue.awaitsRetry()) this.#sender.dropAbandoned(queue);
     }
   };
 }

@@ -1,9 +1,9 @@
-// What keeps this process out of a server, and which setting to change: said for each way in which that shows.
+// Explains why Kafka or the schema registry refuses this process, and names the setting to change.
 import type { ServerAccess } from '@lead-scoring/contracts';
 import { asError, EventLogUnavailable } from '../errors.js';
 
 interface Fault {
-  /** Of Node.js' error, or of the protocol's. */
+  /** The code of Node.js' error or of the protocol's. */
   code: string;
   message: string;
 }
@@ -35,15 +35,15 @@ function tlsProblem(text: string, caVariable: string): string | undefined {
 }
 
 /**
- * Why Kafka does not let us in, and what to set; undefined where the error is of another kind.
- * @param access what was set
+ * Explains why Kafka refuses this process, and names the setting to change; undefined for an error of another kind.
+ * @param access the current settings
  */
 export function kafkaProblem(error: unknown, access: ServerAccess): string | undefined {
   const faults = faultsOf(error);
   const text = faults.map(({ code, message }) => `${code} ${message}`).join('\n');
   const unauthorised = faults.find(({ code }) => code.endsWith('_AUTHORIZATION_FAILED'));
   if (unauthorised)
-    return `Kafka does not allow this to ${principalOf(access)} (${unauthorised.code}): \`lead-scoring acls\` says what each service needs`;
+    return `Kafka does not authorise ${principalOf(access)} (${unauthorised.code}): \`lead-scoring acls\` prints the rights that each service needs`;
   const mechanism = /SASL (\S+) mechanism is not supported/i.exec(text)?.[1];
   if (mechanism !== undefined || /UNSUPPORTED_SASL_MECHANISM/.test(text))
     return `Kafka does not take the SASL mechanism ${mechanism ?? String(access.KAFKA_SASL_MECHANISM)}: set KAFKA_SASL_MECHANISM to one that its listener has`;
@@ -59,13 +59,13 @@ export function kafkaProblem(error: unknown, access: ServerAccess): string | und
   const tls = tlsProblem(text, 'KAFKA_TLS_CA_FILE');
   if (tls !== undefined) return `Kafka: ${tls}`;
   if (wantsCertificate.test(text))
-    return 'Kafka asks for a certificate of its clients, and refuses ours or got none: set KAFKA_TLS_CERTIFICATE_FILE and KAFKA_TLS_KEY_FILE to one that the brokers trust';
+    return 'Kafka requires a client certificate, and got none or refuses it: set KAFKA_TLS_CERTIFICATE_FILE and KAFKA_TLS_KEY_FILE to one that the brokers trust';
   if (notTls.test(text) && access.KAFKA_TLS === true)
     return 'Kafka does not speak TLS on this listener: set KAFKA_TLS=false, or name another port in KAFKA_BROKERS';
   return closedProblem(text, access);
 }
 
-/** The log cannot be reached: with what keeps us out, and which setting to change, where that is known. */
+/** An EventLogUnavailable whose message names the setting to change, when it is known. */
 export function unavailable(
   message: string,
   error: unknown,
@@ -75,7 +75,7 @@ export function unavailable(
   return new EventLogUnavailable(problem === undefined ? message : `${message}: ${problem}`, error);
 }
 
-/** A broker that gets what it does not expect closes the connection without a word. */
+/** A broker closes a connection without an error when the client uses the wrong protocol. */
 function closedProblem(text: string, access: ServerAccess): string | undefined {
   const timedOut = /Request ApiVersions/i.test(text) && /timed out/i.test(text);
   if (!timedOut && !/closed connection|ECONNRESET/i.test(text)) return undefined;
@@ -88,15 +88,18 @@ function closedProblem(text: string, access: ServerAccess): string | undefined {
       : ['it speaks TLS: set KAFKA_TLS=true, and KAFKA_TLS_CA_FILE for an authority of your own']),
   ];
   if (missing.length === 0) return undefined;
-  return `Kafka closes the connection. Where this goes on, ${missing.join('; or ')}`;
+  return `Kafka closes the connection. If this continues, ${missing.join('; or ')}`;
 }
 
 function principalOf({ KAFKA_SASL_USERNAME, KAFKA_OAUTH_CLIENT_ID }: ServerAccess): string {
   const user = KAFKA_SASL_USERNAME ?? KAFKA_OAUTH_CLIENT_ID;
-  return user === undefined ? 'who we are to it' : `the user ${user}`;
+  return user === undefined ? 'an anonymous client' : `the user ${user}`;
 }
 
-/** Why the schema registry does not answer us, and what to set. @param error what was thrown, or the status it answered */
+/**
+ * Explains why the schema registry refuses this process, and names the setting to change.
+ * @param error the thrown error, or the answered status
+ */
 export function registryProblem(error: unknown, access: ServerAccess): string {
   if (typeof error === 'number') {
     const isNamed =

@@ -1,11 +1,12 @@
-// How Kafka and the schema registry let this process in: settings, and the files that they name, as their clients take them.
+// TLS and authentication for Kafka and the schema registry: converts the settings, and the files that they name, for
+// the clients.
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import type { ServerAccess, ServerAccessVariable } from '@lead-scoring/contracts';
 import kafkajs, { type KafkaConfig, type SASLOptions } from 'kafkajs';
 import { asError, EventLogError, EventLogUnavailable } from '../errors.js';
 
-/** The part of kafkajs' configuration that lets us in. */
+/** The `ssl` and `sasl` parts of kafkajs' configuration. */
 export function kafkaSecurity(access: ServerAccess): Pick<KafkaConfig, 'ssl' | 'sasl'> {
   const sasl = saslOf(access);
   return { ...(access.KAFKA_TLS === true && { ssl: tlsOf(access) }), ...(sasl && { sasl }) };
@@ -21,13 +22,16 @@ function tlsOf(access: ServerAccess): ConnectionOptions {
 function saslOf(access: ServerAccess): SASLOptions | undefined {
   const mechanism = access.KAFKA_SASL_MECHANISM;
   if (mechanism === undefined) return undefined;
-  if (mechanism === 'oauthbearer') return { mechanism, oauthBearerProvider: () => tokenOrRefusal(access) };
+  if (mechanism === 'oauthbearer')
+    return { mechanism, oauthBearerProvider: () => tokenOrPermanentError(access) };
   const { KAFKA_SASL_USERNAME: username = '', KAFKA_SASL_PASSWORD: password = '' } = access;
   return { mechanism, username, password };
 }
 
-/** kafkajs would try any other error again on the same connection, and then tell only that the broker did not expect it. */
-async function tokenOrRefusal(access: ServerAccess): Promise<{ value: string }> {
+/**
+ * kafkajs would retry any other error on the same connection, and then report only that the broker did not expect it.
+ */
+async function tokenOrPermanentError(access: ServerAccess): Promise<{ value: string }> {
   try {
     return { value: await oauthToken(access) };
   } catch (error) {
@@ -35,7 +39,7 @@ async function tokenOrRefusal(access: ServerAccess): Promise<{ value: string }> 
   }
 }
 
-/** A token by the client credentials grant (RFC 6749, 4.4). kafkajs asks for one for each connection that it opens. */
+/** Requests a token by the client credentials grant (RFC 6749, 4.4). kafkajs requests one for each connection. */
 async function oauthToken(access: ServerAccess): Promise<string> {
   const {
     KAFKA_OAUTH_TOKEN_URL: url = '',
@@ -62,9 +66,9 @@ async function oauthToken(access: ServerAccess): Promise<string> {
 }
 
 export interface RegistryAccess {
-  /** Goes with each request; none where the registry asks for none. */
+  /** The authorization header of each request; absent without credentials. */
   headers: { authorization?: string };
-  /** Authorities that its certificate is checked against. */
+  /** The certificate authorities that are trusted. */
   ca?: Buffer;
 }
 

@@ -1,23 +1,23 @@
-// Shares partition numbers among the members of a group: each number goes to one member, for all topics at once.
+// Assigns partition numbers to the members of a group: each number goes to one member, for all topics at once.
 import kafkajs, { type Assigner, type PartitionAssigner } from 'kafkajs';
 
-/** What a member of the group tells before partitions are shared out. */
+/** A member's metadata in the join request. */
 export interface Member {
   id: string;
-  /** The partition numbers that it has had until now. */
+  /** The partition numbers assigned to it so far. */
   owned: readonly number[];
 }
 
 /**
- * Shares out the partition numbers 0 to count - 1: every number to one member, no member more than one ahead of another,
- * and as many as possible to who had them before, because a handed-over partition costs a catch-up. The same input gives
- * the same result on every member.
+ * Assigns the partition numbers 0 to count - 1: every number to one member, with shares that differ by at most one, and
+ * as many numbers as possible to their previous members, because a handover costs a catch-up. All members compute the
+ * same result.
  */
-export function shareOut(count: number, members: readonly Member[]): Map<string, number[]> {
+export function assignPartitions(count: number, members: readonly Member[]): Map<string, number[]> {
   const sorted = [...members].sort((a, b) => (a.id < b.id ? -1 : 1));
   const shares = new Map<string, number[]>(sorted.map(({ id }) => [id, []]));
   if (sorted.length === 0) return shares;
-  // Who has the most gets one more than the others where the count does not divide evenly.
+  // The members that own most get one more when the count does not divide evenly.
   const byOwned = [...sorted].sort((a, b) => b.owned.length - a.owned.length || (a.id < b.id ? -1 : 1));
   const quota = new Map(
     byOwned.map(({ id }, rank) => [
@@ -44,8 +44,8 @@ export function shareOut(count: number, members: readonly Member[]): Map<string,
 }
 
 /**
- * kafkajs' form of it. `owned` tells what this member has now; it travels in the join request's user data.
- * All topics have the same number of partitions, which prepare() has checked.
+ * The assigner for kafkajs. `owned` returns this member's current partition numbers, which travel in the join request's
+ * user data. All topics have the same number of partitions, which prepare() has checked.
  */
 export function createAssigner(count: number, owned: () => readonly number[]): PartitionAssigner {
   const name = 'co-partitioned';
@@ -63,7 +63,7 @@ export function createAssigner(count: number, owned: () => readonly number[]): P
       };
     },
     assign({ members, topics }) {
-      const shares = shareOut(
+      const shares = assignPartitions(
         count,
         members.map(({ memberId, memberMetadata }) => ({ id: memberId, owned: ownedIn(memberMetadata) })),
       );
@@ -82,12 +82,12 @@ export function createAssigner(count: number, owned: () => readonly number[]): P
   });
 }
 
-/** What a member says that it had; nothing when it says something else. */
+/** The partition numbers that a member reports as owned; none when its user data has another form. */
 function ownedIn(metadata: Buffer): number[] {
   try {
     const userData = kafkajs.AssignerProtocol.MemberMetadata.decode(metadata)?.userData;
-    const said: unknown = userData && userData.length > 0 ? JSON.parse(userData.toString()) : [];
-    return Array.isArray(said) ? said.filter((one): one is number => Number.isInteger(one)) : [];
+    const reported: unknown = userData && userData.length > 0 ? JSON.parse(userData.toString()) : [];
+    return Array.isArray(reported) ? reported.filter((one): one is number => Number.isInteger(one)) : [];
   } catch {
     return [];
   }

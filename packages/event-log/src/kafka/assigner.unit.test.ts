@@ -1,7 +1,7 @@
 // How partition numbers are shared out in a group.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { shareOut, type Member } from './assigner.js';
+import { assignPartitions, type Member } from './assigner.js';
 
 const group = fc.record({
   count: fc.integer({ min: 1, max: 40 }),
@@ -15,7 +15,7 @@ describe('sharing out', () => {
   test('every partition goes to exactly one member, and no member has two more than another', () => {
     fc.assert(
       fc.property(group, ({ count, members }) => {
-        const shares = [...shareOut(count, members).values()];
+        const shares = [...assignPartitions(count, members).values()];
         expect(shares.flat().sort((a, b) => a - b)).toEqual(
           Array.from({ length: count }, (_, number) => number),
         );
@@ -29,7 +29,7 @@ describe('sharing out', () => {
   test('does not depend on the order in which members are named', () => {
     fc.assert(
       fc.property(group, ({ count, members }) => {
-        expect(shareOut(count, [...members].reverse())).toEqual(shareOut(count, members));
+        expect(assignPartitions(count, [...members].reverse())).toEqual(assignPartitions(count, members));
       }),
     );
   });
@@ -37,9 +37,9 @@ describe('sharing out', () => {
   test('sharing out again among the same members moves nothing', () => {
     fc.assert(
       fc.property(group, ({ count, members }) => {
-        const first = shareOut(count, members);
+        const first = assignPartitions(count, members);
         const again = members.map(({ id }): Member => ({ id, owned: first.get(id) ?? [] }));
-        expect(shareOut(count, again)).toEqual(first);
+        expect(assignPartitions(count, again)).toEqual(first);
       }),
     );
   });
@@ -48,8 +48,8 @@ describe('sharing out', () => {
     fc.assert(
       fc.property(group, fc.uuid(), ({ count, members }, newcomer) => {
         fc.pre(!members.some(({ id }) => id === newcomer));
-        const before = shareOut(count, members);
-        const after = shareOut(count, [
+        const before = assignPartitions(count, members);
+        const after = assignPartitions(count, [
           ...members.map(({ id }) => ({ id, owned: before.get(id) ?? [] })),
           { id: newcomer, owned: [] },
         ]);

@@ -1,4 +1,4 @@
-// The requests of Kafka's protocol that this package sends, and what answers them.
+// The requests of Kafka's protocol that this package sends, and their answers.
 import type { FetchedBatch, RecordToWrite } from './record-batch.js';
 
 export interface ProducePartition {
@@ -9,26 +9,26 @@ export interface ProducePartition {
 
 export interface FetchedPartition {
   partition: number;
-  /** 0 for none: what the other partitions have is taken all the same. */
+  /** 0 for success. The other partitions of the answer are used in any case. */
   errorCode: number;
   highWatermark: bigint;
   lastStableOffset: bigint;
   abortedTransactions: { producerId: bigint; firstOffset: bigint }[];
   batches: FetchedBatch[];
-  /** Why what the broker sent of it cannot be read, where it cannot: `batches` is empty then. */
+  /** Set when the partition's bytes cannot be decoded; `batches` is empty then. */
   unreadable?: Error;
 }
 
 export interface PartitionOffset {
   partition: number;
   offset: string;
-  /** What whoever commits a group's offset has noted with it. */
+  /** The metadata committed with a group offset. */
   metadata?: string | null;
 }
 
 /**
- * The requests that this package sends, as kafkajs' Broker offers them (its type declarations name only some); `produce`
- * and `fetch` write and read the records' bytes as direct-broker.ts does.
+ * The requests as kafkajs' Broker offers them (its type declarations name only some); direct-broker.ts encodes the
+ * records of `produce` and decodes those of `fetch`.
  */
 export interface Broker {
   nodeId: number;

@@ -1,13 +1,13 @@
-// Requests to a coordinator, sent again while the coordinator answers that it has done nothing yet.
+// Requests to a coordinator, repeated while its answer says that the request was not executed.
 import { EventLogUnavailable } from '../errors.js';
 import { pause } from '../timing.js';
 import type { Broker } from './broker.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import { protocolErrorType } from './kafka-errors.js';
 
-/** Milliseconds within which each step of a transaction must succeed. */
+/** Time limit of each step of a transaction, in milliseconds. */
 export const stepTimeoutMs = 10_000;
-/** Milliseconds before a coordinator that has moved, or that cannot be reached, is looked for again. */
+/** Milliseconds before a coordinator that has moved or cannot be reached is searched again. */
 const moveMs = 100;
 
 const coordinatorMoved = new Set([
@@ -28,9 +28,9 @@ export class CoordinatorRequests {
   ) {}
 
   /**
-   * Sends a request, again while the coordinator answers that the last transaction is still being ended, or that it is the
-   * coordinator no more. A request without an answer is not sent again: nobody knows whether it was carried out.
-   * @param options.again further errors after which the request may be sent again
+   * Sends a request, and repeats it while the coordinator answers that the previous transaction is still ending, or
+   * that it is no longer the coordinator. A request without an answer is not repeated: it may have been executed.
+   * @param options.again further errors after which the request may be repeated
    */
   async ask<Answer>(
     request: (broker: Broker) => Promise<Answer>,
@@ -41,13 +41,17 @@ export class CoordinatorRequests {
       try {
         return await request(await this.find());
       } catch (error) {
-        if (Date.now() > giveUpAt) throw new EventLogUnavailable(`${this.name} stays busy`, error);
+        if (Date.now() > giveUpAt)
+          throw new EventLogUnavailable(
+            `${this.name} did not accept the request within ${stepTimeoutMs} ms`,
+            error,
+          );
         await this.#prepareAgain(error, attempt, again);
       }
     }
   }
 
-  /** @throws the error, where the request must not be sent again */
+  /** @throws the error, when the request must not be repeated */
   async #prepareAgain(error: unknown, attempt: number, again: (error: unknown) => boolean): Promise<void> {
     const type = protocolErrorType(error);
     if (type === 'CONCURRENT_TRANSACTIONS') {

@@ -1,25 +1,25 @@
-// kafkajs' broker with the two requests that carry records written and read here: kafkajs frames and sends them, chooses
-// their version, waits for the answer and turns its errors into exceptions; only the bytes of records are not its own.
+// kafkajs' broker with its own encoding of the two requests that carry records: kafkajs frames and sends the requests,
+// selects their version, waits for the answer and converts its errors.
 //
-// kafkajs itself makes objects and buffers of each field of each record. README.md, "Processor time".
+// kafkajs' own encoding makes objects and buffers of each field of each record. README.md, "Processor time".
 import { asError } from '../errors.js';
 import type { Broker } from './broker.js';
 import { readBatches, sizeBatch, type FetchedBatch } from './record-batch.js';
 
-/** As in kafkajs' protocol/requests/apiKeys. */
+/** The API keys, as in kafkajs' protocol/requests/apiKeys. */
 const produceKey = 0;
 const fetchKey = 1;
-/** The first versions that carry message format 2; the last ones that kafkajs and so this file knows. */
+/** The first versions with message format 2, and the last ones that kafkajs and this file support. */
 const produceVersions = { first: 3, last: 7 };
 const fetchVersions = { first: 4, last: 11 };
 
-/** What kafkajs makes of a request: what is sent, and what reads the answer. */
+/** kafkajs' representation of a request: the encoder of the request and the decoder of the answer. */
 interface ProtocolRequest {
   request: { apiVersion: number; encode: () => Promise<unknown> };
   response: { decode: (bytes: Buffer) => Promise<unknown>; parse: (answer: unknown) => Promise<unknown> };
 }
 
-/** The part of kafkajs' broker by which it finds a request's best version that both sides know. */
+/** The method by which kafkajs' broker finds the best version of a request that both sides support. */
 interface RequestLookup {
   lookupRequest(apiKey: number, definition: unknown): (options: unknown) => ProtocolRequest;
 }
@@ -27,10 +27,10 @@ interface RequestLookup {
 export type ProduceRequest = Parameters<Broker['produce']>[0];
 export type FetchAnswer = Awaited<ReturnType<Broker['fetch']>>;
 
-/** The broker, with records written and read by this package. */
+/** Wraps a broker so that this package encodes and decodes its records. */
 export function directBroker(broker: Broker): Broker {
   const kafkajsBroker = broker as Broker & RequestLookup;
-  // Its methods find every other member, the connection among them, in the broker itself.
+  // All other members, the connection among them, are inherited from kafkajs' broker.
   return Object.create(kafkajsBroker, {
     lookupRequest: {
       value: (apiKey: number, definition: unknown) => {
@@ -59,7 +59,7 @@ function directProduce(
 function directFetch(made: ProtocolRequest): ProtocolRequest {
   const version = made.request.apiVersion;
   assertVersion('Fetch', version, fetchVersions);
-  // kafkajs would throw for one partition's error, and with it drop what all others have brought.
+  // kafkajs' parser throws for one partition's error, and so drops the records of all others.
   const parse = (answer: unknown) => Promise.resolve(answer);
   return { ...made, response: { ...made.response, decode: (bytes) => decoded(bytes, version), parse } };
 }
@@ -71,12 +71,12 @@ function assertVersion(name: string, version: number, known: { first: number; la
     );
 }
 
-/** What kafkajs takes for one of its encoders. */
+/** The form of kafkajs' encoders. */
 function encoded(bytes: Buffer): { buf: Buffer; buffer: Buffer } {
   return { buf: bytes, buffer: bytes };
 }
 
-/** The body of a produce request, versions 3 to 7, which are the same. */
+/** The body of a produce request; versions 3 to 7 are equal. */
 export function produceBody(request: ProduceRequest): Buffer {
   const { transactionalId, producerId, producerEpoch, acks, timeout } = request;
   let bytes = 2 + Buffer.byteLength(transactionalId ?? '') + 2 + 4 + 4;
@@ -117,14 +117,14 @@ export function produceBody(request: ProduceRequest): Buffer {
   return body;
 }
 
-/** For a broken answer the caller gets a rejection, as from kafkajs' own decoder. */
+/** A malformed answer rejects, as in kafkajs' own decoder. */
 function decoded(bytes: Buffer, version: number): Promise<FetchAnswer & { clientSideThrottleTime: number }> {
   return new Promise((resolve) => {
     resolve(fetchAnswer(bytes, version));
   });
 }
 
-/** The answer to a fetch, versions 4 to 11. */
+/** Decodes the answer to a fetch, versions 4 to 11. */
 export function fetchAnswer(
   bytes: Buffer,
   version: number,
@@ -149,7 +149,7 @@ export function fetchAnswer(
   };
 
   const throttleTime = int32();
-  // An error of the fetch session and its id, which is not used.
+  // The error code and the id of the fetch session, which is not used.
   if (version >= 7) at += 2 + 4;
   const responses = list(() => ({
     topicName: text(),
@@ -158,10 +158,10 @@ export function fetchAnswer(
       const errorCode = int16();
       const highWatermark = int64();
       const lastStableOffset = int64();
-      // The log's first offset.
+      // The log start offset.
       if (version >= 5) at += 8;
       const abortedTransactions = list(() => ({ producerId: int64(), firstOffset: int64() }));
-      // Another replica to read from.
+      // The preferred read replica.
       if (version >= 11) at += 4;
       return {
         partition,
@@ -173,7 +173,7 @@ export function fetchAnswer(
       };
     }),
   }));
-  // Since version 8 the client is to wait, not the broker.
+  // Since version 8 the client waits, not the broker.
   return version >= 8
     ? { throttleTime: 0, clientSideThrottleTime: throttleTime, responses }
     : { throttleTime, clientSideThrottleTime: 0, responses };

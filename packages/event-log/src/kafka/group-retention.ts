@@ -1,19 +1,20 @@
-// How long the brokers remember where an empty consumer group was. docs/decisions/0014-the-records-are-believed.md
+// Checks how long the brokers keep the offsets of an empty consumer group.
+// docs/decisions/0014-the-records-are-believed.md
 import { topics } from '@lead-scoring/contracts';
 import kafkajs, { type Admin } from 'kafkajs';
 import type { Logger } from 'pino';
 
 const setting = 'offsets.retention.minutes';
-/** The brokers' largest number: some four thousand years. */
+/** The largest value that the brokers accept, about 4,000 years. */
 const longestMinutes = 2_147_483_647;
 
-/** Minutes for which groups must be remembered so that they are not forgotten before the log is. */
+/** The retention of group offsets in minutes that is needed to keep them as long as the records. */
 export function neededGroupRetention(retentionsMs: readonly number[]): number {
   if (retentionsMs.some((retention) => retention < 0)) return longestMinutes;
   return Math.min(longestMinutes, Math.ceil(Math.max(...retentionsMs) / 60_000));
 }
 
-/** Says aloud where a broker forgets a group that is empty before the log has forgotten what the group has read. */
+/** Logs a warning when a broker deletes the offsets of an empty group before the records that the group reads. */
 export async function checkGroupRetention(admin: Admin, logger: Logger): Promise<void> {
   const { brokers } = await admin.describeCluster();
   const { resources } = await admin.describeConfigs({
@@ -32,8 +33,8 @@ export async function checkGroupRetention(admin: Admin, logger: Logger): Promise
   if (found.length === 0 || least >= needed) return;
   logger.warn(
     { setting, is: least, wanted: needed },
-    `the brokers forget an empty consumer group after ${least} minutes: set ${setting}=${needed}. ` +
-      'Nothing is decided twice without it, as the records say how far they are read; the lag of a system that was ' +
-      'switched off for longer is not shown until it is started',
+    `the brokers delete the offsets of an empty consumer group after ${least} minutes: set ${setting}=${needed}. ` +
+      'No record is decided twice without it, because the output states the input positions; but the lag of a system that was ' +
+      'stopped for longer is not visible until it is started',
   );
 }

@@ -6,31 +6,31 @@ import type { KafkaConnection } from './kafka-connection.js';
 import { isConnectionError, protocolError, protocolErrorType } from './kafka-errors.js';
 import type { RecordToWrite } from './record-batch.js';
 
-/** Who writes, as the brokers know it, and how much it has written to each partition. */
+/** A producer's identity at the brokers, with the number of records written to each partition. */
 export interface ProducerIdentity {
   producerId: number | string;
   producerEpoch: number;
   transactionalId?: string;
-  /** Next sequence number by partitionName. */
+  /** The next sequence number, by partitionName. */
   sequences: Map<string, number>;
 }
 
-/** Records for one partition that are written together: one request, one record batch, one sequence number. */
+/** Records of one partition that are written together: one request, one record batch, one range of sequence numbers. */
 export interface AppendBatch {
-  /** Topic as it is named on the wire. */
+  /** The topic's wire name. */
   topic: string;
   partition: number;
   messages: RecordToWrite[];
 }
 
-/** One partition of one topic, as a key of maps and sets. */
+/** The key of a topic's partition in maps and sets. */
 export function partitionName({ topic, partition }: { topic: string; partition: number }): string {
   return `${topic}/${partition}`;
 }
 
 const sequenceLimit = 2 ** 31;
 
-/** Takes the next sequence numbers of a partition for a batch; to be called once per batch, in the order of sending. */
+/** Takes the next sequence numbers of a partition for a batch; call it once per batch, in the order of sending. */
 export function takeSequence(identity: ProducerIdentity, batch: AppendBatch): number {
   const key = partitionName(batch);
   const first = identity.sequences.get(key) ?? 0;
@@ -38,13 +38,13 @@ export function takeSequence(identity: ProducerIdentity, batch: AppendBatch): nu
   return first;
 }
 
-/** Whether an error says that the batch was not taken, or that sending the same batch again is harmless and may help. */
+/** Whether a batch may be sent again after this error: it was not written, or a repetition has no effect. */
 export function mayAppendAgain(error: unknown): boolean {
   const type = protocolErrorType(error);
-  return (type !== undefined && passing.has(type)) || isConnectionError(error);
+  return (type !== undefined && transientErrors.has(type)) || isConnectionError(error);
 }
 
-const passing = new Set([
+const transientErrors = new Set([
   'NOT_LEADER_FOR_PARTITION',
   'LEADER_NOT_AVAILABLE',
   'UNKNOWN_TOPIC_OR_PARTITION',
@@ -57,8 +57,8 @@ const passing = new Set([
 ]);
 
 /**
- * Sends batches to one broker and answers the first offset of each. It rejects as a whole: then any of them may have
- * been taken, and all are to be sent again with the same sequence numbers, to whoever leads their partitions then.
+ * Sends batches to one broker and returns the first offset of each. After a rejection any of them may have been
+ * written: send all again with the same sequence numbers, to the current leaders of their partitions.
  */
 export async function produce(
   broker: Broker,
@@ -91,7 +91,7 @@ export async function produce(
   }
   return batches.map(({ topic, partition }) => {
     const offset = offsets.get(partitionName({ topic, partition }));
-    // Never assume that silence is consent: what the broker does not name was not written.
+    // A partition that the answer does not name was not written.
     if (offset === undefined || offset < 0n) {
       throw protocolError('NETWORK_EXCEPTION', `the broker's answer does not name ${topic} ${partition}`);
     }
@@ -102,7 +102,7 @@ export async function produce(
 type UnwrittenBatch = AppendBatch & { firstSequence: number; index: number };
 
 /**
- * Appends batches, each to whoever leads its partition, and again to the next leader while an answer says that this helps.
+ * Appends batches, each to the leader of its partition, and repeats after transient errors with the next leader.
  * @returns the first offset of each batch
  * @throws EventLogUnavailable after `timeoutMs`
  */
@@ -120,24 +120,27 @@ export async function appendAll(
     firstSequence: takeSequence(identity, batch),
   }));
   while (unwritten.length > 0) {
-    // A request holds one batch of a partition: further batches of the same partition wait for the next round.
+    // A request holds one batch of a partition: further batches of the same partition wait for the next request.
     const next = [
       ...new Map([...unwritten].reverse().map((batch) => [partitionName(batch), batch])).values(),
     ];
     const later = unwritten.filter((batch) => !next.includes(batch));
-    const { failed, lastError } = await appendRound(connection, identity, next, timeoutMs, offsets);
+    const { failed, lastError } = await appendOnce(connection, identity, next, timeoutMs, offsets);
     unwritten = [...failed, ...later];
     if (failed.length === 0) continue;
     if (Date.now() > giveUpAt)
-      throw new EventLogUnavailable('records of a transaction could not be written', lastError);
+      throw new EventLogUnavailable(
+        `the records of a transaction could not be written within ${timeoutMs} ms`,
+        lastError,
+      );
     await pause(50);
     await connection.refresh().catch(() => undefined);
   }
   return offsets;
 }
 
-/** Sends each leader one request, notes the offsets of what was written, and answers with the batches to send again. */
-async function appendRound(
+/** Sends one request to each leader, stores the offsets of written batches, and returns the batches to send again. */
+async function appendOnce(
   connection: KafkaConnection,
   identity: ProducerIdentity,
   batches: readonly UnwrittenBatch[],
@@ -145,7 +148,7 @@ async function appendRound(
   offsets: bigint[],
 ): Promise<{ failed: UnwrittenBatch[]; lastError: unknown }> {
   let lastError: unknown;
-  const rounds = [...byLeader(connection, batches)].map(async ([leader, group]) => {
+  const requests = [...byLeader(connection, batches)].map(async ([leader, group]) => {
     try {
       if (leader === undefined) throw protocolError('LEADER_NOT_AVAILABLE', 'no leader');
       const first = await produce(await connection.broker(leader), identity, group, timeoutMs);
@@ -157,11 +160,11 @@ async function appendRound(
       return group;
     }
   });
-  const failed = (await Promise.all(rounds)).flat();
+  const failed = (await Promise.all(requests)).flat();
   return { failed, lastError };
 }
 
-/** Groups what is to be sent by the broker that leads its partition now; `undefined` for partitions without a leader. */
+/** Groups items by the current leader of their partition; `undefined` for partitions without a leader. */
 export function byLeader<Item extends { topic: string; partition: number }>(
   connection: KafkaConnection,
   items: readonly Item[],

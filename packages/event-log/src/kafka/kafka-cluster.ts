@@ -1,8 +1,8 @@
-// kafkajs' cluster, which kafkajs hands to a custom partition assigner of a consumer.
+// kafkajs' cluster object, obtained through a consumer's custom partition assigner.
 import type { Kafka } from 'kafkajs';
 import type { Broker, PartitionOffset } from './broker.js';
 
-/** An offset by its place or by a time, in milliseconds since 1970. */
+/** The first or last offset, or the first one at a time in milliseconds since 1970. */
 export type OffsetChoice = { fromBeginning: boolean } | { fromTimestamp: number };
 
 /** The methods of kafkajs' cluster that this package calls. */
@@ -21,10 +21,10 @@ export interface Cluster {
   ): Promise<{ topic: string; partitions: PartitionOffset[] }[]>;
 }
 
-/** A cluster of its own, not connected yet. */
+/** Creates a new cluster object, not connected yet. */
 export function clusterOf(kafka: Kafka): Cluster {
   let captured: Cluster | undefined;
-  // This consumer never connects and never runs: kafkajs hands its assigner the cluster.
+  // This consumer never connects or runs: kafkajs passes the cluster to its assigner when it is created.
   kafka.consumer({
     groupId: 'none',
     allowAutoTopicCreation: false,
@@ -40,6 +40,6 @@ export function clusterOf(kafka: Kafka): Cluster {
       },
     ],
   });
-  if (!captured) throw new Error('kafkajs gave its assigner no cluster: this package needs kafkajs 2.2');
+  if (!captured) throw new Error('kafkajs passed no cluster to its assigner: this package needs kafkajs 2.2');
   return captured;
 }

@@ -1,9 +1,9 @@
-// The one place that touches kafkajs' protocol layer: leaders, coordinators, and the requests that go to them.
+// The only module that uses kafkajs' protocol layer: leaders, coordinators, and the requests to them.
 //
-// kafkajs' own producer and consumer are not used for records: its producer can resolve a send that it never wrote when
-// a leader moves, is wedged for ever by a failed commit, and pays nine round trips a transaction; its consumer couples
-// all partitions and stops for good on a TypeError. Its protocol layer underneath is sound, and reachable through the
-// cluster that kafkajs hands to a custom partition assigner. docs: README.md, "Why not kafkajs' producer and consumer".
+// kafkajs' producer and consumer do not carry records: its producer can resolve a send that it never wrote when a
+// leader moves, is unusable after a failed commit, and needs nine round trips for a transaction; its consumer couples
+// all partitions and stops for good on a TypeError. Its protocol layer is reliable, and reachable through the cluster
+// that kafkajs passes to a custom partition assigner. README.md, "Why records bypass kafkajs' producer and consumer".
 import { Kafka, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
 import './request-queue.js';
@@ -20,27 +20,27 @@ const groupCoordinator = 0;
 const transactionCoordinator = 1;
 
 /**
- * A connection of its own to the brokers, for one reader or one writer. It is cheap to throw away: after an error whose
- * outcome is unknown the owner closes it and makes another, and no state of it can be stale.
+ * A separate connection to the brokers for one reader or writer. After an error with an unknown outcome its owner
+ * closes it and opens another one, so that no state is stale.
  */
 export interface KafkaConnection {
-  /** Connects and learns the leaders of these topics; waits a moment for what only some of the brokers know yet. */
+  /** Connects and reads the leaders of these topics; waits up to 3 s for topics that not all brokers know yet. */
   open(topics: readonly string[]): Promise<void>;
-  /** The node that leads a partition as far as is known, undefined when it has none. */
+  /** The id of a partition's leader in the cached metadata; undefined when it has none. */
   leaderId(topic: string, partition: number): number | undefined;
   broker(nodeId: number): Promise<Broker>;
   leader(topic: string, partition: number): Promise<Broker>;
-  /** The first of the known brokers that can be reached. */
+  /** The first known broker that can be reached. */
   anyBroker(): Promise<Broker>;
-  /** Cached until forgetCoordinators(). */
+  /** The coordinator is cached until forgetCoordinators(). */
   groupCoordinator(groupId: string): Promise<Broker>;
   transactionCoordinator(transactionalId: string): Promise<Broker>;
   forgetCoordinators(): void;
-  /** Learns the leaders anew. */
+  /** Reads the leaders again. */
   refresh(): Promise<void>;
   /**
-   * The first offset still there, the one that will be written next, or the first that was written at a time or later.
-   * Waits for a leader that moves as a reader does.
+   * The earliest stored offset, the end offset, or the first offset at a time or later. Waits for a moving leader as a
+   * reader does.
    */
   offset(topic: string, partition: number, which: 'earliest' | 'latest' | Date): Promise<bigint>;
   close(): void;
@@ -57,7 +57,7 @@ export function createKafka(config: EventLogConfig, logger: Logger): Kafka {
     retry: { initialRetryTime: 50, maxRetryTime: 1_000, retries: 4 },
     logLevel: logLevel.INFO,
     logCreator: () => (entry) => {
-      // kafkajs logs what it retries as errors; what matters is told by whoever gives up.
+      // kafkajs logs each retried error; the caller that gives up logs the ones that matter.
       const { message, ...details } = entry.log;
       const line = { kafkajs: entry.namespace, ...details, timestamp: undefined, stack: undefined };
       if (entry.level <= logLevel.WARN) logger.debug(line, message);
@@ -89,7 +89,7 @@ class ClusterConnection implements KafkaConnection {
     await this.cluster.connect();
     await askLeader(this, () => this.cluster.addMultipleTargetTopics([...topics]), {
       patienceMs: untilKnownMs,
-      isPassing: isOfLeader,
+      isRetriableError: isStaleLeader,
     });
   }
 
@@ -147,16 +147,16 @@ class ClusterConnection implements KafkaConnection {
   async offset(topic: string, partition: number, which: 'earliest' | 'latest' | Date): Promise<bigint> {
     const find = (from: OffsetChoice) => askLeader(this, () => this.#findOffset(topic, partition, from));
     if (!(which instanceof Date)) return find({ fromBeginning: which === 'earliest' });
-    // Brokers refuse a time before 1970, and take the small negative ones for something else.
+    // Brokers refuse a time before 1970, and interpret -1 and -2 as special values.
     const offset = await find({ fromTimestamp: Math.max(0, which.getTime()) });
-    // -1: nothing was written that late.
+    // -1: no record is that new.
     return offset >= 0n ? offset : find({ fromBeginning: false });
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // kafkajs waits for requests under way, up to their time-out; the caller does not.
+    // kafkajs waits for running requests up to their timeout; the caller does not.
     this.cluster.disconnect().catch(() => undefined);
     this.onClose(this);
   }
@@ -186,10 +186,10 @@ class ClusterConnection implements KafkaConnection {
   }
 }
 
-/** A topic that was made is known to all brokers by then. */
+/** Milliseconds after which all brokers know a new topic. */
 const untilKnownMs = 3_000;
 
-const staleLeader = new Set([
+const staleLeaderErrors = new Set([
   'NOT_LEADER_FOR_PARTITION',
   'LEADER_NOT_AVAILABLE',
   'REPLICA_NOT_AVAILABLE',
@@ -200,19 +200,20 @@ const staleLeader = new Set([
   'KAFKA_STORAGE_ERROR',
 ]);
 
-function isOfLeader(error: unknown): boolean {
+function isStaleLeader(error: unknown): boolean {
   const type = protocolErrorType(error);
-  return type !== undefined && staleLeader.has(type);
+  return type !== undefined && staleLeaderErrors.has(type);
 }
 
-/** Whether another answer may come of asking again. */
-export function mayPass(error: unknown): boolean {
-  return isOfLeader(error) || isConnectionError(error) || isRetriable(error);
+/** Whether a repeated request may succeed. */
+export function isTransient(error: unknown): boolean {
+  return isStaleLeader(error) || isConnectionError(error) || isRetriable(error);
 }
 
 /**
- * What a partition's leader answers. While the leader moves or is away, and while a topic is so new that its leader does
- * not know that it is one, the new leader is looked for, up to `patienceMs` or until the signal; then its error is thrown.
+ * Asks a partition's leader. While the leader moves or is away, and while it does not know yet that it leads a new
+ * topic, the leaders are read again, for up to `patienceMs` or until the signal is aborted; then the last error is
+ * thrown.
  */
 export async function askLeader<Answer>(
   connection: KafkaConnection,
@@ -220,15 +221,15 @@ export async function askLeader<Answer>(
   {
     patienceMs = 10_000,
     signal,
-    isPassing = mayPass,
-  }: { patienceMs?: number; signal?: AbortSignal; isPassing?: (error: unknown) => boolean } = {},
+    isRetriableError = isTransient,
+  }: { patienceMs?: number; signal?: AbortSignal; isRetriableError?: (error: unknown) => boolean } = {},
 ): Promise<Answer> {
   const giveUpAt = Date.now() + patienceMs;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
-      if (!isPassing(error) || Date.now() > giveUpAt || signal?.aborted) throw error;
+      if (!isRetriableError(error) || Date.now() > giveUpAt || signal?.aborted) throw error;
       await pause(100, signal);
       await connection.refresh().catch(() => undefined);
     }

@@ -1,13 +1,14 @@
-// The errors that kafkajs throws, told apart by its own classes, and the ones that this package throws in their place.
+// Classifies the errors that kafkajs throws by their classes, and makes the errors that this package throws in their
+// place.
 import { isSocketFault } from '@lead-scoring/contracts';
 import kafkajs from 'kafkajs';
 
 type ErrorClass = abstract new (...values: never[]) => Error;
 
-/** kafkajs exports these, and its type declarations leave them out. */
+/** kafkajs exports this class, but its type declarations omit it. */
 const { KafkaJSNoBrokerAvailableError } = kafkajs as unknown as { KafkaJSNoBrokerAvailableError: ErrorClass };
 
-/** The broker was connected and did not answer a request in time. */
+/** Request timeouts: the broker was connected and did not answer in time. */
 const silences: readonly ErrorClass[] = [kafkajs.KafkaJSRequestTimeoutError, kafkajs.KafkaJSLockTimeout];
 const connectionErrors: readonly ErrorClass[] = [
   ...silences,
@@ -18,23 +19,25 @@ const connectionErrors: readonly ErrorClass[] = [
   KafkaJSNoBrokerAvailableError,
 ];
 
-/** An error that counts as this answer of a broker. @param type the protocol's name, such as LEADER_NOT_AVAILABLE */
+/**
+ * Makes an error that counts as this answer of a broker. @param type the protocol's name, such as LEADER_NOT_AVAILABLE
+ */
 export function protocolError(type: string, message: string): Error {
   return new kafkajs.KafkaJSProtocolError(Object.assign(new Error(message), { type, retriable: true }));
 }
 
-/** The name of a Kafka protocol error (NOT_LEADER_FOR_PARTITION, …), wherever in the chain of causes it is. */
+/** The name of a Kafka protocol error (NOT_LEADER_FOR_PARTITION, …), anywhere in the chain of causes. */
 export function protocolErrorType(error: unknown): string | undefined {
   for (const one of causesOf(error)) if (one instanceof kafkajs.KafkaJSProtocolError) return one.type;
   return undefined;
 }
 
-/** Whether a broker was silent: it was connected and did not answer a request in time. */
+/** Whether a request to a broker timed out: the broker was connected and did not answer in time. */
 export function isSilence(error: unknown): boolean {
   return causesOf(error).some((one) => isOneOf(silences, one));
 }
 
-/** Whether the connection failed or the answer did not come: the broker may or may not have carried out the request. */
+/** Whether the connection failed or no answer arrived: the broker may or may not have executed the request. */
 export function isConnectionError(error: unknown): boolean {
   return causesOf(error).some((one) => isSocketFault(one) || isOneOf(connectionErrors, one));
 }

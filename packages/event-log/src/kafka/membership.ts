@@ -1,6 +1,6 @@
-// Membership in a consumer group: which partition numbers this process is to work on. kafkajs' consumer joins and sends
-// heartbeats; it fetches nothing, because every partition of it is paused. Who works on a partition is decided here, but
-// that only one does is ensured by fencing, not by the group.
+// Membership in a consumer group, which assigns partition numbers to this process. kafkajs' consumer joins and sends
+// heartbeats; it fetches nothing, because all its partitions are paused. Fencing, not the group, ensures that only one
+// process writes to a partition.
 import type { Consumer, ConsumerCrashEvent, ConsumerGroupJoinEvent } from 'kafkajs';
 import type { TopicName } from '@lead-scoring/contracts';
 import { createAssigner } from './assigner.js';
@@ -8,25 +8,25 @@ import { asError, EventLogUnavailable } from '../errors.js';
 import { internals, type EventLog } from '../event-log.js';
 import { isSilence } from './kafka-errors.js';
 import type { Touch } from '../liveness.js';
-import { createHold } from '../session-lease.js';
+import { createMembershipLease } from '../session-lease.js';
 import { pause, within } from '../timing.js';
 
 export interface Membership {
   /**
-   * Resolves once the group has confirmed this member after `since` (milliseconds since 1970): whoever has been away
-   * must not take a partition back by fencing before it knows that the partition is still its own.
-   * @param touch called while waiting, whenever the group, or a broker that is away, says anything
+   * Resolves once the group has confirmed this member after `since` (milliseconds since 1970): a member that was away
+   * must not fence the current owner before it knows that the partition is still assigned to it.
+   * @param touch called while waiting, whenever the group answers or a broker refuses the connection
    */
   confirmedSince(since: number, signal: AbortSignal, touch: Touch): Promise<void>;
   joined(): boolean;
-  /** `Hold.until`: meanwhile the group gives this member's partitions to nobody else. */
-  heldUntil(since: number): number;
-  /** Writes down in the group where this member is, for operators: nothing is read on from there. */
-  note(positions: readonly NotedPosition[]): Promise<void>;
+  /** `MembershipLease.until`: until then the group assigns this member's partitions to no other member. */
+  leasedUntil(since: number): number;
+  /** Commits positions as group offsets for lag monitors; nothing reads them to continue from there. */
+  commitOffsets(positions: readonly InputOffset[]): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface NotedPosition {
+export interface InputOffset {
   topic: TopicName;
   partition: number;
   offset: bigint;
@@ -35,22 +35,22 @@ export interface NotedPosition {
 export interface MembershipOptions {
   groupId: string;
   topics: readonly TopicName[];
-  /** Called with all partition numbers of this process, whenever they are shared out anew. */
+  /** Called with all partition numbers of this process after each assignment. */
   onAssigned(partitions: number[]): void;
   onFatal(error: Error): void;
 }
 
-/** A member that is killed is missed after this time; one that leaves, at once. */
+/** The group removes a killed member after this time; a member that leaves, at once. */
 const sessionTimeoutMs = 10_000;
 const heartbeatIntervalMs = 1_000;
-/** Milliseconds for which a stop waits until the group is left. */
+/** Milliseconds that a stop waits for leaving the group. */
 const leaveTimeoutMs = 3_000;
-/** What is written so long before the session's end has arrived by then, and clocks run apart by less. */
+/** Margin before the end of the group session: covers the delivery of a write and the drift of clocks. */
 const leaseMarginMs = 2_000;
-/** By these the group hears of a member: from the moment of sending on it waits for the session's length. */
+/** The requests that extend the group session, counted from the moment of sending. */
 const heartbeats = new Set(['Heartbeat', 'SyncGroup']);
 
-/** Joins a group. Resolves before the first assignment: `joined` tells when the group has answered. */
+/** Joins a group. Resolves before the first assignment: `joined` returns true after it. */
 export async function joinGroup(log: EventLog, options: MembershipOptions): Promise<Membership> {
   const member = new GroupMember(log, options);
   await member.join();
@@ -61,17 +61,17 @@ class GroupMember implements Membership {
   readonly #log: EventLog[typeof internals];
   readonly #topics: readonly string[];
   readonly #consumer: Consumer;
-  readonly #hold = createHold(sessionTimeoutMs - leaseMarginMs);
+  readonly #lease = createMembershipLease(sessionTimeoutMs - leaseMarginMs);
   #owned: number[] = [];
   #isMember = false;
   #isStopped = false;
-  /** When the last request was sent by which the group hears of this member. */
+  /** The time at which the last heartbeat request was sent. */
   #sentAt = 0;
-  /** When the last of those requests was sent that the group has answered. */
+  /** The time at which the last answered heartbeat request was sent. */
   #confirmedAt = 0;
-  /** When the group, or a broker that is away, said anything last. */
-  #heardAt = 0;
-  readonly #waiting = new Set<() => void>();
+  /** The time of the last answer of the group or the last refused connection. */
+  #answeredAt = 0;
+  readonly #waiters = new Set<() => void>();
 
   constructor(
     log: EventLog,
@@ -91,7 +91,7 @@ class GroupMember implements Membership {
         initialRetryTime: 100,
         maxRetryTime: 2_000,
         retries: 5,
-        // A consumer that is stopped while it joins would otherwise join again afterwards.
+        // Without this, a consumer that is stopped while it joins would join again afterwards.
         restartOnFailure: () => Promise.resolve(!this.#isStopped),
       },
     });
@@ -105,7 +105,7 @@ class GroupMember implements Membership {
     } catch (error) {
       throw new EventLogUnavailable(`group ${this.options.groupId} cannot be joined`, error);
     }
-    // `run` resolves only after the first join, which is not waited for: readiness tells.
+    // `run` resolves only after the first join, which is not awaited: `joined` reports it.
     this.#consumer
       .run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: () => Promise.resolve() })
       .catch((error: unknown) => {
@@ -117,11 +117,11 @@ class GroupMember implements Membership {
     return this.#isMember;
   }
 
-  heldUntil(since: number): number {
-    return this.#hold.until(since);
+  leasedUntil(since: number): number {
+    return this.#lease.until(since);
   }
 
-  async note(positions: readonly NotedPosition[]): Promise<void> {
+  async commitOffsets(positions: readonly InputOffset[]): Promise<void> {
     await this.#consumer.commitOffsets(
       positions.map(({ topic, partition, offset }) => ({
         topic: this.#log.wire(topic),
@@ -132,10 +132,10 @@ class GroupMember implements Membership {
   }
 
   async confirmedSince(since: number, signal: AbortSignal, touch: Touch): Promise<void> {
-    for (let heard = this.#heardAt; this.#confirmedAt < since && !signal.aborted;) {
-      if (this.#heardAt > heard) touch();
-      heard = this.#heardAt;
-      await Promise.race([new Promise<void>((resolve) => this.#waiting.add(resolve)), pause(1_000, signal)]);
+    for (let answered = this.#answeredAt; this.#confirmedAt < since && !signal.aborted;) {
+      if (this.#answeredAt > answered) touch();
+      answered = this.#answeredAt;
+      await Promise.race([new Promise<void>((resolve) => this.#waiters.add(resolve)), pause(1_000, signal)]);
     }
   }
 
@@ -144,10 +144,13 @@ class GroupMember implements Membership {
     const left = within(
       this.#consumer.disconnect(),
       leaveTimeoutMs,
-      () => new Error('leaving the group takes too long'),
+      () => new Error(`leaving the group took longer than ${leaveTimeoutMs} ms`),
     );
     await left.catch((error: unknown) => {
-      this.#log.logger.warn({ err: error }, 'the group was not left in order; it will notice');
+      this.#log.logger.warn(
+        { err: error },
+        'the group was not left in order; it removes the member after the session timeout',
+      );
     });
   }
 
@@ -160,13 +163,14 @@ class GroupMember implements Membership {
     this.#consumer.on('consumer.crash', ({ payload }) => this.#crashed(payload));
   }
 
-  // A process that is suspended before it reads an answer finds the answer when it goes on: the time of the request counts.
+  // A process that is suspended before it reads an answer finds the answer when it resumes, so the time of the request
+  // counts.
   #confirmed(): void {
-    this.#heardAt = Date.now();
+    this.#answeredAt = Date.now();
     this.#confirmedAt = this.#sentAt;
-    this.#hold.confirmed(performance.now() - Math.max(0, this.#heardAt - this.#sentAt));
-    for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
+    this.#lease.confirmed(performance.now() - Math.max(0, this.#answeredAt - this.#sentAt));
+    for (const wake of this.#waiters) wake();
+    this.#waiters.clear();
   }
 
   #assigned({ memberAssignment }: ConsumerGroupJoinEvent['payload']): void {
@@ -181,17 +185,17 @@ class GroupMember implements Membership {
   #crashed({ error, restart }: ConsumerCrashEvent['payload']): void {
     const wasMember = this.#isMember;
     this.#isMember = false;
-    if (!isSilence(error)) this.#heardAt = Date.now();
+    if (!isSilence(error)) this.#answeredAt = Date.now();
     if (this.#isStopped) return;
     if (restart) {
-      // One warning for each absence, not for every try.
+      // One warning for each absence, not for every attempt.
       const level = wasMember ? 'warn' : 'debug';
       this.#log.logger[level]({ err: error }, 'the consumer group cannot be reached; joining again');
       return;
     }
     const { groupId } = this.options;
     this.options.onFatal(
-      new Error(`the member of group ${groupId} has died: ${error.message}`, { cause: error }),
+      new Error(`the consumer of group ${groupId} has crashed: ${error.message}`, { cause: error }),
     );
   }
 }

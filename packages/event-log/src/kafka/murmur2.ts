@@ -1,15 +1,15 @@
-// Kafka's default hash of record keys, in 32-bit integers (kafkajs' own works in BigInt and is some 30 times slower).
+// Kafka's default hash of record keys, in 32-bit integers (kafkajs' BigInt version is about 30 times slower).
 
-/** 32-bit murmur2 of a key's UTF-8 bytes, as org.apache.kafka.common.utils.Utils.murmur2. */
+/** 32-bit murmur2 of a key's UTF-8 bytes, as in org.apache.kafka.common.utils.Utils.murmur2. */
 export function murmur2(key: string | Uint8Array): number {
   if (typeof key !== 'string') return murmur2Of(key, key.length);
   return isShortAscii(key) ? murmur2Of(shortKey, key.length) : murmur2(Buffer.from(key));
 }
 
-/** A key such as most are, an id: its bytes are its characters, and a buffer for each costs more than the hash. */
+/** A reused buffer for short ASCII keys, such as ids: allocating a buffer for each key costs more than the hash. */
 const shortKey = new Uint8Array(64);
 
-/** Whether a key is ASCII and short; its bytes are then in `shortKey`. */
+/** Whether a key is ASCII and short; copies it to `shortKey`. */
 function isShortAscii(key: string): boolean {
   if (key.length > shortKey.length) return false;
   for (let at = 0; at < key.length; at++) {
@@ -46,7 +46,7 @@ function byte(data: Uint8Array, at: number): number {
   return data[at] ?? 0;
 }
 
-/** The partition of a key: that of Kafka's default partitioner, so that every client agrees. */
+/** The partition of a key by Kafka's default partitioner, so that all clients agree. */
 export function partitionOfKey(key: string, partitions: number): number {
   return (murmur2(key) & 0x7fffffff) % partitions;
 }

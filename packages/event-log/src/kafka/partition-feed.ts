@@ -1,39 +1,39 @@
-// Reads all partitions that a process works on: one fetch at a time from each broker, for all that it leads. What comes is
-// gathered until it is taken, up to a limit for each partition of a topic.
+// Reads all partitions of a process: one fetch at a time from each broker, for all sources that it leads. Records are
+// buffered until they are taken, up to a limit for each source.
 import { EventLogUnavailable } from '../errors.js';
 import { pause } from '../timing.js';
 import type { FetchedPartition } from './broker.js';
 import { errorOfCode } from './error-codes.js';
 import { partitionName } from './idempotent-appender.js';
-import { mayPass, type KafkaConnection } from './kafka-connection.js';
+import { isTransient, type KafkaConnection } from './kafka-connection.js';
 import { protocolErrorType } from './kafka-errors.js';
-import { assertNotBeyondEnd, committedRecords, type Fetched } from './partition-reader.js';
+import { assertNotBeyondEnd, committedRecords, type FetchResult } from './partition-reader.js';
 
-/** One partition of one topic, as named on the wire, and where to read it on. */
+/** A partition of a topic (wire name), and the next offset to read. */
 export interface FeedSource {
   topic: string;
   partition: number;
   offset: bigint;
 }
 
-/** The records that a source has brought since the cycle took its records last. */
-export interface Gathered extends Fetched {
+/** The records of a source that arrived since its buffer was taken last. */
+export interface BufferedRecords extends FetchResult {
   topic: string;
   partition: number;
-  /** When the first of it came, in monotonic milliseconds. */
-  cameAt: number;
+  /** The time at which the first record arrived, in monotonic milliseconds. */
+  arrivedAt: number;
   bytes: number;
 }
 
 export interface FeedOptions {
   maxBytesPerSource: number;
-  /** Called after each answer that has brought something. */
+  /** Called after each answer with records. */
   onArrival(): void;
-  /** Called for each partition that an answer names, whether there was something or not. */
+  /** Called for each partition in an answer, with or without records. */
   onAnswer(partition: number): void;
-  /** The source can not be read, and is removed. */
+  /** Called when a source cannot be read; its partition is removed. */
   onFailure(partition: number, error: unknown): void;
-  /** Records of a source were gone by their age before they were read. */
+  /** Called when retention deleted records of a source before they were read. */
   onOffsetLost(source: { topic: string; partition: number }, wanted: bigint, earliest: bigint): void;
 }
 
@@ -41,30 +41,32 @@ interface Source {
   readonly topic: string;
   readonly partition: number;
   offset: bigint;
-  gathered: Gathered | undefined;
-  /** When it began to fail, and when it is asked for again. */
+  buffered: BufferedRecords | undefined;
+  /** The time of the first failure, and the time of the next attempt. */
   failure: { since: number; retryAt: number } | undefined;
-  /** The feed is asking the leader for the offset at which the source goes on. */
-  isAsked: boolean;
+  /** True while the feed looks up the offset at which the source continues. */
+  isFindingOffset: boolean;
 }
 
-/** A fetch that finds nothing returns after this many milliseconds: long enough to be cheap, short enough for new sources. */
+/** Maximum wait of a fetch without records, in milliseconds: long enough to be cheap, short enough for new sources. */
 const maxWaitMs = 250;
-/** The same, where a source is full: what it has is about to be taken. */
+/** Maximum wait while the buffer of a source is full, because it will be taken soon. */
 const shortWaitMs = 20;
-/** Milliseconds between an answer with records and the next fetch: a fetch for each record would cost much. */
-const gatherMs = 5;
+/** Pause between an answer with records and the next fetch: a fetch for each record would cost too much. */
+const coalesceMs = 5;
 const retryMs = 100;
-/** Milliseconds for which a leader may be away. */
+/** Milliseconds for which a source may fail before it is given up. */
 const patienceMs = 10_000;
-/** Above so many gathered bytes only sources that have nothing gathered are read: bounds memory with many partitions. */
-const maxGatheredBytes = 32 * 1024 * 1024;
-/** Bytes of one answer, whatever the number of partitions. */
+/**
+ * Above this number of buffered bytes only sources with an empty buffer are read: limits memory with many partitions.
+ */
+const maxBufferedSourceBytes = 32 * 1024 * 1024;
+/** Maximum bytes of one answer, for any number of partitions. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 export class PartitionFeed {
   readonly #sources = new Map<string, Source>();
-  readonly #lanes = new Set<number>();
+  readonly #fetchedLeaders = new Set<number>();
   readonly #closing = new AbortController();
   #changed = new AbortController();
   #refreshing = false;
@@ -76,28 +78,35 @@ export class PartitionFeed {
 
   add(sources: readonly FeedSource[]): void {
     for (const { topic, partition, offset } of sources) {
-      const source = { topic, partition, offset, gathered: undefined, failure: undefined, isAsked: false };
+      const source = {
+        topic,
+        partition,
+        offset,
+        buffered: undefined,
+        failure: undefined,
+        isFindingOffset: false,
+      };
       this.#sources.set(partitionName(source), source);
     }
-    this.#startLanes();
+    this.#startFetching();
   }
 
-  /** Reads no topic of this partition any more, and drops the records that are gathered. */
+  /** Stops reading all topics of this partition, and drops their buffers. */
   remove(partition: number): void {
     for (const [name, source] of this.#sources)
       if (source.partition === partition) this.#sources.delete(name);
     this.#wake();
   }
 
-  /** The gathered records that the cycle has not taken yet. */
-  gathered(): Gathered[] {
-    return [...this.#sources.values()].flatMap(({ gathered }) => gathered ?? []);
+  /** The non-empty buffers. */
+  buffered(): BufferedRecords[] {
+    return [...this.#sources.values()].flatMap(({ buffered }) => buffered ?? []);
   }
 
-  /** The cycle has taken a source's gathered records: the source gathers anew. */
-  take({ topic, partition }: Gathered): void {
+  /** Empties a buffer that the cycle has taken. */
+  take({ topic, partition }: BufferedRecords): void {
     const source = this.#sources.get(partitionName({ topic, partition }));
-    if (source) source.gathered = undefined;
+    if (source) source.buffered = undefined;
     this.#wake();
   }
 
@@ -108,14 +117,14 @@ export class PartitionFeed {
     this.connection.close();
   }
 
-  #startLanes(): void {
+  #startFetching(): void {
     let isLeaderless = false;
     for (const source of this.#sources.values()) {
       const leader = this.#leaderOf(source);
       if (leader === undefined) isLeaderless = true;
-      else if (!this.#lanes.has(leader)) {
-        this.#lanes.add(leader);
-        void this.#runLane(leader);
+      else if (!this.#fetchedLeaders.has(leader)) {
+        this.#fetchedLeaders.add(leader);
+        void this.#fetchFrom(leader);
       }
     }
     if (isLeaderless) void this.#findLeaders();
@@ -130,36 +139,36 @@ export class PartitionFeed {
     }
   }
 
-  /** Fetches from one broker, one request at a time, until it leads nothing that is read here. */
-  async #runLane(leader: number): Promise<void> {
+  /** Fetches from one broker, one request at a time, until it leads no source. */
+  async #fetchFrom(leader: number): Promise<void> {
     while (!this.#isClosed()) {
       const led = [...this.#sources.values()].filter((source) => this.#leaderOf(source) === leader);
       if (led.length === 0) break;
-      const isMuch = this.#gatheredBytes() >= maxGatheredBytes;
-      const wanted = led.filter((source) => this.#isWanted(source, isMuch));
+      const isMemoryFull = this.#bufferedBytes() >= maxBufferedSourceBytes;
+      const wanted = led.filter((source) => this.#isWanted(source, isMemoryFull));
       if (wanted.length === 0) {
         await pause(maxWaitMs, this.#changed.signal);
         continue;
       }
       const hasAll = wanted.length === led.length;
-      const brought = await this.#fetch(leader, wanted, hasAll ? maxWaitMs : shortWaitMs);
-      if (brought) await pause(gatherMs, this.#closing.signal);
+      const hasAnswer = await this.#fetch(leader, wanted, hasAll ? maxWaitMs : shortWaitMs);
+      if (hasAnswer) await pause(coalesceMs, this.#closing.signal);
     }
-    this.#lanes.delete(leader);
+    this.#fetchedLeaders.delete(leader);
   }
 
-  #isWanted({ gathered, isAsked, failure }: Source, isMuch: boolean): boolean {
-    if (isAsked || (failure && performance.now() < failure.retryAt)) return false;
-    return gathered === undefined || (!isMuch && gathered.bytes < this.options.maxBytesPerSource);
+  #isWanted({ buffered, isFindingOffset, failure }: Source, isMemoryFull: boolean): boolean {
+    if (isFindingOffset || (failure && performance.now() < failure.retryAt)) return false;
+    return buffered === undefined || (!isMemoryFull && buffered.bytes < this.options.maxBytesPerSource);
   }
 
-  #gatheredBytes(): number {
+  #bufferedBytes(): number {
     let bytes = 0;
-    for (const { gathered } of this.#sources.values()) bytes += gathered?.bytes ?? 0;
+    for (const { buffered } of this.#sources.values()) bytes += buffered?.bytes ?? 0;
     return bytes;
   }
 
-  /** @returns whether anything came */
+  /** @returns whether the answer has records or an error */
   async #fetch(leader: number, wanted: readonly Source[], waitMs: number): Promise<boolean> {
     try {
       const broker = await this.connection.broker(leader);
@@ -181,8 +190,8 @@ export class PartitionFeed {
 
   #topicsOf(wanted: readonly Source[]) {
     const topics = new Map<string, { partition: number; fetchOffset: string; maxBytes: number }[]>();
-    for (const { topic, partition, offset, gathered } of wanted) {
-      const maxBytes = Math.max(1, this.options.maxBytesPerSource - (gathered?.bytes ?? 0));
+    for (const { topic, partition, offset, buffered } of wanted) {
+      const maxBytes = Math.max(1, this.options.maxBytesPerSource - (buffered?.bytes ?? 0));
       const asked = { partition, fetchOffset: offset.toString(), maxBytes };
       const others = topics.get(topic);
       if (others) others.push(asked);
@@ -196,55 +205,55 @@ export class PartitionFeed {
     responses: readonly { topicName: string; partitions: FetchedPartition[] }[],
   ): boolean {
     const asked = new Map(wanted.map((source) => [partitionName(source), source]));
-    let brought = false;
-    let isMisled = false;
+    let hasRecords = false;
+    let hasFailed = false;
     for (const { topicName: topic, partitions } of responses)
       for (const answer of partitions) {
         const name = partitionName({ topic, partition: answer.partition });
         const source = asked.get(name);
-        // A source that was removed meanwhile, and may have been added again at another offset, gets nothing of this answer.
+        // A source that was removed meanwhile, and possibly added again at another offset, must not get this answer.
         if (!source || this.#sources.get(name) !== source) continue;
         const error = answer.unreadable ?? errorOfCode(answer.errorCode);
-        if (!error) brought = this.#gather(source, answer) || brought;
+        if (!error) hasRecords = this.#buffer(source, answer) || hasRecords;
         else if (protocolErrorType(error) === 'OFFSET_OUT_OF_RANGE') void this.#findOffset(source, error);
         else {
           this.#failed(source, error);
-          isMisled = true;
+          hasFailed = true;
         }
       }
-    if (brought) this.options.onArrival();
-    if (isMisled) void this.#findLeaders();
-    return brought || isMisled;
+    if (hasRecords) this.options.onArrival();
+    if (hasFailed) void this.#findLeaders();
+    return hasRecords || hasFailed;
   }
 
-  #gather(source: Source, answer: FetchedPartition): boolean {
+  #buffer(source: Source, answer: FetchedPartition): boolean {
     source.failure = undefined;
     this.options.onAnswer(source.partition);
     const fetched = committedRecords(answer, source.offset);
-    // Also where there is nothing but a commit marker: whoever waits for a position must see that it is reached.
+    // Also for an answer with only a commit marker: the cycle must see that the position is reached.
     if (fetched.nextOffset === source.offset) {
-      if (source.gathered) Object.assign(source.gathered, endsOf(fetched));
+      if (source.buffered) Object.assign(source.buffered, endsOf(fetched));
       return false;
     }
     source.offset = fetched.nextOffset;
-    const { topic, partition, gathered } = source;
+    const { topic, partition, buffered } = source;
     const bytes = fetched.records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
-    if (!gathered) source.gathered = { topic, partition, cameAt: performance.now(), bytes, ...fetched };
+    if (!buffered) source.buffered = { topic, partition, arrivedAt: performance.now(), bytes, ...fetched };
     else {
-      gathered.records.push(...fetched.records);
-      gathered.bytes += bytes;
-      gathered.nextOffset = fetched.nextOffset;
-      Object.assign(gathered, endsOf(fetched));
+      buffered.records.push(...fetched.records);
+      buffered.bytes += bytes;
+      buffered.nextOffset = fetched.nextOffset;
+      Object.assign(buffered, endsOf(fetched));
     }
     return true;
   }
 
-  /** Notes that a source was not answered; gives it up once that has lasted too long, or cannot pass. */
+  /** Records a failure of a source; gives the source up after a permanent error or `patienceMs`. */
   #failed(source: Source, error: unknown): void {
     if (this.#sources.get(partitionName(source)) !== source) return;
     const now = performance.now();
     source.failure = { since: source.failure?.since ?? now, retryAt: now + retryMs };
-    if (mayPass(error) && now - source.failure.since < patienceMs) return;
+    if (isTransient(error) && now - source.failure.since < patienceMs) return;
     this.#giveUp(source, error);
   }
 
@@ -254,26 +263,29 @@ export class PartitionFeed {
     this.options.onFailure(source.partition, error);
   }
 
-  /** The leader has nothing at the source's offset: it is gone by its age, or not there yet, or was never there. */
+  /**
+   * Handles an offset that the leader does not have: retention has deleted it, or the leader is stale, or the topic was
+   * truncated.
+   */
   async #findOffset(source: Source, cause: unknown): Promise<void> {
     const { topic, partition, offset } = source;
-    source.isAsked = true;
+    source.isFindingOffset = true;
     try {
       const earliest = await this.connection.offset(topic, partition, 'earliest');
       if (offset < earliest) {
         this.options.onOffsetLost({ topic, partition }, offset, earliest);
-        // Its old leader may have answered meanwhile what it was asked before.
+        // A pending answer of the old leader may have advanced the source meanwhile.
         if (source.offset < earliest) source.offset = earliest;
       } else await assertNotBeyondEnd(this.connection, { topic, partition, position: offset }, cause);
     } catch (error) {
       this.#giveUp(source, error);
     } finally {
-      source.isAsked = false;
+      source.isFindingOffset = false;
       this.#wake();
     }
   }
 
-  /** Learns the leaders anew, once at a time. */
+  /** Reads the leaders again; one refresh at a time. */
   async #findLeaders(): Promise<void> {
     if (this.#refreshing || this.#isClosed()) return;
     this.#refreshing = true;
@@ -284,7 +296,7 @@ export class PartitionFeed {
     this.#refreshing = false;
     const leaderless = [...this.#sources.values()].filter((source) => this.#leaderOf(source) === undefined);
     for (const source of leaderless) this.#failed(source, noLeader(source));
-    if (!this.#isClosed()) this.#startLanes();
+    if (!this.#isClosed()) this.#startFetching();
   }
 
   #isClosed(): boolean {
@@ -297,7 +309,7 @@ export class PartitionFeed {
   }
 }
 
-function endsOf({ highWatermark, stableEnd }: Fetched): Pick<Fetched, 'highWatermark' | 'stableEnd'> {
+function endsOf({ highWatermark, stableEnd }: FetchResult): Pick<FetchResult, 'highWatermark' | 'stableEnd'> {
   return { highWatermark, stableEnd };
 }
 

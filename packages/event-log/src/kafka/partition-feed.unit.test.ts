@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { PositionBeyondEnd } from '../errors.js';
 import { codes, fakeTopics, type FakeTopics } from '../testing/fake-topics.js';
 import { pause } from '../timing.js';
-import { PartitionFeed, type Gathered } from './partition-feed.js';
+import { PartitionFeed, type BufferedRecords } from './partition-feed.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -40,19 +40,19 @@ function readingOf(topics: FakeTopics, maxBytesPerSource = 1_000): Reading {
     lost: [],
     answered: [],
     takeAll() {
-      for (const gathered of reading.feed.gathered()) take(reading, gathered);
+      for (const buffered of reading.feed.buffered()) take(reading, buffered);
     },
   };
   return reading;
 }
 
-function take({ feed, taken }: Reading, gathered: Gathered): void {
-  feed.take(gathered);
-  const all = taken.get(nameOf(gathered)) ?? [];
+function take({ feed, taken }: Reading, buffered: BufferedRecords): void {
+  feed.take(buffered);
+  const all = taken.get(nameOf(buffered)) ?? [];
   all.push(
-    ...gathered.records.map(({ offset, value }) => ({ offset: Number(offset), value: String(value) })),
+    ...buffered.records.map(({ offset, value }) => ({ offset: Number(offset), value: String(value) })),
   );
-  taken.set(nameOf(gathered), all);
+  taken.set(nameOf(buffered), all);
 }
 
 const source = (partition: number, offset = 0, topic = 'in') => ({
@@ -121,7 +121,7 @@ describe('the partitions that a process reads', () => {
     await pass(100);
     topics.append('in', 1, 'x');
     await pass(30);
-    expect(reading.feed.gathered().map((one) => [one.partition, one.records.length])).toEqual([
+    expect(reading.feed.buffered().map((one) => [one.partition, one.records.length])).toEqual([
       [0, 2],
       [1, 1],
     ]);
@@ -285,7 +285,7 @@ describe('the partitions that a process reads', () => {
     await pass(10);
     reading.feed.close();
     await pass(60_000);
-    expect(reading.feed.gathered()).toEqual([]);
+    expect(reading.feed.buffered()).toEqual([]);
     expect(reading.failed).toEqual([]);
     expect(topics.isClosed()).toBe(true);
     expect(topics.fetches).toHaveLength(1);
@@ -343,7 +343,7 @@ test.each([1, 3])(
         for (const { kind, partition, to, ms } of all) {
           if (kind === 'append') append(partition);
           else if (kind === 'take')
-            reading.feed.gathered().forEach((one) => {
+            reading.feed.buffered().forEach((one) => {
               if (one.partition === partition) take(reading, one);
             });
           else if (kind === 'fail') topics.failNext(to % brokers);

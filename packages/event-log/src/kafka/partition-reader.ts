@@ -1,45 +1,49 @@
-// Reads one partition straight from its leader, committed records only, and knows exactly up to where it has read.
+// Reads the committed records of one partition from its leader, and reports the exact offset up to which it has read.
 import type { FetchedPartition } from './broker.js';
 import { EventLogUnavailable, PositionBeyondEnd } from '../errors.js';
 import { errorOfCode } from './error-codes.js';
 import type { KafkaConnection } from './kafka-connection.js';
-import { askLeader, mayPass } from './kafka-connection.js';
+import { askLeader, isTransient } from './kafka-connection.js';
 import { protocolErrorType } from './kafka-errors.js';
 import type { FetchedBatch, RawRecord } from './record-batch.js';
 import { pause } from '../timing.js';
 
 export type { RawRecord };
 
-export interface Fetched {
+export interface FetchResult {
   records: RawRecord[];
-  /** Where to read on: behind the last record, commit markers and aborted records included. */
+  /** The next offset to read: after the last record, commit markers and aborted records included. */
   nextOffset: bigint;
   /**
-   * The next offset that will be written, as far as the leader knows: one that was just elected may not know yet that what it
-   * has last is on enough replicas, though its predecessor has acknowledged it.
+   * The high watermark as the leader knows it. A leader that was just elected may report one below records that its
+   * predecessor has acknowledged.
    */
   highWatermark: bigint;
-  /** Up to where transactions had ended, as of this fetch: nothing behind it could be read. */
+  /**
+   * The last stable offset as of this fetch: only transactions before it have ended, and later records could not be
+   * read.
+   */
   stableEnd: bigint;
 }
 
 export interface PartitionReader {
   readonly topic: string;
   readonly partition: number;
-  /** Returns as soon as there is a record, or empty after `maxWaitMs`. */
-  fetch(offset: bigint, options: { maxBytes: number; maxWaitMs: number }): Promise<Fetched>;
+  /** Returns as soon as there is a record, or without records after `maxWaitMs`. */
+  fetch(offset: bigint, options: { maxBytes: number; maxWaitMs: number }): Promise<FetchResult>;
 }
 
 /**
- * Milliseconds until a leader is believed that does not have what was written: it may be one that was replaced and does not
- * know it yet. To believe it is to stop the partition.
+ * Milliseconds for which a leader that lacks written records is considered stale: it may have been replaced without
+ * knowing it. Accepting its answer halts the partition.
  */
-const doubtMs = 5_000;
+const staleLeaderMs = 5_000;
 
 /**
- * A reader of one partition. While the leader moves or is away it looks for the new one for `patienceMs`, then throws.
- * Where records are gone by their age, what is left is read from its first on, and `onOffsetLost` is told.
- * @throws PositionBeyondEnd for an offset behind all that there is
+ * Creates a reader of one partition. While the leader moves or is away, the reader searches for the new one for
+ * `patienceMs`, then throws. When retention has deleted the wanted records, it continues at the first stored record and
+ * calls `onOffsetLost`.
+ * @throws PositionBeyondEnd for an offset beyond the end
  */
 export function createPartitionReader(
   connection: KafkaConnection,
@@ -49,7 +53,7 @@ export function createPartitionReader(
     patienceMs?: number;
     onOffsetLost?: (wanted: bigint, earliest: bigint) => void;
     signal?: AbortSignal;
-    /** Also what open transactions have written, and what was aborted. */
+    /** Also reads records of open and aborted transactions. */
     isUncommitted?: boolean;
   } = {},
 ): PartitionReader {
@@ -57,7 +61,7 @@ export function createPartitionReader(
     topic,
     partition,
     fetch(offset, { maxBytes, maxWaitMs }) {
-      const believedAt = Date.now() + doubtMs;
+      const acceptedAt = Date.now() + staleLeaderMs;
       return askLeader(
         connection,
         async () => {
@@ -71,7 +75,8 @@ export function createPartitionReader(
               topics: [{ topic, partitions: [{ partition, fetchOffset: offset.toString(), maxBytes }] }],
             });
             const answer = responses[0]?.partitions[0];
-            if (!answer) throw new Error(`the fetch of ${topic} ${partition} was answered without it`);
+            if (!answer)
+              throw new Error(`the answer to a fetch of ${topic} ${partition} does not name the partition`);
             const failure = answer.unreadable ?? errorOfCode(answer.errorCode);
             if (failure) throw failure;
             return committedRecords(answer, offset);
@@ -79,60 +84,65 @@ export function createPartitionReader(
             if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
             const earliest = await connection.offset(topic, partition, 'earliest');
             if (offset >= earliest) {
-              if (Date.now() >= believedAt) {
+              if (Date.now() >= acceptedAt) {
                 const end = await connection.offset(topic, partition, 'latest');
                 throw new PositionBeyondEnd({ topic, partition, position: offset, end }, error);
               }
-              throw new EventLogUnavailable(`${topic} ${partition} has nothing at ${offset} yet`, error);
+              throw new EventLogUnavailable(
+                `the leader of ${topic} ${partition} does not have offset ${offset} yet`,
+                error,
+              );
             }
             options.onOffsetLost?.(offset, earliest);
-            return {
-              records: [],
-              nextOffset: earliest,
-              highWatermark: earliest,
-              stableEnd: earliest,
-            };
+            return { records: [], nextOffset: earliest, highWatermark: earliest, stableEnd: earliest };
           }
         },
-        { ...options, isPassing: (error) => !(error instanceof PositionBeyondEnd) && mayPass(error) },
+        { ...options, isRetriableError: isRetriableRead },
       );
     },
   };
 }
 
-/** Asked before anything is read on, so that a partition is stopped before it does anything else. */
+function isRetriableRead(error: unknown): boolean {
+  return !(error instanceof PositionBeyondEnd) && isTransient(error);
+}
+
+/**
+ * Checks a position against the end of its topic before reading, so that the partition is halted before it does
+ * anything else.
+ */
 export async function assertNotBeyondEnd(
   connection: KafkaConnection,
   { topic, partition, position }: { topic: string; partition: number; position: bigint },
   cause?: unknown,
 ): Promise<void> {
-  const believedAt = Date.now() + doubtMs;
+  const acceptedAt = Date.now() + staleLeaderMs;
   for (;;) {
     const end = await connection.offset(topic, partition, 'latest');
     if (position <= end) return;
-    if (Date.now() >= believedAt) throw new PositionBeyondEnd({ topic, partition, position, end }, cause);
+    if (Date.now() >= acceptedAt) throw new PositionBeyondEnd({ topic, partition, position, end }, cause);
     await pause(200);
     await connection.refresh().catch(() => undefined);
   }
 }
 
 /**
- * What a partition has from an offset on, until `isEnd` says that it is there, which is waited for. Where the offset is lost,
- * from the first record that is there.
+ * Reads a partition from an offset until `isEnd` returns true, and waits for further records. Starts at the first
+ * stored record when the offset was deleted.
  */
 export async function* readUntil(
   connection: KafkaConnection,
   { topic, partition, from }: { topic: string; partition: number; from: bigint },
-  isEnd: (fetched: Fetched) => boolean,
+  isEnd: (fetched: FetchResult) => boolean,
   options: {
     maxBytes: number;
     onOffsetLost?: (wanted: bigint, earliest: bigint) => void;
     signal?: AbortSignal;
     isUncommitted?: boolean;
-    /** How long the leader waits for a record that is not there yet. Default 500. */
+    /** Milliseconds that the leader waits for a new record. Default 500. */
     maxWaitMs?: number;
   },
-): AsyncGenerator<Fetched, void> {
+): AsyncGenerator<FetchResult, void> {
   const { maxBytes, signal, maxWaitMs: longestWaitMs = 500 } = options;
   const reader = createPartitionReader(connection, topic, partition, options);
   let offset = from;
@@ -146,25 +156,29 @@ export async function* readUntil(
 }
 
 /**
- * For readUntil: whether everything is read that there was when this was called, transactions included that were open by the
- * first answer. What a leader has of ended ones it answers only once it knows of all.
+ * For readUntil: a predicate that becomes true once all records are read that existed at this call, including those of
+ * transactions that were open at the first answer. A leader answers with ended transactions only after it knows of all
+ * of them.
  */
-export async function untilNow(
+export async function untilCurrentEnd(
   connection: KafkaConnection,
   topic: string,
   partition: number,
-): Promise<(fetched: Fetched) => boolean> {
+): Promise<(fetched: FetchResult) => boolean> {
   const ended = await connection.offset(topic, partition, 'latest');
   let end: bigint | undefined;
   return ({ nextOffset, highWatermark }) =>
     nextOffset >= (end ??= highWatermark > ended ? highWatermark : ended);
 }
 
-/** What a read_committed consumer may see of a fetched partition: neither control records nor aborted transactions. */
+/**
+ * The records of a fetched partition that a read_committed consumer gets: without control records and aborted
+ * transactions.
+ */
 export function committedRecords(
   fetched: Pick<FetchedPartition, 'batches' | 'abortedTransactions' | 'highWatermark' | 'lastStableOffset'>,
   from: bigint,
-): Fetched {
+): FetchResult {
   const aborted = [...fetched.abortedTransactions].sort((a, b) => (a.firstOffset < b.firstOffset ? -1 : 1));
   const open = new Set<bigint>();
   const records: RawRecord[] = [];
@@ -190,7 +204,7 @@ export function committedRecords(
   return { records, nextOffset, highWatermark, stableEnd: lastStableOffset };
 }
 
-/** A control record's key is its version and its type, two bytes each: type 0 is abort, 1 commit. */
+/** A control record's key is its version and its type, two bytes each: type 0 is abort, 1 is commit. */
 function isAbortMarker({ records: [marker] }: FetchedBatch): boolean {
   const key = marker?.key ?? null;
   return key !== null && key.length >= 4 && key.readInt16BE(2) === 0;

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { FetchedPartition } from './broker.js';
 import type { KafkaConnection } from './kafka-connection.js';
 import { protocolError } from './kafka-errors.js';
-import { committedRecords, readUntil, type Fetched } from './partition-reader.js';
+import { committedRecords, readUntil, type FetchResult } from './partition-reader.js';
 import type { FetchedBatch } from './record-batch.js';
 
 function batchAt(
@@ -161,7 +161,7 @@ describe('reading until the end is there', () => {
   ): Promise<{ offsets: number[]; lost: bigint[] }> {
     const found: number[] = [];
     const lost: bigint[] = [];
-    const fetches = readUntil(connection, from, ({ nextOffset }: Fetched) => nextOffset >= end, {
+    const fetches = readUntil(connection, from, ({ nextOffset }: FetchResult) => nextOffset >= end, {
       maxBytes: 1_000,
       onOffsetLost: (wanted) => lost.push(wanted),
     });

@@ -1,21 +1,21 @@
-// Kafka's record batches (message format 2) to bytes and back, without an object or a copy for each field: sizes first,
-// then everything is written in place into one buffer. docs: https://kafka.apache.org/documentation/#recordbatch
+// Encodes and decodes Kafka's record batches (message format 2) without an object or a copy for each field: first the
+// sizes, then everything is written in place into one buffer. https://kafka.apache.org/documentation/#recordbatch
 import { unzipSync } from 'node:zlib';
 import { crc32c } from '@node-rs/crc32';
 
 type HeaderToWrite = string | Buffer | null | undefined;
 
-/** A record to be written. */
+/** A record to write. */
 export interface RecordToWrite {
   key?: string | Buffer | null;
   value: string | Buffer | null;
-  /** A list is the same header several times; undefined is none. */
+  /** An array repeats the header; undefined omits it. */
   headers?: Readonly<Record<string, HeaderToWrite | readonly HeaderToWrite[]>>;
-  /** Milliseconds since 1970. Default: the first given one in the batch, or now. */
+  /** Milliseconds since 1970. Default: the lowest timestamp given in the batch, or the current time. */
   timestamp?: number;
 }
 
-/** What is said of a batch as a whole. */
+/** The attributes of a whole batch. */
 export interface BatchAttributes {
   producerId: number | string | bigint;
   producerEpoch: number;
@@ -23,7 +23,7 @@ export interface BatchAttributes {
   transactional: boolean;
 }
 
-/** A record as it is on the log. */
+/** A record as stored on the log. */
 export interface RawRecord {
   offset: bigint;
   /** Milliseconds since 1970. */
@@ -42,7 +42,7 @@ export interface FetchedBatch {
   producerId: bigint;
   producerEpoch: number;
   inTransaction: boolean;
-  /** Its records are marks of the brokers: of a transaction's commit or abort. */
+  /** The batch holds control records: a transaction's commit or abort marker. */
   isControl: boolean;
   records: RawRecord[];
 }
@@ -53,15 +53,15 @@ const transactionalFlag = 0x10;
 const controlFlag = 0x20;
 const gzip = 1;
 
-/** Bytes of a batch before its first record, and before what the checksum covers. */
+/** Bytes of a batch before its first record, and before the part that the checksum covers. */
 const batchHeadBytes = 61;
 const beforeChecksummed = 21;
-/** Bytes of the offset and the length, which the length does not count. */
+/** Bytes of the base offset and the length field, which the length does not count. */
 const beforeCounted = 12;
 
 // Sizes
 
-/** Shorter texts are cheaper to go through here than to hand over to the runtime. */
+/** Texts up to this length are processed faster in JavaScript than by the runtime. */
 const shortText = 48;
 
 function textBytes(text: string): number {
@@ -81,7 +81,7 @@ function lengthOf(value: string | Buffer): number {
   return typeof value === 'string' ? textBytes(value) : value.length;
 }
 
-/** Bytes of a nullable field with its length in front. */
+/** Bytes of a nullable field with its length prefix. */
 function fieldBytes(value: string | Buffer | null | undefined): number {
   if (value === null || value === undefined) return 1;
   const length = lengthOf(value);
@@ -107,29 +107,29 @@ function contentBytes({ key, value, headers }: RecordToWrite): number {
   return bytes + varintBytes(count);
 }
 
-/** The most bytes that a record takes in a batch. */
+/** The maximum size of a record in a batch. */
 export function recordBytes(record: RecordToWrite): number {
-  // Its length, attributes and the differences to the batch's first timestamp and offset come on top.
+  // Plus its length, its attributes, and the deltas to the batch's first timestamp and offset.
   return contentBytes(record) + 5 + 1 + 8 + 5;
 }
 
 // Writing
 
-/** Times beyond the calendar, which only others write, are brought to its end: their differences stay exact enough. */
+/** Clamps timestamps outside the range of Date, which only other producers write, so that their deltas stay exact. */
 function calendarTime(timestamp: number): number {
   return Math.max(-calendarEnd, Math.min(calendarEnd, timestamp));
 }
 
 const calendarEnd = 8.64e15;
 
-/** A batch whose size is known, to be written where its place is. */
+/** A batch whose size is known before it is written. */
 export interface SizedBatch {
   bytes: number;
   /** Writes the batch into the buffer from `start` on. */
   writeTo(buffer: Buffer, start: number): void;
 }
 
-/** Sizes a batch of at least one record. */
+/** Computes the size of a batch of at least one record. */
 export function sizeBatch(records: readonly RecordToWrite[], attributes: BatchAttributes): SizedBatch {
   let firstTimestamp = Infinity;
   let maxTimestamp = -Infinity;
@@ -173,13 +173,13 @@ export function sizeBatch(records: readonly RecordToWrite[], attributes: BatchAt
         at = writeField(buffer, at, record.value);
         at = writeHeaders(buffer, at, record.headers);
       }
-      if (at !== start + bytes) throw new Error(`a batch of ${bytes} bytes took ${at - start}`);
+      if (at !== start + bytes) throw new Error(`a batch of ${bytes} computed bytes took ${at - start}`);
       buffer.writeUInt32BE(crc32c(buffer.subarray(start + beforeChecksummed, at)), start + 17);
     },
   };
 }
 
-/** Writes a non-negative integer up to 2^53 as a zigzag varint; answers where it ends. */
+/** Writes a non-negative integer up to 2^53 as a zigzag varint; returns the end. */
 function writeVarint(buffer: Buffer, start: number, value: number): number {
   let at = start;
   let rest = value * 2;
@@ -201,10 +201,10 @@ function writeField(buffer: Buffer, start: number, value: string | Buffer | null
   return at + length;
 }
 
-/** Writes a text that takes this many bytes. */
+/** Writes a text of this many bytes. */
 function writeText(buffer: Buffer, start: number, text: string, bytes: number): void {
   if (bytes !== text.length) buffer.write(text, start, bytes);
-  // Nothing but ASCII: copied instead of encoded.
+  // An ASCII text is copied without encoding.
   else if (bytes > shortText) buffer.write(text, start, bytes, 'latin1');
   else for (let at = 0; at < bytes; at++) buffer[start + at] = text.charCodeAt(at);
 }
@@ -234,8 +234,8 @@ function writeHeaders(buffer: Buffer, start: number, headers: RecordToWrite['hea
 // Reading
 
 /**
- * The batches in what a broker sent of a partition, keys, values and headers as views of it. A batch that is cut off at
- * the end, as brokers do at the limit of an answer, is left out.
+ * Decodes the batches that a broker sent of a partition; keys, values and headers are views of the buffer. A batch that
+ * is truncated at the answer's limit is left out.
  * @throws Error for another message format, and for a compression other than gzip
  */
 export function readBatches(buffer: Buffer): FetchedBatch[] {
@@ -286,7 +286,7 @@ function readRecords(
   for (let index = 0; index < count; index++) {
     const length = reader.varint();
     const end = reader.at + length;
-    // One byte of attributes, of which none is in use.
+    // One byte of attributes; none is in use.
     reader.at++;
     const timestampDelta = reader.varint();
     const offsetDelta = reader.varint();
@@ -327,7 +327,7 @@ class FieldReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  /** Bytes with their length in front; null for -1. */
+  /** Bytes with a length prefix; null for length -1. */
   field(): Buffer | null {
     const length = this.varint();
     if (length < 0) return null;
@@ -346,7 +346,7 @@ class FieldReader {
       this.at += length;
       const value = this.field();
       if (!Object.hasOwn(headers, name)) {
-        // Not by assignment: a header may be named __proto__.
+        // Not by assignment, because a header may be named __proto__.
         if (name === '__proto__')
           Object.defineProperty(headers, name, { value, enumerable: true, writable: true });
         else headers[name] = value;

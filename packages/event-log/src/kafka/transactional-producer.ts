@@ -1,4 +1,5 @@
-// The producer of one transactional id fences its predecessor, then appends records and commits input offsets, all or nothing.
+// The producer of one transactional id: it fences its predecessor, then appends records and commits group offsets
+// atomically.
 import { CoordinatorRequests, stepTimeoutMs } from './coordinator-requests.js';
 import { appendAll, partitionName, type AppendBatch, type ProducerIdentity } from './idempotent-appender.js';
 import type { KafkaConnection } from './kafka-connection.js';
@@ -7,42 +8,42 @@ import type { RecordToWrite } from './record-batch.js';
 
 export interface TransactionContents {
   batches: readonly AppendBatch[];
-  /** The group's offsets that are committed with the records; topics as named on the wire. */
+  /** The group offsets to commit with the records; topics by their wire names. */
   offsets: readonly { topic: string; partition: number; offset: bigint; metadata?: string }[];
 }
 
-/** What takes part in a transaction. */
+/** The participants of a transaction. */
 export interface Participants {
   partitions: readonly { topic: string; partition: number }[];
-  /** Whether the group's offsets are committed. */
+  /** Whether the transaction commits group offsets. */
   offsets: boolean;
 }
 
 /**
- * After any rejection of `begin` or `commit` the outcome may be unknown: close the connection and fence() the same id by
- * another producer, which ends the old transaction one way or the other, and only then read how it ended.
+ * After a rejection of `begin` or `commit` the outcome may be unknown: close the connection and fence the same id with
+ * another producer, which ends the old transaction, and only then read its outcome.
  */
 export interface TransactionalProducer {
-  /** Ends what a predecessor with the same id left open, and makes every later write of it fail. */
+  /** Ends the open transaction of a predecessor with the same id, and makes all its later writes fail. */
   fence(): Promise<void>;
   /**
-   * Opens the transaction for these, so that it overlaps with other work. One that is open stays so until the next commit():
-   * it holds up no reader as long as nothing is written, and the brokers end it after its time-out.
+   * Opens the transaction early, so that it overlaps with other work. It stays open until the next commit(): it blocks
+   * no reader before something is written, and the brokers abort it after its timeout.
    */
   begin(participants: Participants): Promise<void>;
-  /** Ends a transaction that is open, with nothing in it. */
+  /** Ends an open transaction without contents. */
   endOpen(): Promise<void>;
-  /** Appends and commits; answers the first offset of each batch. */
+  /** Appends and commits; returns the first offset of each batch. */
   commit(contents: TransactionContents): Promise<bigint[]>;
 }
 
-/** Milliseconds after which the brokers end a transaction that its producer has left. */
+/** Default timeout after which the brokers abort an open transaction, in milliseconds. */
 export const transactionTimeoutMs = 15_000;
 export interface ProducerOptions {
   transactionalId: string;
   /** The consumer group whose offsets are committed. */
   groupId: string;
-  /** Milliseconds after which the brokers end a transaction that this producer has left. */
+  /** Timeout after which the brokers abort an open transaction of this producer, in milliseconds. */
   timeoutMs?: number;
 }
 
@@ -55,9 +56,9 @@ export function createTransactionalProducer(
 
 class FencingProducer implements TransactionalProducer {
   #identity: ProducerIdentity | undefined;
-  /** Settles with the last `begin`; rejected once any `begin` since the last fence was. */
+  /** The last `begin`; rejected once any `begin` since the last fence was rejected. */
   #begun: Promise<void> = Promise.resolve();
-  /** The members of the open transaction: the group, and partitions by partitionName. */
+  /** The participants of the open transaction: the group id, and partitions by partitionName. */
   readonly #joined = new Set<string>();
   readonly #transactionCoordinator: CoordinatorRequests;
   readonly #groupCoordinator: CoordinatorRequests;
@@ -78,7 +79,7 @@ class FencingProducer implements TransactionalProducer {
 
   async fence(): Promise<void> {
     const { transactionalId, timeoutMs = transactionTimeoutMs } = this.options;
-    // Asking again is harmless here: each answer only makes earlier epochs invalid.
+    // A repeated request is harmless: each answer only invalidates earlier epochs.
     const { producerId, producerEpoch } = await this.#transactionCoordinator.ask(
       (broker) => broker.initProducerId({ transactionalId, transactionTimeout: timeoutMs }),
       { again: isConnectionError },
@@ -89,7 +90,7 @@ class FencingProducer implements TransactionalProducer {
   }
 
   begin(participants: Participants): Promise<void> {
-    // One after the other: the coordinator refuses a request while it writes down the one before.
+    // Sequentially: the coordinator refuses a request while it persists the previous one.
     this.#begun = this.#begun.then(() => this.#join(participants));
     // The next commit throws the rejection; until then it must not count as unhandled.
     this.#begun.catch(() => undefined);
@@ -112,7 +113,7 @@ class FencingProducer implements TransactionalProducer {
   }
 
   #current(): ProducerIdentity {
-    if (!this.#identity) throw new Error('fence() comes first');
+    if (!this.#identity) throw new Error('call fence() before the first transaction');
     return this.#identity;
   }
 
@@ -165,8 +166,8 @@ function partitionsByTopic(
 }
 
 /**
- * Groups messages into batches of one partition each, in order, none above `maxBytes` unless one message is: a broker
- * refuses a record batch above the topic's max.message.bytes, and one request has one batch of each partition.
+ * Groups messages into batches of one partition each, in order, none above `maxBytes` unless a single message is: a
+ * broker refuses a record batch above the topic's max.message.bytes, and a request has one batch of each partition.
  */
 export function toBatches(
   messages: readonly { topic: string; partition: number; message: RecordToWrite; bytes: number }[],

@@ -1,12 +1,13 @@
-// Divides what the inputs of a partition have brought into batches: pure but for what it is told of earlier failures.
+// Divides the records that the inputs of a partition have brought into batches. Pure, apart from the record of earlier
+// failures.
 import { topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
-import { asFirstCome, letterOffsetOf } from '../dead-letter-record.js';
+import { asFirstReceived, deadLetterOffsetOf } from '../dead-letter-record.js';
 import type { DecisionLimits } from '../decision-limits.js';
 import type { InputArrival } from '../session.js';
 import type { FailedRecords } from './failed-records.js';
 import type { InputBatch, InputSegment } from './input-batch.js';
 
-/** The type of the command by which an operator has a read model dropped and folded anew. */
+/** The type of an operator's command to drop a read model and fold it again. */
 export const rebuildType = 'RebuildReadModel';
 
 const topicNames = new Set<string>(topics.map(({ name }) => name));
@@ -21,7 +22,10 @@ export interface DivisionRules {
 
 type DividedSegment = InputSegment & { isAlone: boolean };
 
-/** One batch of all inputs, where each input has one segment and no segment has to be decided by itself. */
+/**
+ * One batch of all inputs, when each input has one segment and no segment must be decided alone; otherwise one batch
+ * for each segment.
+ */
 export function divide(arrivals: readonly InputArrival[], rules: DivisionRules): InputBatch[] {
   const segments = arrivals.flatMap((arrival) => segmentsOf(arrival, rules));
   const inputs = new Set(segments.map(({ input }) => input));
@@ -36,20 +40,20 @@ export function isRebuild({ topic, records: [first] }: InputSegment, service: Se
   return topic === `${service}.commands` && first?.headers.type?.toString() === rebuildType;
 }
 
-/** A new segment begins where the records' topic changes, at the limit, and around a record that is decided alone. */
+/** A new segment begins at a change of topic, at the record limit, and around a record that is decided alone. */
 function segmentsOf(
   { topic: input, records, nextOffset }: InputArrival,
   rules: DivisionRules,
 ): DividedSegment[] {
   const segments: DividedSegment[] = [];
   for (const raw of records) {
-    const { topic, record } = asFirstCome(input, raw, isTopic);
+    const { topic, record } = asFirstReceived(input, raw, isTopic);
     const segment = { input, topic, records: [record], nextOffsets: [raw.offset + 1n] };
-    // What comes of a dead letter that is sent again is recorded, so nothing else may be decided with it.
+    // A retried dead letter is decided alone, because its outcome is recorded.
     const isAlone =
       rules.failed.isDecidedAlone(input, raw.offset) ||
       isRebuild(segment, rules.service) ||
-      letterOffsetOf(raw) !== null;
+      deadLetterOffsetOf(raw) !== null;
     const last = segments.at(-1);
     const limit = Math.min(rules.maxRecordsPerBatch, rules.limits.limitAt(input, raw.offset));
     if (last && !isAlone && !last.isAlone && last.topic === topic && last.records.length < limit) {

@@ -1,10 +1,10 @@
-// Folds what the output topic holds beyond a checkpoint into a partition's state.
+// Folds the events of the output topic after a checkpoint into a partition's state.
 import { decodeToFold } from '../folded-records.js';
 import { internals } from '../event-log.js';
-import { isOfLogAlone } from '../input-positions.js';
+import { isInputsRead } from '../input-positions.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
 import { readUntil, type RawRecord } from '../kafka/partition-reader.js';
-import { lossTold } from '../lost-records.js';
+import { lossReporter } from '../loss-reporter.js';
 import type { Checkpoint } from '../processor-options.js';
 import type { FoldedRecord } from '../records.js';
 import type { LiveState } from './live-state.js';
@@ -15,13 +15,13 @@ export interface CatchUp {
   connection: KafkaConnection;
   state: LiveState;
   storage: StateStorage;
-  /** The output's offset up to which is folded. Nobody else writes the output, so it stays its end. */
+  /** The offset at which folding ends. No other process writes to the output, so it remains the end. */
   end: bigint;
   maxBytes: number;
 }
 
 /**
- * Stores on the way, so that who comes after a crash has less to fold; what is folded last is left to the caller to store.
+ * Stores checkpoints on the way, so that the next owner has less to fold after a crash; the caller stores the last one.
  * @returns the output's next offset
  */
 export async function catchUp(
@@ -29,8 +29,8 @@ export async function catchUp(
   from: Checkpoint,
   { connection, state, storage, end, maxBytes }: CatchUp,
 ): Promise<bigint> {
-  const { log, options, partition, logger, metrics, signal, touch, touchOfLog } = context;
-  const onOffsetLost = lossTold({ logger, metrics, topic: options.output, partition });
+  const { log, options, partition, logger, metrics, signal, touch, touchByBroker } = context;
+  const onOffsetLost = lossReporter({ logger, metrics, topic: options.output, partition });
   let { offset } = from;
   const missing = readUntil(
     connection,
@@ -39,7 +39,7 @@ export async function catchUp(
     { maxBytes, signal, onOffsetLost },
   );
   for await (const { records, nextOffset } of missing) {
-    if (nextOffset > offset) touchOfLog();
+    if (nextOffset > offset) touchByBroker();
     const events = await decodeOwn(context, records);
     await state.fold(events);
     if (events.length > 0) touch();
@@ -54,6 +54,6 @@ function decodeOwn(
   { log, options, partition, logger }: PartitionContext,
   records: readonly RawRecord[],
 ): Promise<FoldedRecord[]> {
-  const own = records.filter((record) => !isOfLogAlone(record));
+  const own = records.filter((record) => !isInputsRead(record));
   return decodeToFold(log, { topic: options.output, partition }, own, logger);
 }

@@ -1,11 +1,11 @@
-// Decides on a batch: what is to be written in its transaction, and what is to be done once that is committed.
+// Decides on a batch: computes the contents of its transaction and its replies.
 import { asError, BatchTooLarge, EventLogError, isRetriable } from '../errors.js';
 import type { RetryOutcome } from '../dead-letter-record.js';
-import { letterOffsetOf } from '../dead-letter-record.js';
-import { notingPositions } from '../input-positions.js';
+import { deadLetterOffsetOf } from '../dead-letter-record.js';
+import { withPositions } from '../input-positions.js';
 import { isConnectionError, protocolErrorType } from '../kafka/kafka-errors.js';
 import { encodeRecord, traceHeaders, type EncodedDeclared, type EncodedRecord } from '../outgoing.js';
-import { OpenAnew } from '../session.js';
+import { ReopenSession } from '../session.js';
 import type { Decision, PartitionState, Reply } from '../processor-options.js';
 import { recordsIn, topicsIn, type InputBatch } from './input-batch.js';
 import { outcomeMarkers, park, type ParkedRecord } from './parked-records.js';
@@ -20,21 +20,21 @@ export interface DecidedBatch {
   events: EncodedDeclared[];
   commands: EncodedRecord[];
   parked: ParkedRecord[];
-  /** Dead letters, and markers of those that were sent again. */
+  /** Dead letters, and the outcome markers of retried ones. */
   letters: EncodedRecord[];
-  /** The replies, where they were needed before the commit. */
+  /** The replies, when the outcome marker needed them before the commit. */
   replies?: readonly Reply[];
 }
 
-/** Whether the batch is to be decided in smaller parts. */
-export function isToBeSplit(error: unknown, batch: InputBatch): boolean {
+/** Whether the batch is to be split and decided in parts. */
+export function mustBeSplit(error: unknown, batch: InputBatch): boolean {
   return error instanceof BatchTooLarge && recordsIn(batch) > 1;
 }
 
 /**
- * Decides, and encodes what was decided.
- * @throws BatchTooLarge where the batch is to be decided in parts; OpenAnew where the records made deciding fail; any error
- * that passes by itself as it came
+ * Decides on a batch and encodes the decision.
+ * @throws BatchTooLarge when the batch must be split; ReopenSession when the records made the decision fail; transient
+ * errors unchanged
  */
 export async function decide(
   context: PartitionContext,
@@ -50,10 +50,10 @@ export async function decide(
     const letters = parked.map(({ letter }) => letter);
     return { batch, decision, ...encoded(context, book, batch, decision), parked, letters };
   } catch (error) {
-    if (isToBeSplit(error, batch)) throw error;
-    // An input that waits for something must not make the others wait with it.
+    if (mustBeSplit(error, batch)) throw error;
+    // One input's failing records must not delay the other inputs.
     if (batch.length > 1) context.failed.decideApart(batch);
-    if (isPassing(context, error)) throw error;
+    if (isTransient(context, error)) throw error;
     throw decisionFailed(context, batch, error);
   }
 }
@@ -73,12 +73,12 @@ function encoded(
     return encodeRecord(log, { ...event, partition }, now, trace);
   });
   return {
-    events: notingPositions(encodedEvents, book.statement(book.after(batch))),
+    events: withPositions(encodedEvents, book.statement(book.after(batch))),
     commands: commands.map((command) => encodeRecord(log, command, now, trace)),
   };
 }
 
-/** The records that the service has refused to take. */
+/** Parks the records that the decision refuses. */
 function refused(
   context: PartitionContext,
   { deadLetters = [] }: Decision,
@@ -92,7 +92,7 @@ function refused(
   });
 }
 
-function isPassing({ options }: PartitionContext, error: unknown): boolean {
+function isTransient({ options }: PartitionContext, error: unknown): boolean {
   return (
     isRetriable(error) ||
     options.isRetriable?.(error) === true ||
@@ -101,21 +101,25 @@ function isPassing({ options }: PartitionContext, error: unknown): boolean {
   );
 }
 
-function decisionFailed({ logger, failed }: PartitionContext, batch: InputBatch, error: unknown): OpenAnew {
+function decisionFailed(
+  { logger, failed }: PartitionContext,
+  batch: InputBatch,
+  error: unknown,
+): ReopenSession {
   const { message, stack } = asError(error);
-  logger.error({ err: error, topics: topicsIn(batch), records: recordsIn(batch) }, 'deciding has failed');
+  logger.error({ err: error, topics: topicsIn(batch), records: recordsIn(batch) }, 'the decision has failed');
   const [segment, ...others] = batch;
-  if (segment && others.length === 0) failed.note(segment, `deciding has failed: ${message}`);
-  // Deciding may have left the state's own memory half changed: the memory is thrown away with the session.
-  return new OpenAnew(`deciding has failed: ${stack ?? message}`);
+  if (segment && others.length === 0) failed.note(segment, `the decision has failed: ${message}`);
+  // A failed decision may have left the state's memory half changed: the memory is discarded with the session.
+  return new ReopenSession(`the decision has failed: ${stack ?? message}`);
 }
 
-/** Adds to the transaction what came of a dead letter that was sent again; it is decided by itself. */
+/** Adds the outcome marker of a retried dead letter, which is decided alone, to the transaction. */
 export async function withOutcome(context: PartitionContext, decided: DecidedBatch): Promise<DecidedBatch> {
   const [segment] = decided.batch;
-  const sentAgain = segment?.records[0] && letterOffsetOf(segment.records[0]);
+  const sentAgain = segment?.records[0] && deadLetterOffsetOf(segment.records[0]);
   if (!segment || !sentAgain) return decided;
-  // Where there are events, the replies may read what is folded of them, which is not done yet.
+  // Replies to a batch with events may read folded state, so they cannot be made before the fold.
   const replies = decided.events.length === 0 ? await repliesOf(decided.decision) : undefined;
   const markers = outcomeMarkers(context, segment, outcomeOf(decided, replies ?? []));
   return { ...decided, letters: [...decided.letters, ...markers], ...(replies && { replies }) };
@@ -125,7 +129,7 @@ export async function repliesOf({ replies = [] }: Decision): Promise<readonly Re
   return typeof replies === 'function' ? replies() : replies;
 }
 
-/** What came of the only record of a batch. */
+/** The outcome of the only record of a batch. */
 function outcomeOf(
   { decision: { events, commands = [], isRepeat = false }, parked }: DecidedBatch,
   replies: readonly Reply[],

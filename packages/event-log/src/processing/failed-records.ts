@@ -7,7 +7,7 @@ import { nextOffsetOf, type InputBatch, type InputSegment } from './input-batch.
 const attemptsUntilParked = 3;
 
 export class FailedRecords {
-  /** By input: records before this offset are decided without those of other inputs. */
+  /** By input: records before this offset are decided apart from those of other inputs. */
   readonly #apartBefore = new Map<TopicName, bigint>();
   /** By input: records before this offset are decided one by one. */
   readonly #singlyBefore = new Map<TopicName, bigint>();
@@ -22,12 +22,12 @@ export class FailedRecords {
     return offset < (this.#singlyBefore.get(input) ?? 0n);
   }
 
-  /** From now on these records are decided without those of other inputs. */
+  /** These records are decided apart from those of other inputs from now on. */
   decideApart(batch: InputBatch): void {
     for (const segment of batch) this.#apartBefore.set(segment.input, nextOffsetOf(segment));
   }
 
-  /** Notes that deciding on these records of one input has failed. */
+  /** Records a failed decision on these records of one input. */
   note(segment: InputSegment, reason: string): void {
     const [only, ...others] = segment.records;
     if (!only || others.length > 0) {
@@ -39,14 +39,14 @@ export class FailedRecords {
     this.#failures.set(id, { attempts, reason });
   }
 
-  /** Why a record is parked without another try; undefined for a record that is to be decided. */
+  /** The reason to park a record without another attempt; undefined for a record to decide. */
   reasonToPark(segment: InputSegment, offset: bigint): string | undefined {
     if (this.#failures.size === 0) return undefined;
     const failed = this.#failures.get(failureId(segment, offset));
     return failed && failed.attempts >= attemptsUntilParked ? failed.reason : undefined;
   }
 
-  /** These records are done with: decided, or parked. */
+  /** Removes the failures of records that were decided or parked. */
   forget(batch: InputBatch): void {
     if (this.#failures.size === 0) return;
     for (const segment of batch)

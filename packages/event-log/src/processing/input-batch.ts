@@ -2,7 +2,7 @@
 import type { TopicName } from '@lead-scoring/contracts';
 import type { RawRecord } from '../kafka/record-batch.js';
 
-/** Records that one input topic has brought, in their order. */
+/** Consecutive records of one input topic. */
 export interface InputSegment {
   input: TopicName;
   /** The topic that the records belong to. A dead letter that is sent again belongs to the topic where it first came. */
@@ -15,7 +15,7 @@ export interface InputSegment {
   nextOffsets: bigint[];
 }
 
-/** What is decided together: at most one segment of each input. */
+/** The records that are decided together: at most one segment of each input. */
 export type InputBatch = readonly InputSegment[];
 
 export function nextOffsetOf({ nextOffsets }: InputSegment): bigint {
@@ -32,7 +32,7 @@ export function topicsIn(batch: InputBatch): TopicName[] {
   return batch.map(({ topic }) => topic);
 }
 
-/** Smaller batches: one for each input, or two halves of the only input's records. */
+/** Splits a batch: one batch for each input, or two halves of a single input's records. */
 export function partsOf(batch: InputBatch): InputBatch[] {
   return batch.length > 1 ? batch.map((segment) => [segment]) : batch.flatMap(halvesOf).map((half) => [half]);
 }

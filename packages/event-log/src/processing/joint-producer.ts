@@ -1,7 +1,8 @@
-// The one transactional producer of a process. What its partitions have decided in one round is committed in one transaction.
+// The transactional producer of a process. One transaction commits the decisions of all partitions in a round.
 //
-// A producer's id is used once. When a transaction's outcome is unknown the producer is given up, every session that works
-// with it ends, and the next owner of each partition fences the id before it reads: docs/decisions/0027-one-transaction-for-a-process.md
+// A transactional id is used by one producer only. When the outcome of a transaction is unknown, the producer is
+// discarded, every session that uses it ends, and the next owner of each partition fences its id before it reads:
+// docs/decisions/0027-one-transaction-for-a-process.md
 import { randomUUID } from 'node:crypto';
 import { asError, EventLogError } from '../errors.js';
 import { internals, type EventLog } from '../event-log.js';
@@ -12,7 +13,7 @@ import {
   type TransactionContents,
 } from '../kafka/transactional-producer.js';
 
-/** Milliseconds for which a partition that has decided waits for the others of the round. */
+/** Maximum time that a partition's decision waits for the other partitions of the round. */
 const patienceMs = 500;
 
 interface Commit {
@@ -22,18 +23,18 @@ interface Commit {
 }
 
 export class JointProducer {
-  /** Partitions of the round that have not decided yet, or that wait for the others. */
+  /** Partitions that have begun the round and not left it. */
   #inRound = 0;
-  /** What partitions of the round have decided. */
+  /** The decisions that wait for the end of the round. */
   #decided: Commit[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** What the next transaction commits. */
+  /** The contents of the next transaction. */
   #ready: Commit[] = [];
   #isBusy = false;
   #failure: Error | undefined;
 
   constructor(
-    /** The transactional id, by which others fence it. */
+    /** The transactional id by which other processes fence this producer. */
     readonly id: string,
     private readonly producer: TransactionalProducer,
     private readonly onFailure: () => void,
@@ -49,14 +50,15 @@ export class JointProducer {
     this.#endRoundIfComplete();
   }
 
-  /** Opens the transaction ahead for these, to overlap with other work. */
+  /** Opens the transaction early, so that it overlaps with other work. */
   begin(participants: Participants): void {
     if (!this.#failure) this.producer.begin(participants).catch(() => undefined);
   }
 
   /**
-   * Appends and commits together with what the other partitions of the round have decided; whoever takes half a second longer
-   * is committed later. @returns the first offset of each batch
+   * Commits together with the other partitions of the round. Contents that arrive more than 500 ms after the first
+   * decision are committed in a later transaction.
+   * @returns the first offset of each batch
    */
   commitInRound(contents: TransactionContents): Promise<bigint[]> {
     return new Promise((resolve, reject) => {
@@ -66,7 +68,7 @@ export class JointProducer {
     });
   }
 
-  /** Appends and commits with the next transaction. @returns the first offset of each batch */
+  /** Commits in the next transaction. @returns the first offset of each batch */
   commit(contents: TransactionContents): Promise<bigint[]> {
     return new Promise((resolve, reject) => {
       this.#ready.push({ contents, resolve, reject });
@@ -74,7 +76,7 @@ export class JointProducer {
     });
   }
 
-  /** Ends a transaction that is open, so that the brokers do not end it while a long decision is made. */
+  /** Ends an open transaction, so that the brokers do not abort it during a long decision. */
   async endOpen(): Promise<void> {
     await this.commit({ batches: [], offsets: [] });
   }
@@ -90,7 +92,7 @@ export class JointProducer {
     void this.#commitReady();
   }
 
-  /** Commits all that is ready in one transaction, and what becomes ready meanwhile in the next one. */
+  /** Commits all ready contents in one transaction, and contents that become ready meanwhile in the next one. */
   async #commitReady(): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
@@ -111,7 +113,7 @@ export class JointProducer {
     }
   }
 
-  /** Whatever fails leaves the outcome unknown: the producer is given up. */
+  /** Any failure leaves the outcome unknown, so the producer is discarded. */
   async #transaction(contents: TransactionContents): Promise<bigint[]> {
     if (this.#failure) throw this.#failure;
     try {
@@ -119,10 +121,14 @@ export class JointProducer {
       await this.producer.endOpen();
       return [];
     } catch (error) {
-      this.#failure = new EventLogError('closed', 'the process has given up the producer of this session', {
-        retriable: true,
-        cause: error,
-      });
+      this.#failure = new EventLogError(
+        'closed',
+        'the process has discarded the producer of this session after a failed transaction',
+        {
+          retriable: true,
+          cause: error,
+        },
+      );
       this.onFailure();
       throw error;
     }
@@ -137,7 +143,7 @@ export interface ProducersOptions {
   timeoutMs: number;
 }
 
-/** The producers of a process, one after the other. */
+/** The producers of a process; one is current at a time. */
 export class JointProducers {
   #current: Promise<JointProducer> | undefined;
   #close: () => void = () => undefined;
@@ -157,12 +163,12 @@ export class JointProducers {
     }
   }
 
-  /** Whether this process has given up, and fenced, the producer with this id before it made the current one. */
+  /** Whether the id belongs to an earlier producer of this process, which is fenced before the current one is made. */
   isFormer(id: string): boolean {
     return this.#formerIds.has(id);
   }
 
-  /** Ends what the producer with this id has left open, and makes every later write of it fail. */
+  /** Ends the open transaction of the producer with this id, and makes all its later writes fail. */
   fence(id: string): Promise<void> {
     let fenced = this.#fenced.get(id);
     if (!fenced) {

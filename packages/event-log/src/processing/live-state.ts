@@ -1,4 +1,4 @@
-// A service's state of one partition while a session has it: opened, folded into, dropped and opened again.
+// A service's state of one partition during a session: opened, folded into, reset and opened again.
 import { timed } from '../metrics.js';
 import type { Checkpoint, PartitionState } from '../processor-options.js';
 import type { FoldedRecord } from '../records.js';
@@ -9,7 +9,7 @@ type Opener = Pick<PartitionContext, 'options' | 'partition' | 'touch' | 'lease'
 export class LiveState {
   private constructor(
     private readonly opener: Opener,
-    /** The state as it is opened now. */
+    /** The open state; a reset replaces it. */
     public current: PartitionState,
   ) {}
 
@@ -21,7 +21,7 @@ export class LiveState {
     if (events.length > 0) await timed(this.opener.metrics, 'fold', () => this.current.fold(events));
   }
 
-  /** Drops the partition's documents. @returns the checkpoint from which the output is to be folded anew */
+  /** Drops the partition's documents. @returns the checkpoint from which the output is folded again */
   async reset(): Promise<Checkpoint> {
     await this.current.reset(this.opener.touch);
     await this.close();

@@ -1,5 +1,5 @@
-// Opens a session of a processor on one partition. The order of the steps matters: only once nobody else can write does what
-// is read afterwards stay true.
+// Opens a session of a processor on one partition. The order of the steps matters: positions read before the claim
+// could be changed by another owner.
 import { EventLogError, PositionBeyondEnd } from '../errors.js';
 import { internals } from '../event-log.js';
 import { topicsOf } from '../inputs.js';
@@ -18,7 +18,7 @@ import { StateStorage } from './state-storage.js';
 /** Bytes read from one topic's partition at a time. */
 export const defaultBytesPerBatch = 2 * 1024 * 1024;
 
-/** @throws what is wrong; nothing is left open then */
+/** @throws any error of a step, after closing what the step before has opened */
 export async function openSession(context: PartitionContext): Promise<PartitionSession> {
   const { log, options, producers, signal } = context;
   const { connect, wire } = log[internals];
@@ -40,9 +40,11 @@ export async function openSession(context: PartitionContext): Promise<PartitionS
   }
 }
 
-/** How far the inputs were read. @throws EventLogError where the log says less than this process was told that it committed */
+/**
+ * Reads the input positions. @throws EventLogError when the log states lower positions than this process has committed
+ */
 async function readInputs(
-  { log, options, groupId, partition, committed, signal, touchOfLog: touch }: PartitionContext,
+  { log, options, groupId, partition, committed, signal, touchByBroker: touch }: PartitionContext,
   connection: KafkaConnection,
   claimedAt: bigint,
 ): Promise<InputPositions> {
@@ -50,12 +52,12 @@ async function readInputs(
   const place = { groupId, inputs: topicsOf(options.inputs), output, partition };
   const before = await readInputPositions(log, connection, claimedAt, place, { signal, touch });
   if (before.isAccepted) committed.clear();
-  // Never to be seen; to decide again what was decided would be worse than to wait.
+  // This should never happen; waiting is better than deciding on the same records twice.
   for (const [topic, position] of committed)
     if ((before.positions.get(topic) ?? 0n) < position)
       throw new EventLogError(
         'log_unavailable',
-        `${topic} ${partition} was decided up to ${position}, and ${output} says ${before.positions.get(topic)}`,
+        `this process has committed decisions on ${topic} ${partition} up to ${position}, but ${output} states ${before.positions.get(topic)}`,
         { retriable: true },
       );
   return before;
@@ -92,9 +94,9 @@ class Opening {
     const { log, options, partition, rebuild, logger } = this.context;
     const { before, state, producer } = this.parts;
     const stored = await state.current.checkpoint();
-    const { asked } = rebuild;
-    if (asked) logger.info('the read model is dropped and folded anew');
-    if (asked) await this.#startOver();
+    const { command } = rebuild;
+    if (command) logger.info('rebuild: dropping the state and folding the output again');
+    if (command) await this.#startOver();
     else if (stored.offset <= before.outputEnd) await this.#catchUp(stored);
     else if (before.isOutputWhole) await this.#startOver();
     else {
@@ -110,10 +112,10 @@ class Opening {
       book: this.#book,
       storage: this.#storage,
     });
-    if (asked) {
-      await session.rebuilt(asked);
-      rebuild.asked = undefined;
-      logger.info('the read model is folded anew');
+    if (command) {
+      await session.rebuilt(command);
+      rebuild.command = undefined;
+      logger.info('rebuild: the output is folded again');
     }
     return session;
   }
@@ -122,7 +124,7 @@ class Opening {
     await this.#catchUp(await this.parts.state.reset());
   }
 
-  /** Folds what the output has beyond a checkpoint. Whoever opens the partition next then has less to fold. */
+  /** Folds the output after a checkpoint, and stores the state, so that the next owner has less to fold. */
   async #catchUp(from: Checkpoint): Promise<void> {
     const { connection, state, before } = this.parts;
     const {
@@ -135,18 +137,18 @@ class Opening {
     book.foldedUpTo = await catchUp(this.context, from, reading);
     const isUnmoved = topicsOf(inputs).every((topic) => from.positions[topic] === book.positions.get(topic));
     if (book.foldedUpTo === from.offset && isUnmoved) return;
-    this.#storage.storeBeside();
+    this.#storage.startStore();
     const stored = this.#storage.untilStored();
     if (storeEveryMs === 0) await stored;
   }
 }
 
-/** Sends the answers that an earlier session left: catching up has folded the events that they speak of. */
-function sendUnsent({ unsent, reply, logger }: PartitionContext): void {
-  for (const answers of unsent) {
-    unsent.delete(answers);
+/** Sends the answers of an earlier session whose fold failed: catching up has folded their events. */
+function sendUnsent({ pendingAnswers, reply, logger }: PartitionContext): void {
+  for (const answers of pendingAnswers) {
+    pendingAnswers.delete(answers);
     answers().then(reply, (error: unknown) => {
-      logger.warn({ err: error }, 'the answers to a batch that was folded late could not be made');
+      logger.warn({ err: error }, 'the replies to a batch of an earlier session could not be made');
     });
   }
 }

@@ -1,17 +1,17 @@
-// Claims a partition of the output: afterwards nobody else can write it. See owners.ts for how the log tells.
+// Claims a partition of the output, so that no other process can write to it. owners.ts describes the records.
 import { internals } from '../event-log.js';
-import { inputsRead } from '../input-positions.js';
+import { inputsReadRecord } from '../input-positions.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
-import { readUntil, type Fetched } from '../kafka/partition-reader.js';
+import { readUntil, type FetchResult } from '../kafka/partition-reader.js';
 import { ownerHeader, OwnerReader, takenHeader, withdrawnHeader } from '../owners.js';
-import { OpenAnew } from '../session.js';
+import { ReopenSession } from '../session.js';
 import type { JointProducer, JointProducers } from './joint-producer.js';
 import type { PartitionContext } from './partition-context.js';
 
-/** Milliseconds for which an owner that lives may finish the batch in hand, and release the partition. */
+/** Time that the previous owner has to finish its current batch and release the partition. */
 const releaseMs = 2_000;
-/** Offsets that are looked at first; each further look is that many times as long. */
-const firstLook = 100n;
+/** Offsets read before the claim; each further search reads a window larger by the factor `growth`. */
+const firstWindow = 100n;
 const growth = 8n;
 const maxBytes = 2 * 1024 * 1024;
 
@@ -22,11 +22,12 @@ interface Claim {
 }
 
 /**
- * A partition that this process' producer owns already is not claimed again: another owner would have fenced the producer.
- * @returns the offset of what the owner wrote last. Whoever has read the output up to it has read all that was committed: no
- * end that a leader tells says as much, for one that was elected just now may not know yet what its predecessor has
- * acknowledged
- * @throws OpenAnew where somebody else has claimed the partition meanwhile
+ * A partition that this process' producer owns already is not claimed again: another owner would have fenced the
+ * producer.
+ * @returns the offset of the owner's last record. Reading the output up to it reads every committed record; the high
+ * watermark does not guarantee that, because a leader that was just elected may not know its predecessor's last
+ * acknowledged records
+ * @throws ReopenSession when another process has claimed the partition meanwhile
  */
 export async function claimPartition(context: PartitionContext, claim: Claim): Promise<bigint> {
   const { owned } = context;
@@ -37,7 +38,7 @@ export async function claimPartition(context: PartitionContext, claim: Claim): P
   return offset;
 }
 
-/** @returns the offset of the record by which the partition is taken */
+/** @returns the offset of the last record of the takeover */
 async function takeOver(context: PartitionContext, claim: Claim): Promise<bigint> {
   const { connection, producer, producers } = claim;
   const fenced = new Set<string>();
@@ -57,7 +58,7 @@ async function takeOver(context: PartitionContext, claim: Claim): Promise<bigint
     if (hasRival()) break;
     const gone = others();
     if (gone.length > 0)
-      context.logger.info({ owners: gone }, 'the partition is taken from owners that have not released it');
+      context.logger.info({ owners: gone }, 'fencing owners that have not released the partition');
     for (const id of gone) {
       await producers.fence(id);
       fenced.add(id);
@@ -67,7 +68,7 @@ async function takeOver(context: PartitionContext, claim: Claim): Promise<bigint
   }
   if (!hasRival()) return end;
   await writeRecord(context, producer, { [withdrawnHeader]: 'true' });
-  throw new OpenAnew('another process has claimed the partition meanwhile', true);
+  throw new ReopenSession('another process has claimed the partition meanwhile', true);
 }
 
 async function writeRecord(
@@ -76,7 +77,7 @@ async function writeRecord(
   headers: Record<string, string>,
 ): Promise<bigint> {
   const place = { topic: options.output, partition };
-  const { topic, message } = inputsRead(log, place, { [ownerHeader]: producer.id, ...headers });
+  const { topic, message } = inputsReadRecord(log, place, { [ownerHeader]: producer.id, ...headers });
   const [offset] = await producer.commit({
     batches: [{ topic, partition, messages: [message] }],
     offsets: [],
@@ -90,7 +91,7 @@ interface OwnersRead {
   nextOffset: bigint;
 }
 
-/** Reads on until the end is seen, or for this long. */
+/** Reads on until `isEnd`, for at most `forMs`. */
 async function readOn(
   context: PartitionContext,
   connection: KafkaConnection,
@@ -99,7 +100,7 @@ async function readOn(
   isEnd: () => boolean,
 ): Promise<void> {
   const giveUpAt = performance.now() + forMs;
-  const isEndOrLate = (fetched: Fetched) => {
+  const isEndOrLate = (fetched: FetchResult) => {
     owners.reader.take(fetched);
     owners.nextOffset = fetched.nextOffset;
     return isEnd() || performance.now() >= giveUpAt;
@@ -108,7 +109,7 @@ async function readOn(
   while ((await reading.next()).done !== true);
 }
 
-/** Reads back from the claim as far as it takes to be sure of all owners. */
+/** Reads backwards from the claim until all earlier owners are known. */
 async function readOwners(
   context: PartitionContext,
   connection: KafkaConnection,
@@ -116,8 +117,8 @@ async function readOwners(
 ): Promise<OwnersRead> {
   const topic = context.log[internals].wire(context.options.output);
   const earliest = await connection.offset(topic, context.partition, 'earliest');
-  const isEnd = ({ nextOffset }: Fetched) => nextOffset > claimedAt;
-  for (let length = firstLook; ; length *= growth) {
+  const isEnd = ({ nextOffset }: FetchResult) => nextOffset > claimedAt;
+  for (let length = firstWindow; ; length *= growth) {
     const from = claimedAt - length > earliest ? claimedAt - length : earliest;
     const reader = new OwnerReader();
     let nextOffset = from;
@@ -129,16 +130,16 @@ async function readOwners(
   }
 }
 
-/** Reads the output with what is not committed: an owner may be in the middle of a transaction. */
+/** Reads the output with uncommitted records: an owner may be in the middle of a transaction. */
 function readOutput(
-  { log, options, partition, signal, touchOfLog }: PartitionContext,
+  { log, options, partition, signal, touchByBroker }: PartitionContext,
   connection: KafkaConnection,
   from: bigint,
-  isEnd: (fetched: Fetched) => boolean,
-): AsyncGenerator<Fetched, void> {
+  isEnd: (fetched: FetchResult) => boolean,
+): AsyncGenerator<FetchResult, void> {
   const source = { topic: log[internals].wire(options.output), partition, from };
-  const isEndOrTouched = (fetched: Fetched) => {
-    touchOfLog();
+  const isEndOrTouched = (fetched: FetchResult) => {
+    touchByBroker();
     return isEnd(fetched);
   };
   return readUntil(connection, source, isEndOrTouched, {

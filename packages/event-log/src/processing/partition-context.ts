@@ -1,4 +1,4 @@
-// What everything that works on one partition of a processor is given.
+// The dependencies of all work on one partition of a processor.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { DecisionLimits } from '../decision-limits.js';
@@ -12,21 +12,21 @@ import type { FailedRecords } from './failed-records.js';
 import type { InputSegment } from './input-batch.js';
 import type { JointProducers } from './joint-producer.js';
 
-/** What is remembered of a partition from one session to the next. */
+/** The memory of a partition that outlives its sessions. */
 export interface PartitionMemory {
   failed: FailedRecords;
   limits: DecisionLimits;
-  /** The next offset of each input after the last commit that the brokers answered. */
+  /** The input positions after the last acknowledged commit. */
   committed: Map<TopicName, bigint>;
-  /** Of committed batches whose fold has failed: sent once the next session has folded the events. */
-  unsent: Set<PendingAnswers>;
-  /** The producer that owns the partition, and the offset of what it wrote last to the output's partition. */
+  /** Answers to committed batches whose fold has failed: sent once the next session has folded the events. */
+  pendingAnswers: Set<PendingAnswers>;
+  /** The producer that owns the partition, and the offset of its last record in the output's partition. */
   owned: { by?: { id: string; offset: bigint } };
-  /** The command by which an operator has the read model folded anew: the next session obeys it while it is opened. */
-  rebuild: { asked?: InputSegment | undefined };
+  /** An operator's rebuild command, which the next session executes while it is opened. */
+  rebuild: { command?: InputSegment | undefined };
 }
 
-/** Makes the answers to a batch, once its events are folded. */
+/** Makes the answers to a batch after its events are folded. */
 export type PendingAnswers = () => Promise<Answer[]>;
 
 export interface PartitionContext extends PartitionMemory {
@@ -34,23 +34,23 @@ export interface PartitionContext extends PartitionMemory {
   options: ProcessorOptions;
   partition: number;
   groupId: string;
-  /** Its lines name the partition. */
+  /** A logger whose lines name the partition. */
   logger: Logger;
   metrics: ProcessingMetrics;
   producers: JointProducers;
   reply: (answers: readonly Answer[]) => void;
-  /** Aborted when the partition is to be left. */
+  /** Aborted when the process gives up the partition. */
   signal: AbortSignal;
   touch: Touch;
-  /** To be called where only the brokers have answered. */
-  touchOfLog: Touch;
+  /** Called when only the brokers have answered. */
+  touchByBroker: Touch;
   lease: OwnSessionLease;
 }
 
-/** The fractional parts of its multiples lie evenly apart, however many there are. */
+/** The fractional parts of its multiples are evenly spread, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
 
-/** From 0 to 1: spreads what each partition of a process does now and then, so that they do not all do it at once. */
+/** A phase from 0 to 1 that spreads the periodic work of a process' partitions over time. */
 export function phaseOf(partition: number): number {
   return (partition * goldenRatio) % 1;
 }

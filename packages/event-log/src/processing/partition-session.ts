@@ -1,12 +1,12 @@
-// One session of a processor on one partition: it decides on what the inputs bring, commits, folds, replies and stores,
-// until something fails. Then the session is thrown away whole, and the next one is opened.
+// One session of a processor on one partition: it decides on the input records, commits, folds, replies and stores,
+// until an error ends it. Then the session is discarded, and the next one is opened.
 import type { TopicName } from '@lead-scoring/contracts';
 import { DecodedRecord } from '../codec.js';
 import { internals } from '../event-log.js';
-import { inputsRead } from '../input-positions.js';
+import { inputsReadRecord } from '../input-positions.js';
 import { timed } from '../metrics.js';
 import type { EncodedDeclared } from '../outgoing.js';
-import { isOfEvents, OpenAnew, type InputArrival, type Session } from '../session.js';
+import { isEventTopic, ReopenSession, type InputArrival, type Session } from '../session.js';
 import {
   toBatches,
   transactionTimeoutMs,
@@ -16,7 +16,7 @@ import { releasedHeader } from '../owners.js';
 import type { OutgoingRecord } from '../records.js';
 import { originOf, withinSpan } from '../tracing.js';
 import { divide, isRebuild } from './batch-division.js';
-import { decide, isToBeSplit, repliesOf, withOutcome, type DecidedBatch } from './decided-batch.js';
+import { decide, mustBeSplit, repliesOf, withOutcome, type DecidedBatch } from './decided-batch.js';
 import {
   nextOffsetOf,
   partsOf,
@@ -33,15 +33,17 @@ import type { PositionBook } from './position-book.js';
 import { receive, type ReceivedBatch } from './received-batch.js';
 import type { StateStorage } from './state-storage.js';
 
-/** A record batch above the topic's limit is refused; the limit is 8 MiB, and 16 MiB for dead letters. */
+/** Maximum size of a record batch; the topics' limit is 8 MiB, and 16 MiB for dead letters. */
 const maxBatchBytes = 6 * 1024 * 1024;
-/** The part of a transaction's time that a decision may take; the rest is for what is written. */
+/** The fraction of the transaction timeout that a decision may take; the rest is for writing. */
 const decisionPart = 2 / 3;
 export const defaultRecordsPerBatch = 1_000;
 
-/** Somebody waits for what comes of a command. */
+/** Commands come first, because callers wait for their replies. */
 function commandsFirst(arrivals: readonly InputArrival[]): InputArrival[] {
-  return [...arrivals].sort((one, other) => Number(isOfEvents(one.topic)) - Number(isOfEvents(other.topic)));
+  return [...arrivals].sort(
+    (one, other) => Number(isEventTopic(one.topic)) - Number(isEventTopic(other.topic)),
+  );
 }
 
 export interface SessionParts {
@@ -54,7 +56,7 @@ export interface SessionParts {
 export class PartitionSession implements Session {
   readonly positions;
   readonly #transactionMs: number;
-  /** What is committed now is committed with what the process' other partitions have decided. */
+  /** True during a round: commits join the transaction of the other partitions. */
   #isInRound = false;
 
   constructor(
@@ -78,7 +80,7 @@ export class PartitionSession implements Session {
     for (const batch of together.flatMap((one) => divide(one, rules))) {
       if (signal.aborted) break;
       const started = performance.now();
-      await this.#leaveToRebuild(batch);
+      await this.#reopenToRebuild(batch);
       await this.#decideInParts(batch);
       const seconds = (performance.now() - started) / 1_000;
       for (const { topic, records } of batch) metrics.batch(topic, { records: records.length, seconds });
@@ -86,20 +88,20 @@ export class PartitionSession implements Session {
     this.#isInRound = false;
   }
 
-  /** What comes after a silence does not wait until all is stored. */
+  /** Does not wait for the store, so that the next batch can begin at once. */
   async settle(isLast: boolean): Promise<void> {
     const { storage, book } = this.parts;
     if (isLast) return storage.storeRest(true);
     this.#isInRound = true;
     await storage.storeRest(false);
-    const { isNoting, isWithOffsets } = book.untold();
-    if (isWithOffsets) await this.#tell(isNoting ? book.statement(book.positions) : undefined);
+    const { isStating, isWithOffsets } = book.dueWhileIdle();
+    if (isWithOffsets) await this.#commitPositions(isStating ? book.statement(book.positions) : undefined);
     this.#isInRound = false;
   }
 
   async release(): Promise<void> {
     const { book } = this.parts;
-    await this.#tell({ ...book.statement(book.positions), [releasedHeader]: 'true' });
+    await this.#commitPositions({ ...book.statement(book.positions), [releasedHeader]: 'true' });
   }
 
   async close(): Promise<void> {
@@ -107,24 +109,24 @@ export class PartitionSession implements Session {
     await this.parts.state.close();
   }
 
-  /** An operator's command to fold the read model anew ends the session: the next one obeys it while it is opened. */
-  async #leaveToRebuild([segment]: InputBatch): Promise<void> {
+  /** A rebuild command ends the session: the next session executes it while it is opened. */
+  async #reopenToRebuild([segment]: InputBatch): Promise<void> {
     const { log, options, partition, rebuild } = this.context;
     if (!segment || !isRebuild(segment, options.name)) return;
     const { codec } = log[internals];
     await codec.loadSchemas(segment.records);
     const [record] = segment.records;
-    // Parked, as every other command that cannot be read.
+    // An unreadable command is parked like any other.
     if (!record || 'problem' in codec.decode(segment.topic, partition, record)) return;
-    rebuild.asked = segment;
-    throw new OpenAnew('the read model is to be folded anew');
+    rebuild.command = segment;
+    throw new ReopenSession('a rebuild of the read model was requested');
   }
 
   async #decideInParts(batch: InputBatch): Promise<void> {
     try {
       await this.#decideOne(batch);
     } catch (error) {
-      if (!isToBeSplit(error, batch)) throw error;
+      if (!mustBeSplit(error, batch)) throw error;
       for (const part of partsOf(batch)) {
         if (this.context.signal.aborted) return;
         await this.#decideInParts(part);
@@ -134,36 +136,39 @@ export class PartitionSession implements Session {
 
   async #decideOne(batch: InputBatch): Promise<void> {
     const { limits, partition, metrics, touch } = this.context;
-    const isLate = batch.some((segment) => limits.isSlowAlone(segment.input, nextOffsetOf(segment)));
+    const isLate = batch.some((segment) => limits.isSlowRecord(segment.input, nextOffsetOf(segment)));
     await this.#begin(isLate);
     const begunAt = performance.now();
-    // What was received is let go once it is decided: committing and folding take most of a batch's time, and a collector
-    // that finds a whole batch alive copies all of it.
+    // The received batch is dropped after the decision: commit and fold take most of a batch's time, and the garbage
+    // collector would copy a live batch.
     let received: ReceivedBatch | undefined = await receive(this.context, batch);
     const origin = originOf(received.records);
     const within = { 'messaging.destination.partition.id': partition };
     await withinSpan(`process ${topicsIn(batch).join(', ')}`, origin, within, async () => {
-      if (!received) throw new Error('a batch is decided once');
+      if (!received) throw new Error('the received batch was already dropped');
       const decided = await decide(this.context, this.parts.state.current, this.parts.book, batch, received);
       received = undefined;
       metrics.stage('decide', (performance.now() - begunAt) / 1_000);
       touch();
-      if (!isLate) this.#refuseIfLate(batch, performance.now() - begunAt);
+      if (!isLate) this.#discardIfLate(batch, performance.now() - begunAt);
       await this.#conclude(await withOutcome(this.context, decided));
     });
   }
 
-  /** Begins the transaction ahead, to overlap with deciding. Where nothing is decided the next batch finds it open. */
+  /**
+   * Begins the transaction early, so that it overlaps with the decision. It stays open for the next batch when nothing
+   * is decided.
+   */
   async #begin(isLate: boolean): Promise<void> {
     const { producer, book } = this.parts;
-    // A transaction that a batch before has left open would be ended by the brokers while this batch is decided.
+    // The brokers would abort a transaction that an earlier batch has left open during this decision.
     if (isLate) await producer.endOpen();
     else producer.begin({ partitions: [this.#outputOnWire()], offsets: book.isCommitDue() });
   }
 
-  /** Commits what was decided, then folds, replies and stores it. */
+  /** Commits the decision, then folds, replies and stores. */
   async #conclude(decided: DecidedBatch): Promise<void> {
-    const { lease, metrics, touch, failed, reply, unsent } = this.context;
+    const { lease, metrics, touch, failed, reply, pendingAnswers } = this.context;
     const { book, state, storage } = this.parts;
     const { batch, decision, events, parked } = decided;
     await lease.confirmed();
@@ -178,7 +183,7 @@ export class PartitionSession implements Session {
         ...answersToParked(parked, replies),
       ];
     };
-    unsent.add(answers);
+    pendingAnswers.add(answers);
     if (events.length > 0) {
       await state.fold(
         decision.events.map((event, at) => this.#folded(event, events[at], offsets[at] ?? -1n)),
@@ -186,26 +191,27 @@ export class PartitionSession implements Session {
       book.foldedUpTo = (offsets[events.length - 1] ?? book.foldedUpTo - 1n) + 1n;
       touch();
     }
-    unsent.delete(answers);
+    pendingAnswers.delete(answers);
     reply(await answers());
-    await storage.storeInTime();
+    await storage.storeIfDue();
   }
 
-  /** Throws away what was decided too late, with the memory that deciding has changed. */
-  #refuseIfLate(batch: InputBatch, tookMs: number): void {
+  /** Discards a decision that took too long, with the memory that it has changed. */
+  #discardIfLate(batch: InputBatch, tookMs: number): void {
     const { failed, limits, logger } = this.context;
     if (tookMs < this.#transactionMs * decisionPart) return;
     const [segment, ...others] = batch;
     if (others.length > 0) failed.decideApart(batch);
-    else if (segment) limits.tookTooLong(segment.input, nextOffsetOf(segment), segment.records.length);
-    const message = `deciding on ${recordsIn(batch)} records took ${Math.round(tookMs)} ms, of a transaction of ${this.#transactionMs} ms`;
+    else if (segment) limits.recordSlowDecision(segment.input, nextOffsetOf(segment), segment.records.length);
+    const message = `the decision on ${recordsIn(batch)} records took ${Math.round(tookMs)} ms; the transaction timeout is ${this.#transactionMs} ms`;
     logger.warn({ topics: topicsIn(batch), records: recordsIn(batch) }, message);
-    throw new OpenAnew(message, true);
+    throw new ReopenSession(message, true);
   }
 
   /**
-   * Appends and commits what was decided on a batch, and says in the same transaction how far the inputs are read.
-   * @returns the offset of each record, the events' first. Where this throws, nobody knows what was done: the session ends.
+   * Commits the decision on a batch with a statement of the input positions.
+   * @returns the offset of each record, the events' first
+   * @throws any error with an unknown outcome: the session ends
    */
   async #commit(decided: Omit<DecidedBatch, 'decision' | 'parked'>): Promise<bigint[]> {
     const { committed, log, options, partition } = this.context;
@@ -214,8 +220,8 @@ export class PartitionSession implements Session {
     const plan = book.plan(decided);
     const next = book.after(batch);
     const place = { topic: options.output, partition };
-    const notes = plan.isNoting ? [inputsRead(log, place, book.statement(next))] : [];
-    const written = toBatches([...events, ...notes, ...commands, ...letters], maxBatchBytes);
+    const statements = plan.isStating ? [inputsReadRecord(log, place, book.statement(next))] : [];
+    const written = toBatches([...events, ...statements, ...commands, ...letters], maxBatchBytes);
     let first: bigint[] = [];
     if (!plan.isEmpty) {
       first = await this.#commitTogether({
@@ -229,8 +235,8 @@ export class PartitionSession implements Session {
     written.forEach(({ indexes }, at) => {
       indexes.forEach((index, behind) => (offsets[index] = (first[at] ?? -1n) + BigInt(behind)));
     });
-    const [note] = plan.isNoting ? offsets : [];
-    if (note !== undefined) book.noted(note);
+    const [statementOffset] = plan.isStating ? offsets : [];
+    if (statementOffset !== undefined) book.stated(statementOffset);
     return offsets;
   }
 
@@ -246,23 +252,20 @@ export class PartitionSession implements Session {
     return first;
   }
 
-  /** Tells the group how far the inputs are read, and the output where there is a statement. */
-  async #tell(statement: Record<string, string> | undefined): Promise<void> {
+  /** Commits the input positions as group offsets, and in the output when there is a statement. */
+  async #commitPositions(statement: Record<string, string> | undefined): Promise<void> {
     const { log, options, partition } = this.context;
     const { book } = this.parts;
     const place = { topic: options.output, partition };
-    const notes = statement ? [inputsRead(log, place, statement)] : [];
-    const batches = toBatches(notes, maxBatchBytes).map(({ batch }) => batch);
+    const statements = statement ? [inputsReadRecord(log, place, statement)] : [];
+    const batches = toBatches(statements, maxBatchBytes).map(({ batch }) => batch);
     const offsets = this.#groupOffsets(book.positions);
     const [offset] = await this.#commitTogether({ batches, offsets });
-    if (offset !== undefined) book.noted(offset);
+    if (offset !== undefined) book.stated(offset);
     book.offsetsCommitted(true);
   }
 
-  /**
-   * Obeys a command to fold the read model anew, after the state was: commits that the command is done, and stores and
-   * answers.
-   */
+  /** Completes a rebuild command after the fold: commits its consumption, stores the state and answers the caller. */
   async rebuilt(segment: InputSegment): Promise<void> {
     const { log, partition, reply } = this.context;
     const letters = outcomeMarkers(this.context, segment, { outcome: 'effect' });
@@ -274,7 +277,7 @@ export class PartitionSession implements Session {
   }
 
   #folded(event: OutgoingRecord, encoded: EncodedDeclared | undefined, offset: bigint): DecodedRecord {
-    if (!encoded) throw new Error('an event is folded that was not written');
+    if (!encoded) throw new Error('an event without an encoded record cannot be folded');
     const { value, headers, timestamp } = encoded.message;
     const { declaration, key, payload } = event;
     const { options, partition } = this.context;

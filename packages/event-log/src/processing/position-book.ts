@@ -1,28 +1,37 @@
-// How far a partition has read its inputs, and when the output and the consumer group are told: pure but for the clock.
+// The input positions of a partition, and when they are stated in the output and committed as group offsets. Pure but
+// for the clock.
 import type { TopicName } from '@lead-scoring/contracts';
-import { committedOffsets, formatInputPositions, isOfItsOwner, positionsHeader } from '../input-positions.js';
+import {
+  committedOffsets,
+  formatInputPositions,
+  isPositionStatement,
+  positionsHeader,
+} from '../input-positions.js';
 import { ownerHeader } from '../owners.js';
 import type { InputPositions } from '../opening-positions.js';
-import { isOfEvents } from '../session.js';
+import { isEventTopic } from '../session.js';
 import type { Checkpoint } from '../processor-options.js';
 import { nextOffsetOf, type InputBatch } from './input-batch.js';
 
 /** Maximum age of the committed group offsets, which lag monitors read, under load. */
 const commitOffsetsEveryMs = 5_000;
-/** While events come and nothing follows from them, the output is told of it at most this often: it is kept for ever. */
-const noteNothingEveryMs = 60_000;
+/**
+ * Minimum interval between position statements while event batches cause no records: a statement stays in the output
+ * for ever.
+ */
+const stateIdlePositionsEveryMs = 60_000;
 
-/** What a batch's transaction has besides the batch's own records. */
+/** The contents of a batch's transaction besides the batch's own records. */
 export interface TransactionPlan {
-  /** The group's offsets are committed with it. */
+  /** The transaction commits the group's offsets. */
   isWithOffsets: boolean;
-  /** A record says how far the inputs are read, because no event does. */
-  isNoting: boolean;
-  /** There is nothing to write: no transaction is needed. */
+  /** A record InputsRead states the positions, because there is no event to carry them. */
+  isStating: boolean;
+  /** The batch needs no transaction. */
   isEmpty: boolean;
 }
 
-/** A batch and what is written because of it. */
+/** A batch with the records that it causes. */
 interface BatchRecords {
   batch: InputBatch;
   events: readonly unknown[];
@@ -33,28 +42,28 @@ interface BatchRecords {
 export class PositionBook {
   /** The next offset of each input. */
   readonly positions: Map<TopicName, bigint>;
-  /** The output's next offset that is not folded yet. */
+  /** The next offset of the output to fold. */
   foldedUpTo = 0n;
-  /** Whether the group's offsets, and the output's records, say what `positions` says. */
+  /** Whether the group's offsets, and the output's last statement, equal `positions`. */
   #isCommitted: boolean;
-  #isNoted: boolean;
-  #noteAt: number;
-  /** The session's first transaction commits the group's offsets. */
+  #isStated: boolean;
+  #stateAt: number;
+  /** The first transaction of a session commits the group's offsets. */
   #commitAt = -Infinity;
 
   constructor(
-    { positions, isCommitted, isNoted }: Pick<InputPositions, 'positions' | 'isCommitted' | 'isNoted'>,
+    { positions, isCommitted, isStated }: Pick<InputPositions, 'positions' | 'isCommitted' | 'isStated'>,
     private readonly owner: string,
     private readonly phase: number,
     private readonly now = () => performance.now(),
   ) {
     this.positions = positions;
     this.#isCommitted = isCommitted;
-    this.#isNoted = isNoted;
-    this.#noteAt = now() + noteNothingEveryMs;
+    this.#isStated = isStated;
+    this.#stateAt = now() + stateIdlePositionsEveryMs;
   }
 
-  /** The next offset of each input once a batch is decided. */
+  /** The input positions after a batch. */
   after(batch: InputBatch): Map<TopicName, bigint> {
     const next = new Map(this.positions);
     for (const segment of batch) next.set(segment.input, nextOffsetOf(segment));
@@ -66,20 +75,22 @@ export class PositionBook {
   }
 
   plan({ batch, events, commands, letters }: BatchRecords): TransactionPlan {
-    // What came of events and is nothing may be decided again after a crash; a command was answered.
-    const isNothing =
-      events.length + commands.length + letters.length === 0 && batch.every(({ input }) => isOfEvents(input));
-    if (isNothing && batch.some(({ records }) => !records.every(isOfItsOwner))) this.#isNoted = false;
+    // A batch of events that causes no records may be decided again after a crash; a command was answered and may not.
+    const causesNothing =
+      events.length + commands.length + letters.length === 0 &&
+      batch.every(({ input }) => isEventTopic(input));
+    if (causesNothing && batch.some(({ records }) => !records.every(isPositionStatement)))
+      this.#isStated = false;
     const isWithOffsets = this.isCommitDue();
-    const isNoting = events.length === 0 && (!isNothing || (isWithOffsets && this.#isNoteDue()));
-    return { isWithOffsets, isNoting, isEmpty: isNothing && !isWithOffsets };
+    const isStating = events.length === 0 && (!causesNothing || (isWithOffsets && this.#isStatementDue()));
+    return { isWithOffsets, isStating, isEmpty: causesNothing && !isWithOffsets };
   }
 
-  /** A batch's transaction is committed, or needs none. */
+  /** Records that a batch's transaction is committed, or that it needs none. */
   committed(batch: InputBatch, { isWithOffsets }: TransactionPlan, eventCount: number): void {
     this.offsetsCommitted(isWithOffsets);
     for (const segment of batch) this.positions.set(segment.input, nextOffsetOf(segment));
-    if (eventCount > 0) this.#isNoted = true;
+    if (eventCount > 0) this.#isStated = true;
   }
 
   offsetsCommitted(areCommitted: boolean): void {
@@ -89,29 +100,29 @@ export class PositionBook {
     this.#commitAt = this.now() + commitOffsetsEveryMs * (isFirst ? 1 - this.phase : 1);
   }
 
-  /** The output says how far the inputs are read, in a record at this offset that services do not fold. */
-  noted(offset: bigint): void {
-    this.#isNoted = true;
-    this.#noteAt = this.now() + noteNothingEveryMs;
+  /** Records that the output states the positions in a record InputsRead at this offset, which services do not fold. */
+  stated(offset: bigint): void {
+    this.#isStated = true;
+    this.#stateAt = this.now() + stateIdlePositionsEveryMs;
     this.foldedUpTo = offset + 1n;
   }
 
-  /** What is to be told while nothing comes. */
-  untold(): { isNoting: boolean; isWithOffsets: boolean } {
-    const isNoting = this.#isNoteDue();
-    return { isNoting, isWithOffsets: isNoting || !this.#isCommitted };
+  /** What to commit while the inputs are idle. */
+  dueWhileIdle(): { isStating: boolean; isWithOffsets: boolean } {
+    const isStating = this.#isStatementDue();
+    return { isStating, isWithOffsets: isStating || !this.#isCommitted };
   }
 
-  #isNoteDue(): boolean {
-    return !this.#isNoted && this.now() >= this.#noteAt;
+  #isStatementDue(): boolean {
+    return !this.#isStated && this.now() >= this.#stateAt;
   }
 
-  /** The headers of a record that says how far the inputs are read, and who says so. */
+  /** The headers of a position statement: the positions and the owner. */
   statement(next: ReadonlyMap<TopicName, bigint>): Record<string, string> {
     return { [positionsHeader]: formatInputPositions(next), [ownerHeader]: this.owner };
   }
 
-  /** The group's offsets as they are committed. */
+  /** The group offsets to commit. */
   groupOffsets(next: ReadonlyMap<TopicName, bigint>, wire: (topic: TopicName) => string, partition: number) {
     const wired = [...next].map(([topic, position]) => [wire(topic), position] as const);
     return committedOffsets(wired, partition, this.foldedUpTo);

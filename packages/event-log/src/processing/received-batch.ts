@@ -1,9 +1,9 @@
-// A batch decoded: the records that the service takes, and those that it cannot take.
+// A decoded batch: the records that the service takes, and the parked ones.
 import { internals } from '../event-log.js';
-import { isOfItsOwner } from '../input-positions.js';
+import { isPositionStatement } from '../input-positions.js';
 import { useOf } from '../inputs.js';
 import type { RawRecord } from '../kafka/record-batch.js';
-import { isOfEvents } from '../session.js';
+import { isEventTopic } from '../session.js';
 import type { IncomingRecord } from '../records.js';
 import type { InputBatch, InputSegment } from './input-batch.js';
 import { park, type ParkedRecord } from './parked-records.js';
@@ -12,19 +12,19 @@ import type { PartitionContext } from './partition-context.js';
 export interface ReceivedBatch {
   /** The records that the service decides on. */
   records: IncomingRecord[];
-  /** The same records as they came. */
+  /** The same records before decoding. */
   raw: { segment: InputSegment; record: RawRecord }[];
   parked: ParkedRecord[];
 }
 
-/** Decodes a batch. A record that cannot be read, or that made deciding fail on every try, is parked. */
+/** Decodes a batch. A record that cannot be decoded, or that made the decision fail on every attempt, is parked. */
 export async function receive(context: PartitionContext, batch: InputBatch): Promise<ReceivedBatch> {
   await context.log[internals].codec.loadSchemas(batch.flatMap(({ records }) => records));
   const received: ReceivedBatch = { records: [], raw: [], parked: [] };
   for (const segment of batch) {
-    const isOfOthers = isOfEvents(segment.topic);
+    const isEventInput = isEventTopic(segment.topic);
     for (const record of segment.records)
-      if (!(isOfOthers && isOfItsOwner(record))) receiveOne(context, segment, record, received);
+      if (!(isEventInput && isPositionStatement(record))) receiveOne(context, segment, record, received);
   }
   return received;
 }
@@ -49,7 +49,7 @@ function receiveOne(
   const use = useOf(options.inputs, topic, decoded.type);
   if (use === 'ignored') return;
   if (use === undefined) {
-    const reason = `the ${options.name} service takes no ${decoded.type} of ${topic}`;
+    const reason = `the ${options.name} service does not take ${decoded.type} of ${topic}`;
     received.parked.push(park(context, segment, record, reason));
     return;
   }

@@ -1,25 +1,26 @@
-// When a partition's state is stored: beside the batches, one at a time, and no more often than asked for.
+// Stores a partition's state concurrently with the batches (write-behind), one store at a time, at most once per
+// interval.
 import { timed, type ProcessingMetrics } from '../metrics.js';
 import type { Checkpoint } from '../processor-options.js';
 
-const atOnce = AbortSignal.abort();
+const alreadyAwaited = AbortSignal.abort();
 
 export interface StorageOptions {
   metrics: ProcessingMetrics;
-  /** Milliseconds between two beginnings of storing while batches follow each other. */
+  /** Minimum interval between the beginnings of two stores while batches follow each other, in milliseconds. */
   everyMs: number;
   write: (checkpoint: Checkpoint, awaited: AbortSignal) => Promise<void>;
-  /** What is folded as of now. */
+  /** The checkpoint of the folded state. */
   checkpoint: () => Checkpoint;
 }
 
 export class StateStorage {
   #storedAt = performance.now();
   #isStored = true;
-  /** The storing that is under way, or how the last one ended. */
+  /** The running store, or the outcome of the last one. */
   #storing: Promise<void> = Promise.resolve();
   #isStoring = false;
-  /** Aborted when somebody waits for the end of what is under way. */
+  /** Aborted when a caller waits for the running store. */
   #awaited = new AbortController();
 
   constructor(private readonly options: StorageOptions) {}
@@ -28,31 +29,31 @@ export class StateStorage {
     return performance.now() - this.#storedAt >= this.options.everyMs;
   }
 
-  /** Spreads the partitions of a process: the first storing comes by this part of the interval earlier. */
+  /** Spreads the stores of a process' partitions: the first store comes earlier by this fraction of the interval. */
   advance(phase: number): void {
     this.#storedAt -= this.options.everyMs * phase;
   }
 
-  /** Stores as of a checkpoint that a catch-up has reached. */
+  /** Stores at a checkpoint that a catch-up has reached. */
   async storeAt(checkpoint: Checkpoint): Promise<void> {
-    await this.options.write(checkpoint, atOnce);
+    await this.options.write(checkpoint, alreadyAwaited);
     this.#storedAt = performance.now();
   }
 
-  /** Stores what is folded as of now, and waits for it. */
+  /** Stores the folded state and waits for it. */
   storeNow(): Promise<void> {
-    return this.#store(atOnce);
+    return this.#store(alreadyAwaited);
   }
 
-  /** Stores beside the next batches where it is time, after what is under way: a failure is that of a later batch. */
-  async storeInTime(): Promise<void> {
+  /** Starts a store when the interval is over, after the running one; a failure surfaces in a later batch. */
+  async storeIfDue(): Promise<void> {
     this.#isStored = false;
     if (!this.isDue()) return;
     await this.untilStored();
-    this.storeBeside();
+    this.startStore();
   }
 
-  storeBeside(): void {
+  startStore(): void {
     this.#isStoring = true;
     this.#awaited = new AbortController();
     this.#storing = this.#store(this.#awaited.signal).finally(() => {
@@ -61,13 +62,13 @@ export class StateStorage {
     this.#storing.catch(() => undefined);
   }
 
-  /** Resolves once what is under way is stored. @throws the error of storing */
+  /** Waits for the running store. @throws its error */
   untilStored(): Promise<void> {
     this.#awaited.abort();
     return this.#storing;
   }
 
-  /** Stores what is not stored yet: at the end it is waited for, and between two batches it is not. */
+  /** Stores the remaining state; waits for it only at the end of the session. */
   async storeRest(isLast: boolean): Promise<void> {
     if (!isLast) {
       this.#awaited.abort();
@@ -76,7 +77,7 @@ export class StateStorage {
     await this.untilStored();
     if (this.#isStored) return;
     if (isLast) await this.storeNow();
-    else this.storeBeside();
+    else this.startStore();
   }
 
   async #store(awaited: AbortSignal): Promise<void> {

@@ -1,9 +1,9 @@
-// For this package's own tests: a log whose brokers answer as the test wants it.
+// For this package's tests: a log whose brokers' answers a test can replace.
 import { internals, type EventLog } from '../event-log.js';
 import type { Broker } from '../kafka/broker.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
 
-/** The same log, except that its brokers' answers go through `answer`. */
+/** The same log with every broker request passed through `answer`. */
 export function disturbed(
   log: EventLog,
   answer: (request: string, run: () => Promise<unknown>, sent: unknown) => Promise<unknown>,

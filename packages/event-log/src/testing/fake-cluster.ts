@@ -1,5 +1,5 @@
-// For this package's own tests: brokers in memory that keep Kafka's rules of leaders, sequence numbers and epochs, and
-// can be told to fail as real ones do.
+// For this package's tests: in-memory brokers that follow Kafka's rules for leaders, sequence numbers and epochs, and
+// fail on demand.
 import kafkajs from 'kafkajs';
 import type { Broker } from '../kafka/broker.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
@@ -11,20 +11,20 @@ type Request =
 
 export interface FakeCluster {
   connect(): KafkaConnection;
-  /** Values on a partition, in order. */
+  /** The values of a partition, in order. */
   log(topic: string, partition: number): string[];
-  /** Names of the requests, in order. */
+  /** The names of the requests, in order. */
   requests: string[];
   moveLeader(topic: string, partition: number, broker: number | undefined): void;
-  /** The next requests of this kind are answered with a protocol error and not done. */
+  /** The next requests of this kind are not executed and fail with this protocol error. */
   failNext(request: Request, type: string, times?: number): void;
-  /** The next request of this kind is done, but its answer is lost with the connection. */
+  /** The next request of this kind is executed, but the connection breaks before its answer. */
   cutNext(request: Request): void;
   /** Runs before the next request of this kind that this broker gets. */
   beforeNext(request: Request, broker: number, run: () => void): void;
-  /** Answers to produce requests leave this partition out, once. */
-  hushNext(topic: string, partition: number): void;
-  /** Nothing is answered until the function that is returned is called. */
+  /** The next answer to a produce request omits this partition. */
+  omitNext(topic: string, partition: number): void;
+  /** No request is answered until the returned function is called. */
   hang(): () => void;
   connections: number;
 }
@@ -42,7 +42,7 @@ export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeClu
   const failures = new Map<Request, string[]>();
   const cuts = new Map<Request, number>();
   const before: { request: Request; broker: number; run: () => void }[] = [];
-  const hushed = new Set<string>();
+  const omitted = new Set<string>();
   let producerIds = 0;
   let hanging: Promise<void> | undefined;
   const requests: string[] = [];
@@ -104,7 +104,7 @@ export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeClu
           return {
             topics: answers.map(({ topicName, partitions }) => ({
               topicName,
-              partitions: partitions.filter(({ partition }) => !hushed.delete(`${topicName}/${partition}`)),
+              partitions: partitions.filter(({ partition }) => !omitted.delete(`${topicName}/${partition}`)),
             })),
           };
         }),
@@ -148,7 +148,7 @@ export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeClu
     },
     cutNext: (request) => cuts.set(request, (cuts.get(request) ?? 0) + 1),
     beforeNext: (request, at, run) => before.push({ request, broker: at, run }),
-    hushNext: (topic, partition) => hushed.add(`${topic}/${partition}`),
+    omitNext: (topic, partition) => omitted.add(`${topic}/${partition}`),
     hang() {
       let release: () => void = () => undefined;
       hanging = new Promise((resolve) => (release = resolve));
@@ -159,7 +159,7 @@ export function fakeCluster({ brokers = 1 }: { brokers?: number } = {}): FakeClu
     },
     connect(): KafkaConnection {
       cluster.connections++;
-      // What a client knows of leaders is as of its last look.
+      // A client knows the leaders as of its last refresh.
       let seen = new Map(leaders);
       return {
         open: () => Promise.resolve(),

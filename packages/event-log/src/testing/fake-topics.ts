@@ -1,4 +1,4 @@
-// For this package's own tests: partitions in memory whose brokers answer fetches as Kafka does, and fail as they are told.
+// For this package's tests: in-memory partitions whose brokers answer fetches as Kafka does, and fail on demand.
 import kafkajs from 'kafkajs';
 import type { Broker, FetchedPartition } from '../kafka/broker.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
@@ -7,11 +7,11 @@ import { pause } from '../timing.js';
 
 type FetchRequest = Parameters<Broker['fetch']>[0];
 
-/** Kafka's numbers of the errors that a partition of an answer may have. */
+/** Kafka's error codes of a partition in an answer. */
 export const codes = {
   offsetOutOfRange: 1,
   notLeader: 6,
-  /** One that does not pass. */
+  /** A permanent error. */
   topicAuthorizationFailed: 29,
 } as const;
 
@@ -19,9 +19,9 @@ interface FakePartition {
   leader: number | undefined;
   earliest: number;
   values: string[];
-  /** Answered instead of records, while it is there. */
+  /** The error code answered instead of records, while set. */
   code: number | undefined;
-  /** Why its records cannot be read, where they cannot. */
+  /** Set when the records cannot be decoded: the error. */
   unreadable?: Error;
 }
 
@@ -29,9 +29,9 @@ export interface FakeTopics {
   connection: KafkaConnection;
   partition(topic: string, partition: number): FakePartition;
   append(topic: string, partition: number, value: string): void;
-  /** The next fetches that this broker gets fail with this error, or with a closed connection. */
+  /** The next fetches of this broker fail with this error; default: a closed connection. */
   failNext(broker: number, error?: Error, times?: number): void;
-  /** A fetch is answered this many milliseconds after it is known what with. */
+  /** Milliseconds between reading the records for an answer and sending it. */
   delayMs: number;
   fetches: FetchRequest[];
   isClosed(): boolean;
@@ -39,7 +39,7 @@ export interface FakeTopics {
 
 const bytesOf = (value: string) => Buffer.from(value);
 
-/** What records of a partition a fetch from this offset gets, one batch a record, up to so many bytes. */
+/** The answer to a fetch from this offset, one record per batch, up to `maxBytes`. */
 function answerOf(of: FakePartition, partition: number, offset: number, maxBytes: number): FetchedPartition {
   const end = of.earliest + of.values.length;
   const isOutside = offset < of.earliest || offset > end;
@@ -76,7 +76,7 @@ export function fakeTopics(brokers = 1): FakeTopics {
     }
     return found;
   };
-  const look = (nodeId: number, { topics }: FetchRequest) =>
+  const read = (nodeId: number, { topics }: FetchRequest) =>
     topics.map(({ topic, partitions: asked }) => ({
       topicName: topic,
       partitions: asked.map(({ partition, fetchOffset, maxBytes }) => {
@@ -92,14 +92,14 @@ export function fakeTopics(brokers = 1): FakeTopics {
         topics.fetches.push(request);
         const failure = failures.get(nodeId)?.shift();
         if (failure) throw failure;
-        const isEmpty = (responses: ReturnType<typeof look>) =>
+        const isEmpty = (responses: ReturnType<typeof read>) =>
           responses.every((one) =>
             one.partitions.every((of) => of.errorCode === 0 && of.batches.length === 0),
           );
-        let responses = look(nodeId, request);
+        let responses = read(nodeId, request);
         if (isEmpty(responses)) {
           await pause(request.maxWaitTime, arrived.signal);
-          responses = look(nodeId, request);
+          responses = read(nodeId, request);
         }
         if (topics.delayMs > 0) await pause(topics.delayMs);
         if (isClosed) throw new kafkajs.KafkaJSConnectionError('Closed connection');

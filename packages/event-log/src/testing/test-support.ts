@@ -1,4 +1,4 @@
-// For this package's own tests: a log in a namespace of its own, and a service whose state is in memory.
+// For this package's tests: a log in its own namespace, and a service whose state is in memory.
 import { randomUUID } from 'node:crypto';
 import { records as declarations, topics, type TopicName } from '@lead-scoring/contracts';
 import { pino } from 'pino';
@@ -30,7 +30,7 @@ function required(name: string): string {
   return value;
 }
 
-/** A log in a namespace of its own; not prepared yet. */
+/** A log in its own namespace; not prepared yet. */
 export function testLog(options: Partial<EventLogConfig> = {}): EventLog {
   return createEventLog(
     {
@@ -45,7 +45,7 @@ export function testLog(options: Partial<EventLogConfig> = {}): EventLog {
   );
 }
 
-/** Removes all that a test's namespace has left on the servers. */
+/** Removes everything of a test's namespace from the servers. */
 export async function removeNamespace(log: EventLog): Promise<void> {
   const { kafka, wire } = log[internals];
   const admin = kafka.admin();
@@ -58,7 +58,7 @@ export async function removeNamespace(log: EventLog): Promise<void> {
   const own = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(`${log.config.namespace}.`));
   if (own.length > 0) await admin.deleteGroups(own).catch(() => undefined);
   await admin.disconnect();
-  // Not `permanent`: the registry would then drop every schema that it takes for unused, also one that another test is
+  // Not `permanent`: the registry would then drop every schema that no subject uses, also one that another test is
   // registering at that moment, whose subject could never be registered again.
   const subjects = `${log.config.schemaRegistryUrl}/subjects`;
   const all = (await (await fetch(subjects)).json()) as string[];
@@ -73,7 +73,7 @@ export async function removeNamespace(log: EventLog): Promise<void> {
 export const ouId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
 const at = '2026-01-31T09:30:00.000Z';
 
-/** A command of the scoring service that makes one ruleset; `name` is for the tests to steer by. */
+/** A command of the scoring service that creates one ruleset; tests control faults by its `name`. */
 export function createRuleset(
   options: { id?: string; name?: string; partition?: number; headers?: Record<string, string> } = {},
 ): OutgoingRecord {
@@ -95,7 +95,7 @@ export function createRuleset(
 
 const alias = { alias_kind: 'email', alias: 'jane@example.com' } as const;
 
-/** A command that may wait, as its declaration says, unless its headers name somebody to reply to. */
+/** A command whose declaration has `mayWait`; a reply-to header makes it urgent. */
 export function ingestEvents(options: { headers?: Record<string, string> } = {}): OutgoingRecord {
   const leadId = randomUUID();
   return outgoing(declarations.ingestEvents, {
@@ -115,7 +115,7 @@ export function ingestEvents(options: { headers?: Record<string, string> } = {})
   });
 }
 
-/** A command that may not wait. */
+/** A command whose declaration lacks `mayWait`. */
 export function linkAlias(): OutgoingRecord {
   const leadId = randomUUID();
   return outgoing(declarations.linkAlias, {
@@ -125,7 +125,7 @@ export function linkAlias(): OutgoingRecord {
   });
 }
 
-/** An event that may not wait. */
+/** An event whose declaration lacks `mayWait`. */
 export function rulesetCreated(): OutgoingRecord {
   const id = randomUUID();
   return outgoing(declarations.rulesetCreated, {
@@ -144,7 +144,7 @@ export function rulesetCreated(): OutgoingRecord {
   });
 }
 
-/** An event that may wait, as its declaration says. */
+/** An event whose declaration has `mayWait`. */
 export function leadScored(): OutgoingRecord {
   const leadId = randomUUID();
   return outgoing(declarations.leadScored, {
@@ -183,9 +183,9 @@ export function leadDeleted(): OutgoingRecord {
   });
 }
 
-/** What a service has stored: survives its process, as a database does. */
+/** The stored state of a service: survives its process, as a database does. */
 export interface Store {
-  /** Ruleset id to how many events of it were folded, with the offset of the last. */
+  /** By ruleset id: the number of folded events, and the offset of the last one. */
   rulesets: Map<string, { count: number; offset: bigint }>;
   checkpoint: Checkpoint;
   folds: number;
@@ -213,7 +213,7 @@ export function storeOf(stores: Map<number, Store>, partition: number): Store {
   return store;
 }
 
-/** Where a test may make a state fail. */
+/** Hooks by which a test makes a state fail. */
 export interface Faults {
   decide?(records: IncomingRecord[], partition: number): void | Promise<void>;
   fold?(events: FoldedRecord[], partition: number): void | Promise<void>;
@@ -282,7 +282,7 @@ export function rulesetState(
   };
 }
 
-/** The same, but what is folded is kept in memory until it is stored, and lost with the state if it is not. */
+/** The same, but folded state stays in memory until it is stored, and is lost with the session otherwise. */
 export function forgetfulState(
   stores: Map<number, Store>,
   partition: number,
@@ -295,7 +295,7 @@ export function forgetfulState(
   return {
     ...state,
     async store(checkpoint) {
-      // Nothing that is folded later: a checkpoint that is ahead of what is stored would be seen.
+      // Copied now: state folded later must not be stored under this checkpoint.
       const rulesets = new Map(kept.rulesets);
       await faults.store?.(checkpoint, partition);
       stored.rulesets = rulesets;
@@ -330,7 +330,7 @@ export async function startProcessor(
   return { status, fatal, stop };
 }
 
-/** How many events of each ruleset are on the log. */
+/** The number of events on the log for each ruleset. */
 export async function countRulesets(records: AsyncIterable<TailedRecord>): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for await (const record of records) {
@@ -340,7 +340,7 @@ export async function countRulesets(records: AsyncIterable<TailedRecord>): Promi
   return counts;
 }
 
-/** All rulesets in all stores, with how often each was folded. */
+/** All rulesets in all stores, with the number of folds of each. */
 export function rulesetsInStores(stores: Map<number, Store>): Map<string, number> {
   return new Map(
     [...stores.values()].flatMap(({ rulesets }) =>
@@ -349,7 +349,7 @@ export function rulesetsInStores(stores: Map<number, Store>): Map<string, number
   );
 }
 
-/** Puts bytes straight on a topic, past all checks. */
+/** Writes bytes to a topic without validation. */
 export async function putRaw(
   log: EventLog,
   topic: TopicName,

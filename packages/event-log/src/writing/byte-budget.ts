@@ -1,4 +1,4 @@
-// How many bytes of records may wait to be written.
+// Limits the bytes of records that wait to be written.
 import { EventLogError } from '../errors.js';
 
 export class ByteBudget {
@@ -10,12 +10,19 @@ export class ByteBudget {
     return this.#used;
   }
 
-  /** @throws EventLogError `log_overloaded` where so many bytes are too much, unless nothing else waits */
+  /**
+   * @throws EventLogError `log_overloaded` when the bytes exceed the limit; a single write on an empty budget is always
+   * accepted
+   */
   check(bytes: number): void {
     if (this.#used === 0 || this.#used + bytes <= this.limit) return;
-    throw new EventLogError('log_overloaded', 'too many records are waiting to be written: try again later', {
-      retriable: true,
-    });
+    throw new EventLogError(
+      'log_overloaded',
+      'too many bytes of records are waiting to be written: try again later',
+      {
+        retriable: true,
+      },
+    );
   }
 
   take(bytes: number): void {

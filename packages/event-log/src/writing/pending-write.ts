@@ -1,14 +1,14 @@
 // A call of write() that waits until all its records are written.
 import type { TopicName } from '@lead-scoring/contracts';
 
-/** Where a record was written. */
+/** The place of a written record. */
 export interface RecordPosition {
   topic: TopicName;
   partition: number;
   offset: bigint;
 }
 
-/** Refers to none of the records: what lives until the brokers answer would be copied by every collection. */
+/** Refers to none of the records: every garbage collection would copy what lives until the acknowledgement. */
 export class PendingWrite {
   readonly done: Promise<RecordPosition[]>;
   readonly #positions: RecordPosition[] = [];
@@ -28,12 +28,12 @@ export class PendingWrite {
     this.#timer = setTimeout(() => onExpiry(this), timeoutMs);
   }
 
-  /** Whether the caller has its answer. */
+  /** Whether the write has resolved or rejected. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
 
-  /** @param index the record's place in the call */
+  /** @param index the record's index in the call */
   written(index: number, position: RecordPosition): void {
     this.#positions[index] = position;
     this.#missing -= 1;

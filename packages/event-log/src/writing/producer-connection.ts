@@ -1,4 +1,4 @@
-// A writer's connection to the brokers, with the producer id that its records are written with.
+// A writer's connection to the brokers, with the producer id of its records.
 import type { Logger } from 'pino';
 import { EventLogUnavailable } from '../errors.js';
 import type { ProducerIdentity } from '../kafka/idempotent-appender.js';
@@ -12,9 +12,9 @@ export interface ProducerConnectionOptions {
   connect: () => KafkaConnection;
   logger: Logger;
   timeoutMs: number;
-  /** The topics that are written to, as named on the wire. */
+  /** The wire names of the topics that are written to. */
   topics(): readonly string[];
-  /** Called once there is a connection with a producer id. */
+  /** Called when a connection with a producer id is ready. */
   onReady(): void;
 }
 
@@ -34,8 +34,9 @@ export class ProducerConnection {
   }
 
   /**
-   * Connects anew, with a new producer id: the sequence numbers of the old one are unusable once a batch is given up whose
-   * outcome is unknown. @param broken the connection that is to be replaced; does nothing where it is replaced already
+   * Connects again with a new producer id: the sequence numbers of the old id are unusable after a batch with an
+   * unknown outcome was abandoned.
+   * @param broken the connection to replace; nothing happens when it was replaced already
    */
   renew(reason: string, broken = this.#connection): void {
     if (broken !== this.#connection) return;
@@ -53,10 +54,13 @@ export class ProducerConnection {
     this.#isRenewing = true;
     while (!this.#isClosed && !this.#identity) {
       try {
-        const late = () => new EventLogUnavailable('no producer id came in time');
+        const late = () => new EventLogUnavailable('the brokers assigned no producer id in time');
         this.#identity = await within(this.#newIdentity(), timeoutMs, late);
       } catch (error) {
-        logger.warn({ err: error, reason }, 'the record writer has no connection to the log; trying again');
+        logger.warn(
+          { err: error, reason },
+          'the record writer has no connection to the brokers; trying again',
+        );
         await pause(retryMs);
       }
     }

@@ -1,10 +1,11 @@
-// Records that are gone by their age before they were read: nothing can bring them back, so it is said aloud and work goes on.
+// Reports records that retention has deleted before they were read: they cannot be restored, so the loss is logged and
+// counted, and reading continues.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { ProcessingMetrics } from './metrics.js';
 
-/** What a reader calls when it finds that what it wants to read is gone. */
-export function lossTold({
+/** Creates the callback that a reader calls when the wanted offset was deleted. */
+export function lossReporter({
   logger,
   metrics,
   topic,

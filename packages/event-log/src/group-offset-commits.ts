@@ -1,17 +1,18 @@
-// Tells the group where a projector's partitions are, so that operators see its lag where they see that of processors.
+// Commits the positions of a projector's partitions as group offsets, so that lag monitors see projectors as well as
+// processors.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import type { PartitionGroup } from './partition-group.js';
 import type { Session } from './session.js';
 
-/** Milliseconds between two notes. */
-const noteEveryMs = 500;
+/** Milliseconds between two commits. */
+const commitEveryMs = 500;
 
 /**
- * A note on a partition always covers all its topics: an operator who sees that a rebuild's command is obeyed also sees where
- * the folding begins anew.
+ * A commit covers all topics of a partition: an operator who sees that a rebuild command was consumed also sees the
+ * reset positions.
  */
-export class PositionNotes {
+export class GroupOffsetCommits {
   readonly #latest = new Map<number, ReadonlyMap<TopicName, bigint>>();
   readonly #timer: NodeJS.Timeout;
   #writing: Promise<void> = Promise.resolve();
@@ -20,11 +21,11 @@ export class PositionNotes {
     private readonly group: PartitionGroup<Session>,
     private readonly logger: Logger,
   ) {
-    this.#timer = setInterval(() => this.#write(), noteEveryMs);
+    this.#timer = setInterval(() => this.#write(), commitEveryMs);
     this.#timer.unref();
   }
 
-  note(partition: number, positions: ReadonlyMap<TopicName, bigint>): void {
+  update(partition: number, positions: ReadonlyMap<TopicName, bigint>): void {
     this.#latest.set(partition, new Map(positions));
   }
 
@@ -35,17 +36,17 @@ export class PositionNotes {
   }
 
   #write(): void {
-    const noted = [...this.#latest].filter(([partition]) => this.group.isAssigned(partition));
+    const pending = [...this.#latest].filter(([partition]) => this.group.isAssigned(partition));
     this.#latest.clear();
-    if (noted.length === 0) return;
-    const positions = noted.flatMap(([partition, topics]) =>
+    if (pending.length === 0) return;
+    const positions = pending.flatMap(([partition, topics]) =>
       [...topics].map(([topic, offset]) => ({ topic, partition, offset })),
     );
     this.#writing = this.#writing
-      .then(() => this.group.membership.note(positions))
+      .then(() => this.group.membership.commitOffsets(positions))
       .catch((error: unknown) => {
-        this.logger.debug({ err: error }, 'the positions could not be noted; they are noted again');
-        for (const [partition, topics] of noted)
+        this.logger.debug({ err: error }, 'the group offsets could not be committed; trying again');
+        for (const [partition, topics] of pending)
           if (!this.#latest.has(partition)) this.#latest.set(partition, topics);
       });
   }

@@ -1,31 +1,32 @@
-// Sends the batches of the lanes: each broker has one request in flight, and what arrives meanwhile is its next.
+// Sends the batches of the partition queues: each broker has one request in flight, and records that arrive meanwhile
+// form the next one.
 import type { Logger } from 'pino';
 import { EventLogUnavailable } from '../errors.js';
 import { byLeader, mayAppendAgain, produce, type ProducerIdentity } from '../kafka/idempotent-appender.js';
 import type { KafkaConnection } from '../kafka/kafka-connection.js';
 import { protocolError } from '../kafka/kafka-errors.js';
 import { pause, within } from '../timing.js';
-import type { Lane } from './lane.js';
+import type { PartitionQueue } from './partition-queue.js';
 import type { ProducerConnection } from './producer-connection.js';
 
-/** Milliseconds between looks for a leader that is away. */
+/** Milliseconds between two searches for a missing leader. */
 const retryPauseMs = 50;
 
-export interface LaneSenderOptions {
-  lanes(): Iterable<Lane>;
+export interface QueueSenderOptions {
+  queues(): Iterable<PartitionQueue>;
   connection: ProducerConnection;
   logger: Logger;
   timeoutMs: number;
 }
 
-export class LaneSender {
+export class QueueSender {
   readonly #busyLeaders = new Set<number>();
   #isScheduled = false;
   #isFindingLeaders = false;
 
-  constructor(private readonly options: LaneSenderOptions) {}
+  constructor(private readonly options: QueueSenderOptions) {}
 
-  /** Sends after this turn of the event loop, so that all that arrived in it goes together. */
+  /** Sends after the current iteration of the event loop, so that all records that arrive in it share a request. */
   schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -35,16 +36,18 @@ export class LaneSender {
     });
   }
 
-  /** Whether an abandoned batch was written is unknown: its producer id goes with it. */
-  dropAbandoned(lane: Lane): void {
-    if (!lane.isAbandoned()) return;
-    lane.giveUp(new EventLogUnavailable('given up'));
-    this.options.connection.renew('a write was given up');
+  /**
+   * Drops a batch that no caller waits for. Whether it was written is unknown, so its producer id is not used again.
+   */
+  dropAbandoned(queue: PartitionQueue): void {
+    if (!queue.isAbandoned()) return;
+    queue.rejectBatch(new EventLogUnavailable('the write was rejected before its batch was written'));
+    this.options.connection.renew('a write has timed out');
   }
 
   #sendAll(): void {
     const current = this.options.connection.current();
-    const ready = [...this.options.lanes()].filter((lane) => lane.isReady());
+    const ready = [...this.options.queues()].filter((queue) => queue.isReady());
     if (!current || ready.length === 0) return;
     const { connection, identity } = current;
     for (const [leader, group] of groupsOf(connection, ready)) {
@@ -53,35 +56,37 @@ export class LaneSender {
     }
   }
 
-  async #findLeaders(from: KafkaConnection, group: readonly Lane[]): Promise<void> {
+  async #findLeaders(from: KafkaConnection, group: readonly PartitionQueue[]): Promise<void> {
     if (this.#isFindingLeaders) return;
     this.#isFindingLeaders = true;
     const { timeoutMs, logger, connection } = this.options;
     try {
       await within(from.open(group.map(({ topic }) => topic)), timeoutMs, noMetadata);
-      if (group.some((lane) => leaderOrNone(from, lane) === undefined)) {
+      if (group.some((queue) => leaderOrNone(from, queue) === undefined)) {
         await pause(retryPauseMs);
         await this.#refresh(from);
       }
     } catch (error) {
-      logger.debug({ err: error }, 'leaders are not known');
-      connection.renew('leaders are not known', from);
+      logger.debug({ err: error }, 'the leaders of the partitions are not known');
+      connection.renew('the leaders of the partitions are not known', from);
     }
     this.#isFindingLeaders = false;
     this.schedule();
   }
 
-  /** Sends the lanes' batches to their leader. One request is of one producer id: lanes of another id wait their turn. */
+  /**
+   * Sends the batches of these queues to their leader. A request carries one producer id: queues with another id wait.
+   */
   async #send(
     from: KafkaConnection,
     leader: number,
-    group: readonly Lane[],
+    group: readonly PartitionQueue[],
     current: ProducerIdentity,
   ): Promise<void> {
     const identity = group[0]?.identityOr(current) ?? current;
-    const lanes = group.filter((lane) => lane.identityOr(current) === identity);
+    const queues = group.filter((queue) => queue.identityOr(current) === identity);
     this.#busyLeaders.add(leader);
-    const batches = lanes.map((lane) => lane.takeOff(current));
+    const batches = queues.map((queue) => queue.nextBatch(current));
     const { timeoutMs } = this.options;
     try {
       const offsets = await within(
@@ -89,36 +94,37 @@ export class LaneSender {
         timeoutMs,
         () => protocolError('REQUEST_TIMED_OUT', 'the broker did not acknowledge in time'),
       );
-      lanes.forEach((lane, at) => lane.land(offsets[at] ?? -1n));
+      queues.forEach((queue, at) => queue.batchWritten(offsets[at] ?? -1n));
     } catch (error) {
-      await this.#fail(from, lanes, error);
+      await this.#fail(from, queues, error);
     } finally {
       this.#busyLeaders.delete(leader);
       this.schedule();
     }
   }
 
-  async #fail(from: KafkaConnection, lanes: readonly Lane[], error: unknown): Promise<void> {
+  async #fail(from: KafkaConnection, queues: readonly PartitionQueue[], error: unknown): Promise<void> {
     const { logger, connection } = this.options;
     if (mayAppendAgain(error)) {
       logger.debug({ err: error }, 'records are sent again');
       await pause(retryPauseMs);
       await this.#refresh(from);
-      for (const lane of lanes) {
-        lane.turnBack();
-        this.dropAbandoned(lane);
+      for (const queue of queues) {
+        queue.awaitRetry();
+        this.dropAbandoned(queue);
       }
       return;
     }
     logger.error({ err: error }, 'records could not be written');
-    for (const lane of lanes) lane.giveUp(new EventLogUnavailable('the brokers refused the records', error));
+    for (const queue of queues)
+      queue.rejectBatch(new EventLogUnavailable('the brokers refused the records', error));
     connection.renew('records could not be written');
   }
 
   async #refresh(from: KafkaConnection): Promise<void> {
     const { timeoutMs, logger } = this.options;
     await within(from.refresh(), timeoutMs, noMetadata).catch((error: unknown) => {
-      logger.debug({ err: error }, 'leaders are not known');
+      logger.debug({ err: error }, 'the leaders of the partitions are not known');
     });
   }
 }
@@ -127,16 +133,19 @@ function noMetadata(): Error {
   return new Error('no metadata in time');
 }
 
-/** The lanes by the leader of their partition; all together, without one, where the connection does not know a topic. */
-function groupsOf(connection: KafkaConnection, lanes: Lane[]): Map<number | undefined, Lane[]> {
+/** The queues by the leader of their partition; all under `undefined` when the connection does not know a topic. */
+function groupsOf(
+  connection: KafkaConnection,
+  queues: PartitionQueue[],
+): Map<number | undefined, PartitionQueue[]> {
   try {
-    return byLeader(connection, lanes);
+    return byLeader(connection, queues);
   } catch {
-    return new Map([[undefined, lanes]]);
+    return new Map([[undefined, queues]]);
   }
 }
 
-function leaderOrNone(connection: KafkaConnection, { topic, partition }: Lane): number | undefined {
+function leaderOrNone(connection: KafkaConnection, { topic, partition }: PartitionQueue): number | undefined {
   try {
     return connection.leaderId(topic, partition);
   } catch {
