@@ -124,7 +124,7 @@ describe('an input that ends before where it is to be read on', () => {
 
     const { status: again, fatal } = await start(stores);
     expect(await halted(again)).toContain(
-      `${log[internals].wire('scoring.commands')} 0 is to be read on at 3 and ends at 2`,
+      `${log[internals].wire('scoring.commands')} 0 ends at 2, before the next position to read, 3`,
     );
     expect(await halted(again)).toContain('docs/runbooks/positions.md');
     expect(again.ready()).toBe(false);
