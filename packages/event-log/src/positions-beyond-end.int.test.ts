@@ -214,7 +214,9 @@ describe('an output that ends before what is stored of it', () => {
 
     const { status: again, fatal } = await start(stores);
     expect(await halted(again)).toMatch(
-      new RegExp(`${log[internals].wire('scoring.events')} 0 ends at \\d+, before the next position to read, \\d+`),
+      new RegExp(
+        `${log[internals].wire('scoring.events')} 0 ends at \\d+, before the next position to read, \\d+`,
+      ),
     );
     expect(storeOf(stores, 0)).toMatchObject({ resets: 0, checkpoint: { offset: stored } });
     expect((await onLog()).size).toBe(0);
