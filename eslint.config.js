@@ -27,6 +27,7 @@ export default tseslint.config(
     files: [
       'packages/event-log/src/**/*.ts',
       'services/ingest/src/**/*.ts',
+      'services/scoring/src/**/*.ts',
       'services/gateway/src/**/*.ts',
       'services/notification/src/**/*.ts',
     ],

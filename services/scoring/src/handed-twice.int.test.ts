@@ -1,10 +1,9 @@
 // A record of ingest.events that scoring is handed twice, on real servers.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openServicePartition } from '@lead-scoring/capability';
 import type { IncomingRecord, PartitionState } from '@lead-scoring/event-log';
-import { createConfigurationReader } from './configuration/store.js';
-import { openPartition } from './partition-state.js';
 import { createRule, deleted, ingested } from './testing/builders.js';
-import { startRig, type Rig } from './testing/rig.js';
+import { serviceOn, startRig, type Rig } from './testing/rig.js';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -16,10 +15,7 @@ afterAll(async () => {
 
 /** A state as the next owner of the partition opens it. */
 async function opened(): Promise<PartitionState> {
-  const state = openPartition(rig.readModel, 0, {
-    configurations: createConfigurationReader(rig.readModel),
-    cachedLeads: 100,
-  });
+  const state = openServicePartition(serviceOn(rig.readModel), rig.readModel, 0);
   await state.checkpoint();
   return state;
 }
@@ -52,10 +48,7 @@ test('is decided on once: at once, by the next owner, and after a rebuild', asyn
   expect(decisions.filter(({ type }) => type === 'LeadScored')).toHaveLength(2);
 
   // From the own events alone, as while they are folded anew.
-  const folding = openPartition(rig.readModel, 0, {
-    configurations: createConfigurationReader(rig.readModel),
-    cachedLeads: 100,
-  });
+  const folding = openServicePartition(serviceOn(rig.readModel), rig.readModel, 0);
   await folding.fold(decisions as never);
   expect((await folding.decide(happened)).events).toEqual([]);
 }, 60_000);

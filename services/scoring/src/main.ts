@@ -1,6 +1,7 @@
 // The scoring service: its processor of events and of rule commands, and the query port over what it has folded.
-import { createEventLogComponent, createProcessor } from '@lead-scoring/event-log';
-import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
+import { createServiceProcessor } from '@lead-scoring/capability';
+import { createEventLogComponent } from '@lead-scoring/event-log';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -10,10 +11,9 @@ import {
   serviceHealthChecks,
   setting,
 } from '@lead-scoring/service';
-import { createConfigurationReader } from './configuration/store.js';
-import { scoringInputs } from './inputs.js';
-import { openPartition, scoringCollections } from './partition-state.js';
+import { createPublishedConfigurations } from './configuration/published.js';
 import { scoringQueries } from './queries.js';
+import { scoringService } from './service.js';
 
 const configuration = loadConfiguration(
   commonConfiguration.extend({
@@ -29,36 +29,23 @@ runService({
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: async (scope) => {
+    const service = scoringService({
+      cachedLeads: configuration.CACHED_LEADS,
+      configurations: () => configurations,
+    });
+    const { collections } = service;
     const readModel = await scope.start(
-      createReadModelComponent(configuration, {
-        service: 'scoring',
-        collections: scoringCollections,
-        logger,
-      }),
+      createReadModelComponent(configuration, { service: 'scoring', collections, logger }),
     );
+    const configurations = createPublishedConfigurations(readModel);
     const log = await scope.start(createEventLogComponent(configuration, { service: 'scoring', logger }));
-    const configurations = createConfigurationReader(readModel);
     const processor = await scope.start(
-      createProcessor(log, {
-        name: 'scoring',
-        inputs: scoringInputs,
-        output: 'scoring.events',
-        open: (partition, _touch, lease) =>
-          Promise.resolve(
-            openPartition(underLease(readModel, lease), partition, {
-              configurations,
-              cachedLeads: configuration.CACHED_LEADS,
-            }),
-          ),
-        isSilence,
+      createServiceProcessor(log, service, {
+        readModel,
         logger,
-        isRetriable,
         onFatal: (error) => {
           scope.fatal(error);
         },
-        // A record holds the few events of one lead: large batches are what makes folding cheap.
-        maxRecordsPerBatch: 16_000,
-        maxBytesPerBatch: 8 * 1024 * 1024,
       }),
     );
     return scope.start(

@@ -1,54 +1,43 @@
 // A batch in which more rules match than are decided at once, on real servers.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createServiceProcessor, type ServiceCapabilities } from '@lead-scoring/capability';
 import { records as declarations } from '@lead-scoring/contracts';
-import {
-  createProcessor,
-  isRecord,
-  outgoing,
-  type Component,
-  type ProcessorStatus,
-} from '@lead-scoring/event-log';
-import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
-import { createConfigurationReader } from './configuration/store.js';
-import { scoringInputs } from './inputs.js';
-import { openPartition, processorName, scoringCollections } from './partition-state.js';
-import { createRule, ingested, ouId } from './testing/builders.js';
+import { isRecord, type Component, type ProcessorStatus } from '@lead-scoring/event-log';
+import type { ServiceRig } from '@lead-scoring/testing/service-rig';
+import { createRule, ingested } from './testing/builders.js';
+import { commandRecord, ingestRecord, openScoringRig, serviceOn } from './testing/rig.js';
 
 let rig: ServiceRig;
 beforeAll(async () => {
-  rig = await openServiceRig({
-    service: processorName,
-    collections: scoringCollections,
-    ouId,
-    partitions: 1,
-  });
+  rig = await openScoringRig({ partitions: 1 });
 }, 60_000);
 afterAll(() => rig.stop(), 60_000);
 
 function processor(sizes: number[]): Component<ProcessorStatus> {
   const { log, readModel, logger, onFatal } = rig;
-  return createProcessor(log, {
-    name: processorName,
-    inputs: scoringInputs,
-    output: 'scoring.events',
-    open: (partition) => {
-      const configurations = createConfigurationReader(readModel);
-      const state = openPartition(readModel, partition, {
-        configurations,
-        cachedLeads: 1_000,
-        maximumMatches: 10,
-      });
-      return Promise.resolve({
-        ...state,
-        decide: (records) => {
-          if (records[0]?.topic === 'ingest.events') sizes.push(records.length);
-          return state.decide(records);
-        },
-      });
-    },
-    logger,
-    onFatal,
-  });
+  const service = observed(serviceOn(readModel, { maximumMatches: 10 }), sizes);
+  return createServiceProcessor(log, service, { readModel, logger, onFatal });
+}
+
+/** The service; how many records its policy is handed each time goes into `sizes`. */
+function observed(service: ServiceCapabilities, sizes: number[]): ServiceCapabilities {
+  return {
+    ...service,
+    capabilities: service.capabilities.map((capability) => {
+      if (capability.kind !== 'policy') return capability;
+      const open: typeof capability.open = (scope) => {
+        const opened = capability.open(scope);
+        const decide = opened.decide?.bind(opened);
+        if (decide)
+          opened.decide = (records, batch) => {
+            sizes.push(records.length);
+            return decide(records, batch);
+          };
+        return opened;
+      };
+      return { ...capability, open };
+    }),
+  };
 }
 
 /** The sizes in which so many records are decided, where ten are not too many. */
@@ -59,26 +48,14 @@ function halved(records: number): number[] {
 
 test('it is decided in halves, every event counts once, and nothing is parked', async () => {
   const stop = await rig.run(processor([]));
-  const { type, payload } = createRule('view', { weight: 1 });
-  expect(type).toBe('CreateRule');
-  await rig.request(outgoing(declarations.createRule, { key: ouId, payload: payload as never }));
+  await rig.request(commandRecord(createRule('view', { weight: 1 })));
   await stop();
 
   const leads = Array.from({ length: 32 }, (_, index) => `lead-${String(index)}`);
-  await rig.write(
-    leads.map((lead) => {
-      const event = ingested(lead, [{}]);
-      return outgoing(declarations.eventsIngested, { key: event.lead_id, payload: event });
-    }),
-  );
+  await rig.write(leads.map((lead) => ingestRecord(ingested(lead, [{}]))));
   const sizes: number[] = [];
   await rig.run(processor(sizes));
-  await rig.deliver(processorName, [
-    outgoing(declarations.eventsIngested, {
-      key: ingested('last', []).lead_id,
-      payload: ingested('last', [{}]),
-    }),
-  ]);
+  await rig.deliver('scoring', [ingestRecord(ingested('last', [{}]))]);
 
   const [whole = 0] = sizes;
   expect(whole).toBeGreaterThanOrEqual(leads.length);

@@ -2,19 +2,18 @@
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { BoundQuery } from '@lead-scoring/service';
 import { configurationQueries } from './configuration/queries.js';
-import type { ConfigurationReader } from './configuration/store.js';
+import type { PublishedConfigurations } from './configuration/published.js';
 import { explanationQueries } from './explanation/queries.js';
 import { leadQueries } from './leads/queries.js';
-import { processorName } from './partition-state.js';
 import { createAwaitPositions } from './visibility.js';
 
 export function scoringQueries(
   readModel: ReadModel,
-  configurations: ConfigurationReader,
+  configurations: PublishedConfigurations,
   { positionTimeoutMs }: { positionTimeoutMs: number },
 ): BoundQuery[] {
   const awaitPositions = createAwaitPositions(readModel, {
-    processor: processorName,
+    processor: 'scoring',
     timeoutMs: positionTimeoutMs,
   });
   const now = () => new Date();

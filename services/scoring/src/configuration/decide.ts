@@ -10,7 +10,7 @@ import {
   type Warning,
 } from '@lead-scoring/contracts';
 import { setEngagementLevels } from '../levels/decide.js';
-import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './events.js';
+import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './messages.js';
 import { defaultRulesetOf, type Rule, type Ruleset } from './state.js';
 
 export const configurationLimits = {

@@ -24,7 +24,7 @@ import {
   updateRuleset,
 } from '../testing/builders.js';
 import { configurationLimits, decideConfiguration, defaultRulesetIdOf, resultOf } from './decide.js';
-import type { ConfigurationCommand } from './events.js';
+import type { ConfigurationCommand } from './messages.js';
 
 function given(...commands: ConfigurationCommand[]): ScoringConfiguration {
   return commands.reduce((configuration, command) => {

@@ -1,9 +1,9 @@
 // Rulesets, rules and levels as they are in force.
 import { emptyConfiguration, eventTypeKey, routes, type ScoringConfiguration } from '@lead-scoring/contracts';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
-import type { ConfigurationReader } from './store.js';
+import type { PublishedConfigurations } from './published.js';
 
-export function configurationQueries(configurations: ConfigurationReader): BoundQuery[] {
+export function configurationQueries(configurations: PublishedConfigurations): BoundQuery[] {
   return [
     bindQuery(routes.listRulesets, async ({ query, context }) => {
       const configuration = await loadOne(configurations, context.ouId);
@@ -29,7 +29,7 @@ export function configurationQueries(configurations: ConfigurationReader): Bound
 }
 
 export async function loadOne(
-  configurations: ConfigurationReader,
+  configurations: PublishedConfigurations,
   ouId: string,
 ): Promise<ScoringConfiguration> {
   return (await configurations.load([ouId])).get(ouId) ?? emptyConfiguration(ouId);

@@ -13,7 +13,7 @@ import {
 } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
-import type { ConfigurationCommand } from '../configuration/events.js';
+import type { ConfigurationCommand } from '../configuration/messages.js';
 import { decideScore } from '../scores/decide.js';
 import { compileRules } from '../scores/rule-model.js';
 import {

@@ -3,15 +3,16 @@ import { explainScore, routes } from '@lead-scoring/contracts';
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
-import { configurationAt, type ConfigurationReader } from '../configuration/store.js';
+import type { PublishedConfigurations } from '../configuration/published.js';
+import { configurationAt } from '../configuration-changes/documents.js';
 import { leadOfKey, recordKeysUpTo } from '../keys.js';
-import { decisionOf, timeline } from '../leads/model.js';
-import { findLead } from '../leads/queries.js';
+import { decisionOf, timeline } from '../leads/documents.js';
+import { findLead } from '../leads/stored-leads.js';
 import type { AwaitPositions } from '../visibility.js';
 
 export interface ExplanationDependencies {
   readModel: ReadModel;
-  configurations: ConfigurationReader;
+  configurations: PublishedConfigurations;
   awaitPositions: AwaitPositions;
   /** The time, for explanations of now. */
   now: () => Date;

@@ -5,7 +5,7 @@ import {
   type routeDeclarations,
   type ScoringConfiguration,
 } from '@lead-scoring/contracts';
-import type { ConfigurationDecision } from '../configuration/events.js';
+import type { ConfigurationDecision } from '../configuration/messages.js';
 
 type Level = routeDeclarations.EngagementLevel;
 type Bounds = Pick<Level, 'min_score' | 'max_score'>;

@@ -2,7 +2,7 @@
 // never evaluated again.
 import { heldInRange, type records } from '@lead-scoring/contracts';
 import type { DecisionSource } from './source-model.js';
-import type { LeadCause, LeadEvent } from './events.js';
+import type { LeadCause, LeadEvent } from './messages.js';
 import { ruleMatches, type CompiledRules } from './rule-model.js';
 
 /** Matches in one record: some 350 KB. Events with more of them are decided in several records. */

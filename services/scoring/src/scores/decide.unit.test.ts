@@ -8,7 +8,7 @@ import {
 } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
-import type { ConfigurationCommand } from '../configuration/events.js';
+import type { ConfigurationCommand } from '../configuration/messages.js';
 import {
   at,
   createRule,
@@ -22,7 +22,7 @@ import {
 } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { decideLeads, decideScore } from './decide.js';
-import type { LeadCause, LeadEvent } from './events.js';
+import type { LeadCause, LeadEvent } from './messages.js';
 import { compileRules, type CompiledRules } from './rule-model.js';
 
 function rules(...commands: ConfigurationCommand[]): CompiledRules {

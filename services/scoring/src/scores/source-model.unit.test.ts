@@ -5,7 +5,7 @@ import { deleted, ingested, ouId } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { decideLeads } from './decide.js';
 import { endAfter, undecided } from './source-model.js';
-import type { LeadCause, LeadEvent } from './events.js';
+import type { LeadCause, LeadEvent } from './messages.js';
 
 interface Happened {
   offset: bigint;

@@ -1,6 +1,6 @@
 // Commands, events and rules for tests: fixed, and only as much as a test says differs from the usual.
 import { nameBasedId, type AttributeFilter, type JsonObject, type records } from '@lead-scoring/contracts';
-import type { ConfigurationCommand } from '../configuration/events.js';
+import type { ConfigurationCommand } from '../configuration/messages.js';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';
 export const otherOuId = '22222222-2222-4222-8222-222222222222';

@@ -58,13 +58,6 @@ export interface HistogramDocument extends GuardedDocument {
   alias_kinds: string[];
 }
 
-/** A record of ingest.events that was sent again and is decided on; `_id` is lateDecisionId. */
-export interface LateDecisionDocument {
-  _id: string;
-  partition: number;
-}
-
-export const lateDecisions = defineCollection<LateDecisionDocument>({ name: 'late_decisions', indexes: [] });
 export const leads = defineCollection<LeadDocument>({ name: 'leads', indexes: [{ key: { rank: 1 } }] });
 export const leadAliases = defineCollection<AliasDocument>({ name: 'lead_aliases', indexes: [] });
 export const timeline = defineCollection<TimelineDocument>({ name: 'timeline', indexes: [] });
@@ -141,8 +134,4 @@ export function unpackHistogram(buckets: string): Map<number, number> {
   for (let index = 0; index < numbers.length; index += 2)
     histogram.set(numbers[index] ?? 0, numbers[index + 1] ?? 0);
   return histogram;
-}
-
-export function lateDecisionId(partition: number, offset: number): string {
-  return `${String(partition)}:${String(offset)}`;
 }

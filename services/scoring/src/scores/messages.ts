@@ -1,5 +1,5 @@
 // What happens to leads in ingest, and what scoring decides because of it.
-import type { records } from '@lead-scoring/contracts';
+import { records } from '@lead-scoring/contracts';
 import type { DecisionSource } from './source-model.js';
 
 export type LeadCause = (
@@ -12,3 +12,6 @@ export type LeadCause = (
 
 export type LeadEvent =
   { type: 'LeadScored'; payload: records.LeadScored } | { type: 'LeadRemoved'; payload: records.LeadRemoved };
+
+/** How each event of a lead is declared on the log. */
+export const leadRecords = { LeadScored: records.leadScored, LeadRemoved: records.leadRemoved } as const;

@@ -1,28 +1,31 @@
 // The fold's laws on a real database: whichever leads are removed and begin anew, however the log is cut into batches, and
 // whenever the process is killed, the same documents come of it.
 import { expect, test } from '@jest/globals';
-import { leadIdOf } from '@lead-scoring/contracts';
-import { foldedInSteps, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import { leadIdOf, records } from '@lead-scoring/contracts';
+import type { FoldedRecord } from '@lead-scoring/event-log';
+import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { decideLeads } from '../scores/decide.js';
-import type { LeadCause } from '../scores/events.js';
+import type { LeadCause, LeadEvent } from '../scores/messages.js';
 import { deleted, ingested, ouId } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
-import { histograms, leadAliases, leads, timeline } from './model.js';
-import { createLeadProjection, type FoldedLeadEvent } from './project.js';
+import { histograms, leadAliases, leads, timeline } from './documents.js';
+import { OpenLeads } from './open-leads.js';
 
 const collections = [leads, leadAliases, timeline, histograms];
 
 /** What is decided on these, as it is on the log. */
-function logOf(causes: readonly LeadCause[]): FoldedLeadEvent[] {
-  return decideLeads(causes, () => null, viewRules).map((event, index) => {
+function logOf(causes: readonly LeadCause[]): FoldedRecord[] {
+  return decideLeads(causes, () => null, viewRules).map(({ type, payload }, index) => {
     // Between the records of two transactions there is one of the log's own.
     const offset = index * 2;
-    return event.type === 'LeadRemoved'
-      ? { ...event, offset }
-      : { ...event, json: Buffer.from(JSON.stringify(event.payload)), offset };
+    return type === 'LeadRemoved'
+      ? foldedRecord(records.leadRemoved, payload, offset)
+      : foldedRecord(records.leadScored, payload, offset);
   });
 }
+
+const payloadOf = ({ payload }: FoldedRecord) => payload as LeadEvent['payload'];
 
 const email = (name: string) => ({ alias_kind: 'email', alias: `${name}@example.com` });
 const leadName = fc.constantFrom('ada', 'bob', 'cy');
@@ -74,13 +77,13 @@ test('any cut of the log into batches, killed at any write, gives the same docum
             log,
             steps: cut,
             // Less than there are leads: what is in hand is not all that there is.
-            open: (readModel) => createLeadProjection(readModel, { partition: 0, cachedLeads: 2 }),
+            open: (readModel) => new OpenLeads(readModel, { partition: 0, cachedLeads: 2 }),
           });
         const documents = await folded(oneByOne(log));
         const left = new Map<string, number>();
-        for (const { type, payload } of log)
-          if (type === 'LeadRemoved') left.delete(payload.lead_id);
-          else left.set(payload.lead_id, payload.score);
+        for (const payload of log.map(payloadOf))
+          if ('score' in payload) left.set(payload.lead_id, payload.score);
+          else left.delete(payload.lead_id);
         expect(documents.leads?.map((lead) => (lead as { score: number }).score).sort()).toEqual(
           [...left.values()].sort(),
         );
@@ -107,14 +110,14 @@ test('leads that could not be written are what is decided on next, and nothing i
     log,
     steps: [{ size: log.length, killedAfter: 0, isStored: true }],
     open: (readModel) => {
-      const projection = createLeadProjection(readModel, { partition: 0, cachedLeads: 2 });
+      const projection = new OpenLeads(readModel, { partition: 0, cachedLeads: 2 });
       let folded: Promise<void> = Promise.resolve();
       return {
         fold: (events) => (folded = projection.fold(events)),
         write: () =>
           projection.write().catch(async (error: unknown) => {
             await folded;
-            const leads = await projection.load(log.map(({ payload }) => payload));
+            const leads = await projection.load(log.map(payloadOf));
             expect([...leads.values()].map((lead) => lead?.event_count)).toEqual([2, 1, 1]);
             await expect(projection.write()).rejects.toThrow();
             seen += 1;

@@ -1,4 +1,4 @@
-// What asks for a change of a configuration, and what comes of it.
+// Commands that change an OU's configuration, and the decision that follows each.
 import type { ConfigurationEvent, JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
 
 export type ConfigurationCommand =

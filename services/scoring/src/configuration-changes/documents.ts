@@ -1,0 +1,59 @@
+// An OU's configuration events as stored: the configuration that was in force at a past moment follows from them.
+import {
+  emptyConfiguration,
+  evolveConfiguration,
+  type ConfigurationEvent,
+  type JsonValue,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
+import {
+  defineCollection,
+  packJson,
+  unpackJson,
+  withClassifiedErrors,
+  type Binary,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { recordKey, recordKeysUpTo } from '../keys.js';
+
+export interface ConfigurationChangeDocument {
+  /** recordKey of OU and offset. */
+  _id: Binary;
+  event: string;
+  partition: number;
+}
+
+export const configurationChanges = defineCollection<ConfigurationChangeDocument>({
+  name: 'configuration_changes',
+  indexes: [],
+});
+
+export function toChangeDocument(
+  event: ConfigurationEvent,
+  { partition, offset }: { partition: number; offset: number },
+): ConfigurationChangeDocument {
+  return {
+    _id: recordKey(event.payload.ou_id, offset),
+    event: packJson(event as unknown as JsonValue),
+    partition,
+  };
+}
+
+/** The configuration that was in force at a moment (ISO 8601), from the changes up to then. */
+export async function configurationAt(
+  readModel: ReadModel,
+  ouId: string,
+  at: string,
+): Promise<ScoringConfiguration> {
+  const changes = await withClassifiedErrors(() =>
+    readModel
+      .collection(configurationChanges)
+      .find({ _id: recordKeysUpTo(ouId, Number.MAX_SAFE_INTEGER) })
+      .sort({ _id: 1 })
+      .toArray(),
+  );
+  return changes
+    .map(({ event }) => unpackJson(event) as unknown as ConfigurationEvent)
+    .filter(({ payload }) => payload.at <= at)
+    .reduce(evolveConfiguration, emptyConfiguration(ouId));
+}

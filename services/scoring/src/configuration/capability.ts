@@ -1,0 +1,50 @@
+// An OU's rulesets, rules and levels as one aggregate: its version tells which rules a score was decided by.
+import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
+import {
+  configurationRecords,
+  emptyConfiguration,
+  evolveConfiguration,
+  records,
+  type ConfigurationEvent,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
+import { uuidToBinary } from '@lead-scoring/read-model';
+import { decideConfiguration, resultOf } from './decide.js';
+import {
+  configurations,
+  publishedConfigurations,
+  toConfiguration,
+  toConfigurationDocument,
+  type ConfigurationDocument,
+} from './documents.js';
+import type { ConfigurationCommand } from './messages.js';
+
+interface ScoringConfigurationShape extends AggregateShape {
+  state: ScoringConfiguration;
+  command: ConfigurationCommand;
+  event: ConfigurationEvent;
+}
+
+export const scoringConfiguration = aggregate<ScoringConfigurationShape>({
+  name: 'scoring-configuration',
+  commands: {
+    CreateRuleset: records.createRuleset,
+    UpdateRuleset: records.updateRuleset,
+    CreateRule: records.createRule,
+    SetRulesActive: records.setRulesActive,
+    SetEngagementLevels: records.setEngagementLevels,
+  },
+  events: configurationRecords,
+  keyOf: ({ payload }) => payload.ou_id,
+  initial: emptyConfiguration,
+  decide: decideConfiguration,
+  evolve: evolveConfiguration,
+  resultOf,
+  stored: storedAsDocuments<ScoringConfiguration, ConfigurationDocument>({
+    collection: configurations,
+    idOf: uuidToBinary,
+    toState: toConfiguration,
+    toDocument: toConfigurationDocument,
+    published: publishedConfigurations,
+  }),
+});

@@ -1,0 +1,17 @@
+// The configurations in force, as every partition and the query port read them.
+import { createPublishedStates, type PublishedStates } from '@lead-scoring/capability';
+import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/contracts';
+import type { ReadModel } from '@lead-scoring/read-model';
+import { publishedConfigurations, toConfiguration } from './documents.js';
+
+export type PublishedConfigurations = PublishedStates<ScoringConfiguration>;
+
+/** One for a process. */
+export function createPublishedConfigurations(readModel: ReadModel): PublishedConfigurations {
+  return createPublishedStates(readModel, {
+    collection: publishedConfigurations,
+    toState: toConfiguration,
+    initial: emptyConfiguration,
+    versionOf: ({ version }) => version,
+  });
+}

@@ -1,0 +1,46 @@
+// Stored leads as the routes answer with them: with the levels and the names of rulesets that are in force.
+import { levelOf, type routeDeclarations, type ScoringConfiguration } from '@lead-scoring/contracts';
+import { leadOfKey } from '../keys.js';
+import type { LeadDocument } from './documents.js';
+import type { LeadPage } from './stored-leads.js';
+
+export function pageAnswer(
+  { documents, total, next_cursor }: LeadPage,
+  { page, limit }: { page: number; limit: number },
+  configuration: ScoringConfiguration,
+) {
+  return {
+    data: documents.map((document) => leadAnswer(document, configuration)),
+    total,
+    page,
+    limit,
+    ...(next_cursor !== undefined && { next_cursor }),
+  };
+}
+
+export function leadAnswer(
+  document: LeadDocument,
+  configuration: ScoringConfiguration,
+): routeDeclarations.Lead {
+  const { name, fields, aliases, score, rulesets, event_count, last_activity_at, first_activity_at } =
+    document;
+  return {
+    id: leadOfKey(document._id),
+    name,
+    ...(fields.company && { company: fields.company.value }),
+    ...(fields.title && { title: fields.title.value }),
+    ...(fields.owner && { owner: fields.owner.value }),
+    aliases,
+    score,
+    scores: { engagement: score },
+    level: levelOf(configuration.levels, score),
+    rulesets: rulesets.map((share) => ({
+      ruleset_id: share.ruleset_id,
+      name: configuration.rulesets.get(share.ruleset_id)?.name ?? '',
+      score: share.score,
+    })),
+    event_count,
+    last_activity_at,
+    created_at: first_activity_at,
+  };
+}

@@ -1,0 +1,21 @@
+// Leads as a projection: decisions, folded into what lists, scores and explanations are read from.
+import { projection } from '@lead-scoring/capability';
+import { leadRecords } from '../scores/messages.js';
+import { histograms, leadAliases, leads, timeline } from './documents.js';
+import { OpenLeads } from './open-leads.js';
+
+export interface LeadsOptions {
+  /** Leads that a partition keeps in memory. */
+  cachedLeads: number;
+}
+
+export function leadProjection({ cachedLeads }: LeadsOptions) {
+  return projection({
+    name: 'leads',
+    events: leadRecords,
+    collections: [leads, leadAliases, timeline, histograms],
+    open: ({ readModel, partition }) => new OpenLeads(readModel, { partition, cachedLeads }),
+  });
+}
+
+export type LeadProjection = ReturnType<typeof leadProjection>;

@@ -1,0 +1,99 @@
+// What a batch of decisions makes of the leads that it is about.
+import { records } from '@lead-scoring/contracts';
+import type { FoldedRecord } from '@lead-scoring/event-log';
+import { offsetToNumber } from '@lead-scoring/read-model';
+import type { LeadEvent } from '../scores/messages.js';
+import { foldLead } from './fold.js';
+import type { Lead } from './state.js';
+
+export type FoldedLeadEvent = LeadEvent & {
+  offset: number;
+  record: FoldedRecord;
+};
+
+export function foldedLeadEvent(record: FoldedRecord): FoldedLeadEvent {
+  const offset = offsetToNumber(record.offset);
+  return record.type === records.leadScored.type
+    ? { type: 'LeadScored', payload: record.payload as records.LeadScored, offset, record }
+    : { type: 'LeadRemoved', payload: record.payload as records.LeadRemoved, offset, record };
+}
+
+/** The key of a lead in maps. */
+export function leadName(ouId: string, leadId: string): string {
+  return `${ouId}/${leadId}`;
+}
+
+/** The leads before and after a batch, by leadName; null for those that there are not. */
+export class LeadBatch {
+  readonly after = new Map<string, Lead | null>();
+  readonly changed = new Set<string>();
+  readonly removed = new RemovedLeads();
+
+  constructor(
+    readonly events: readonly FoldedLeadEvent[],
+    readonly before: ReadonlyMap<string, Lead | null>,
+  ) {
+    for (const event of events) this.#fold(event);
+  }
+
+  #fold(event: FoldedLeadEvent): void {
+    const { payload, offset } = event;
+    const name = leadName(payload.ou_id, payload.lead_id);
+    const current = this.after.get(name);
+    const lead = current === undefined ? (this.before.get(name) ?? null) : current;
+    if (event.type === 'LeadRemoved') {
+      this.removed.add(name, event.payload, offset, lead);
+      // One that was folded before may have been followed by a new lead.
+      this.after.set(name, lead && lead.offset > offset ? lead : null);
+      this.changed.add(name);
+      return;
+    }
+    const folded = foldLead(lead, event.payload, offset);
+    this.after.set(name, folded);
+    if (folded !== lead) this.changed.add(name);
+  }
+
+  /** Whether a decision made the lead, which had no score before it. */
+  isFirst({ payload, offset }: FoldedLeadEvent): boolean {
+    const lead = this.after.get(leadName(payload.ou_id, payload.lead_id));
+    return lead?.first_offset === offset || this.removed.firstOffsets.has(offset);
+  }
+}
+
+/** The leads that a batch removes. */
+class RemovedLeads {
+  /** Offsets of the decisions that made them. */
+  readonly firstOffsets = new Set<number>();
+  readonly #byName = new Map<string, { ou_id: string; id: string; offset: number }>();
+  readonly #asTheyWere: Lead[] = [];
+
+  get any(): boolean {
+    return this.#byName.size > 0;
+  }
+
+  /** @param lead as it was before; null when it is removed already */
+  add(name: string, { ou_id, lead_id }: records.LeadRemoved, offset: number, lead: Lead | null): void {
+    this.#byName.set(name, { ou_id, id: lead_id, offset });
+    if (!lead || lead.offset > offset) return;
+    this.firstOffsets.add(lead.first_offset);
+    this.#asTheyWere.push(lead);
+  }
+
+  has(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
+  /** Whether a decision is of a lead before its removal. */
+  isOld({ payload, offset }: FoldedLeadEvent): boolean {
+    return this.any && offset < (this.#byName.get(leadName(payload.ou_id, payload.lead_id))?.offset ?? 0);
+  }
+
+  /** Each removed lead, with the offset of its last removal. */
+  all(): Iterable<{ ou_id: string; id: string; offset: number }> {
+    return this.#byName.values();
+  }
+
+  asTheyWere(): readonly Lead[] {
+    return this.#asTheyWere;
+  }
+}

@@ -1,0 +1,95 @@
+// Leads by owner, by text, or in another order than that of scores.
+import type { routes } from '@lead-scoring/contracts';
+import { InvalidCursor, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
+import type { QueryInput } from '@lead-scoring/service';
+import { leadKey, leadKeysOf, leadOfKey } from '../keys.js';
+import { leadCursor, readLeadCursor } from './cursor.js';
+import { leads, type LeadDocument } from './documents.js';
+import type { ScoreRange } from './histogram-fold.js';
+import { everyScore } from './score-range.js';
+import { loadStatistics } from './statistics.js';
+import {
+  afterInOrder,
+  fewMatches,
+  inOrder,
+  loadInOrder,
+  textCondition,
+  type LeadOrder,
+  type LeadPage,
+} from './stored-leads.js';
+
+type ListQuery = QueryInput<typeof routes.listLeads>['query'];
+
+const sortFields = {
+  score: 'score',
+  last_activity_at: 'last_activity_at',
+  created_at: 'first_activity_at',
+  name: 'name_key',
+} as const;
+
+/** By owner, text, or in another order: looks at all leads of the OU. */
+export async function listFiltered(
+  readModel: ReadModel,
+  ouId: string,
+  query: ListQuery,
+  { low, high }: ScoreRange,
+): Promise<LeadPage> {
+  const conditions: Filter<LeadDocument>[] = [{ _id: leadKeysOf(ouId) }];
+  if (low > everyScore.low || high < everyScore.high) conditions.push({ score: { $gte: low, $lte: high } });
+  if (query.owner !== undefined) conditions.push({ owner: query.owner });
+  if (query.q !== undefined) conditions.push(textCondition(query.q));
+  const direction = query.sort.startsWith('-') ? -1 : 1;
+  const order: LeadOrder = {
+    field: sortFields[query.sort.replace('-', '') as keyof typeof sortFields],
+    direction,
+  };
+  const collection = readModel.collection(leads);
+  return withClassifiedErrors(async () => {
+    const last =
+      query.cursor === undefined ? null : await lastOfPage(readModel, ouId, query.cursor, query.sort);
+    const nextCursor = (lead: Pick<LeadDocument, '_id'>) => leadCursor(leadOfKey(lead._id), query.sort);
+    const matches =
+      query.owner === undefined && query.q === undefined
+        ? null
+        : await fewMatches(readModel, { $and: conditions }, order);
+    if (matches) {
+      const rest = last ? matches.filter((match) => inOrder(order)(match, last) > 0) : matches;
+      const skip = last ? 0 : (query.page - 1) * query.limit;
+      const shown = rest.slice(skip, skip + query.limit);
+      const end = shown.at(-1);
+      return {
+        documents: await loadInOrder(readModel, shown),
+        total: matches.length,
+        next_cursor: end && skip + query.limit < rest.length ? nextCursor(end) : undefined,
+      };
+    }
+    const [found, total] = await Promise.all([
+      collection
+        .find({ $and: [...conditions, ...(last ? [afterInOrder(last, order)] : [])] })
+        .sort({ [order.field]: direction, _id: direction })
+        .skip(last ? 0 : (query.page - 1) * query.limit)
+        .limit(query.limit + 1)
+        .toArray(),
+      conditions.length === 1
+        ? loadStatistics(readModel, ouId).then((statistics) => statistics.leads)
+        : collection.countDocuments({ $and: conditions }),
+    ]);
+    const documents = found.slice(0, query.limit);
+    const end = documents.at(-1);
+    return { documents, total, next_cursor: end && found.length > query.limit ? nextCursor(end) : undefined };
+  });
+}
+
+/** @throws InvalidCursor */
+async function lastOfPage(
+  readModel: ReadModel,
+  ouId: string,
+  cursor: string,
+  sort: string,
+): Promise<LeadDocument> {
+  const last = await readModel
+    .collection(leads)
+    .findOne({ _id: leadKey(ouId, readLeadCursor(cursor, sort)) });
+  if (!last) throw new InvalidCursor();
+  return last;
+}

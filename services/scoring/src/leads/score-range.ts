@@ -1,0 +1,33 @@
+// The scores that a list is asked for: by bounds, and by the level that has a range of its own.
+import { levelNamed, type routeDeclarations, type ScoringConfiguration } from '@lead-scoring/contracts';
+import { ProblemError } from '@lead-scoring/service';
+import type { ScoreRange } from './histogram-fold.js';
+
+export const everyScore: ScoreRange = { low: -(2 ** 31), high: 2 ** 31 - 1 };
+
+type LevelBounds = Pick<routeDeclarations.EngagementLevel, 'min_score' | 'max_score'>;
+
+export const everyLevel: LevelBounds = { min_score: null, max_score: null };
+
+/** @throws ProblemError 404 `level_not_found` */
+export function requireLevel(configuration: ScoringConfiguration, idOrName: string): LevelBounds {
+  const level = levelNamed(configuration.levels, idOrName);
+  if (!level)
+    throw new ProblemError(
+      404,
+      'level_not_found',
+      'No engagement level of this organizational unit has this id or name. GET /engagement-scoring/levels lists them.',
+    );
+  return level;
+}
+
+/** The scores that are within the bounds asked for and within the level's. */
+export function scoreRange(
+  { min_score, max_score }: { min_score?: number | undefined; max_score?: number | undefined },
+  level: LevelBounds,
+): ScoreRange {
+  return {
+    low: Math.max(Math.ceil(min_score ?? everyScore.low), level.min_score ?? everyScore.low),
+    high: Math.min(Math.floor(max_score ?? everyScore.high), level.max_score ?? everyScore.high),
+  };
+}

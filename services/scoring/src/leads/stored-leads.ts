@@ -1,0 +1,96 @@
+// Leads as they are looked up: one, some by their ids, or those that a filter finds.
+import {
+  bytesOf,
+  containsText,
+  withClassifiedErrors,
+  type Binary,
+  type Filter,
+  type ReadModel,
+} from '@lead-scoring/read-model';
+import { ProblemError } from '@lead-scoring/service';
+import { leadKey, leadOfKey } from '../keys.js';
+import { leads, type LeadDocument } from './documents.js';
+
+/** A page of stored leads, before it is shown. */
+export interface LeadPage {
+  documents: LeadDocument[];
+  total: number;
+  next_cursor?: string | undefined;
+}
+
+/** @throws ProblemError 404 `lead_not_found`, for a lead of another OU as for one that is nowhere */
+export async function findLead(readModel: ReadModel, ouId: string, leadId: string): Promise<LeadDocument> {
+  const found = await withClassifiedErrors(() =>
+    readModel.collection(leads).findOne({ _id: leadKey(ouId, leadId) }),
+  );
+  if (!found)
+    throw new ProblemError(404, 'lead_not_found', 'No lead of this organizational unit has this id.');
+  return found;
+}
+
+export interface LeadOrder {
+  field: 'score' | 'last_activity_at' | 'first_activity_at' | 'name_key';
+  direction: 1 | -1;
+}
+
+export type LeadMatch = Pick<LeadDocument, '_id' | LeadOrder['field']>;
+
+/** Up to so many matches are looked up once, and put into order and counted here. */
+const maximumMatches = 2_000;
+
+/** The matches in order, or null when there are too many: a look at all leads costs the same for finding and for counting. */
+export async function fewMatches(
+  readModel: ReadModel,
+  filter: Filter<LeadDocument>,
+  order: LeadOrder,
+): Promise<LeadMatch[] | null> {
+  const found = await readModel
+    .collection(leads)
+    .find(filter)
+    .project<LeadMatch>({ _id: 1, [order.field]: 1 })
+    .limit(maximumMatches + 1)
+    .toArray();
+  return found.length > maximumMatches ? null : found.sort(inOrder(order));
+}
+
+export function inOrder({ field, direction }: LeadOrder): (left: LeadMatch, right: LeadMatch) => number {
+  return (left, right) => {
+    const [a, b] = [left[field], right[field]];
+    return direction * (a < b ? -1 : a > b ? 1 : Buffer.compare(bytesOf(left._id), bytesOf(right._id)));
+  };
+}
+
+export function afterInOrder(last: LeadMatch, { field, direction }: LeadOrder): Filter<LeadDocument> {
+  const beyond = direction === -1 ? '$lt' : '$gt';
+  return {
+    $or: [{ [field]: { [beyond]: last[field] } }, { [field]: last[field], _id: { [beyond]: last._id } }],
+  };
+}
+
+/** Leads by their ids. */
+export async function loadLeads(
+  readModel: ReadModel,
+  keys: readonly Binary[],
+): Promise<Map<string, LeadDocument>> {
+  if (keys.length === 0) return new Map();
+  const found = await readModel
+    .collection(leads)
+    .find({ _id: { $in: [...keys] } })
+    .toArray();
+  return new Map(found.map((document) => [leadOfKey(document._id), document]));
+}
+
+export async function loadInOrder(
+  readModel: ReadModel,
+  matches: readonly LeadMatch[],
+): Promise<LeadDocument[]> {
+  const byId = await loadLeads(
+    readModel,
+    matches.map(({ _id }) => _id),
+  );
+  return matches.flatMap(({ _id }) => byId.get(leadOfKey(_id)) ?? []);
+}
+
+export function textCondition(text: string): Filter<LeadDocument> {
+  return { search: containsText(text.toLowerCase()) };
+}

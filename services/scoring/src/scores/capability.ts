@@ -1,0 +1,141 @@
+// Scores as a policy: what happens to leads in ingest is decided on by the rules of their OUs, a batch at a time.
+import {
+  policy,
+  type CapabilityDecision,
+  type OpenCapability,
+  type PartitionScope,
+  type ReadTable,
+} from '@lead-scoring/capability';
+import { records, type TopicName } from '@lead-scoring/contracts';
+import {
+  outgoing,
+  takenOf,
+  wasSentAgain,
+  type Checkpoint,
+  type FoldedRecord,
+  type IncomingRecord,
+  type OutgoingRecord,
+} from '@lead-scoring/event-log';
+import { offsetToNumber } from '@lead-scoring/read-model';
+import type { PublishedConfigurations } from '../configuration/published.js';
+import type { LeadProjection } from '../leads/capability.js';
+import { leadName } from '../leads/lead-batch.js';
+import type { OpenLeads } from '../leads/open-leads.js';
+import { CurrentRules } from './current-rules.js';
+import { decideLeads } from './decide.js';
+import { DecidedRecords } from './decided-records.js';
+import { lateDecisions } from './documents.js';
+import { leadRecords, type LeadCause, type LeadEvent } from './messages.js';
+
+const scoreReads = {
+  'ingest.events': {
+    EventsIngested: 'taken',
+    LeadDeleted: 'taken',
+    // The events themselves come under the lead that an alias is linked to; a dropped repeat gives no points.
+    AliasClaimed: 'ignored',
+    AliasLinked: 'ignored',
+    EventsRemembered: 'ignored',
+    RepeatsDropped: 'ignored',
+    AliasesRefused: 'ignored',
+  },
+} as const satisfies ReadTable;
+
+export interface ScoresDependencies {
+  /** Tells the scores of before. */
+  leads: LeadProjection;
+  /** Asked for when a partition is opened; shared by the partitions of a process. */
+  configurations: () => PublishedConfigurations;
+  /**
+   * Matches decided in one batch; one with more is handed back to be decided in halves, so that very many matching rules cost
+   * time and not memory. Default 200,000.
+   */
+  maximumMatches?: number | undefined;
+}
+
+const defaultMaximumMatches = 200_000;
+
+export function scorePolicy(dependencies: ScoresDependencies) {
+  return policy({
+    name: 'scores',
+    reads: scoreReads,
+    events: leadRecords,
+    collections: [lateDecisions],
+    open: (scope) => new OpenScores(scope, dependencies),
+  });
+}
+
+class OpenScores implements OpenCapability {
+  readonly #leads: OpenLeads;
+  readonly #rules: CurrentRules;
+  readonly #decided: DecidedRecords;
+  readonly #maximumMatches: number;
+
+  constructor(
+    scope: PartitionScope,
+    { leads, configurations, maximumMatches = defaultMaximumMatches }: ScoresDependencies,
+  ) {
+    this.#leads = scope.opened(leads);
+    this.#rules = new CurrentRules(configurations());
+    this.#decided = new DecidedRecords(scope.readModel, scope.partition);
+    this.#maximumMatches = maximumMatches;
+  }
+
+  resume({ positions }: Checkpoint): void {
+    this.#decided.resume(offsetToNumber(positions['ingest.events'] ?? 0n));
+  }
+
+  async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
+    // Those of a batch have all come from ingest.events, or have all been sent again.
+    const isSentAgain = incoming[0] !== undefined && wasSentAgain(incoming[0]);
+    const fresh = isSentAgain ? await this.#decided.withoutLate(incoming) : this.#decided.without(incoming);
+    const causes = fresh.flatMap((record) => leadCause(record, isSentAgain) ?? []);
+    if (causes.length === 0) return { outcome: 'decided', events: [] };
+    const [rules, before] = await Promise.all([
+      this.#rules.load(new Set(causes.map(({ payload }) => payload.ou_id))),
+      this.#leads.load(causes.map(({ payload }) => payload)),
+    ]);
+    const decided = decideLeads(
+      causes,
+      (ouId, leadId) => before.get(leadName(ouId, leadId))?.score ?? null,
+      (ouId) => {
+        const ofUnit = rules.get(ouId);
+        if (!ofUnit) throw new Error(`the rules of OU ${ouId} were not loaded`);
+        return ofUnit;
+      },
+      this.#maximumMatches,
+    );
+    if (!decided)
+      return {
+        outcome: 'split',
+        reason: `more than ${String(this.#maximumMatches)} rules match in one batch`,
+      };
+    return { outcome: 'decided', events: decided.map(leadEventRecord) };
+  }
+
+  fold(events: readonly FoldedRecord[]): Promise<void> {
+    return this.#decided.fold(events.map(({ payload }) => (payload as LeadEvent['payload']).source));
+  }
+
+  positionsAccepted(positions: ReadonlyMap<TopicName, number>): Promise<void> {
+    return this.#decided.restartAt(positions.get('ingest.events') ?? 0);
+  }
+}
+
+function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | null {
+  const source = { offset: offsetToNumber(record.offset), ...(isSentAgain && { sent_again: true as const }) };
+  const taken = takenOf('ingest.events', scoreReads['ingest.events'], record);
+  switch (taken?.type) {
+    case 'EventsIngested':
+      return { type: 'EventsIngested', payload: taken.payload, source };
+    case 'LeadDeleted':
+      return { type: 'LeadDeleted', payload: taken.payload, source };
+    case undefined:
+      return null;
+  }
+}
+
+function leadEventRecord({ type, payload }: LeadEvent): OutgoingRecord {
+  return type === 'LeadScored'
+    ? outgoing(records.leadScored, { key: payload.lead_id, payload })
+    : outgoing(records.leadRemoved, { key: payload.lead_id, payload });
+}
