@@ -1,0 +1,82 @@
+// The configuration's folds on a real database: however the log is cut into batches, and whenever the process is killed, the
+// same configurations are stored and published, and the same changes kept.
+import { expect, test } from '@jest/globals';
+import { openServicePartition } from '@lead-scoring/capability';
+import {
+  configurationRecords,
+  emptyConfiguration,
+  evolveConfiguration,
+  type ScoringConfiguration,
+} from '@lead-scoring/contracts';
+import type { FoldedRecord } from '@lead-scoring/event-log';
+import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
+import fc from 'fast-check';
+import { configurationChanges } from '../configuration-changes/documents.js';
+import { createRule, createRuleset, otherOuId, setLevels, setRulesActive } from '../testing/builders.js';
+import { serviceOn } from '../testing/rig.js';
+import { decideConfiguration } from './decide.js';
+import { configurations, publishedConfigurations } from './documents.js';
+import type { ConfigurationCommand } from './messages.js';
+
+const collections = [configurations, publishedConfigurations, configurationChanges];
+
+/** What is decided on these, as it is on the log. */
+function logOf(commands: readonly ConfigurationCommand[]): FoldedRecord[] {
+  const states = new Map<string, ScoringConfiguration>();
+  const events = commands.flatMap((command) => {
+    const { ou_id } = command.payload;
+    const before = states.get(ou_id) ?? emptyConfiguration(ou_id);
+    const decision = decideConfiguration(command, before);
+    if (decision.outcome === 'rejected') throw new Error(decision.message);
+    states.set(ou_id, decision.events.reduce(evolveConfiguration, before));
+    return decision.events;
+  });
+  // Between the records of two transactions there is one of the log's own.
+  return events.map(({ type, payload }, index) =>
+    foldedRecord(configurationRecords[type], payload, index * 2),
+  );
+}
+
+const log = logOf([
+  createRuleset('Intent'),
+  createRule('other', { ou_id: otherOuId }),
+  createRule('view'),
+  setRulesActive(['view'], false),
+  setLevels([['Hot', 50, null]], { ou_id: otherOuId }),
+  setRulesActive(['view'], true),
+]);
+
+const folded = (steps: FoldStep[]) =>
+  foldedInSteps({
+    collections,
+    log,
+    steps,
+    open: (readModel) => openServicePartition(serviceOn(readModel), readModel, 0),
+  });
+
+const step = fc.record({
+  size: fc.integer({ min: 1, max: 4 }),
+  killedAfter: fc.oneof(fc.integer({ min: 0, max: 6 }), fc.constant(Infinity)),
+  isStored: fc.boolean(),
+});
+
+test('any cut of the log into batches, killed at any write, gives the same documents as one record after the other', async () => {
+  const documents = await folded(oneByOne(log));
+  const versions = (of: string) =>
+    documents[of]?.map((document) => (document as { version: number }).version);
+  expect(versions('configurations')).toEqual([5, 3]);
+  expect(versions('published_configurations')).toEqual([5, 3]);
+  expect(documents.configuration_changes).toHaveLength(log.length);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
+      expect(await folded(steps)).toEqual(documents);
+    }),
+    { numRuns: 15 },
+  );
+}, 180_000);
+
+test('what is killed between its writes is published when it is folded again, by the end of the log', async () => {
+  const documents = await folded(oneByOne(log));
+  for (let killedAfter = 0; killedAfter <= 8; killedAfter += 1)
+    expect(await folded([{ size: log.length, killedAfter, isStored: false }])).toEqual(documents);
+}, 180_000);
