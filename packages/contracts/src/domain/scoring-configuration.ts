@@ -23,7 +23,9 @@ export type ConfigurationEvent =
   | { type: 'EngagementLevelsSet'; payload: EngagementLevelsSet };
 
 /** How each configuration event is declared on the log. */
-export const configurationRecords: { readonly [Type in ConfigurationEvent['type']]: RecordDeclaration<Type> } = {
+export const configurationRecords: {
+  readonly [Type in ConfigurationEvent['type']]: RecordDeclaration<Type>;
+} = {
   RulesetCreated: rulesetCreated,
   RulesetUpdated: rulesetUpdated,
   RuleCreated: ruleCreated,
