@@ -1,5 +1,5 @@
 // An aggregate: commands about one thing, decided on in order with the state that its earlier events have made.
-import type { JsonValue, ProblemCode, RecordDeclaration } from '@lead-scoring/contracts';
+import type { JsonValue, ProblemCode, RecordDeclaration, records } from '@lead-scoring/contracts';
 import type { IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import type { AggregateStorage } from './aggregate-storage.js';
 import type { PartitionScope } from './capability.js';
@@ -23,8 +23,12 @@ export interface Rejection {
 }
 
 /**
- * `done` without an event: the command took effect before. `postponed`: the command is put behind all that waits, because
- * what it has to know is not there yet.
+ * What comes of a command.
+ * - `done`: its caller is told so. Without an event: the command took effect before.
+ * - `postponed`: the command is put behind all that waits, because what it has to know is not there yet.
+ * - `unanswered`: its caller is told nothing, or what another command comes to, which names the caller in its headers.
+ * - `awaited`: what it asks for is under way; its caller is told the next `answered` of the same key.
+ * - `answered`: its caller is told this, and so are those that have awaited it.
  */
 export type AggregateDecision<Shape extends AggregateShape> =
   | {
@@ -33,7 +37,14 @@ export type AggregateDecision<Shape extends AggregateShape> =
       readonly result?: JsonValue | undefined;
     }
   | Rejection
-  | { readonly outcome: 'postponed' };
+  | { readonly outcome: 'postponed' }
+  | { readonly outcome: 'unanswered'; readonly events: readonly Shape['event'][] }
+  | { readonly outcome: 'awaited' }
+  | {
+      readonly outcome: 'answered';
+      readonly events: readonly Shape['event'][];
+      readonly reply: records.CommandReplied;
+    };
 
 /** Why a command is not even decided on: it goes to the dead letters with `reason`, and its caller is told `rejection`. */
 export interface Refusal {
@@ -45,8 +56,10 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
   readonly name: string;
   readonly commands: { readonly [Type in Shape['command']['type']]: RecordDeclaration };
   readonly events: { readonly [Type in Shape['event']['type']]: RecordDeclaration };
-  /** Names the thing that a command or an event is about; it is the key of their records. */
+  /** Names the thing that a command or an event is about. */
   keyOf(message: Shape['command'] | Shape['event']): string;
+  /** The key of its record, where that names what several things belong to. Default: `keyOf`. */
+  recordKeyOf?(message: Shape['command'] | Shape['event']): string;
   initial(key: string): Shape['state'];
   /** Pure: time and ids come with the command. The same command again gives no event. */
   decide(
@@ -66,6 +79,8 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
   commandsOf?(command: Shape['command'], after: Shape['state']): readonly OutgoingRecord[];
   /** Looks up what these commands have to know, once for all of them. */
   contextOf?(commands: readonly Shape['command'][], scope: PartitionScope): Promise<Shape['context']>;
+  /** What the next command of the batch has to know once these events are decided. Default: the same. */
+  contextAfter?(context: Shape['context'], events: readonly Shape['event'][]): Shape['context'];
   /** Looks at a command's record before it is decided on; null: it may be. */
   refuse?(record: IncomingRecord): Refusal | null;
   /** What a record says, where that is more than its type and payload. */

@@ -14,6 +14,7 @@ export {
   type DocumentForm,
   type StoredState,
 } from './aggregate-storage.js';
+export { callerHeaders, callerOf, type Caller } from './callers.js';
 export type {
   Capability,
   CapabilityDecision,
@@ -29,6 +30,7 @@ export {
   type DocumentProjectionDeclaration,
   type EventPlace,
 } from './document-projection.js';
+export { effect, type EffectDeclaration, type EffectWork } from './effect.js';
 export type { OpenAggregate } from './open-aggregate.js';
 export { openServicePartition } from './partition.js';
 export { policy, type PolicyDeclaration } from './policy.js';
@@ -36,3 +38,10 @@ export { projection, type ProjectionDeclaration } from './projection.js';
 export { createPublishedStates, type PublishedDocument, type PublishedStates } from './published-states.js';
 export { createServiceProcessor, type ServiceProcessorOptions } from './processor.js';
 export { capabilitiesOf, type Batching, type ServiceCapabilities, type ServiceOptions } from './service.js';
+export {
+  storedWith,
+  unfinishedIndex,
+  type UnfinishedDocument,
+  type UnfinishedIndex,
+  type WrittenBeside,
+} from './stored-beside.js';

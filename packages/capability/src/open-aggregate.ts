@@ -8,8 +8,9 @@ import {
   type Reply,
 } from '@lead-scoring/event-log';
 import { createStateCache, offsetToNumber, type StateCache } from '@lead-scoring/read-model';
-import type { AggregateDeclaration, AggregateShape } from './aggregate.js';
+import type { AggregateDecision, AggregateDeclaration, AggregateShape } from './aggregate.js';
 import type { ChangedState, StoredState } from './aggregate-storage.js';
+import { callerHeaders, callerOf, WaitingCommands } from './callers.js';
 import type { CapabilityDecision, OpenCapability, PartitionScope } from './capability.js';
 
 const defaultCachedStates = 200;
@@ -17,6 +18,7 @@ const defaultCachedStates = 200;
 export class OpenAggregate<Shape extends AggregateShape> implements OpenCapability {
   readonly #cache: StateCache<StoredState<Shape['state']>>;
   readonly #decided = new WeakMap<readonly IncomingRecord[], ReadonlyMap<string, Shape['state']>>();
+  readonly #waiting = new WaitingCommands();
   readonly #storage;
 
   constructor(
@@ -41,25 +43,34 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
     records: readonly IncomingRecord[],
     batch: readonly IncomingRecord[],
   ): Promise<CapabilityDecision> {
-    const deciding = new AggregateBatch(this.declaration);
+    const deciding = new AggregateBatch(this.declaration, this.#waiting);
     const commands = records.flatMap((record) => deciding.admit(record) ?? []);
     const { declaration } = this;
-    const [stored, context] = await Promise.all([
+    const [stored, given] = await Promise.all([
       this.load(commands.map(({ command }) => declaration.keyOf(command))),
       declaration.contextOf?.(
         commands.map(({ command }) => command),
         this.scope,
       ),
     ]);
+    let context: Shape['context'] = given;
     for (const { record, command } of commands) {
       const found = stored.get(declaration.keyOf(command)) ?? null;
-      deciding.decide(record, command, { found, context });
+      const events = deciding.decide(record, command, { found, context });
+      if (declaration.contextAfter) context = declaration.contextAfter(context, events);
     }
     this.#decided.set(batch, deciding.states);
-    return { outcome: 'decided', ...deciding.decided };
+    return { outcome: 'decided', ...deciding.decided, replies: deciding.replies() };
   }
 
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
+    await this.foldStates(folded);
+  }
+
+  /** @returns the states that these events have changed, which are stored */
+  protected async foldStates(
+    folded: readonly FoldedRecord[],
+  ): Promise<readonly ChangedState<Shape['state'], Shape['event']>[]> {
     const { declaration } = this;
     const events = folded.map((record) => ({
       event: eventOf(this.declaration, record),
@@ -82,6 +93,7 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
     await this.#storage.write([...changed.values()]);
     // Only what is stored is in the cache, so it is never ahead of what is stored.
     for (const [key, { state, offset }] of changed) this.#cache.put(key, { state, offset });
+    return [...changed.values()];
   }
 
   #isFolded(known: StoredState<Shape['state']>, event: Shape['event'], offset: number): boolean {
@@ -111,59 +123,99 @@ class AggregateBatch<Shape extends AggregateShape> {
   readonly decided = {
     events: [] as OutgoingRecord[],
     commands: [] as OutgoingRecord[],
-    replies: [] as Reply[],
     deadLetters: [] as { record: IncomingRecord; reason: string }[],
   };
 
-  constructor(private readonly declaration: AggregateDeclaration<Shape>) {}
+  readonly #replies: Reply[] = [];
+  /** Replies that depend on what waits, which changes only with what is committed. */
+  readonly #laterReplies: (() => readonly Reply[])[] = [];
+
+  constructor(
+    private readonly declaration: AggregateDeclaration<Shape>,
+    private readonly waiting: WaitingCommands,
+  ) {}
+
+  replies(): Reply[] | (() => Reply[]) {
+    const replies = this.#replies;
+    const later = this.#laterReplies;
+    return later.length === 0 ? replies : () => [...replies, ...later.flatMap((reply) => reply())];
+  }
 
   /** The command of a record that may be decided on; null where it is refused. */
   admit(record: IncomingRecord): { record: IncomingRecord; command: Shape['command'] } | null {
     const refusal = this.declaration.refuse?.(record);
     if (!refusal) return { record, command: commandOf(this.declaration, record) };
     this.decided.deadLetters.push({ record, reason: refusal.reason });
-    this.decided.replies.push({ to: record, reply: refusal.rejection });
+    this.#replies.push({ to: record, reply: refusal.rejection });
     return null;
   }
 
-  /** @param found the state as folded */
+  /**
+   * @param found the state as folded
+   * @returns the events that were decided
+   */
   decide(
     record: IncomingRecord,
     command: Shape['command'],
     { found, context }: { found: StoredState<Shape['state']> | null; context: Shape['context'] },
-  ): void {
+  ): readonly Shape['event'][] {
     const { declaration, states, decided } = this;
     const key = declaration.keyOf(command);
     const folded = found ? found.state : declaration.initial(key);
     const before = states.has(key) ? states.get(key) : folded;
     const decision = declaration.decide(command, before, context);
-    if (decision.outcome === 'rejected') {
-      decided.replies.push({ to: record, reply: decision });
-      return;
+    if (!('events' in decision)) {
+      this.#conclude(decision, { record, command, key });
+      return [];
     }
-    if (decision.outcome === 'postponed') {
-      decided.commands.push(this.#again(record, command, key));
-      return;
-    }
+    const { events } = decision;
     let after = before;
-    for (const event of decision.events) {
+    for (const event of events) {
       after = declaration.evolve(after, event, null);
       decided.events.push(this.#recordOf(event, key, record));
     }
     states.set(key, after);
     decided.commands.push(...(declaration.commandsOf?.(command, after) ?? []));
-    const result = decision.result ?? declaration.resultOf?.(command, after, context);
-    decided.replies.push({ to: record, reply: doneWith(result) });
+    if (decision.outcome === 'done') {
+      const result = decision.result ?? declaration.resultOf?.(command, after, context);
+      this.#replies.push({ to: record, reply: doneWith(result) });
+    } else if (decision.outcome === 'answered') {
+      const { reply } = decision;
+      this.#laterReplies.push(() => [record, ...this.waiting.take(key)].map((to): Reply => ({ to, reply })));
+    }
+    return events;
   }
 
-  #again(record: IncomingRecord, { type, payload }: Shape['command'], key: string): OutgoingRecord {
-    const { 'reply-to': replyTo, 'correlation-id': correlationId } = record.headers;
-    const isAwaited = replyTo !== undefined && correlationId !== undefined;
+  /** Concludes a command that changes nothing. */
+  #conclude(
+    decision: Exclude<AggregateDecision<Shape>, { events: unknown }>,
+    { record, command, key }: { record: IncomingRecord; command: Shape['command']; key: string },
+  ): void {
+    switch (decision.outcome) {
+      case 'rejected':
+        this.#replies.push({ to: record, reply: decision });
+        break;
+      case 'postponed':
+        this.decided.commands.push(this.#again(record, command, key));
+        break;
+      case 'awaited':
+        this.#laterReplies.push(() => this.#wait(key, record));
+    }
+  }
+
+  #wait(key: string, record: IncomingRecord): readonly Reply[] {
+    this.waiting.add(key, record);
+    return [];
+  }
+
+  #again(record: IncomingRecord, command: Shape['command'], key: string): OutgoingRecord {
+    const { type, payload } = command;
+    const caller = callerOf(record);
     const declaration: RecordDeclaration = this.declaration.commands[type as Shape['command']['type']];
     return outgoing(declaration, {
-      key,
+      key: this.declaration.recordKeyOf?.(command) ?? key,
       payload,
-      ...(isAwaited && { headers: { 'reply-to': replyTo, 'correlation-id': correlationId } }),
+      ...(caller && { headers: callerHeaders(caller) }),
     });
   }
 
@@ -172,7 +224,7 @@ class AggregateBatch<Shape extends AggregateShape> {
     const { type, payload } = event;
     const declaration: RecordDeclaration = this.declaration.events[type as Shape['event']['type']];
     return outgoing(declaration, {
-      key,
+      key: this.declaration.recordKeyOf?.(event) ?? key,
       payload,
       ...(headers && { headers }),
     });
