@@ -1,9 +1,10 @@
 // The site-analysis service: its processor of requests, the analyses that run beside it, and the query port over what it
 // has folded.
+import { createServiceProcessor } from '@lead-scoring/capability';
 import { routes } from '@lead-scoring/contracts';
-import { createEventLogComponent, createProcessor, createRecordWriter } from '@lead-scoring/event-log';
+import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
-import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -15,13 +16,12 @@ import {
 import { analysisQueries } from './analyses/queries.js';
 import { agentName } from './analysis/robots.js';
 import { siteAnalysisConfiguration } from './configuration.js';
-import { siteAnalysisInputs } from './inputs.js';
-import { openPartition, processorName, siteAnalysisCollections } from './partition-state.js';
 import { createAnalysisRunner } from './running/runner.js';
 import { createSites } from './running/sites.js';
+import { siteAnalysisCollections, siteAnalysisService } from './service.js';
 
 const configuration = loadConfiguration(siteAnalysisConfiguration);
-const logger = createLogger({ name: processorName, level: configuration.LOG_LEVEL });
+const logger = createLogger({ name: 'site-analysis', level: configuration.LOG_LEVEL });
 
 /** Of the 15 seconds that a caller is promised, what an analysis gets: the rest is for the way there and back. */
 const budgetMs = 14_000;
@@ -29,19 +29,21 @@ const budgetMs = 14_000;
 const wantedForMs = routes.analyzeSite.replyTimeoutMs - 1_000;
 
 runService({
-  name: processorName,
+  name: 'site-analysis',
   logger,
   shutdownTimeoutMs: configuration.SHUTDOWN_TIMEOUT_MS,
   readyFile: configuration.READY_FILE,
   open: async (scope) => {
     const readModel = await scope.start(
       createReadModelComponent(configuration, {
-        service: processorName,
+        service: 'site-analysis',
         collections: siteAnalysisCollections,
         logger,
       }),
     );
-    const log = await scope.start(createEventLogComponent(configuration, { service: processorName, logger }));
+    const log = await scope.start(
+      createEventLogComponent(configuration, { service: 'site-analysis', logger }),
+    );
     const outbound = await scope.start(
       defineComponent('outbound', () => {
         const value = createOutbound({
@@ -62,26 +64,17 @@ runService({
       ),
     );
     const processor = await scope.start(
-      createProcessor(log, {
-        name: processorName,
-        inputs: siteAnalysisInputs,
-        output: 'site-analysis.events',
-        open: (partition, _touch, lease) =>
-          Promise.resolve(
-            openPartition(underLease(readModel, lease), partition, {
-              runner,
-              refusalOf: sites.refusalOf,
-              wantedForMs,
-              now,
-            }),
-          ),
-        isSilence,
-        logger,
-        isRetriable,
-        onFatal: (error) => {
-          scope.fatal(error);
+      createServiceProcessor(
+        log,
+        siteAnalysisService({ runner, refusalOf: sites.refusalOf, wantedForMs, now }),
+        {
+          readModel,
+          logger,
+          onFatal: (error) => {
+            scope.fatal(error);
+          },
         },
-      }),
+      ),
     );
     return scope.start(
       createQueryServer({

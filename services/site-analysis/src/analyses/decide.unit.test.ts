@@ -3,71 +3,75 @@ import { describe, expect, test } from '@jest/globals';
 import { problemTypeOf, records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { analyzed, analyzeSite, later, recordEnd, unreachable } from '../testing/builders.js';
-import { decideEnd, decideRequest, interrupted } from './decide.js';
-import type { AnalysisEvent, Caller, Conditions } from './events.js';
+import { conditionsAfter, decideAnalysis, interrupted } from './decide.js';
+import type { AnalysisCommand, AnalysisEvent, Caller, Conditions } from './messages.js';
 import { evolveAnalysis } from './evolve.js';
 import type { Analysis } from './state.js';
 
 const caller: Caller = { reply_to: 'gateway', correlation_id: 'request' };
-const free: Conditions = { refusal: null, full: false };
+const free: Conditions = { refusalOf: () => null, room: 1 };
+const full: Conditions = { ...free, room: 0 };
 const wrong = { code: 'port_not_allowed', message: 'Leave the port out.' } as const;
+const refusing: Conditions = { refusalOf: () => wrong, room: 1 };
 
-type Command =
-  | { type: 'request'; payload: records.AnalyzeSite; conditions: Conditions }
-  | { type: 'end'; payload: records.RecordSiteAnalysis };
+interface Step {
+  command: AnalysisCommand;
+  conditions: Conditions;
+}
 
-const request = (conditions: Conditions = free, more: Partial<records.AnalyzeSite> = {}): Command => ({
-  type: 'request',
-  payload: analyzeSite('shop', more),
+const request = (conditions = free, more: Partial<records.AnalyzeSite> = {}): Step => ({
+  command: { type: 'AnalyzeSite', payload: analyzeSite('shop', more), caller },
   conditions,
 });
-const success: Command = {
-  type: 'end',
-  payload: recordEnd('shop', { status: 'analyzed', result: analyzed('shop') }),
-};
-const failure: Command = { type: 'end', payload: recordEnd('shop', { status: 'failed', ...unreachable }) };
-const interruption: Command = {
-  type: 'end',
-  payload: recordEnd('shop', { status: 'failed', ...interrupted }),
-};
+const end = (outcome: records.RecordSiteAnalysis['outcome']): Step => ({
+  command: { type: 'RecordSiteAnalysis', payload: recordEnd('shop', outcome) },
+  conditions: free,
+});
+const success = end({ status: 'analyzed', result: analyzed('shop') });
+const failure = end({ status: 'failed', ...unreachable });
+const interruption = end({ status: 'failed', ...interrupted });
 
-function when(known: Analysis | null, command: Command) {
-  const decision =
-    command.type === 'request'
-      ? decideRequest(command.payload, caller, known, command.conditions)
-      : decideEnd(command.payload, known);
-  const event: AnalysisEvent | null = 'event' in decision ? decision.event : null;
+function when(known: Analysis | null, { command, conditions }: Step) {
+  const decision = decideAnalysis(command, known, conditions);
+  const events = 'events' in decision ? decision.events : [];
+  expect(events.length).toBeLessThanOrEqual(1);
+  const event = events[0] ?? null;
   return { decision, event, after: event ? evolveAnalysis(event) : known };
 }
 
-const given = (...commands: Command[]): Analysis | null =>
-  commands.reduce<Analysis | null>((known, command) => when(known, command).after, null);
+const given = (...steps: Step[]): Analysis | null =>
+  steps.reduce<Analysis | null>((known, step) => when(known, step).after, null);
 
 describe('a request', () => {
   test('begins an analysis, which remembers who waits for it', () => {
     const { decision, after } = when(null, request());
-    expect(decision).toMatchObject({ outcome: 'started', event: { type: 'SiteAnalysisRequested' } });
+    expect(decision).toMatchObject({ outcome: 'unanswered', events: [{ type: 'SiteAnalysisRequested' }] });
     expect(after).toEqual({ status: 'running', ...analyzeSite('shop'), caller });
   });
 
   test('for an address that may not be asked for is refused with its reason, and nothing is recorded', () => {
-    expect(when(null, request({ refusal: wrong, full: true }))).toMatchObject({
+    expect(when(null, request({ ...refusing, room: 0 }))).toMatchObject({
       event: null,
       decision: {
-        reply: {
-          outcome: 'rejected',
-          ...wrong,
-          errors: [{ path: 'body.url', message: wrong.message }],
-        },
+        outcome: 'rejected',
+        ...wrong,
+        errors: [{ path: 'body.url', message: wrong.message }],
       },
     });
   });
 
   test('beyond what runs at once is refused for now, and nothing is recorded', () => {
-    const { decision, event } = when(null, request({ refusal: null, full: true }));
-    expect(decision).toMatchObject({ reply: { outcome: 'rejected', code: 'too_many_analyses' } });
+    const { decision, event } = when(null, request(full));
+    expect(decision).toMatchObject({ outcome: 'rejected', code: 'too_many_analyses' });
     expect(problemTypeOf('too_many_analyses').status).toBe(503);
     expect(event).toBeNull();
+  });
+
+  test('leaves room for one less', () => {
+    const { event } = when(null, request());
+    expect(event && conditionsAfter(free, [event])).toEqual(full);
+    const { event: ended } = when(given(request()), success);
+    expect(ended && conditionsAfter(free, [ended])).toEqual(free);
   });
 
   test('for an analysis that runs waits for its end', () => {
@@ -77,10 +81,12 @@ describe('a request', () => {
   test('for one that has ended gets the answer that it had', () => {
     expect(when(given(request(), success), request()).decision).toEqual({
       outcome: 'answered',
+      events: [],
       reply: { outcome: 'done', result: analyzed('shop') },
     });
     expect(when(given(request(), failure), request()).decision).toEqual({
       outcome: 'answered',
+      events: [],
       reply: { outcome: 'rejected', ...unreachable },
     });
   });
@@ -96,14 +102,18 @@ describe('a request', () => {
 
 describe('an end', () => {
   test('of a running analysis is recorded whole, and answered', () => {
-    const { event, after } = when(given(request()), success);
+    const { decision, event, after } = when(given(request()), success);
+    expect(decision).toMatchObject({ reply: { outcome: 'done', result: analyzed('shop') } });
     expect(records.siteAnalyzed.schema.parse(event?.payload)).toEqual({
       ...analyzeSite('shop'),
       at: later,
       result: analyzed('shop'),
     });
     expect(after).toMatchObject({ status: 'analyzed', at: later });
-    expect(when(given(request()), failure).after).toMatchObject({ status: 'failed', ...unreachable });
+    expect(when(given(request()), failure)).toMatchObject({
+      decision: { reply: { outcome: 'rejected', ...unreachable } },
+      after: { status: 'failed', ...unreachable },
+    });
   });
 
   test('that comes second changes nothing, and gets the first as answer', () => {
@@ -115,20 +125,20 @@ describe('an end', () => {
 
   test('of an attempt before the one that runs counts for nothing', () => {
     const anew = given(request(), interruption, request(free, { requested_at: later }));
-    expect(when(anew, success)).toMatchObject({ event: null, decision: { outcome: 'ignored' } });
+    expect(when(anew, success).decision).toEqual({ outcome: 'unanswered', events: [] });
   });
 
   test('of an analysis that nobody asked for counts for nothing', () => {
-    expect(when(null, success).decision).toEqual({ outcome: 'ignored' });
+    expect(when(null, success).decision).toEqual({ outcome: 'unanswered', events: [] });
   });
 });
 
 test('whatever comes in whatever order, twice in a row is as once, and ends and requests take turns', () => {
-  const commands = fc.array(
+  const steps = fc.array(
     fc.constantFrom(
       request(),
-      request({ refusal: wrong, full: false }),
-      request({ refusal: null, full: true }),
+      request(refusing),
+      request(full),
       request(free, { requested_at: later }),
       success,
       failure,
@@ -137,12 +147,12 @@ test('whatever comes in whatever order, twice in a row is as once, and ends and 
     { maxLength: 12 },
   );
   fc.assert(
-    fc.property(commands, (sequence) => {
+    fc.property(steps, (sequence) => {
       let known: Analysis | null = null;
       const events: AnalysisEvent[] = [];
-      for (const command of sequence) {
-        const { after, event } = when(known, command);
-        expect(when(after, command).event).toBeNull();
+      for (const step of sequence) {
+        const { after, event } = when(known, step);
+        expect(when(after, step).event).toBeNull();
         if (event) events.push(event);
         known = after;
       }

@@ -1,5 +1,5 @@
 // Folds an analysis's events, purely: each says all that there is to know after it, whatever was before.
-import type { AnalysisEvent } from './events.js';
+import type { AnalysisEvent } from './messages.js';
 import type { Analysis } from './state.js';
 
 export function evolveAnalysis(event: AnalysisEvent): Analysis {

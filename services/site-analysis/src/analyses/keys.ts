@@ -2,6 +2,7 @@
 import {
   Binary,
   bytesOf,
+  hexOf,
   InvalidCursor,
   keysWithin,
   offsetBytes,
@@ -14,6 +15,16 @@ import {
 /** An analysis within its OU. */
 export function analysisKey(ouId: string, analysisId: string): Binary {
   return orderedKey([ouId, analysisId]);
+}
+
+/** The name of an analysis, which is its key as a text. */
+export function nameOf({ ou_id, analysis_id }: { ou_id: string; analysis_id: string }): string {
+  return hexOf(analysisKey(ou_id, analysis_id));
+}
+
+/** analysisKey */
+export function keyOfName(name: string): Binary {
+  return new Binary(Buffer.from(name, 'hex'), 0);
 }
 
 /** A finished analysis's place in its OU's list: the offset of its end in the log. */

@@ -3,7 +3,7 @@ import { routes, type routeDeclarations } from '@lead-scoring/contracts';
 import { findByIds, keyOf, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { cursorOfPlace, placeOfCursor, placesOf } from './keys.js';
-import { analyses, analysisPlaces, toAnalysis } from './store.js';
+import { analyses, analysisPlaces, toAnalysis } from './documents.js';
 import type { FinishedAnalysis } from './state.js';
 
 export function analysisQueries(readModel: ReadModel): BoundQuery[] {

@@ -1,6 +1,6 @@
 // One analysis of a website, from its request to its end.
 import type { SiteAnalysis } from '@lead-scoring/contracts';
-import type { Caller } from './events.js';
+import type { Caller } from './messages.js';
 
 interface Requested {
   readonly ou_id: string;

@@ -1,11 +1,12 @@
 // Analyses a website: finds its pages, sorts them by what they say about a visitor's intent, and proposes rules.
 import { maximumAnalysedPages, type SiteAnalysis } from '@lead-scoring/contracts';
 import type { Outbound } from '@lead-scoring/outbound';
-import { addressOf, discoverByCrawling, discoverFromSitemaps } from './discover.js';
+import { addressOf, discoverByCrawling } from './crawl.js';
 import { SiteNotFetched } from './errors.js';
 import { readHomepage, type Page } from './homepage.js';
 import { proposeRules } from './propose.js';
 import { domainOf, siteOf, SitePages, siteUrl } from './site.js';
+import { discoverFromSitemaps } from './sitemap-search.js';
 import { createVisitor, type Visitor } from './visit.js';
 
 export interface AnalyzeDependencies {

@@ -21,15 +21,7 @@ const maximumLinks = 5_000;
 /** Reads however much of a page there is; no page is too broken. */
 export function readLinks(html: string, address: URL): PageLinks {
   const root = parse(bounded(withoutHidden(html)), { parseNoneClosedTags: true, blockTextElements: {} });
-  const page: PageLinks = {
-    links: [],
-    navigation: [],
-    canonical: null,
-    sitemaps: [],
-    asksForPassword: false,
-  };
-  let base = address;
-  let hasBase = false;
+  const reader = new LinkReader(address);
   // Iterative: a page may be nested deeper than a stack is.
   const stack: { node: Node; menu: boolean; footer: boolean }[] = [
     { node: root, menu: false, footer: false },
@@ -40,48 +32,78 @@ export function readLinks(html: string, address: URL): PageLinks {
     const name = (element.rawTagName as string | null)?.toLowerCase() ?? '';
     const footer = next.footer || isFooter(element, name);
     const menu = !footer && (next.menu || isMenu(element, name));
-    switch (name) {
-      case 'a':
-      case 'area':
-        follow(element.getAttribute('href'), menu);
-        break;
-      case 'base': {
-        const href = element.getAttribute('href');
-        if (href !== undefined && !hasBase) base = linkedUrl(href, address) ?? base;
-        hasBase ||= href !== undefined;
-        break;
-      }
-      case 'link': {
-        const relations = (element.getAttribute('rel') ?? '').toLowerCase().split(/\s+/);
-        const url = linkedUrl(element.getAttribute('href') ?? '', base);
-        if (url && relations.includes('canonical')) page.canonical ??= url;
-        if (url && relations.includes('sitemap') && page.sitemaps.length < 5) page.sitemaps.push(url);
-        break;
-      }
-      case 'meta':
-        if (element.getAttribute('http-equiv')?.toLowerCase() === 'refresh')
-          follow(
-            /url\s{0,10}=\s{0,10}["']?([^"']{1,2000})/i.exec(element.getAttribute('content') ?? '')?.[1],
-            true,
-          );
-        break;
-      case 'input':
-        page.asksForPassword ||= element.getAttribute('type')?.toLowerCase() === 'password';
-        break;
-    }
+    reader.read(element, name, menu);
     for (let at = element.childNodes.length - 1; at >= 0; at -= 1) {
       const node = element.childNodes[at];
       if (node) stack.push({ node, menu, footer });
     }
   }
-  return page;
+  return reader.page;
+}
 
-  function follow(href: string | undefined, menu: boolean): void {
-    if (href === undefined || page.links.length >= maximumLinks) return;
-    const url = linkedUrl(href, base);
+/** Reads the elements of a page in their order. */
+class LinkReader {
+  readonly page: PageLinks = {
+    links: [],
+    navigation: [],
+    canonical: null,
+    sitemaps: [],
+    asksForPassword: false,
+  };
+  #base: URL;
+  #hasBase = false;
+
+  constructor(private readonly address: URL) {
+    this.#base = address;
+  }
+
+  /** @param menu whether it is in a menu at the top of the page */
+  read(element: HTMLElement, name: string, menu: boolean): void {
+    switch (name) {
+      case 'a':
+      case 'area':
+        this.#follow(element.getAttribute('href'), menu);
+        break;
+      case 'base':
+        this.#rebase(element.getAttribute('href'));
+        break;
+      case 'link':
+        this.#relate(element);
+        break;
+      case 'meta':
+        if (element.getAttribute('http-equiv')?.toLowerCase() === 'refresh')
+          this.#follow(
+            /url\s{0,10}=\s{0,10}["']?([^"']{1,2000})/i.exec(element.getAttribute('content') ?? '')?.[1],
+            true,
+          );
+        break;
+      case 'input':
+        this.page.asksForPassword ||= element.getAttribute('type')?.toLowerCase() === 'password';
+        break;
+    }
+  }
+
+  #follow(href: string | undefined, menu: boolean): void {
+    const { links, navigation } = this.page;
+    if (href === undefined || links.length >= maximumLinks) return;
+    const url = linkedUrl(href, this.#base);
     if (!url) return;
-    page.links.push(url);
-    if (menu) page.navigation.push(url);
+    links.push(url);
+    if (menu) navigation.push(url);
+  }
+
+  /** The first base of a page counts. */
+  #rebase(href: string | undefined): void {
+    if (href === undefined || this.#hasBase) return;
+    this.#base = linkedUrl(href, this.address) ?? this.#base;
+    this.#hasBase = true;
+  }
+
+  #relate(element: HTMLElement): void {
+    const relations = (element.getAttribute('rel') ?? '').toLowerCase().split(/\s+/);
+    const url = linkedUrl(element.getAttribute('href') ?? '', this.#base);
+    if (url && relations.includes('canonical')) this.page.canonical ??= url;
+    if (url && relations.includes('sitemap') && this.page.sitemaps.length < 5) this.page.sitemaps.push(url);
   }
 }
 

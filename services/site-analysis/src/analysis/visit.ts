@@ -1,16 +1,8 @@
-// Fetches pages of other people's sites politely: as robots.txt allows, a few at once, at the pace that is asked for,
-// and no more once we are told to stop.
-import { setTimeout } from 'node:timers/promises';
-import {
-  OutboundFailed,
-  OutboundRefused,
-  type Outbound,
-  type OutboundFailedReason,
-  type OutboundResponse,
-} from '@lead-scoring/outbound';
-import pLimit, { type LimitFunction } from 'p-limit';
+// Fetches pages of other people's sites as their robots.txt allows.
+import { OutboundFailed, type Outbound, type OutboundResponse } from '@lead-scoring/outbound';
 import { decodeText } from './charset.js';
-import { LeftSite, SiteNotFetched, type SiteNotFetchedReason } from './errors.js';
+import { LeftSite, SiteNotFetched } from './errors.js';
+import { PacedRequests } from './paced-requests.js';
 import { maximumRobotsBytes, parseRobots, unrestricted, type Robots } from './robots.js';
 import { siteOf } from './site.js';
 
@@ -48,25 +40,32 @@ export interface Visitor {
 }
 
 const maximumRedirects = 5;
-const requestsAtOnce = 4;
 const robotsTimeoutMs = 6_000;
 
-export function createVisitor({ outbound, signal }: VisitorDependencies): Visitor {
-  const robotsByOrigin = new Map<string, Promise<Robots>>();
-  const hosts = new Map<string, { limit: LimitFunction; nextAt: number; sentAway: boolean }>();
-  return { visit, robots };
+export function createVisitor(dependencies: VisitorDependencies): Visitor {
+  return new PoliteVisitor(dependencies);
+}
 
-  async function visit(start: URL, options: VisitOptions): Promise<Visited> {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
+class PoliteVisitor implements Visitor {
+  readonly #robotsByOrigin = new Map<string, Promise<Robots>>();
+  readonly #requests: PacedRequests;
+
+  constructor(private readonly dependencies: VisitorDependencies) {
+    this.#requests = new PacedRequests(dependencies.outbound);
+  }
+
+  async visit(start: URL, options: VisitOptions): Promise<Visited> {
+    const deadline = AbortSignal.any([this.dependencies.signal, AbortSignal.timeout(options.timeoutMs)]);
+    const { outbound } = this.dependencies;
     let url = start;
     for (let hop = 0; hop <= maximumRedirects; hop += 1) {
-      const rules = await robots(outbound.check(url));
+      const rules = await this.robots(outbound.check(url));
       if (!rules.allows(url))
         throw new SiteNotFetched(
           'blocked',
           `The site's robots.txt does not allow ${url.pathname} to be fetched.`,
         );
-      const response = await request(url, rules.crawlDelayMs, {
+      const response = await this.#requests.request(url, rules.crawlDelayMs, {
         headers: { accept: options.accept },
         maxBytes: options.maxBytes,
         signal: deadline,
@@ -81,15 +80,15 @@ export function createVisitor({ outbound, signal }: VisitorDependencies): Visito
     throw new SiteNotFetched('error', `The site redirects more than ${maximumRedirects} times in a row.`);
   }
 
-  function robots(url: URL): Promise<Robots> {
-    const known = robotsByOrigin.get(url.origin) ?? fetchRobots(new URL('/robots.txt', url));
-    robotsByOrigin.set(url.origin, known);
+  robots(url: URL): Promise<Robots> {
+    const known = this.#robotsByOrigin.get(url.origin) ?? this.#fetchRobots(new URL('/robots.txt', url));
+    this.#robotsByOrigin.set(url.origin, known);
     return known;
   }
 
   /** RFC 9309: what is not there (4xx, too many redirects) restricts nothing; what fails (5xx, no answer) forbids all. */
-  async function fetchRobots(url: URL): Promise<Robots> {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(robotsTimeoutMs)]);
+  async #fetchRobots(url: URL): Promise<Robots> {
+    const deadline = AbortSignal.any([this.dependencies.signal, AbortSignal.timeout(robotsTimeoutMs)]);
     const wanted = {
       headers: { accept: 'text/plain, */*;q=0.5' },
       maxBytes: maximumRobotsBytes,
@@ -97,7 +96,7 @@ export function createVisitor({ outbound, signal }: VisitorDependencies): Visito
     };
     let response;
     try {
-      response = await request(url, 0, { ...wanted, signal: deadline });
+      response = await this.#requests.request(url, 0, { ...wanted, signal: deadline });
     } catch (error) {
       if (error instanceof SiteNotFetched && error.cause instanceof OutboundFailed)
         if (error.cause.reason === 'too_many_redirects') return unrestricted;
@@ -113,59 +112,8 @@ export function createVisitor({ outbound, signal }: VisitorDependencies): Visito
       ? parseRobots(url, decodeText(body, headers['content-type']))
       : unrestricted;
   }
-
-  async function request(
-    url: URL,
-    delayMs: number,
-    options: Parameters<Outbound['request']>[1],
-  ): Promise<OutboundResponse> {
-    const host = hostOf(url);
-    return host.limit(async () => {
-      if (host.sentAway)
-        throw new SiteNotFetched('blocked', 'The site has answered that it gets too many requests.');
-      try {
-        const now = performance.now();
-        const at = Math.max(now, host.nextAt);
-        host.nextAt = at + delayMs;
-        if (at > now) await setTimeout(at - now, undefined, { signal: options.signal });
-        options.signal.throwIfAborted();
-        const response = await outbound.request(url, options);
-        host.sentAway ||=
-          response.status === 429 || (response.status === 503 && 'retry-after' in response.headers);
-        return response;
-      } catch (error) {
-        throw notFetched(error, options.signal);
-      }
-    });
-  }
-
-  function hostOf(url: URL) {
-    const name = siteOf(url);
-    const host = hosts.get(name) ?? { limit: pLimit(requestsAtOnce), nextAt: 0, sentAway: false };
-    hosts.set(name, host);
-    return host;
-  }
 }
 
 function redirectOf({ status, headers }: OutboundResponse): string | null {
   return [301, 302, 303, 307, 308].includes(status) ? (headers['location'] ?? null) : null;
-}
-
-const reasons: Record<OutboundFailedReason, SiteNotFetchedReason> = {
-  name_not_found: 'name_not_found',
-  unreachable: 'unreachable',
-  timeout: 'timeout',
-  tls: 'tls_failed',
-  too_many_redirects: 'error',
-  redirect_refused: 'error',
-  malformed: 'error',
-};
-
-function notFetched(error: unknown, signal: AbortSignal): unknown {
-  if (error instanceof OutboundRefused) return error;
-  if (error instanceof OutboundFailed)
-    return new SiteNotFetched(reasons[error.reason], error.message, { cause: error });
-  if (signal.aborted)
-    return new SiteNotFetched('timeout', 'The site did not answer in time.', { cause: error });
-  return error;
 }

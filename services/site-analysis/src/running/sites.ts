@@ -4,7 +4,7 @@ import { OutboundRefused, type Outbound } from '@lead-scoring/outbound';
 import { analyzeSite } from '../analysis/analyze.js';
 import { SiteNotFetched } from '../analysis/errors.js';
 import { siteUrl } from '../analysis/site.js';
-import type { Refusal } from '../analyses/events.js';
+import type { Refusal } from '../analyses/messages.js';
 import type { RunnerDependencies } from './runner.js';
 
 export interface Sites extends Pick<RunnerDependencies, 'analyze' | 'failureOf'> {

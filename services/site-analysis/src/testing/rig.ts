@@ -1,13 +1,12 @@
 // The site-analysis service in this process on real servers: commands in through the log, reads through the query port,
 // and analyses that end when a test says so.
+import { createServiceProcessor } from '@lead-scoring/capability';
 import { records as declarations, type SiteAnalysis } from '@lead-scoring/contracts';
-import { createProcessor, outgoing } from '@lead-scoring/event-log';
-import { underLease } from '@lead-scoring/read-model';
+import { outgoing } from '@lead-scoring/event-log';
 import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { analysisQueries } from '../analyses/queries.js';
-import { siteAnalysisInputs } from '../inputs.js';
-import { openPartition, processorName, siteAnalysisCollections } from '../partition-state.js';
 import { createAnalysisRunner } from '../running/runner.js';
+import { siteAnalysisCollections, siteAnalysisService } from '../service.js';
 import { at, ouId } from './builders.js';
 
 /** An analysis that some process has begun. */
@@ -35,7 +34,7 @@ export const maximumAtOnce = 3;
 
 export async function startRig({ partitions = 2 } = {}): Promise<Rig> {
   const rig = await openServiceRig({
-    service: processorName,
+    service: 'site-analysis',
     collections: siteAnalysisCollections,
     ouId,
     partitions,
@@ -65,23 +64,17 @@ export async function startRig({ partitions = 2 } = {}): Promise<Rig> {
       { maximumAtOnce, budgetMs: 60_000 },
     ).start();
     const stopProcessor = await rig.run(
-      createProcessor(log, {
-        name: processorName,
-        inputs: siteAnalysisInputs,
-        output: 'site-analysis.events',
-        open: (partition, _touch, lease) =>
-          Promise.resolve(
-            openPartition(underLease(readModel, lease), partition, {
-              runner: runner.value,
-              refusalOf: (url) =>
-                url.startsWith('ftp:') ? { code: 'scheme_not_allowed', message: 'Use https.' } : null,
-              wantedForMs: 24_000,
-              now,
-            }),
-          ),
-        logger,
-        onFatal,
-      }),
+      createServiceProcessor(
+        log,
+        siteAnalysisService({
+          runner: runner.value,
+          refusalOf: (url) =>
+            url.startsWith('ftp:') ? { code: 'scheme_not_allowed', message: 'Use https.' } : null,
+          wantedForMs: 24_000,
+          now,
+        }),
+        { readModel, logger, onFatal },
+      ),
     );
     return async () => {
       await stopProcessor();

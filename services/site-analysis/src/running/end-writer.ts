@@ -1,0 +1,82 @@
+// Writes the ends of analyses to the log, as commands whose replies go to the callers of the analyses.
+import { records, type ProblemCode } from '@lead-scoring/contracts';
+import { callerHeaders } from '@lead-scoring/capability';
+import { isRetriable, outgoing, type OutgoingRecord, type RecordWriter } from '@lead-scoring/event-log';
+import type { Logger } from '@lead-scoring/service';
+import type { RunningAnalysis } from '../analyses/state.js';
+
+export type AnalysisOutcome = records.RecordSiteAnalysis['outcome'];
+
+/** How an analysis ends that failed through no fault of its site. */
+export const fault = {
+  code: 'internal_error',
+  message: 'Something went wrong on our side while the site was analysed. Send the request again later.',
+} as const satisfies { code: ProblemCode; message: string };
+
+const pauseBetweenWritesMs = 500;
+
+export interface EndWriterDependencies {
+  writer: Pick<RecordWriter, 'write'>;
+  now: () => Date;
+  logger: Logger;
+}
+
+export class EndWriter {
+  /** @param stopping aborted when nothing is to be written any more */
+  constructor(
+    private readonly dependencies: EndWriterDependencies,
+    private readonly stopping: AbortSignal,
+  ) {}
+
+  /** Resolves once the log has it: without its end, an analysis would never be answered. */
+  async write(analysis: RunningAnalysis, ended: AnalysisOutcome): Promise<void> {
+    const { writer, now } = this.dependencies;
+    const ended_at = now().toISOString();
+    let outcome: AnalysisOutcome | null = ended;
+    while (outcome && !this.stopping.aborted) {
+      try {
+        await writer.write([endOf(analysis, outcome, ended_at)]);
+        return;
+      } catch (error) {
+        outcome = await this.#nextToWrite(analysis, outcome, error);
+      }
+    }
+  }
+
+  /** What to write after a failure: the same once more, or, in place of a result that the log never takes, a fault. */
+  async #nextToWrite(
+    { analysis_id }: RunningAnalysis,
+    outcome: AnalysisOutcome,
+    error: unknown,
+  ): Promise<AnalysisOutcome | null> {
+    const { logger } = this.dependencies;
+    if (isRetriable(error)) {
+      logger.warn({ err: error, analysis_id }, 'the end of an analysis cannot be written yet');
+      await pause(pauseBetweenWritesMs, this.stopping);
+      return outcome;
+    }
+    logger.error({ err: error, analysis_id }, 'the end of an analysis cannot be written');
+    return outcome.status === 'failed' ? null : { status: 'failed', ...fault };
+  }
+}
+
+function endOf(analysis: RunningAnalysis, outcome: AnalysisOutcome, ended_at: string): OutgoingRecord {
+  const { ou_id, analysis_id, requested_at, caller } = analysis;
+  return outgoing(records.recordSiteAnalysis, {
+    key: ou_id,
+    payload: { ou_id, analysis_id, requested_at, ended_at, outcome },
+    ...(caller && { headers: callerHeaders(caller) }),
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+}
