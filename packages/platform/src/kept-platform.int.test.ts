@@ -17,20 +17,21 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A keeper of servers that count how often they were started and stopped. */
-function countingServers(options: Partial<KeeperOptions> = {}) {
+function countingServers(options: Partial<KeeperOptions> & { untilUp?: Promise<void> } = {}) {
   const counts = { started: 0, stopped: 0 };
   const keepers: (PlatformKeeper | undefined)[] = [];
   const stateFile = join(folder, `${files++}.json`);
-  const start: KeeperOptions['start'] = (onProgress) => {
+  const start: KeeperOptions['start'] = async (onProgress) => {
     counts.started++;
     onProgress('starting');
-    return Promise.resolve({
+    await options.untilUp;
+    return {
       endpoints,
       stop: () => {
         counts.stopped++;
         return Promise.resolve();
       },
-    });
+    };
   };
   const keep = async () => {
     keepers.push(await keepPlatform({ stateFile, start, ...options }));
@@ -49,14 +50,20 @@ function countingServers(options: Partial<KeeperOptions> = {}) {
 
 describe('a kept platform', () => {
   test('is started by its first user, told to each, and stays up when they have gone', async () => {
-    const { counts, stateFile, use } = countingServers();
     const progress: string[] = [];
-    const first = await use((message) => progress.push(message));
+    let isTold: () => void = () => undefined;
+    const untilUp = new Promise<void>((resolve) => (isTold = resolve));
+    const { counts, stateFile, use } = countingServers({ untilUp });
+    const first = await use((message) => {
+      progress.push(message);
+      isTold();
+    });
     expect(first.endpoints).toEqual(endpoints);
     expect(progress).toEqual(['starting']);
     first.release();
-    const second = await use();
+    const second = await use((message) => progress.push(message));
     expect(second.endpoints).toEqual(endpoints);
+    expect(progress).toHaveLength(1);
     expect(JSON.parse(readFileSync(stateFile, 'utf8'))).toMatchObject({ endpoints, pid: process.pid });
     second.release();
     expect(counts).toEqual({ started: 1, stopped: 0 });

@@ -42,8 +42,8 @@ class Keeper implements PlatformKeeper {
   readonly #options: KeeperOptions;
   readonly #server: Server;
   readonly #users = new Set<Socket>();
-  /** All that was told so far; a user who comes later is told it as well. */
-  readonly #told: KeeperMessage[] = [];
+  /** What a user who comes now is told first: the steps of the start while it lasts, then only where the servers are. */
+  #told: KeeperMessage[] = [];
   /** The servers could not be brought up; whoever started the keeper is still to be told. */
   #failed = false;
   #state: KeeperFile = { port: 0, pid: process.pid };
@@ -137,6 +137,7 @@ class Keeper implements PlatformKeeper {
     this.#state = { ...this.#state, endpoints };
     writeFileSync(`${stateFile}.new`, `${JSON.stringify(this.#state, null, 2)}\n`, { mode: 0o600 });
     renameSync(`${stateFile}.new`, stateFile);
+    this.#told = [];
     this.#tell({ endpoints });
   }
 

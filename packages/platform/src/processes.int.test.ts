@@ -1,6 +1,6 @@
 // The supervisor, the guardian and the data folder, with real processes.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,6 +100,34 @@ describe('a supervised process', () => {
     await eventually('a crash loop', () => restarts.some(({ crashLooping }) => crashLooping));
     expect(restarts.at(-1)).toMatchObject({ attempt: 3, delayMs: 1_000, exit: { code: 3 } });
     expect(restarts.at(-1)?.lastLogLines).toContain('configuration is wrong');
+    await handle.stop();
+  });
+
+  test('is restarted in order, and at once where it keeps dying', async () => {
+    const file = join(folder, 'restarted.mjs');
+    writeFileSync(file, 'process.exit(3)');
+    const exits: ProcessExit[] = [];
+    const restarts: ProcessRestart[] = [];
+    const handle = await startProcess({
+      name: 'restarted',
+      command: process.execPath,
+      args: [file],
+      logFile: join(folder, 'restarted.log'),
+      restart: true,
+      onExit: (exit) => exits.push(exit),
+      onRestart: (restart) => restarts.push(restart),
+    });
+    await eventually('it has died three times', () => restarts.length === 3);
+    writeFileSync(file, FOREVER);
+    await handle.restart();
+    const first = handle.pid;
+    expect(first).toBeDefined();
+    await handle.restart();
+    expect(handle.pid).not.toBe(first);
+    expect(exits.at(-1)).toEqual({ name: 'restarted', code: null, signal: 'SIGTERM', expected: true });
+    handle.kill('SIGKILL');
+    await eventually('it is started again', () => restarts.length === 4);
+    expect(restarts.at(-1)).toMatchObject({ attempt: 1, crashLooping: false });
     await handle.stop();
   });
 

@@ -75,6 +75,12 @@ export interface ProcessHandle {
    * @throws Error as startProcess does
    */
   start(): Promise<void>;
+  /**
+   * Ends it in order and starts it again, at once also where it keeps dying and waits for its next start.
+   *
+   * @throws Error as startProcess does
+   */
+  restart(): Promise<void>;
 }
 
 const STABLE_AFTER_MS = 30_000;
@@ -185,6 +191,13 @@ class SupervisedProcess implements ProcessHandle {
     await this.#ended;
     deadline.abort();
     await killed;
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    // Deaths of before say nothing of the program that runs from now on.
+    this.#earlyDeaths = 0;
+    await this.start();
   }
 
   #killGroup(child: ChildProcess): void {

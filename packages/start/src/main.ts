@@ -40,8 +40,13 @@ export interface StartFile {
  * Runs until Ctrl-C. Whatever it started it ends.
  * @param root the checkout, its dependencies installed and its packages built
  * @param flags `--empty`: no sample data
+ * @param onRunning is called when all is up; what it starts is stopped before the services are
  */
-export async function main(root: string, flags: readonly string[]): Promise<void> {
+export async function main(
+  root: string,
+  flags: readonly string[],
+  onRunning?: (system: RunningSystem) => { stop(): Promise<void> },
+): Promise<void> {
   const unknown = flags.find((flag) => flag !== '--empty');
   if (unknown !== undefined) {
     fail(`Unknown option ${unknown}. The only one is --empty: start without sample data.`);
@@ -79,12 +84,17 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     await checkAccess(servers);
     say('Starting the services …');
     let ouId: string | null = null;
-    const announce = (system: RunningSystem) => {
-      if (ouId !== null)
-        void writeStartFile(
-          join(run, 'start.json'),
-          startFileOf(system, platform.endpoints, secrets, ouId, namespace),
-        );
+    // One after the other: services that are restarted together all announce themselves.
+    let announced: Promise<void> = Promise.resolve();
+    const announce = (system: RunningSystem): Promise<void> => {
+      announced = announced.then(async () => {
+        if (ouId === null) return;
+        const content = startFileOf(system, platform.endpoints, secrets, ouId, namespace);
+        await writePrivate(join(run, 'start.json'), content).catch((error: unknown) => {
+          say(`start.json could not be written: ${messageOf(error)}`);
+        });
+      });
+      return announced;
     };
     const system = await startSystem({
       root,
@@ -96,7 +106,7 @@ export async function main(root: string, flags: readonly string[]): Promise<void
       gatewayPort: port,
       instances,
       environment: passedOn(process.env),
-      onChange: announce,
+      onChange: (changed) => void announce(changed),
       onProgress: say,
     });
     stopping.push(() => system.stop());
@@ -104,12 +114,11 @@ export async function main(root: string, flags: readonly string[]): Promise<void
     const client = createClient({ baseUrl: system.gatewayUrl, token: secrets.bootstrapToken });
     ouId = await firstUnit(client);
     if (!flags.includes('--empty')) await seed(client);
-    await writeStartFile(
-      join(run, 'start.json'),
-      startFileOf(system, platform.endpoints, secrets, ouId, namespace),
-    );
+    await announce(system);
     say(await copiesOfTheLog(servers));
     greet(system.gatewayUrl, secrets.bootstrapToken, join(run, 'logs'));
+    const follower = onRunning?.(system);
+    if (follower) stopping.push(() => follower.stop());
   } catch (error) {
     process.stderr.write(`\n${messageOf(error)}\n`);
     await stop(1);
@@ -282,10 +291,6 @@ function startFileOf(
       ]),
     ),
   };
-}
-
-async function writeStartFile(file: string, content: StartFile): Promise<void> {
-  await writePrivate(file, content);
 }
 
 /** Whole or not at all, and readable by its owner only. */

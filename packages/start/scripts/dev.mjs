@@ -1,0 +1,17 @@
+// `npm run dev`: `npm start` that follows the sources. A change is built, and the services that it belongs to are restarted.
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const root = join(import.meta.dirname, '../../..');
+enableCompileCache(join(root, 'node_modules/.cache/compiled'));
+const built = (file) => import(pathToFileURL(join(root, 'packages/start/dist', file)).href);
+const { main } = await built('main.js');
+const { followSources } = await built('development/source-follower.js');
+await main(root, process.argv.slice(2), (system) => {
+  const say = (message) => process.stdout.write(`${message}\n`);
+  say(
+    '  Following packages/*/src and services/*/src: a change is built and restarts the services that it belongs to.\n',
+  );
+  return followSources({ root, system, say });
+});

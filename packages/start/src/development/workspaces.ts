@@ -1,0 +1,69 @@
+// The folders of the checkout, and which of them, and which services, a changed source file belongs to.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
+
+export interface Workspace {
+  /** `packages/event-log`. */
+  folder: string;
+  /** `@lead-scoring/event-log`. */
+  name: string;
+  /** The names of what it depends on when it runs; what only its tests need is not among them. */
+  dependencies: readonly string[];
+}
+
+export interface Affected {
+  /** To be built anew. */
+  folders: string[];
+  /** To be restarted. */
+  services: ServiceName[];
+}
+
+/** Every folder of packages/ and services/, as its package.json declares it. */
+export function readWorkspaces(root: string): Workspace[] {
+  return ['packages', 'services'].flatMap((parent) =>
+    readdirSync(join(root, parent)).map((entry) => {
+      const folder = `${parent}/${entry}`;
+      const { name, dependencies = {} } = JSON.parse(
+        readFileSync(join(root, folder, 'package.json'), 'utf8'),
+      ) as { name: string; dependencies?: Record<string, string> };
+      return { folder, name, dependencies: Object.keys(dependencies) };
+    }),
+  );
+}
+
+/**
+ * A service's file belongs to that service; a package's file to every service that depends on the package, also through other
+ * packages. A test, or what only tests use, is built and restarts nothing.
+ *
+ * @param files paths from the root of the checkout
+ */
+export function affectedBy(workspaces: readonly Workspace[], files: readonly string[]): Affected {
+  const folders = new Set<string>();
+  const services = new Set<ServiceName>();
+  for (const file of files) {
+    const changed = workspaces.find(({ folder }) => file.startsWith(`${folder}/`));
+    if (!changed) continue;
+    folders.add(changed.folder);
+    if (isOnlyForTests(file)) continue;
+    for (const service of serviceNames) {
+      const own = workspaces.find(({ folder }) => folder === `services/${service}`);
+      if (!own || !reaches(workspaces, own, changed.name)) continue;
+      folders.add(own.folder);
+      services.add(service);
+    }
+  }
+  return { folders: [...folders], services: [...services] };
+}
+
+function isOnlyForTests(file: string): boolean {
+  return /\.test\.ts$|\/src\/testing\//.test(file);
+}
+
+/** Whether a workspace is the one of that name, or depends on it. Dependencies have no cycles. */
+function reaches(workspaces: readonly Workspace[], from: Workspace, name: string): boolean {
+  return (
+    from.name === name ||
+    workspaces.some((next) => from.dependencies.includes(next.name) && reaches(workspaces, next, name))
+  );
+}

@@ -1,0 +1,49 @@
+// Which folders and services a changed file belongs to, in this very checkout.
+import { join } from 'node:path';
+import { serviceNames } from '@lead-scoring/contracts';
+import { describe, expect, test } from '@jest/globals';
+import { affectedBy, readWorkspaces } from './workspaces.js';
+
+const workspaces = readWorkspaces(join(import.meta.dirname, '../../../..'));
+const affected = (...files: string[]) => {
+  const { folders, services } = affectedBy(workspaces, files);
+  return { folders: folders.sort(), services: services.sort() };
+};
+
+describe('a changed file', () => {
+  test('of a service belongs to that service', () => {
+    expect(affected('services/scoring/src/main.ts')).toEqual({
+      folders: ['services/scoring'],
+      services: ['scoring'],
+    });
+  });
+
+  test('of a package belongs to every service that depends on it, also through another package', () => {
+    expect(affected('packages/share-page/src/index.ts')).toEqual({
+      folders: ['packages/share-page', 'services/gateway', 'services/share'],
+      services: ['gateway', 'share'],
+    });
+    // The gateway asks for contracts by itself; all others have it through other packages as well.
+    expect(affected('packages/contracts/src/common.ts').services).toEqual([...serviceNames].sort());
+  });
+
+  test('that only tests use is built and restarts nothing', () => {
+    expect(affected('services/share/src/explanation/read.int.test.ts')).toEqual({
+      folders: ['services/share'],
+      services: [],
+    });
+    expect(affected('packages/event-log/src/testing/logs.ts').services).toEqual([]);
+    expect(affected('packages/testing/src/ledger.ts').services).toEqual([]);
+  });
+
+  test('of nothing that is built belongs to nothing', () => {
+    expect(affected('docs/chaos.md', 'packages/none/src/index.ts')).toEqual({ folders: [], services: [] });
+  });
+
+  test('together with others has each folder and service once', () => {
+    expect(affected('services/share/src/main.ts', 'packages/share-page/src/index.ts')).toEqual({
+      folders: ['packages/share-page', 'services/gateway', 'services/share'],
+      services: ['gateway', 'share'],
+    });
+  });
+});
