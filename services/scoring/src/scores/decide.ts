@@ -73,39 +73,76 @@ export function decideScore(
   source?: DecisionSource,
 ): records.LeadScored[] {
   const decisions: records.LeadScored[] = [];
-  let before = previousScore;
-  let score = previousScore ?? 0;
-  let held = 0;
-  let part: records.EventsIngested['events'] = [];
-  let scored: records.ScoredEvent[] = [];
-  let matches = 0;
-  const finish = () => {
-    decisions.push({
-      ...leadScored(ingested, part, scored, before, score, rules.version),
-      ...(held !== 0 && { adjustments: [heldBack(held)] }),
-      ...(source && { source }),
-    });
-    before = score;
-    held = 0;
-    part = [];
-    scored = [];
-    matches = 0;
-  };
+  let part = new DecisionPart(previousScore);
   for (const event of ingested.events) {
-    const matched = scoreEvent(event, rules);
-    if (part.length > 0 && matches + (matched?.matches.length ?? 0) > maximumMatches) finish();
-    part.push(event);
-    if (!matched) continue;
-    scored.push(matched);
-    matches += matched.matches.length;
-    let reached = score;
-    for (const match of matched.matches) reached += match.points;
-    // Event by event, so that it makes no difference how events are put together in records.
-    score = heldInRange(reached);
-    held += score - reached;
+    const scored = scoreEvent(event, rules);
+    if (!part.takes(scored)) {
+      decisions.push(part.decision(ingested, rules.version, source));
+      part = new DecisionPart(part.score);
+    }
+    part.add(event, scored);
   }
-  finish();
+  decisions.push(part.decision(ingested, rules.version, source));
   return decisions;
+}
+
+/** Events of one record that are decided on in one decision. */
+class DecisionPart {
+  score: number;
+  readonly #events: records.EventsIngested['events'] = [];
+  readonly #scored: records.ScoredEvent[] = [];
+  #matches = 0;
+  /** Points that the score's range has taken back from what the rules gave. */
+  #held = 0;
+
+  /** @param previousScore the lead's score before; null for a lead that is not there */
+  constructor(private readonly previousScore: number | null) {
+    this.score = previousScore ?? 0;
+  }
+
+  /** Whether an event's matches have room; the first event's always have. */
+  takes(scored: records.ScoredEvent | null): boolean {
+    return this.#events.length === 0 || this.#matches + (scored?.matches.length ?? 0) <= maximumMatches;
+  }
+
+  add(event: records.EventsIngested['events'][number], scored: records.ScoredEvent | null): void {
+    this.#events.push(event);
+    if (!scored) return;
+    this.#scored.push(scored);
+    this.#matches += scored.matches.length;
+    let reached = this.score;
+    for (const { points } of scored.matches) reached += points;
+    // Event by event, so that it makes no difference how events are put together in records.
+    this.score = heldInRange(reached);
+    this.#held += this.score - reached;
+  }
+
+  decision(
+    ingested: records.EventsIngested,
+    version: number,
+    source: DecisionSource | undefined,
+  ): records.LeadScored {
+    const { ou_id, lead_id, received_at, fire_triggers, aliases, fields } = ingested;
+    const { first, last } = activityOf(this.#events, received_at);
+    return {
+      ou_id,
+      lead_id,
+      ...(this.previousScore === null && { new_lead: true }),
+      previous_score: this.previousScore ?? 0,
+      score: this.score,
+      configuration_version: version,
+      event_count: this.#events.length,
+      fire_triggers,
+      aliases,
+      ...(fields && { fields }),
+      first_activity_at: first,
+      last_activity_at: last,
+      decided_at: received_at,
+      scored_events: this.#scored,
+      ...(this.#held !== 0 && { adjustments: [heldBack(this.#held)] }),
+      ...(source && { source }),
+    };
+  }
 }
 
 /** The points that keep a score within its range: what the rules gave beyond is taken back, and that is recorded. */
@@ -131,34 +168,16 @@ function scoreEvent(
   return matches && { event_id: id, event_type, timestamp, matches };
 }
 
-function leadScored(
-  ingested: records.EventsIngested,
+/** The times of the earliest and of the latest of some events. */
+function activityOf(
   events: records.EventsIngested['events'],
-  scored: records.ScoredEvent[],
-  previous: number | null,
-  score: number,
-  version: number,
-): records.LeadScored {
-  let first = events[0]?.timestamp ?? ingested.received_at;
+  receivedAt: string,
+): { first: string; last: string } {
+  let first = events[0]?.timestamp ?? receivedAt;
   let last = first;
   for (const { timestamp } of events) {
     if (timestamp < first) first = timestamp;
     if (timestamp > last) last = timestamp;
   }
-  return {
-    ou_id: ingested.ou_id,
-    lead_id: ingested.lead_id,
-    ...(previous === null && { new_lead: true }),
-    previous_score: previous ?? 0,
-    score,
-    configuration_version: version,
-    event_count: events.length,
-    fire_triggers: ingested.fire_triggers,
-    aliases: ingested.aliases,
-    ...(ingested.fields && { fields: ingested.fields }),
-    first_activity_at: first,
-    last_activity_at: last,
-    decided_at: ingested.received_at,
-    scored_events: scored,
-  };
+  return { first, last };
 }
