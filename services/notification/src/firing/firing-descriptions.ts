@@ -11,7 +11,7 @@ import type { AccountsOfBatch, SeenLead } from './accounts.js';
 import type { Explanations } from './explanations.js';
 import type { LeadRecord } from './lead-records.js';
 import type { FiredDraft, FiredEvent } from './messages.js';
-import { describeFiring, type Description, type ToldFields } from './notification-model.js';
+import { describeFiring, type Description, type LeadDetails } from './notification-model.js';
 
 /** A firing that is decided and not described yet. */
 export interface PendingFiring {
@@ -98,12 +98,12 @@ function describe(
 }
 
 /** For a lead without an account: what the record itself says of it. */
-function fieldsInRecord({ fields, aliases, lead_id }: LeadRecord): Pick<Description, 'name'> & ToldFields {
+function fieldsInRecord({ fields, aliases, lead_id }: LeadRecord): Pick<Description, 'name'> & LeadDetails {
   const given = withLeadFields({}, fields ?? []);
   return { name: given.name?.value ?? aliases[0]?.alias ?? lead_id, ...valuesOf(given) };
 }
 
-function valuesOf({ company, title, owner }: LeadFields): ToldFields {
+function valuesOf({ company, title, owner }: LeadFields): LeadDetails {
   return {
     ...(company && { company: company.value }),
     ...(title && { title: title.value }),

@@ -14,11 +14,11 @@ import {
 import type { ShareLink } from '../share-links.js';
 import type { FiredDraft, FiredEvent, Source } from './messages.js';
 
-/** Fields of a lead that are told where events gave them. */
-export type ToldFields = Pick<NotifiedLead, 'company' | 'title' | 'owner'>;
+/** Fields of a lead that notifications show where events gave them. */
+export type LeadDetails = Pick<NotifiedLead, 'company' | 'title' | 'owner'>;
 
 /** What is said of the lead, beside what made the trigger fire. */
-export interface Description extends ToldFields {
+export interface Description extends LeadDetails {
   name: string;
   aliases: readonly Alias[];
   /** As far as it is known when a sequence fires; scores themselves make the other kinds fire. */
@@ -37,8 +37,8 @@ export function describeFiring(
   draft: FiredDraft,
   { name, company, title, owner, aliases, score, top_drivers, levels }: Description,
 ): FiredEvent {
-  const toldScore = draft.type === 'SequenceFired' ? score : draft.payload.score;
-  const told = {
+  const currentScore = draft.type === 'SequenceFired' ? score : draft.payload.score;
+  const shared = {
     lead: {
       id: draft.payload.lead_id,
       name: name.slice(0, 512).toWellFormed(),
@@ -47,16 +47,16 @@ export function describeFiring(
       ...(owner !== undefined && { owner }),
       aliases: aliases.slice(0, maximumAliases),
     },
-    level: levelOf(levels, toldScore)?.name ?? null,
+    level: levelOf(levels, currentScore)?.name ?? null,
     top_drivers: top_drivers.slice(0, maximumDrivers),
   };
   switch (draft.type) {
     case 'MilestoneFired':
-      return { type: draft.type, payload: { ...draft.payload, ...told } };
+      return { type: draft.type, payload: { ...draft.payload, ...shared } };
     case 'SequenceFired':
-      return { type: draft.type, payload: { ...draft.payload, ...told, score, previous_score: score } };
+      return { type: draft.type, payload: { ...draft.payload, ...shared, score, previous_score: score } };
     case 'SurgeFired':
-      return { type: draft.type, payload: { ...draft.payload, ...told } };
+      return { type: draft.type, payload: { ...draft.payload, ...shared } };
   }
 }
 
@@ -98,7 +98,7 @@ function payloadOf(event: FiredEvent): FiredPayload {
   const { firing_id, lead, score, previous_score, level, top_drivers, ou_id, fired_at, source } =
     event.payload;
   const { event_id, event_type, rule_ids } = event.payload.cause;
-  const told = {
+  const shared = {
     firing_id,
     lead,
     score,
@@ -113,18 +113,18 @@ function payloadOf(event: FiredEvent): FiredPayload {
     case 'MilestoneFired': {
       const { trigger, threshold, threshold_level, direction } = event.payload;
       const line = { threshold, ...(threshold_level !== undefined && { threshold_level }), direction };
-      return { type: 'trigger.milestone.fired', timestamp: fired_at, data: { ...told, trigger, ...line } };
+      return { type: 'trigger.milestone.fired', timestamp: fired_at, data: { ...shared, trigger, ...line } };
     }
     case 'SequenceFired': {
       const { trigger, steps } = event.payload;
-      return { type: 'trigger.sequence.fired', timestamp: fired_at, data: { ...told, trigger, steps } };
+      return { type: 'trigger.sequence.fired', timestamp: fired_at, data: { ...shared, trigger, steps } };
     }
     case 'SurgeFired': {
       const { trigger, threshold, window_seconds, gained } = event.payload;
       return {
         type: 'trigger.surge.fired',
         timestamp: fired_at,
-        data: { ...told, trigger, threshold, window_seconds, gained },
+        data: { ...shared, trigger, threshold, window_seconds, gained },
       };
     }
   }

@@ -54,7 +54,7 @@ export interface Answer {
 }
 
 export function delivered(detail: string, answer: Answer = {}): AttemptResult {
-  return { outcome: 'delivered', ...told(detail, answer) };
+  return { outcome: 'delivered', ...answerFields(detail, answer) };
 }
 
 export function failed(reason: FailureReason, detail: string, answer: Answer = {}): AttemptResult {
@@ -62,14 +62,14 @@ export function failed(reason: FailureReason, detail: string, answer: Answer = {
   return {
     outcome: 'failed',
     reason,
-    ...told(detail, answer),
+    ...answerFields(detail, answer),
     ...(retry_after_seconds !== undefined && {
       retry_after_seconds: Math.min(Math.ceil(retry_after_seconds), longestRetryAfterSeconds),
     }),
   };
 }
 
-function told(
+function answerFields(
   detail: string,
   { status, response = '' }: Answer,
 ): Pick<AttemptResult, 'detail' | 'status' | 'response'> {
