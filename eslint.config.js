@@ -25,8 +25,9 @@ export default tseslint.config(
   // The size of plain rooms; the other packages and services follow, one by one.
   {
     files: [
-      'packages/event-log/src/**/*.ts',
+      'packages/{event-log,capability}/src/**/*.ts',
       'services/ingest/src/**/*.ts',
+      'services/site-analysis/src/**/*.ts',
       'services/scoring/src/**/*.ts',
       'services/gateway/src/**/*.ts',
       'services/notification/src/**/*.ts',

@@ -18,5 +18,5 @@ export interface ProjectionDeclaration<Event extends string, Opened extends Open
 export function projection<const Event extends string, Opened extends OpenCapability>(
   declaration: ProjectionDeclaration<Event, Opened>,
 ): Omit<Capability<never, Event>, 'open'> & Pick<ProjectionDeclaration<Event, Opened>, 'open'> {
-  return { kind: 'projection', commands: {} as RecordTable<never>, reads: {}, ...declaration };
+  return { kind: 'projection', commands: {}, reads: {}, ...declaration };
 }
