@@ -14,7 +14,9 @@ module.exports = {
       from: { path: pure('decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold') },
       to: {
         pathNot: [
-          pure('decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold|messages|events|commands|model|[a-z]+-model'),
+          pure(
+            'decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold|messages|events|commands|model|[a-z]+-model',
+          ),
           '^packages/contracts/',
         ],
       },

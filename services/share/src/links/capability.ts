@@ -4,7 +4,7 @@ import { records } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
 import { beginRebuild, type EndOf } from '../rebuilds.js';
 import { decideShare, presenceTold, type LeadPresence } from './decide.js';
-import { shares, toShare, toShareDocument } from './documents.js';
+import { shares, toShare, toShareDocument, type ShareDocument } from './documents.js';
 import type { ShareCommand, ShareEvent } from './messages.js';
 import { evolveShare } from './evolve.js';
 import type { Share } from './state.js';
@@ -49,7 +49,7 @@ export function shareLinks({ findLeads, endOf }: ShareLinksDependencies) {
       type === 'CreateShare' && share ? { expires_at: share.expires_at } : undefined,
     beforeReset: ({ readModel, partition }) =>
       beginRebuild(readModel, { name: 'share', partition, topic: 'share.events' }, endOf),
-    stored: storedAsDocuments({
+    stored: storedAsDocuments<Share | null, ShareDocument>({
       collection: shares,
       idOf: uuidToBinary,
       toState: toShare,
