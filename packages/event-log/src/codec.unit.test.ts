@@ -1,11 +1,11 @@
 // Payloads to bytes and back, and what is said of bytes that are none.
 import { describe, expect, test } from '@jest/globals';
-import { records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
+import { jsonSchemaOf, records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { createCodec, maxRecordBytes } from './codec.js';
 import type { RawRecord } from './kafka/partition-reader.js';
-import { declaredRecords, jsonSchemaOf, subjectOf, type SchemaStore } from './schemas.js';
+import { declaredRecords, subjectOf, type SchemaStore } from './schemas.js';
 import { createRuleset, ouId } from './testing/test-support.js';
 
 /** Schemas with the ids 1, 2, … in the order of declaration; no registry. */

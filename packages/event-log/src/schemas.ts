@@ -1,7 +1,12 @@
 // The JSON Schemas of all declared records: generated from the declarations and registered as BACKWARD compatible.
-import { recordsOf, topics, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
+import {
+  jsonSchemaOf,
+  recordsOf,
+  topics,
+  type RecordDeclaration,
+  type TopicName,
+} from '@lead-scoring/contracts';
 import { Ajv } from 'ajv';
-import { z } from 'zod';
 import { EventLogError } from './errors.js';
 import { ForeignSchemas } from './foreign-schemas.js';
 import { OwnSchema, type RegisteredSchema } from './registered-schema.js';
@@ -11,11 +16,6 @@ import { registerSchema } from './schema-registration.js';
 /** The subject of a record type: `<namespace>.<topic>-<Type>`. */
 export function subjectOf(namespace: string, declaration: Pick<RecordDeclaration, 'topic' | 'type'>): string {
   return `${namespace}.${declaration.topic}-${declaration.type}`;
-}
-
-/** The JSON Schema (draft 7) of a record's payload. Metadata and other custom types are open objects. */
-export function jsonSchemaOf(declaration: RecordDeclaration): z.core.JSONSchema.BaseSchema {
-  return z.toJSONSchema(declaration.schema, { target: 'draft-7', io: 'output', unrepresentable: 'any' });
 }
 
 /** Every record type declared in contracts. */

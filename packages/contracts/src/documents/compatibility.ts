@@ -1,9 +1,12 @@
-// Whether records written under an old JSON Schema can be read under a new one (BACKWARD). Stricter than it need be:
-// what cannot be shown to be safe is refused, so that a change that breaks consumers is found before it is registered.
+// Compares two JSON Schemas of a record type: can records written under the old one be read under the new one
+// (BACKWARD)? It refuses every change that it cannot prove to be safe. Public because two callers need it:
+// scripts/refresh-schemas.mjs, which imports the built package and refuses to overwrite a committed schema with an
+// incompatible one, and compatibility.unit.test.ts, which fails when a declaration has changed incompatibly. Services
+// do not use it: the schema registry makes its own check when a service registers its schemas.
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonSchema } from './json-schemas.js';
 
-/** What the new schema might refuse though the old one allowed it; empty when nothing. */
+/** The reasons for which the new schema might refuse a value that the old one allowed; empty when there are none. */
 export function incompatibilities(before: JsonSchema, after: JsonSchema): string[] {
   return compare({ before, after }, before, after, 'payload', 0);
 }
@@ -42,32 +45,32 @@ function compare(roots: Roots, oldForm: unknown, newForm: unknown, at: string, d
   if (newForm === true || isDeepStrictEqual(newForm, {})) return [];
   if (oldForm === false) return [];
   if (depth > 50) return [`${at} nests too deep to compare`];
-  const before = resolved(roots.before, oldForm);
-  const after = resolved(roots.after, newForm);
+  const before = followReference(roots.before, oldForm);
+  const after = followReference(roots.after, newForm);
   if (!before || !after) return [`${at} is no longer open to any value`];
   if (isDeepStrictEqual(before, after) && !JSON.stringify(before).includes('$ref')) return [];
-  const go = (a: unknown, b: unknown, place: string) => compare(roots, a, b, place, depth + 1);
+  const compareParts = (a: unknown, b: unknown, place: string) => compare(roots, a, b, place, depth + 1);
 
   const oldChoices = choicesOf(before);
   const newChoices = choicesOf(after);
   if (oldChoices || newChoices) {
     const lost = (oldChoices ?? [before]).flatMap((choice, index) => {
       const best = (newChoices ?? [after])
-        .map((candidate) => go(choice, candidate, at))
+        .map((candidate) => compareParts(choice, candidate, at))
         .reduce((least, found) => (found.length < least.length ? found : least));
       return best.map((reason) => `${reason} (alternative ${String(index + 1)})`);
     });
     const rest = [omit(before, ['anyOf', 'oneOf']), omit(after, ['anyOf', 'oneOf'])] as const;
     const beside = oldChoices && newChoices && Object.keys(rest[1]).some((key) => !annotations.has(key));
-    return beside ? [...lost, ...go(rest[0], rest[1], at)] : lost;
+    return beside ? [...lost, ...compareParts(rest[0], rest[1], at)] : lost;
   }
 
   return [
     ...typeProblems(before, after, at),
     ...valueProblems(before, after, at),
     ...limitProblems(before, after, at),
-    ...objectProblems(before, after, at, go),
-    ...itemProblems(before, after, at, go),
+    ...objectProblems(before, after, at, compareParts),
+    ...itemProblems(before, after, at, compareParts),
     ...Object.keys(after)
       .filter(
         (key) => !compared.has(key) && !annotations.has(key) && !isDeepStrictEqual(before[key], after[key]),
@@ -76,7 +79,7 @@ function compare(roots: Roots, oldForm: unknown, newForm: unknown, at: string, d
   ];
 }
 
-type Go = (before: unknown, after: unknown, at: string) => string[];
+type CompareParts = (before: unknown, after: unknown, at: string) => string[];
 
 function typeProblems(before: JsonSchema, after: JsonSchema, at: string): string[] {
   if (after.type === undefined) return [];
@@ -125,7 +128,12 @@ function limitProblems(before: JsonSchema, after: JsonSchema, at: string): strin
   ];
 }
 
-function objectProblems(before: JsonSchema, after: JsonSchema, at: string, go: Go): string[] {
+function objectProblems(
+  before: JsonSchema,
+  after: JsonSchema,
+  at: string,
+  compareParts: CompareParts,
+): string[] {
   const oldProperties = (before.properties ?? {}) as JsonSchema;
   const newProperties = (after.properties ?? {}) as JsonSchema;
   const oldRequired = new Set((before.required ?? []) as string[]);
@@ -136,23 +144,31 @@ function objectProblems(before: JsonSchema, after: JsonSchema, at: string, go: G
   for (const [name, property] of Object.entries(oldProperties)) {
     const successor = Object.hasOwn(newProperties, name) ? newProperties[name] : newRest;
     if (successor === false) problems.push(`${at}.${name} is no longer allowed`);
-    else problems.push(...go(property, successor, `${at}.${name}`));
+    else problems.push(...compareParts(property, successor, `${at}.${name}`));
   }
   for (const [name, property] of Object.entries(newProperties))
-    if (!Object.hasOwn(oldProperties, name)) problems.push(...go(oldRest, property, `${at}.${name}`));
+    if (!Object.hasOwn(oldProperties, name))
+      problems.push(...compareParts(oldRest, property, `${at}.${name}`));
   if (newRest === false && oldRest !== false) problems.push(`${at} may no longer hold further properties`);
-  else if (newRest !== false) problems.push(...go(oldRest, newRest, `${at}.*`));
+  else if (newRest !== false) problems.push(...compareParts(oldRest, newRest, `${at}.*`));
   return problems;
 }
 
-function itemProblems(before: JsonSchema, after: JsonSchema, at: string, go: Go): string[] {
+function itemProblems(
+  before: JsonSchema,
+  after: JsonSchema,
+  at: string,
+  compareParts: CompareParts,
+): string[] {
   if (after.items === undefined) return [];
   const [old, now] = [before.items ?? true, after.items];
   if (Array.isArray(old) && Array.isArray(now))
-    return now.flatMap((item: unknown, index) => go(old[index] ?? true, item, `${at}[${String(index)}]`));
+    return now.flatMap((item: unknown, index) =>
+      compareParts(old[index] ?? true, item, `${at}[${String(index)}]`),
+    );
   return Array.isArray(old) || Array.isArray(now)
     ? [`${at}: items have another form`]
-    : go(old, now, `${at}[]`);
+    : compareParts(old, now, `${at}[]`);
 }
 
 function choicesOf(schema: JsonSchema): unknown[] | null {
@@ -160,15 +176,15 @@ function choicesOf(schema: JsonSchema): unknown[] | null {
   return Array.isArray(choices) ? (choices as unknown[]) : null;
 }
 
-/** The schema itself in place of a reference to it; null for one that allows anything or nothing. */
-function resolved(root: JsonSchema, schema: unknown): JsonSchema | null {
+/** Follows `$ref` to the schema that it names. Null for the schemas `true` and `false`, which are no objects. */
+function followReference(root: JsonSchema, schema: unknown): JsonSchema | null {
   if (typeof schema !== 'object' || schema === null) return null;
   const reference = (schema as JsonSchema).$ref;
   if (typeof reference !== 'string') return schema as JsonSchema;
   let found: unknown = root;
   for (const step of reference.replace(/^#\/?/, '').split('/'))
     found = (found as JsonSchema | undefined)?.[step];
-  return resolved(root, found);
+  return followReference(root, found);
 }
 
 function omit(schema: JsonSchema, keys: string[]): JsonSchema {

@@ -1,4 +1,5 @@
-// JSON Schemas of the declarations: of records for the registry, of what routes take and answer for the documents.
+// JSON Schemas made from the declarations: of record payloads for the schema registry, and of requests and answers for
+// the OpenAPI and AsyncAPI documents.
 import { z } from 'zod';
 import { metadataLimits } from '../domain/metadata.js';
 import type { RecordDeclaration } from '../records/record.js';
@@ -6,12 +7,15 @@ import type { RecordDeclaration } from '../records/record.js';
 /** A JSON Schema as plain JSON. */
 export type JsonSchema = Record<string, unknown>;
 
-/** The JSON Schema (draft 7) of a record's payload, as it is registered. Metadata is an open object. */
+/**
+ * The JSON Schema (draft 7) of a record's payload, as it is registered. Metadata and other custom types are open
+ * objects.
+ */
 export function jsonSchemaOf(record: RecordDeclaration): JsonSchema {
   return jsonSchemaOfPayload(record.schema);
 }
 
-/** The JSON Schema (draft 7) of what is written. */
+/** The JSON Schema (draft 7) of a payload as it is written (zod's output type). */
 export function jsonSchemaOfPayload(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
     target: 'draft-7',
@@ -21,15 +25,15 @@ export function jsonSchemaOfPayload(schema: z.ZodType): JsonSchema {
 }
 
 export interface SchemaCollector {
-  /** The schema of what is sent (`input`) or answered (`output`); named schemas become references to `components`. */
+  /** The schema of a request (`input`) or an answer (`output`). Named schemas become references to `components`. */
   schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema;
-  /** The named schemas that were met so far. */
+  /** The named schemas that the calls of `schemaOf` have found so far. */
   readonly components: Record<string, JsonSchema>;
 }
 
 /**
- * Collects schemas of one document.
- * @param place where the named ones live in it, such as `#/components/schemas/`
+ * Collects the named schemas of one document.
+ * @param place JSON pointer to the named schemas in the document, such as `#/components/schemas/`
  */
 export function createSchemaCollector(place: string): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
@@ -39,11 +43,12 @@ export function createSchemaCollector(place: string): SchemaCollector {
       const { $defs, ...whole } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
       const named = ($defs ?? {}) as Record<string, JsonSchema>;
       const texts = new Map(
-        Object.entries(named).map(([id, one]) => [id, JSON.stringify(tidied(one, place))]),
+        Object.entries(named).map(([id, one]) => [id, JSON.stringify(adaptSchema(one, place))]),
       );
       for (const [id, text] of texts) {
         const known = components[id];
-        // A default makes the two forms differ; each must then have a name of its own.
+        // A schema with a default value has another form as input than as output; each form then needs a name of its
+        // own.
         if (known && JSON.stringify(known) !== text)
           throw new Error(
             `the schema ${id} has two forms: give what is sent and what is answered names of their own`,
@@ -51,7 +56,7 @@ export function createSchemaCollector(place: string): SchemaCollector {
         components[id] = JSON.parse(text) as JsonSchema;
       }
       delete whole.$schema;
-      const result = tidied(whole, place) as JsonSchema;
+      const result = adaptSchema(whole, place) as JsonSchema;
       if (JSON.stringify([result, ...texts.values()]).includes(`${place}JsonValue`))
         components.JsonValue = jsonValue(place);
       return result;
@@ -59,7 +64,7 @@ export function createSchemaCollector(place: string): SchemaCollector {
   };
 }
 
-/** A value of metadata: any JSON, its numbers within what a double holds exactly. */
+/** The schema of a metadata value: any JSON, with numbers within the range in which a double is exact. */
 function jsonValue(place: string): JsonSchema {
   const self = { $ref: `${place}JsonValue` };
   const { MAX_SAFE_INTEGER: maximum, MIN_SAFE_INTEGER: minimum } = Number;
@@ -74,17 +79,18 @@ function jsonValue(place: string): JsonSchema {
   };
 }
 
-/** Points references at the document's own place, and writes `example` as the dialect has it: `examples`. */
-function tidied(value: unknown, place: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => tidied(item, place));
+/** Makes a schema fit the document: references start with `place`, and `example` becomes the draft's `examples`. */
+function adaptSchema(value: unknown, place: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => adaptSchema(item, place));
   if (value === null || typeof value !== 'object') return value;
   const result: JsonSchema = {};
   for (const [key, item] of Object.entries(value)) {
     if (key === '$ref' && typeof item === 'string') result.$ref = item.replace('#/$defs/', place);
     else if (key === 'example') result.examples = [item];
-    // Only metadata is open to everything; `{}` is how zod writes the rest of a loose object.
+    // zod writes `additionalProperties: {}` for loose objects; `true` stands at metadata only, which holds any JSON
+    // value.
     else if (key === 'additionalProperties' && item === true) result[key] = { $ref: `${place}JsonValue` };
-    else result[key] = tidied(item, place);
+    else result[key] = adaptSchema(item, place);
   }
   return result;
 }
