@@ -1,5 +1,5 @@
 // Writes the JSON Schema of every declared record to schemas/<topic>/<Type>.json. Run it after a compatible change
-// (`npm run build && npm run refresh-schemas`): the files are what the next change is held against.
+// (`npm run build && npm run refresh-schemas`): the unit test compares the next change with these files.
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { incompatibilities, jsonSchemaOf, recordDeclarations } from '../dist/index.js';

@@ -3,27 +3,27 @@ import { z } from 'zod';
 import { largestScore, smallestScore } from './domain/score-range.js';
 
 /**
- * The one way to declare a text that has a form: its length is looked at first, and a text that is too long or too short
- * meets no pattern and no check that follows. A test walks all declarations and refuses others.
- * @param trimmed take it without the white space around it
+ * The one way to declare a text with a pattern. zod checks the length first, and a text of a wrong length reaches no
+ * pattern and no later check. linear.unit.test.ts walks all declarations and fails where a text is declared otherwise.
+ * @param trimmed white space around the text is removed before the checks
  */
 export const text = (maximum: number, { minimum = 0, trimmed = false } = {}) => {
   const any = trimmed ? z.string().trim() : z.string();
   const bounded = any.max(maximum, {
-    error: `must be at most ${counted(maximum, 'character')}`,
+    error: `must be at most ${countText(maximum, 'character')}`,
     abort: true,
   });
   if (minimum === 0) return bounded;
-  const error = minimum === 1 ? 'must not be empty' : `must be at least ${counted(minimum, 'character')}`;
+  const error = minimum === 1 ? 'must not be empty' : `must be at least ${countText(minimum, 'character')}`;
   return bounded.min(minimum, { error, abort: true });
 };
 
-/** `1 character`, `2 characters`. */
-function counted(count: number, noun: string): string {
+/** A count with its noun: `1 character`, `2 characters`. */
+function countText(count: number, noun: string): string {
   return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A whole number; whatever is wrong with it, the range is said. */
+/** A whole number. Every violation is reported with the allowed range. */
 export const wholeNumber = (minimum: number, maximum: number) =>
   z
     .int(`must be a whole number from ${String(minimum)} to ${String(maximum)}`)
@@ -32,7 +32,9 @@ export const wholeNumber = (minimum: number, maximum: number) =>
 
 export const id = z.uuid().describe('UUID').meta({ example: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' });
 
-/** A lead's id where a route takes one: routes are asked by this very schema which of their parameters name a lead. */
+/**
+ * A lead's id as a parameter. `leadParametersOf` finds the parameters that name a lead by comparing with this schema.
+ */
 export const leadId = z
   .uuid({
     error: ({ input }) =>
@@ -45,7 +47,7 @@ export const leadId = z
   )
   .meta({ example: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' });
 
-/** ISO 8601 UTC with milliseconds, as everything that the system writes carries it. */
+/** ISO 8601 UTC with milliseconds: the form of every time that the system writes. */
 export const time = text(40)
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be ISO 8601 UTC with milliseconds')
   .meta({ format: 'date-time', example: '2026-01-31T09:30:00.000Z' });
@@ -56,7 +58,7 @@ const dateTime = text(40)
   .meta({ format: 'date-time' });
 const utc = (value: string) => new Date(value).toISOString();
 
-/** A moment in a body: any ISO 8601 date-time with an offset or Z; it is kept as UTC with milliseconds. */
+/** A moment in a body: any ISO 8601 date-time with an offset or Z. It is stored as UTC with milliseconds. */
 export const moment = dateTime.transform(utc);
 
 /** A moment in a query: as in a body, or a plain date, which is midnight UTC. */
@@ -66,20 +68,20 @@ export const timeParameter = z
 
 const clockDifferenceMs = 60_000;
 
-/** A moment of which only the past is known. */
+/** A moment of a query that must not lie in the future. */
 export const pastTimeParameter = timeParameter.refine(
   (value) => value <= new Date(Date.now() + clockDifferenceMs).toISOString(),
   'must not be in the future',
 );
 
-/** Bounds by their names, and what the second must not be to the first. */
+/** Pairs of a lower and an upper bound that a query may hold, with the comparison that the error message uses. */
 const bounds = [
   ['from', 'to', 'before'],
   ['starts_at', 'ends_at', 'before'],
   ['min_score', 'max_score', 'less than'],
 ] as const;
 
-/** An object, closed, whose bounds are in order: nothing lies between bounds that are not. */
+/** A strict object in which no lower bound is greater than its upper bound. */
 export const inOrder = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> =>
   bounds
     .filter(([low, high]) => low in shape && high in shape)
@@ -92,7 +94,7 @@ export const inOrder = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<
       z.strictObject(shape),
     );
 
-/** Of two numbers, or two times in the form that is kept; an open bound is beyond nothing. */
+/** Whether the lower bound is greater than the upper one: two numbers, or two UTC times. An absent bound never is. */
 function isBeyond(low: unknown, high: unknown): boolean {
   return (
     (typeof low === 'number' && typeof high === 'number' && low > high) ||
@@ -100,16 +102,18 @@ function isBeyond(low: unknown, high: unknown): boolean {
   );
 }
 
-// Control characters are forbidden: nobody types them into a name, and they break logs. What counts as visible is spelled
-// out where the engines that read the published pattern disagree about \s.
+// Control characters are forbidden: nobody types them into a name, and they break logs. JavaScript and the engines that
+// read the published pattern disagree about \s, so `visible` spells out the characters that they treat differently.
 // eslint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/;
 const visible = /[^\s\u0085\ufeff]/;
-/** Both in one, for the published documents: they refuse what the system refuses. Nothing here runs it: it backtracks. */
+/** `control` and `visible` as one pattern, for the published documents only: it backtracks, so no code runs it. */
 const printable =
   '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f\\u0085\\ufeff][^\\u0000-\\u001f\\u007f]*$';
 
-/** Text of a person's making: trimmed, no control characters, well-formed Unicode, bounded. */
+/**
+ * A name that a person gives: trimmed, not empty, of limited length, well-formed Unicode without control characters.
+ */
 export const name = (maximum = 100) =>
   text(maximum, { minimum: 1, trimmed: true })
     .refine((value) => visible.test(value), { error: 'must not be empty', abort: true })
@@ -126,7 +130,7 @@ export const weight = wholeNumber(-10_000, 10_000).refine(
 
 const number = /^-?\d{1,20}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?$/;
 
-/** A number in a query: decimal digits only, where Number() would also take an empty text, spaces or hexadecimal. */
+/** A number in a query, in decimal digits only: Number() would also accept an empty text, spaces and hexadecimal. */
 export const numberParameter = (minimum: number, maximum: number) =>
   z
     .preprocess(
@@ -152,7 +156,7 @@ export const pageParameters = {
   limit: integerParameter(1, 100).default(25).describe('1 to 100.').meta({ default: 25 }),
 };
 
-// A cursor holds the sort value: a lead's name of 512 characters takes up to 2,200 in base64url.
+// A cursor holds the sort value: a lead's name of 512 characters takes up to 2,200 characters in base64url.
 const maximumCursor = 3_000;
 
 export const cursorParameter = text(maximumCursor)
@@ -161,7 +165,7 @@ export const cursorParameter = text(maximumCursor)
   .describe('The next_cursor of the page before; in place of page.')
   .meta({ format: 'cursor' });
 
-/** The list answer of API.md. */
+/** A page of a list, as API.md describes list answers. */
 export const page = <Item extends z.ZodType>(item: Item) =>
   z.strictObject({
     data: z.array(item).max(100),
@@ -171,7 +175,7 @@ export const page = <Item extends z.ZodType>(item: Item) =>
     next_cursor: z.string().max(maximumCursor).optional(),
   });
 
-/** RFC 9457 members; `code` is stable and for programs, `detail` says what to change. */
+/** RFC 9457 members. Programs read the stable `code`; `detail` tells a person what to change. */
 export const problem = z
   .strictObject({
     type: z.string().max(200),
@@ -188,7 +192,7 @@ export const problem = z
   .meta({ id: 'Problem' });
 export type Problem = z.infer<typeof problem>;
 
-/** What was done as asked, and may not be meant so. */
+/** A request that was carried out and looks like a mistake. */
 export const warning = z
   .strictObject({
     code: z.enum(['identical_rule', 'event_type_not_seen', 'channel_not_set_up']),
@@ -197,7 +201,7 @@ export const warning = z
   .meta({ id: 'Warning' });
 export type Warning = z.infer<typeof warning>;
 
-/** To be spread into the answer of a route that warns. */
+/** The field `warnings`, to be spread into the answer of a route that warns. */
 export const warned = {
   warnings: z
     .array(warning)

@@ -1,14 +1,14 @@
-// Every problem that the system answers with: its stable code, its HTTP status, and its title. Commands are rejected
-// with one of these codes (CommandReplied); what a code means over HTTP is said here and nowhere else.
+// Every problem that the system answers: its stable code, HTTP status and title. A rejected command has one of these
+// codes (CommandReplied), and this table alone gives its HTTP status.
 
 export interface ProblemType {
   status: number;
-  /** The same for every problem of the code; what to change is in the problem's `detail`. */
+  /** The same for every problem of the code. The problem's `detail` says what to change. */
   title: string;
 }
 
 export const problemTypes = {
-  // What the caller sent
+  // Faults in the request
   invalid_request: { status: 400, title: 'The request is not valid' },
   malformed_json: { status: 400, title: 'The body is not JSON' },
   malformed_utf8: { status: 400, title: 'The body is not UTF-8' },
@@ -38,7 +38,7 @@ export const problemTypes = {
   headers_too_large: { status: 431, title: 'The headers are too large' },
   field_not_allowed: { status: 422, title: 'A field may not be changed here' },
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used for another request' },
-  // Who the caller is, and what it may do
+  // Credentials and permissions
   credential_missing: { status: 401, title: 'A credential is needed' },
   credential_invalid: { status: 401, title: 'The credential is not valid' },
   credential_expired: { status: 401, title: 'The credential has expired' },
@@ -49,7 +49,7 @@ export const problemTypes = {
   rate_limit_not_allowed: { status: 403, title: 'The credential may not give a rate limit beyond its own' },
   rate_limited: { status: 429, title: 'Too many requests' },
   too_many_in_flight: { status: 429, title: 'Too many requests at the same time' },
-  // What is not there
+  // Things that do not exist
   route_not_found: { status: 404, title: 'There is nothing at this path' },
   org_unit_not_found: { status: 404, title: 'The organizational unit does not exist' },
   token_not_found: { status: 404, title: 'The token does not exist' },
@@ -64,14 +64,14 @@ export const problemTypes = {
   level_not_found: { status: 404, title: 'The level does not exist' },
   share_not_found: { status: 404, title: 'The share link does not exist' },
   share_expired: { status: 410, title: 'The share link has expired' },
-  // What the state forbids
+  // Conflicts with the present state
   duplicate_name: { status: 409, title: 'The name is taken' },
   last_org_unit: { status: 409, title: 'The last organizational unit stays' },
   limit_reached: { status: 409, title: 'No more of these can be created' },
   channel_signs_nothing: { status: 409, title: 'The channel is no webhook and signs nothing' },
   levels_overlap: { status: 409, title: 'Two levels would take the same score' },
   request_in_progress: { status: 409, title: 'The same request is still being answered' },
-  // What another site keeps from us
+  // Failures of another site
   site_unreachable: { status: 502, title: 'The site does not answer' },
   site_name_not_found: { status: 502, title: "The site's name leads nowhere" },
   site_timeout: { status: 502, title: 'The site is too slow' },
@@ -80,7 +80,7 @@ export const problemTypes = {
   site_blocked: { status: 502, title: 'The site blocks automated requests' },
   site_not_html: { status: 502, title: 'The site answers with something that is not HTML' },
   site_error: { status: 502, title: 'The site answers with an error' },
-  // What the system cannot do now
+  // Temporary failures of the system
   internal_error: { status: 500, title: 'Something went wrong on our side' },
   command_parked: { status: 500, title: 'A service could not take the command' },
   log_unavailable: { status: 503, title: 'The log does not acknowledge' },
@@ -92,7 +92,7 @@ export const problemTypes = {
   analysis_interrupted: { status: 503, title: 'The analysis was interrupted' },
   reply_timeout: { status: 504, title: 'The outcome is not known yet' },
   service_timeout: { status: 504, title: 'A service did not answer in time' },
-  // What would never end
+  // Endless loops
   delivery_loop: { status: 508, title: 'A notification came back as an event' },
 } as const satisfies Record<string, ProblemType>;
 
@@ -102,7 +102,7 @@ export function isProblemCode(code: string): code is ProblemCode {
   return Object.hasOwn(problemTypes, code);
 }
 
-/** What a code means over HTTP. A code that nobody declared is a fault of ours: it is answered as `internal_error`. */
+/** Status and title of a code. An undeclared code is a fault of the system, and is answered as `internal_error`. */
 export function problemTypeOf(code: string): ProblemType {
   return problemTypes[isProblemCode(code) ? code : 'internal_error'];
 }

@@ -1,4 +1,4 @@
-// Problem codes: one meaning each, and one for every status that a route can answer.
+// Problem codes: each has one meaning, and every status that a route can answer has at least one code.
 import { expect, test } from '@jest/globals';
 import { problem } from './common.js';
 import { problemTypeOf, problemTypes, type ProblemCode } from './rejections.js';

@@ -1,4 +1,4 @@
-// The AsyncAPI 3 document of the public topics, for those who build on events: made from the record declarations.
+// The AsyncAPI 3 document of the public topics, for downstream consumers. It is made from the record declarations.
 import { recordDeclarations, recordsOf } from '../records/index.js';
 import type { RecordDeclaration, TopicDeclaration } from '../records/record.js';
 import { topics } from '../records/topics.js';
@@ -91,7 +91,7 @@ export function asyncApiDocument(options: AsyncApiOptions): AsyncApiDocument {
   };
 }
 
-/** Where a webhook channel's notifications go: to its own address, over HTTP. */
+/** The AsyncAPI channel for notifications to webhooks: an HTTP POST to the address of the notification channel. */
 function webhookChannel(): JsonSchema {
   return {
     address: null,
@@ -138,7 +138,7 @@ function channelOf(topic: TopicDeclaration, options: AsyncApiOptions): JsonSchem
   };
 }
 
-/** Its type; of a type that several topics have, with the topic. */
+/** The record's type, with the topic in front when several topics have a record of this type. */
 function messageNameOf({ type, topic }: RecordDeclaration): string {
   const isOnSeveral = recordDeclarations.some((other) => other.type === type && other.topic !== topic);
   return isOnSeveral ? `${topic}.${type}` : type;

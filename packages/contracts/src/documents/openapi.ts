@@ -14,7 +14,7 @@ import { webhookDescription, webhookHeaders } from './webhook.js';
 export interface DocumentOptions {
   /** The version of the API. */
   version: string;
-  /** Where the API is, as its callers see it; default the place that the document came from. */
+  /** Public base URL of the API. Default: the address from which the document was fetched. */
   serverUrl?: string;
 }
 
@@ -58,7 +58,7 @@ export interface OpenApiDocument {
   servers: { url: string }[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
-  /** What the system sends to receivers. */
+  /** Requests that the system sends to receivers. */
   webhooks: Record<string, Record<string, OpenApiOperation>>;
   components: {
     schemas: Record<string, JsonSchema>;
@@ -163,7 +163,7 @@ const schemaPlace = '#/components/schemas/';
 
 /**
  * The document that GET /openapi.json answers. The formats `position`, `cursor`, `idempotency-key`, `events-ndjson` and
- * `events-csv` are ours: they mark texts that no pattern describes wholly, for programs that make up requests.
+ * `events-csv` are not standard. They mark texts that no pattern describes fully, for programs that generate requests.
  */
 export function openApiDocument(options: DocumentOptions): OpenApiDocument {
   const collector = createSchemaCollector(schemaPlace);
@@ -216,7 +216,7 @@ function operationOf(
   for (const [status, response] of Object.entries(route.responses))
     responses[status] = responseOf(response, collector);
   for (const status of problemsOf(route)) {
-    // A route that says itself what it answers with a status (readiness: 503) knows better.
+    // A response that the route declares itself (readiness: 503) takes precedence over the general one.
     if (responses[status]) continue;
     const codes = problemCodesOfRoute(route).filter((code) => problemTypes[code].status === status);
     const answer = problemResponse(status, codes, collector.schemaOf(problem, 'output'));
@@ -242,7 +242,7 @@ function operationOf(
   };
 }
 
-/** The name under which the answer is among the components: routes with the same codes of a status share it. */
+/** The component name of a problem answer. Routes that answer a status with the same codes share one component. */
 function nameOf(status: number, answer: OpenApiResponse, problems: Map<string, OpenApiResponse>): string {
   for (let number = 1; ; number += 1) {
     const name = `Problem${String(status)}${number === 1 ? '' : `-${String(number)}`}`;
@@ -253,7 +253,7 @@ function nameOf(status: number, answer: OpenApiResponse, problems: Map<string, O
   }
 }
 
-/** The request that a webhook channel's receiver gets. */
+/** The request that the receiver of a webhook channel gets. */
 function notificationOperation(collector: SchemaCollector): OpenApiOperation {
   const schema = collector.schemaOf(notificationPayload, 'output');
   return {
@@ -394,7 +394,7 @@ function problemResponse(status: number, codes: readonly ProblemCode[], schema: 
   };
 }
 
-/** What goes wrong with a page is told on a page, or as a problem to whom asks for JSON. */
+/** A page route answers a problem as HTML, and as JSON to a caller whose Accept header asks for JSON. */
 function withPage(response: OpenApiResponse): OpenApiResponse {
   return { ...response, content: { 'text/html': { schema: { type: 'string' } }, ...response.content } };
 }

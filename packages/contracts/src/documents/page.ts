@@ -1,4 +1,4 @@
-// The browsable page of the API: one HTML file made from the OpenAPI document, with nothing to load from elsewhere.
+// The API documentation as one HTML file, made from the OpenAPI document. The file loads nothing from elsewhere.
 import { createHash } from 'node:crypto';
 import type { JsonSchema } from './json-schemas.js';
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from './openapi.js';
@@ -6,11 +6,11 @@ import { sampleOf } from './sample.js';
 
 export interface DocumentationPage {
   html: string;
-  /** Value of the Content-Security-Policy header with which the page works: nothing but its own style and script. */
+  /** The Content-Security-Policy header for the page: it allows the page's own style and script and nothing else. */
   contentSecurityPolicy: string;
 }
 
-/** The page that GET /docs answers. Works offline and without its script, which only adds the search. */
+/** The page that GET /docs answers. It works offline, and without its script, which only adds the search. */
 export function documentationPage(document: OpenApiDocument): DocumentationPage {
   const operations = operationsOf(document);
   const groups = document.tags.map(({ name, description }) => ({
@@ -120,7 +120,7 @@ function responseHtml(
   }</dd>`;
 }
 
-/** A schema as nested lists; a named one as a link. */
+/** A schema as nested lists; a named schema as a link. */
 function schemaHtml(schema: JsonSchema): string {
   const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
   const required = new Set((schema.required ?? []) as string[]);
@@ -211,7 +211,7 @@ function inline(value: string): string {
     .replace(/`(.+?)`/g, '<code>$1</code>');
 }
 
-/** Paragraphs and lists: as much Markdown as the descriptions use. */
+/** Paragraphs and lists: the part of Markdown that the descriptions use. */
 function prose(value: string): string {
   return value
     .split('\n\n')

@@ -1,4 +1,4 @@
-// The page: complete, safe, and with nothing to load from elsewhere.
+// The page is complete and safe, and loads nothing from elsewhere.
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { routes } from '../routes/index.js';

@@ -1,7 +1,11 @@
-// An example value for a JSON Schema of our documents: what its author gave as examples, else the least that fits.
+// An example value for a JSON Schema of the documents: the author's example where the schema has one, else the smallest
+// value that fits.
 import type { JsonSchema } from './json-schemas.js';
 
-/** Required properties, and optional ones that have an example of their own; with `minProperties` at least the first. */
+/**
+ * An object gets its required properties and those optional ones that have an example. When `minProperties` asks for
+ * more properties than these, its first property is added.
+ */
 export function sampleOf(schema: JsonSchema, components: Record<string, JsonSchema>): unknown {
   if (typeof schema.$ref === 'string') {
     const component = components[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)];
@@ -15,7 +19,7 @@ export function sampleOf(schema: JsonSchema, components: Record<string, JsonSche
   if (Array.isArray(choices)) {
     const [choice = {}] = choices as JsonSchema[];
     if (schema.properties === undefined) return sampleOf(choice, components);
-    // What all choices have in common stands beside them.
+    // Properties beside `anyOf` belong to every choice.
     const required = [schema.required, choice.required].flatMap((names) => (names ?? []) as string[]);
     const properties = { ...schema.properties, ...(choice.properties as object | undefined) };
     return sampleOf({ type: 'object', properties, required }, components);
@@ -24,7 +28,7 @@ export function sampleOf(schema: JsonSchema, components: Record<string, JsonSche
     case 'object': {
       const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
       const required = new Set((schema.required ?? []) as string[]);
-      // An id that may be left out names something of the reader's own: an invented one would only mislead.
+      // An optional id would name an object of the reader's own, so an invented one would mislead.
       const shown = Object.keys(properties).filter(
         (name) => required.has(name) || (properties[name]?.examples && properties[name].format !== 'uuid'),
       );

@@ -1,4 +1,4 @@
-// What the documents say about the requests that webhook channels' receivers get.
+// The documents' description of the requests that receivers of webhook channels get.
 import { deliveryHeader } from '../domain/webhook.js';
 
 export const webhookDescription = `Sent as \`POST\` with a JSON body of less than 20,000 bytes. Ignore members that you do not know.

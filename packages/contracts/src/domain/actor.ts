@@ -1,4 +1,5 @@
-// Who asked for a change: what a command carries, and what every event of a changed configuration records for good.
+// The actor: the credential, trigger or part of the system that asked for a change. Commands carry it, and every event
+// of a changed configuration records it.
 import { z } from 'zod';
 import { time } from '../common.js';
 
@@ -15,13 +16,16 @@ export const actor = z.strictObject({
 });
 export type Actor = z.infer<typeof actor>;
 
-/** When a command was asked for and by whom. Commands of before have no actor, and neither have the events that they caused. */
+/** The time and the actor of a command. Commands written before actors existed have none, nor have their events. */
 export const requested = { requested_at: time, actor: actor.optional() };
 
-/** When an event that somebody asked for happened, and who asked. */
+/** The time of an event that an actor asked for, and the actor. */
 export const happened = { at: time, actor: actor.optional() };
 
-/** The events with who asked for them: said in one place, so that no command of a decider forgets it. */
+/**
+ * Adds the actor of a command to the events that it caused. Deciders call it once for all their commands, so that no
+ * command can omit the actor.
+ */
 export function actedBy<Event extends { payload: { actor?: Actor | undefined } }>(
   events: readonly Event[],
   { actor: by }: { actor?: Actor | undefined },

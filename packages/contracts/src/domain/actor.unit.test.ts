@@ -1,11 +1,11 @@
-// Every change that somebody asks for records who asked: a new command or event has to say so, or that nobody asks for it.
+// Every change that an actor asks for records the actor. A new command or event must carry it or be listed here.
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { recordDeclarations } from '../records/index.js';
 import type { RecordDeclaration } from '../records/record.js';
 import { actedBy, type Actor } from './actor.js';
 
-/** What the services send themselves, and events as they come in: who sent those is in the batch's header. */
+/** Commands that services send to each other, and ingested events, whose sender is in the header of their record. */
 const askedForByNobody = [
   'IngestEvents',
   'LinkAlias',
@@ -19,7 +19,7 @@ const askedForByNobody = [
   'ResealSecrets',
 ];
 
-/** What follows from events and attempts, and not from a person's wish. */
+/** Events that follow from other events and from delivery attempts, not from a request. */
 const consequences = [
   'EventsIngested',
   'AliasClaimed',
@@ -44,7 +44,7 @@ const consequences = [
   'SiteAnalysisFailed',
 ];
 
-/** The command line writes it straight to the log, where there is no credential to name. */
+/** The command line writes this event straight to the log, without a credential that could be named. */
 const writtenByOperators = ['PositionsAccepted'];
 
 const declaresActor = ({ schema }: RecordDeclaration) =>

@@ -1,5 +1,5 @@
-// The form of secrets that a caller presents: a prefix that names the kind, 30 random characters, and a checksum, so
-// that a mistyped or invented one is refused without a look-up and a leaked one is found by scanners.
+// The form of the secrets that callers present: a prefix that names the kind, 30 random characters and a checksum. The
+// checksum refuses a mistyped secret without a look-up, and scanners find a leaked secret by its form.
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -19,8 +19,8 @@ export function secretFrom(prefix: SecretPrefix, entropy: Uint8Array): string {
 }
 
 /**
- * Writes so many letters and digits, each as likely as any other.
- * @param entropy uniformly random, at least as many bytes as letters, or 32 for up to 40
+ * Makes a text of random letters and digits, each equally likely.
+ * @param entropy uniformly random bytes: at least `length`, or 32 for up to 40 characters
  */
 export function lettersAndDigits(entropy: Uint8Array, length: number): string {
   const needed = Math.min(length, 32);
@@ -40,7 +40,7 @@ export function isWellFormedSecret(prefix: SecretPrefix, secret: string): boolea
   return parts !== null && parts[1] === prefix && parts[3] === checksum(`${prefix}${parts[2] ?? ''}`);
 }
 
-/** SHA-256 in hex: what is stored in place of a secret. Enough for secrets of high entropy. */
+/** SHA-256 in hex, stored in place of a secret. A plain hash is enough, because the secrets have high entropy. */
 export function secretHashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

@@ -1,11 +1,14 @@
-// Event type names: Title Case and snake_case spellings of one type are one type everywhere (SPEC.md, API.md).
+// Event type names: the Title Case and snake_case spellings of a type mean the same type (SPEC.md, API.md).
 import { distance } from 'fastest-levenshtein';
 
-/** By spelling: of few types there are very many events, and all that remember a key have one text in common. */
+/**
+ * Keys by spelling. Few types have very many events: the cache saves the computation, and all users of a key share one
+ * string.
+ */
 const keys = new Map<string, string>();
 const maximumSpellings = 10_000;
 
-/** The key under which all spellings of a type are one: `Page View`, `page_view` and `page-view` give `page_view`. */
+/** The key that all spellings of a type share: `Page View`, `page_view` and `page-view` give `page_view`. */
 export function eventTypeKey(name: string): string {
   const known = keys.get(name);
   if (known !== undefined) return known;
@@ -19,8 +22,8 @@ export function eventTypeKey(name: string): string {
 }
 
 /**
- * The type that has come in and that may be meant by one that has not: one letter away, of longer names two; undefined when
- * the type itself has come in, or when none is so near.
+ * The known event type that a name probably misspells: one edit away, or two for names of six characters and more.
+ * Undefined when the name itself is known, or when no known type is that near.
  */
 export function misspeltEventType(name: string, seen: readonly string[]): string | undefined {
   const key = eventTypeKey(name);
@@ -38,7 +41,7 @@ export function misspeltEventType(name: string, seen: readonly string[]): string
   return nearest;
 }
 
-/** Of two spellings of one type, the one to show: anything is preferred to snake_case. */
+/** The spelling of a type to display: any other spelling is preferred to snake_case. */
 export function preferredEventTypeName(a: string, b: string): string {
   const snake = /^[a-z0-9_]+$/;
   if (snake.test(a) !== snake.test(b)) return snake.test(a) ? b : a;

@@ -1,4 +1,4 @@
-// Which event type somebody may have meant by one that nobody sends.
+// Suggestions for misspelt event types.
 import { expect, test } from '@jest/globals';
 import { misspeltEventType } from './event-types.js';
 

@@ -1,4 +1,4 @@
-// Why a lead has its score: put together from the decisions on its events. Pure.
+// Why a lead has its score, computed from the decisions on its events. Pure.
 import type { ScoreAdjustment, ScoredEvent } from '../records/scoring.js';
 import type { PublicScoreExplanation } from '../routes/shares.js';
 import type { ScoreExplanation } from '../routes/leads.js';
@@ -16,12 +16,12 @@ export interface ExplainedDecision {
 export interface ExplainedLead {
   id: string;
   name: string;
-  /** All decisions on the lead count in it, also those after the moment that is explained. */
+  /** The score after all decisions on the lead, including those after the explained moment. */
   score: number;
 }
 
 export interface ExplanationRequest {
-  /** The moment, ISO 8601 UTC with milliseconds. */
+  /** The explained moment, ISO 8601 UTC with milliseconds. */
   at: string;
   range_hours: number;
 }
@@ -34,11 +34,11 @@ type Driver = ScoreExplanation['top_drivers'][number];
 type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 
 /**
- * The explanation as of a moment: a decision counts from its decided_at on. Drivers and entries cover event times
- * from `range_hours` before the moment on.
- * @param decisions all of the lead's, in the order in which they were made
- * @param current the configuration now: says what the rules are that gave the points
- * @param then the configuration that was in force at the moment: says what counted, and what the score was called
+ * Explains a score as of a moment. Decisions whose `decided_at` is later do not count. Drivers and entries cover the
+ * event times of the last `range_hours` before the moment.
+ * @param decisions all decisions on the lead, in the order in which they were made
+ * @param current the configuration now: describes the rules that gave the points
+ * @param then the configuration in force at the moment: decides which rules counted and names the level of the score
  */
 export function explainScore(
   lead: ExplainedLead,
@@ -131,23 +131,23 @@ function adjust(
   });
 }
 
-/** What a rule gave a lead while it had one weight. */
+/** The points that a rule gave a lead while the rule had one weight. */
 export interface Contribution {
   rule_id: string;
-  /** Of the first event that it matched. */
+  /** Event type of the first event that the rule matched. */
   event_type: string;
   count: number;
   /** Points of each match. */
   weight: number;
   total: number;
-  /** The highest that matched. */
+  /** The highest version of the rule that matched. */
   rule_version: number;
 }
 
-/** By rule and weight, in the order of their first matches. */
+/** Contributions by rule and weight, in the order of their first matches. */
 export type Contributions = ReadonlyMap<string, Contribution>;
 
-/** Adds what a rule gave after what is there. */
+/** Adds a later contribution to the contributions so far. */
 export function contribute(to: Map<string, Contribution>, more: Contribution): void {
   const { rule_id, weight, count, total, rule_version } = more;
   const name = `${rule_id} ${String(weight)}`;
@@ -165,7 +165,7 @@ export function contribute(to: Map<string, Contribution>, more: Contribution): v
   );
 }
 
-/** Adds what a rule gave for one event. */
+/** Adds the points that a rule gave for one event. */
 export function contributeMatch(
   to: Map<string, Contribution>,
   event_type: string,
@@ -175,9 +175,9 @@ export function contributeMatch(
 }
 
 /**
- * What each rule gave with each weight that it had, the largest contribution of either sign first: a total is always the
- * count times the weight. A driver is called what the rule was called in the latest version that gave it.
- * @param configuration says what the rules are and were called
+ * The contribution of each rule with each of its weights, the largest absolute total first. A total is always the count
+ * times the weight. A driver has the label of the latest rule version that contributed to it.
+ * @param configuration the present and former labels of the rules
  */
 export function driversOf(contributions: Contributions, configuration: ScoringConfiguration): Driver[] {
   return [...contributions.values()]
@@ -203,7 +203,7 @@ export function driversOf(contributions: Contributions, configuration: ScoringCo
     );
 }
 
-/** What of an explanation anybody may see who has a link (SPEC.md, Score explanation, public form). */
+/** The part of an explanation that anyone with a share link may see (SPEC.md, Score explanation, public form). */
 export function publicExplanation(explanation: ScoreExplanation): PublicScoreExplanation {
   const { lead_name, score, top_drivers, adjustments, snapshot, decay_applied, range_hours } = explanation;
   return {

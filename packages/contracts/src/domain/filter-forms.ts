@@ -1,5 +1,5 @@
-// Attribute filters as they are sent. Records and answers hold whatever was taken before; what is new must mean something:
-// only numbers and dates have an order that a person means, and a range has its lower end first.
+// Attribute filters as requests send them. Records and answers hold any filter that was accepted before; a new filter
+// must be meaningful: order operators take numbers and dates only, and a range has its lower end first.
 import { z } from 'zod';
 import { text } from '../common.js';
 import {
@@ -21,7 +21,7 @@ const comparableText = text(60, { trimmed: true })
   .refine((value) => number.test(value) || date.test(value), orderRule)
   .meta({ pattern: `${number.source}|${date.source}` });
 
-/** A value that others are more or less than. */
+/** An operand of an order operator (less than, more than, between). */
 const comparable = z.union([z.number(), comparableText], { error: orderRule });
 
 const range = z

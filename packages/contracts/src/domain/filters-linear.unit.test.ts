@@ -1,14 +1,14 @@
-// Filters answer in time linear in the length of what they are asked about: metadata holds up to 100 KB of anybody's text.
+// Filters run in time linear in the length of the text that they test: metadata holds up to 100 KB of foreign text.
 import { describe, expect, test } from '@jest/globals';
 import { attributeFilter, compileFilters, maximumFragments } from './filters.js';
 import type { JsonObject, JsonValue } from './json.js';
 import { processorTimeOf, worstTexts } from '../testing/worst-texts.js';
 
 const length = 100_000;
-/** Milliseconds for 100 KB. A linear test takes a few, one that looks again from each place takes seconds. */
+/** Milliseconds for 100 KB. A linear test takes a few milliseconds, a quadratic one takes seconds. */
 const longestMs = 50;
 
-/** Operands that cost most: as long as they may be, nearly found at each place, and numbers. */
+/** The most expensive operands: of the maximum length, almost found at each place, and numbers. */
 const operands = [
   5,
   '-1.5e3',
@@ -29,7 +29,7 @@ const values = [
   undefined,
 ];
 
-/** Every filter that the schema takes of these values, whatever operators it has. */
+/** Every filter that the schema accepts with these values, with every operator. */
 const operators = [
   ...new Set(
     attributeFilter.options.flatMap(({ shape: { operator } }): readonly string[] =>

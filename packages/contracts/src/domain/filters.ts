@@ -1,4 +1,4 @@
-// Attribute filters: what a rule may ask of an event's metadata, how it is answered, and how a person would say it.
+// Attribute filters: conditions of a rule on an event's metadata, their evaluation, and their wording for people.
 import { z } from 'zod';
 import { fragmentSearch } from './fragment-search.js';
 import type { JsonObject, JsonValue } from './json.js';
@@ -15,7 +15,7 @@ export const matchMissing = z
   .optional()
   .describe('Negative operators only: also true when the field is missing.');
 
-/** Operators that look for a fragment of a text, or for any fragment of a list. */
+/** Operators that look for a fragment of a text, or for any one of a list of fragments. */
 export const fragmentOperators = ['contains', 'not_contains', 'starts_with', 'ends_with'] as const;
 const single = ['equals', 'not_equals', ...fragmentOperators, 'gt', 'gte', 'lt', 'lte'] as const;
 export const filterOperators = [...single, 'in', 'not_in', 'between', 'exists', 'not_exists'] as const;
@@ -28,7 +28,7 @@ export const fragments = z
   .max(maximumFragments)
   .describe('Any of them.');
 
-/** What a filter must be, as a sentence for the sender. */
+/** The form of a filter, as the end of an error message. */
 export const filterRule = `must be {field, operator, value}: a list of values for in and not_in, two for between, none for exists and not_exists, else a text, number or boolean; ${fragmentOperators.join(', ')} also take a list of texts, any of them. Operators: ${filterOperators.join(', ')}`;
 
 /** `{field, operator, value}` with the operators of API.md; text compares case-insensitively. */
@@ -72,13 +72,13 @@ export const attributeFilter = z
 export type AttributeFilter = z.infer<typeof attributeFilter>;
 type Operand = z.infer<typeof operand>;
 
-/** Whether an event's metadata satisfies what was compiled. */
+/** Whether an event's metadata satisfies the compiled filters. */
 export type MetadataTest = (metadata: JsonObject) => boolean;
 
 /**
- * Makes filters ready for asking often: what follows from a filter alone is computed once. All must hold.
- * A missing field makes every operator false except not_exists; `match_missing` turns the negatives round. Arrays match
- * when any element does (for a negative: when none does). Objects and nulls have no value to compare.
+ * Compiles filters for repeated evaluation. The metadata must satisfy all of them. A missing field makes every operator
+ * false except not_exists; `match_missing` makes the negative operators true instead. An array matches when any element
+ * does, and for a negative operator when no element does. Objects and nulls have no value to compare.
  */
 export function compileFilters(filters: readonly AttributeFilter[]): MetadataTest {
   const tests = filters.map(compileFilter);
@@ -159,33 +159,33 @@ function whereNone(find: Finder, holds: Comparison, matchMissing: boolean | unde
   };
 }
 
-/** As `equalTo` of any of them, at the cost of one. */
+/** Equal to any of the operands, at the cost of one comparison. */
 function equalToAny(operands: readonly Operand[]): Comparison {
-  const numbers = new Set(operands.map(numeric));
-  const texts = new Set(operands.map(text));
+  const numbers = new Set(operands.map(comparableNumber));
+  const texts = new Set(operands.map(comparableText));
   return (value) => {
-    const found = numeric(value);
-    return found === null ? texts.has(text(value)) : numbers.has(found);
+    const found = comparableNumber(value);
+    return found === null ? texts.has(comparableText(value)) : numbers.has(found);
   };
 }
 
-/** A comparison with the text of a value: it holds when it holds for the fragment, or for any fragment of a list. */
+/** Tests the text of a value for one fragment, or for any one of a list of fragments. */
 function withFragment(
   operand: Operand | readonly Operand[],
   searchOf: (fragment: string) => (whole: string) => boolean,
 ): Comparison {
-  const searches = [operand].flat().map((fragment) => searchOf(text(fragment)));
+  const searches = [operand].flat().map((fragment) => searchOf(comparableText(fragment)));
   const [only] = searches;
-  if (only && searches.length === 1) return (value) => only(text(value));
+  if (only && searches.length === 1) return (value) => only(comparableText(value));
   return (value) => {
-    const whole = text(value);
+    const whole = comparableText(value);
     return searches.some((holds) => holds(whole));
   };
 }
 
 /**
- * The sentence a person would say: `path contains "/privacy" or "/terms" and country is one of "DE", "AT"`; undefined
- * without filters.
+ * The filters as a sentence: `path contains "/privacy" or "/terms" and country is one of "DE", "AT"`. Undefined when
+ * there are no filters.
  */
 export function filterLabel(filters: readonly AttributeFilter[]): string | undefined {
   return filters.length === 0 ? undefined : filters.map(sentence).join(' and ');
@@ -217,21 +217,22 @@ function sentence(filter: AttributeFilter): string {
       return start;
     case 'in':
     case 'not_in':
-      return `${start} ${filter.value.map(quoted).join(', ')}`;
+      return `${start} ${filter.value.map(quote).join(', ')}`;
     case 'between':
-      return `${start} ${quoted(filter.value[0])} and ${quoted(filter.value[1])}`;
+      return `${start} ${quote(filter.value[0])} and ${quote(filter.value[1])}`;
     default:
-      return `${start} ${Array.isArray(filter.value) ? filter.value.map(quoted).join(' or ') : quoted(filter.value)}`;
+      return `${start} ${Array.isArray(filter.value) ? filter.value.map(quote).join(' or ') : quote(filter.value)}`;
   }
 }
 
-function quoted(value: Operand): string {
+function quote(value: Operand): string {
   return typeof value === 'string' ? `"${value}"` : String(value);
 }
 
 /**
- * Finds the value that a field names. A key that holds the whole dotted name wins over the path that the dots spell; a
- * path through an array gives the array of what its elements hold there. `metadata.` in front may be left out.
+ * Finds the value of a field. A key that equals the whole dotted name takes precedence over the path that the dots
+ * spell. A path through an array gives the array of the values found in its elements. The prefix `metadata.` is
+ * optional.
  */
 function finderOf(path: string): Finder {
   if (!path.includes('.')) return (metadata) => (Object.hasOwn(metadata, path) ? metadata[path] : undefined);
@@ -268,11 +269,11 @@ function some(value: JsonValue, holds: Comparison): boolean {
   return value !== null && typeof value !== 'object' && holds(value);
 }
 
-// Many rules ask for the same field of one event: the text that was asked for last is kept.
+// Many rules read the same field of one event, so the last lower-cased text is cached.
 let lastText = '';
 let lastLowered = '';
 
-function text(value: Operand): string {
+function comparableText(value: Operand): string {
   if (typeof value !== 'string') return String(value).toLowerCase();
   if (value !== lastText) {
     lastText = value;
@@ -282,10 +283,10 @@ function text(value: Operand): string {
 }
 
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
-/** Characters of a text that is read as a number; one that is longer is a text, whatever it is made of. */
+/** A longer text is never read as a number, even when it consists of digits. */
 const maximumDigits = 400;
 
-function numeric(value: Operand): number | null {
+function comparableNumber(value: Operand): number | null {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string' || value.length > maximumDigits) return null;
   const trimmed = value.trim();
@@ -293,28 +294,28 @@ function numeric(value: Operand): number | null {
 }
 
 function equalTo(operand: Operand): Comparison {
-  const number = numeric(operand);
-  const lowered = text(operand);
-  if (number === null) return (value) => text(value) === lowered;
+  const number = comparableNumber(operand);
+  const lowered = comparableText(operand);
+  if (number === null) return (value) => comparableText(value) === lowered;
   return (value) => {
-    const found = numeric(value);
-    return found === null ? text(value) === lowered : found === number;
+    const found = comparableNumber(value);
+    return found === null ? comparableText(value) === lowered : found === number;
   };
 }
 
-/** Below, at or above 0 as one value is less than, equal to or more than another. */
+/** Compares two operands: negative, 0 or positive, like the compare function of `Array.sort`. */
 export function compareOperands(one: Operand, other: Operand): number {
   return orderedBy(other)(one);
 }
 
-/** Below, at or above 0 as a value is less than, equal to or more than the operand. */
+/** Compares values with the operand: negative, 0 or positive as the value is less, equal or greater. */
 function orderedBy(operand: Operand): (value: Operand) => number {
-  const number = numeric(operand);
-  const lowered = text(operand);
+  const number = comparableNumber(operand);
+  const lowered = comparableText(operand);
   return (value) => {
-    const found = number === null ? null : numeric(value);
+    const found = number === null ? null : comparableNumber(value);
     if (found !== null && number !== null) return found - number;
-    const own = text(value);
+    const own = comparableText(value);
     return own < lowered ? -1 : own > lowered ? 1 : 0;
   };
 }

@@ -1,4 +1,4 @@
-// Attribute filters: every operator, missing fields, arrays, paths, and the sentences that say them.
+// Attribute filters: every operator, missing fields, arrays, paths, and the wording for people.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { attributeFilter, compileFilters, filterLabel, type AttributeFilter } from './filters.js';

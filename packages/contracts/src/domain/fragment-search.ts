@@ -1,11 +1,11 @@
-// Looks for a fragment in a text in time linear in both. `includes` is linear only for short fragments: V8's search keeps
-// tables for the last 250 characters of what it looks for, and a text of one repeated letter makes it look at each longer
-// fragment in full at each place.
+// Searches a text for a fragment in time linear in both. `includes` is linear for short fragments only: V8's tables
+// cover the last 250 characters of a fragment, and in a text of one repeated letter it compares a longer fragment in
+// full at each place.
 
-/** Characters up to which `includes` is linear, and faster than anything written in JavaScript. */
+/** Up to this length `includes` is linear, and faster than any search written in JavaScript. */
 const longestForIncludes = 250;
 
-/** A test for texts that hold the fragment. */
+/** Returns a test for texts that contain the fragment. */
 export function fragmentSearch(fragment: string): (text: string) => boolean {
   if (fragment.length <= longestForIncludes) return (text) => text.includes(fragment);
   const borders = bordersOf(fragment);
@@ -21,7 +21,7 @@ export function fragmentSearch(fragment: string): (text: string) => boolean {
   };
 }
 
-/** For each place, the length of the longest start of the fragment that also ends there (Knuth, Morris and Pratt). */
+/** For each place, the length of the longest prefix of the fragment that also ends there (Knuth, Morris and Pratt). */
 function bordersOf(fragment: string): Uint32Array {
   const borders = new Uint32Array(fragment.length);
   let matched = 0;

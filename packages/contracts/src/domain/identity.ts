@@ -1,4 +1,4 @@
-// Who a lead is: alias kinds, how an alias is normalised, and the ids that are computed from names.
+// The identity of leads: alias kinds, the normalisation of aliases, and ids that are computed from names.
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { text } from '../common.js';
@@ -10,7 +10,7 @@ export const aliasKind = text(32)
   )
   .meta({ example: 'email' });
 
-/** One name by which a lead is known, normalised. */
+/** A normalised alias: one name of a lead. */
 export const alias = z.strictObject({ alias_kind: aliasKind, alias: z.string().min(1).max(512) });
 export type Alias = z.infer<typeof alias>;
 
@@ -18,8 +18,8 @@ const email = /^[^\s@]+@[^\s@]+$/;
 const phone = /^\+[1-9]\d{4,14}$/;
 
 /**
- * What JSON Schema can say of normaliseAlias, for an object that holds `alias_kind` and `alias`: to be put into the
- * metadata of the schema of such an object, so that the published documents refuse what the system refuses.
+ * The part of `normaliseAlias` that JSON Schema can express, for an object with `alias_kind` and `alias`. Added to the
+ * schema's metadata, it makes the published documents refuse what the system refuses.
  */
 export const aliasConditions = {
   allOf: [
@@ -41,8 +41,8 @@ export const aliasConditions = {
 };
 
 /**
- * The one spelling of an alias that counts, or the reason why it is none.
- * E-mail addresses are trimmed and lower-cased; telephone numbers lose spaces, dots, hyphens and brackets.
+ * The normalised spelling of an alias, or the reason why it is not valid. E-mail addresses are trimmed and lower-cased;
+ * telephone numbers lose spaces, dots, hyphens and brackets.
  */
 export function normaliseAlias(kind: string, value: string): { alias: string } | { problem: string } {
   const trimmed = value.trim();
@@ -69,8 +69,8 @@ export function normaliseAlias(kind: string, value: string): { alias: string } |
 }
 
 /**
- * RFC 9562 version 5 UUIDs of names within a namespace: the same everywhere, without a look-up.
- * The namespace is decoded once: for many names of one namespace, keep the function.
+ * Computes RFC 9562 version 5 UUIDs of names within a namespace, the same in every process, without a look-up. The
+ * namespace is decoded once: for many names of one namespace, keep the function.
  * @param namespace a UUID in its text form
  */
 export function nameBasedIds(namespace: string): (name: string) => string {
@@ -93,7 +93,7 @@ export function nameBasedId(namespace: string, name: string): string {
   return nameBasedIds(namespace)(name);
 }
 
-/** Whether an id was made from a name (a UUID of version 5) and so may be made again, rather than drawn once. */
+/** Whether an id is a version 5 UUID: computed from a name, so the same name gives it again. Others are random. */
 export function isNameBasedId(id: string): boolean {
   return id.charCodeAt(14) === 0x35;
 }
@@ -103,7 +103,9 @@ export function leadIdOf(ouId: string, kind: string, normalisedAlias: string): s
   return nameBasedId(ouId, leadName(kind, normalisedAlias));
 }
 
-/** The id of an event that its sender named: the same event_id of the same alias is the same event, for ever. */
+/**
+ * The id of an event whose sender gave an `event_id`: the same event_id of the same alias always means the same event.
+ */
 export function namedEventIdOf(ouId: string, kind: string, normalisedAlias: string, eventId: string): string {
   return nameBasedId(ouId, eventName(kind, normalisedAlias, eventId));
 }
@@ -113,7 +115,10 @@ export function leadName(kind: string, normalisedAlias: string): string {
   return `lead:${kind}:${normalisedAlias}`;
 }
 
-/** The name within its OU's namespace from which a named event's id is made. No alias holds a NUL, so no two pairs share a name. */
+/**
+ * The name within its OU's namespace from which the id of an event with an event_id is made. No alias contains a NUL,
+ * so no two pairs of alias and event_id share a name.
+ */
 export function eventName(kind: string, normalisedAlias: string, eventId: string): string {
   return `event:${kind}:${normalisedAlias}\u0000${eventId}`;
 }

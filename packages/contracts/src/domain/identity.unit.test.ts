@@ -1,4 +1,4 @@
-// Ids that are computed from names, and the spelling of aliases that counts.
+// Ids that are computed from names, and the normalisation of aliases.
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';

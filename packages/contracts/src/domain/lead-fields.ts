@@ -1,11 +1,11 @@
-// Which fields of a lead its events' metadata gives (API.md): name, company, title, owner, phone. The latest by event time wins.
+// Lead fields that come from event metadata (API.md): name, company, title, owner, phone. The latest event time wins.
 import { z } from 'zod';
 import type { JsonObject } from './json.js';
 
 export const leadFieldNames = ['name', 'company', 'title', 'owner', 'phone'] as const;
 export type LeadFieldName = (typeof leadFieldNames)[number];
 
-/** A value that an event's metadata gave a lead's field, and the event's time. */
+/** A value that an event's metadata gave for a field of the lead, and the time of the event. */
 export const leadField = z.strictObject({
   field: z.enum(leadFieldNames),
   value: z.string().min(1).max(200),
@@ -15,7 +15,7 @@ export type LeadField = z.infer<typeof leadField>;
 
 export type LeadFields = Partial<Record<LeadFieldName, { value: string; at: string }>>;
 
-/** The fields that one event's metadata gives; `first_name` and `last_name` make a name where `name` is absent. */
+/** The lead fields in one event's metadata. `first_name` and `last_name` make a name where `name` is absent. */
 export function leadFieldsOf(metadata: JsonObject, at: string): LeadField[] {
   const found: LeadField[] = [];
   for (const field of leadFieldNames) {
@@ -25,7 +25,10 @@ export function leadFieldsOf(metadata: JsonObject, at: string): LeadField[] {
   return found;
 }
 
-/** Folds newer values over older ones: the latest by event time wins, and of two at one moment the greater text, so that order does not matter. */
+/**
+ * Folds newer values over older ones. The latest event time wins; at the same time the greater text wins, so that the
+ * order of the events does not matter.
+ */
 export function withLeadFields(fields: LeadFields, newer: readonly LeadField[]): LeadFields {
   let result = fields;
   for (const { field, value, at } of newer) {

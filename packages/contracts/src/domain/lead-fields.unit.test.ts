@@ -1,4 +1,4 @@
-// A lead's fields from its events' metadata: the latest by event time, in whatever order events come.
+// Lead fields from event metadata: the latest event time wins, in whatever order the events arrive.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { leadField, leadFieldNames, leadFieldsOf, withLeadFields, type LeadField } from './lead-fields.js';

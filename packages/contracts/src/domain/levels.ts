@@ -1,16 +1,16 @@
-// Engagement levels: names for ranges of scores. Computed whenever a score is read, so a change of the levels needs no
-// score to be computed anew.
+// Engagement levels: names for ranges of scores. A level is computed whenever a score is read, so a change of the
+// levels recomputes no scores.
 import type { LeadLevel } from '../routes/leads.js';
 import type { EngagementLevel } from '../routes/scoring-configuration.js';
 
-/** The level that takes a score: the first whose bounds hold it, both inclusive. */
+/** The level of a score: the first level whose bounds, both inclusive, contain it. */
 export function levelOf(levels: readonly EngagementLevel[], score: number): LeadLevel | null {
   for (const { id, name, color, min_score, max_score } of levels)
     if ((min_score ?? -Infinity) <= score && score <= (max_score ?? Infinity)) return { id, name, color };
   return null;
 }
 
-/** The level with this id or, in any case, this name. */
+/** The level with this id, or with this name in any case. */
 export function levelNamed(
   levels: readonly EngagementLevel[],
   idOrName: string,

@@ -1,4 +1,4 @@
-// Which level a score is in, and which lists of levels may be sent.
+// The level of a score, and which lists of levels are valid.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { routes } from '../routes/index.js';

@@ -1,4 +1,4 @@
-// Metadata within its bounds survives the log and the store unchanged; what would not is refused with the place.
+// Metadata within its limits survives the log and the store unchanged; other metadata is refused with the path.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { checkMetadata, metadataLimits } from './metadata.js';

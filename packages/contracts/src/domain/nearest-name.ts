@@ -1,12 +1,12 @@
-// The known name that somebody may have meant by one that is not known.
+// Suggests the known name that an unknown one probably misspells.
 import { distance } from 'fastest-levenshtein';
 
-/** Characters up to which a name is compared: what is longer is no slip of the fingers. */
+/** Longer names are not compared: they are no typing mistakes. */
 const longestCompared = 100;
 
 /**
- * The known name that differs from the sent one by its spelling (`attributeFilters`), by a slip (`atribute_filters`), or
- * that holds it (`filters`); undefined when none is near.
+ * The known name that an unknown one probably means: another spelling (`attributeFilters`), a typing mistake
+ * (`atribute_filters`), or a name that contains it (`filters`). Undefined when no known name is near.
  */
 export function nearestName(sent: string, known: readonly string[]): string | undefined {
   if (sent.length > longestCompared) return undefined;

@@ -1,5 +1,6 @@
-// A mark in the log, as a 202 carries it and `min_position` takes it: for partitions, the offset up to which it reaches.
-// Opaque to callers; the gateway writes and reads it, and the client joins the marks of several batches into one.
+// A position in the log, as a 202 answer returns it and `min_position` accepts it: for some partitions, the offset up
+// to which it reaches. Callers do not read it; the gateway encodes and decodes it, and the client merges the positions
+// of several batches.
 
 /** Offsets by partition number. */
 export type Position = ReadonlyMap<number, bigint>;
@@ -7,7 +8,7 @@ export type Position = ReadonlyMap<number, bigint>;
 /** Partition and offset, both in base 36, for each partition. */
 export const positionForm = /^[0-9a-z]{1,4}-[0-9a-z]{1,13}(?:_[0-9a-z]{1,4}-[0-9a-z]{1,13})*$/;
 
-/** Writes a position with letters, digits, - and _ only, so that it needs no encoding in a URL. */
+/** Encodes a position in letters, digits, - and _ only, so that it needs no encoding in a URL. */
 export function encodePosition(position: Position): string {
   return [...position]
     .sort(([a], [b]) => a - b)
@@ -15,7 +16,7 @@ export function encodePosition(position: Position): string {
     .join('_');
 }
 
-/** Reads what encodePosition wrote; null when it did not write this. */
+/** Decodes the text of encodePosition; null for any other text. */
 export function decodePosition(text: string): Position | null {
   if (text.length > 2_000 || !positionForm.test(text)) return null;
   const position = new Map<number, bigint>();
@@ -28,7 +29,7 @@ export function decodePosition(text: string): Position | null {
   return position;
 }
 
-/** The mark that reaches as far as both do. */
+/** The position that reaches as far as both. */
 export function laterPosition(a: Position, b: Position): Position {
   const joined = new Map(a);
   for (const [partition, offset] of b) {

@@ -1,4 +1,4 @@
-// An OU's scoring configuration, as its events make it: scoring decides with it, share explains with it.
+// An OU's scoring configuration, folded from its events. scoring decides with it, and share explains with it.
 import { eventOf, type RecordDeclaration, type RecordedEvent } from '../records/record.js';
 import {
   engagementLevelsSet,
@@ -22,7 +22,7 @@ export type ConfigurationEvent =
   | { type: 'RulesActivationChanged'; payload: RulesActivationChanged }
   | { type: 'EngagementLevelsSet'; payload: EngagementLevelsSet };
 
-/** How each configuration event is declared on the log. */
+/** The record declaration of each configuration event. */
 export const configurationRecords: {
   readonly [Type in ConfigurationEvent['type']]: RecordDeclaration<Type>;
 } = {
@@ -33,27 +33,27 @@ export const configurationRecords: {
   EngagementLevelsSet: engagementLevelsSet,
 };
 
-/** The configuration event that a record is; null for any other record. */
+/** The configuration event in a record; null for any other record. */
 export function configurationEventOf(record: RecordedEvent): ConfigurationEvent | null {
   return eventOf<ConfigurationEvent>(configurationRecords, record);
 }
 
-/** Rulesets and rules in the order in which they were made, levels in that in which they were set. */
+/** Rulesets and rules are in the order of their creation, levels in the order in which they were set. */
 export interface ScoringConfiguration {
   readonly ou_id: string;
-  /** Grows with every change; 0 before the first. */
+  /** Increases by 1 with every change; 0 before the first change. */
   readonly version: number;
   readonly rulesets: ReadonlyMap<string, Ruleset>;
   readonly rules: ReadonlyMap<string, Rule>;
   readonly levels: readonly EngagementLevel[];
-  /** By rule, the oldest first: what its versions were called before it was called what it is now. */
+  /** Earlier wordings of each rule, by the rule's id, the oldest first. */
   readonly former: ReadonlyMap<string, readonly FormerRule[]>;
 }
 
-/** What a rule is called: the words that an explanation has for it. */
+/** The words that an explanation uses for a rule. */
 export type RuleWords = Pick<Rule, 'event_type' | 'label' | 'filter_label'>;
 
-/** The words of a rule's versions up to this one, inclusive. */
+/** The wording that a rule had up to version `up_to`, inclusive. */
 export interface FormerRule extends RuleWords {
   up_to: number;
 }
@@ -62,7 +62,7 @@ export function emptyConfiguration(ouId: string): ScoringConfiguration {
   return { ou_id: ouId, version: 0, rulesets: new Map(), rules: new Map(), levels: [], former: new Map() };
 }
 
-/** What a configuration holds, as one JSON text to store. Comes back from `unpackConfiguration`. */
+/** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
 export function packConfiguration({ rulesets, rules, levels, former }: ScoringConfiguration): string {
   return JSON.stringify({
     rulesets: [...rulesets.values()],
@@ -72,12 +72,12 @@ export function packConfiguration({ rulesets, rules, levels, former }: ScoringCo
   });
 }
 
-/** The configuration that `packConfiguration` made a text of. */
+/** Reads the text that `packConfiguration` made. */
 export function unpackConfiguration(
   identity: Pick<ScoringConfiguration, 'ou_id' | 'version'>,
   text: string,
 ): ScoringConfiguration {
-  // What was stored before there were levels has none.
+  // Configurations stored before levels existed have no `levels`.
   const {
     rulesets,
     rules,
@@ -98,7 +98,7 @@ export function unpackConfiguration(
   };
 }
 
-/** Folds a configuration event, purely: the state before is left as it was. */
+/** Folds a configuration event. Pure: the state before is not changed. */
 export function evolveConfiguration(
   configuration: ScoringConfiguration,
   event: ConfigurationEvent,
@@ -128,7 +128,7 @@ export function evolveConfiguration(
       return { ...configuration, version, rulesets: new Map(configuration.rulesets).set(id, updated) };
     }
     case 'RuleCreated': {
-      return { ...withRules(configuration, [createdRule(event.payload)]), version };
+      return { ...withRules(configuration, [newRule(event.payload)]), version };
     }
     case 'RulesActivationChanged': {
       const { active, at: updated_at, actor: changed_by } = event.payload;
@@ -143,10 +143,10 @@ export function evolveConfiguration(
   }
 }
 
-/** Former words of a rule that are kept; versions before the oldest of them are called what that one was. */
+/** Number of earlier wordings kept of a rule. Versions older than these get the oldest wording. */
 const maximumFormer = 20;
 
-/** The configuration with rules that are new, or as they are from now on; what they were called before is kept. */
+/** Adds or replaces rules. When the wording of a rule changes, its earlier wording is kept. */
 export function withRules(
   configuration: ScoringConfiguration,
   changed: readonly Rule[],
@@ -155,7 +155,7 @@ export function withRules(
   let { former } = configuration;
   for (const rule of changed) {
     const known = rules.get(rule.id);
-    if (known && !isCalledTheSame(known, rule)) {
+    if (known && !hasSameWords(known, rule)) {
       const added = { up_to: known.version, ...wordsOf(known) };
       former = new Map(former).set(rule.id, [...(former.get(rule.id) ?? []), added].slice(-maximumFormer));
     }
@@ -164,7 +164,7 @@ export function withRules(
   return { ...configuration, rules, former };
 }
 
-/** What a rule was called in a version of it; undefined where nothing is known of the rule. */
+/** The wording of a rule in one of its versions; undefined when the rule is not known. */
 export function ruleWordsAsOf(
   { rules, former }: Pick<ScoringConfiguration, 'rules' | 'former'>,
   ruleId: string,
@@ -183,7 +183,7 @@ function wordsOf({ event_type, label, filter_label }: Rule): RuleWords {
   };
 }
 
-function isCalledTheSame(one: Rule, other: Rule): boolean {
+function hasSameWords(one: Rule, other: Rule): boolean {
   return (
     one.event_type === other.event_type &&
     one.label === other.label &&
@@ -191,9 +191,9 @@ function isCalledTheSame(one: Rule, other: Rule): boolean {
   );
 }
 
-function createdRule(payload: RuleCreated): Rule {
+function newRule(payload: RuleCreated): Rule {
   const { rule_id, ruleset_id, event_type, weight, label, icon, starts_at, ends_at } = payload;
-  const filter_label = shortened(filterLabel(payload.attribute_filters));
+  const filter_label = shortenLabel(filterLabel(payload.attribute_filters));
   return {
     id: rule_id,
     ruleset_id,
@@ -213,12 +213,12 @@ function createdRule(payload: RuleCreated): Rule {
   };
 }
 
-/** Filters with lists of very many long values make sentences that nobody reads to the end. */
+/** Maximum length of a filter label, in UTF-16 code units. Filters with long lists of long values would exceed it. */
 const maximumLabel = 50_000;
-/** Of a rule that is called otherwise now. */
+/** Maximum length of the filter label in an earlier wording, in UTF-16 code units. */
 const maximumFormerLabel = 1_000;
 
-function shortened(label: string | undefined): string | undefined {
+function shortenLabel(label: string | undefined): string | undefined {
   if (label === undefined || label.length <= maximumLabel) return label;
   return `${label.slice(0, maximumLabel - 1).toWellFormed()}…`;
 }

@@ -1,15 +1,15 @@
-// What is shown of an address that is a secret: scheme, host and the last four characters.
+// The display form of a secret address: scheme, host and the last four characters.
 
 export interface ShownUrl {
   /** Scheme, host and port. */
   origin: string;
-  /** Empty where the rest is so short that four characters would be a good part of it. */
+  /** Empty where the rest of the address is so short that four characters would reveal much of it. */
   last_four: string;
 }
 
 const shortestSecret = 12;
 
-/** @returns null for what is no URL */
+/** @returns null for a text that is not a URL */
 export function shownPartsOf(url: string): ShownUrl | null {
   if (!URL.canParse(url)) return null;
   const { origin, pathname, search, hash } = new URL(url);
@@ -23,7 +23,7 @@ export function shownUrl({ origin, last_four }: ShownUrl): string {
 
 const form = /^(https?:\/\/[^/?#…]{1,290})\/…([^…]{0,4})$/;
 
-/** The parts of an address that was sent as it is shown; null for any other. */
+/** Parses the display form of an address; null for any other text. */
 export function partsOfShownUrl(text: string): ShownUrl | null {
   const [, origin, last_four] = form.exec(text) ?? [];
   return origin === undefined || last_four === undefined ? null : { origin, last_four };

@@ -1,4 +1,4 @@
-// Addresses that are secrets: what is shown of them, and how it is told from an address in full.
+// The display form of secret addresses, and how it is told from a full address.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { partsOfShownUrl, shownPartsOf, shownUrl } from './shown-url.js';

@@ -1,6 +1,7 @@
-// Which place a webhook channel's signing secret is sealed for: said once for the service that seals it and the one that opens it.
+// The sealing context of a webhook channel's signing secret. The service that seals the secret and the service that
+// unseals it both take it from here.
 
-/** @param keyId of the key that the secret is */
+/** @param keyId id of the signing key */
 export function signingContext(keyId: string): string {
   return `signing:${keyId}`;
 }

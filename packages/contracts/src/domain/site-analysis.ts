@@ -1,4 +1,4 @@
-// What an analysis of a website finds: pages sorted by how near they are to a purchase, and the rules proposed for them.
+// The result of a website's analysis: pages sorted by how near they are to a purchase, and the rules proposed for them.
 import { z } from 'zod';
 import { maximumFragments } from './filters.js';
 
@@ -26,7 +26,7 @@ export const intentCategory = z
   .meta({ id: 'IntentCategory' });
 export type IntentCategory = z.infer<typeof intentCategory>;
 
-/** Pages that one analysis sorts; what is found beyond them is counted in `skipped_urls`. */
+/** Maximum number of pages in one analysis. `skipped_urls` counts the others. */
 export const maximumAnalysedPages = 300;
 
 const icon = z.string().min(1).max(50).describe('Name of a Lucide icon.').meta({ example: 'calendar-check' });
@@ -51,7 +51,7 @@ export const siteCategory = z
   .meta({ id: 'SiteCategory' });
 export type SiteCategory = z.infer<typeof siteCategory>;
 
-/** A rule that POST /engagement-scoring/rules takes as it is. */
+/** A proposed rule, in the form that POST /engagement-scoring/rules accepts. */
 export const proposedRule = z
   .strictObject({
     event_type: z.literal('Page View'),
@@ -76,7 +76,7 @@ export const proposedRule = z
   .meta({ id: 'ProposedRule' });
 export type ProposedRule = z.infer<typeof proposedRule>;
 
-/** The fields of an analysis, as the API answers it and as it is recorded. */
+/** The fields of an analysis, in the API's answer and in the recorded event. */
 export const siteAnalysisFields = {
   domain: z.string().min(1).max(255).describe('Root domain analysed.').meta({ example: 'example.com' }),
   fetched_url: z

@@ -1,12 +1,16 @@
-// What a notification says: the body that a webhook channel's receiver gets, and what the other senders write from.
+// The content of a notification: the body that the receiver of a webhook channel gets, and from which the other senders
+// write their messages.
 import { z } from 'zod';
 import { id, score, time } from '../common.js';
 import { alias } from './identity.js';
 
-/** The header of a request to a webhook that marks it as ours: with the notification's id, and refused where it comes back. */
+/**
+ * Header of every request to a webhook, with the notification's id. The gateway refuses a request that carries it,
+ * because a notification that comes back as an event would loop.
+ */
 export const deliveryHeader = 'lead-scoring-delivery';
 
-/** The greatest size of a body, in bytes of UTF-8. */
+/** Maximum size of a body, in bytes of UTF-8. */
 export const maximumNotificationBytes = 20_000;
 
 export const channelType = z.enum(['slack', 'teams', 'webhook', 'email']);
@@ -33,7 +37,7 @@ export type NotificationDriver = z.infer<typeof notificationDriver>;
 
 const given = z.string().max(200).optional();
 
-/** The lead as it is named in notifications and firings. */
+/** The lead as notifications and firings name it. */
 export const notifiedLead = z
   .strictObject({
     id,
@@ -46,7 +50,7 @@ export const notifiedLead = z
   .meta({ id: 'NotifiedLead' });
 export type NotifiedLead = z.infer<typeof notifiedLead>;
 
-/** What every firing says, whatever its trigger's kind. */
+/** Fields of every firing, whatever the kind of its trigger. */
 export const firingFields = {
   lead: notifiedLead,
   score: score.describe('After the event that made the trigger fire.'),
@@ -62,7 +66,7 @@ const cause = {
 };
 export const firingCause = z.strictObject({ ...cause, timestamp: time }).meta({ id: 'FiringCause' });
 
-/** Beside the threshold that counted. */
+/** The level of the threshold that was reached. */
 export const thresholdLevel = z
   .string()
   .max(100)
@@ -135,6 +139,6 @@ export const notificationPayload = z
       .meta({ id: 'TestNotification' }),
   ])
   .meta({ id: 'Notification' });
-/** What a receiver gets: the body of a webhook. */
+/** The body of a request to a webhook. */
 export type NotificationPayload = z.infer<typeof notificationPayload>;
 export type FiredPayload = Exclude<NotificationPayload, { type: 'channel.test' }>;

@@ -1,4 +1,5 @@
-// Events as sent cost time in proportion to their length, whatever text is where in them, in every form of the body.
+// Parsing and validating sent events takes time linear in their length, in every body format, with any text at any
+// place.
 import { expect, test } from '@jest/globals';
 import { leadFieldsOf } from '../domain/lead-fields.js';
 import { eventTypeKey } from '../domain/event-types.js';

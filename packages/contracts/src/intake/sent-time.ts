@@ -1,17 +1,17 @@
-// The times that senders write, read strictly: what Date.parse would guess at is refused.
+// Parses the times that senders write. Strict: texts at which Date.parse would guess are refused.
 
-/** What a sent time must look like, as a sentence for the sender. */
+/** The form of a sent time, as the end of an error message. */
 export const sentTimeRule = 'must be an ISO 8601 time with Z or an offset, such as 2026-01-31T09:30:00Z';
 
 const form =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
 
-/** The form of most: as it is kept, on a day that every month has. */
+/** The most common form: UTC with milliseconds already, on a day that every month has. It needs no further check. */
 const usualForm = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /**
- * An ISO 8601 date-time with Z or an offset as UTC with milliseconds (further digits are cut off), or null when it is
- * none, or names a day that its month has not, or lies outside the years 0000 to 9999.
+ * An ISO 8601 date-time with Z or an offset, as UTC with milliseconds (further digits are cut off). Null when the text
+ * is not such a time, names a day that its month does not have, or lies outside the years 0000 to 9999.
  */
 export function utcTime(sent: string): string | null {
   if (usualForm.test(sent)) return sent;

@@ -1,5 +1,5 @@
-// POST /ingest and /import: checks events as they were sent and turns them into the events of the log, in one pass.
-// This is the hot path of the system, so it is written out by hand; a test holds it against the zod schema.
+// POST /ingest and /import: checks sent events and turns them into events of the log, in one pass. This is the hot path
+// of the system, so it does not use zod; a test compares its results with those of the zod schema.
 import { randomUUID } from 'node:crypto';
 import { eventName, leadName, nameBasedIds, normaliseAlias, type Alias } from '../domain/identity.js';
 import { nearestName } from '../domain/nearest-name.js';
@@ -11,17 +11,17 @@ import { sentTimeRule, utcTime } from './sent-time.js';
 
 export interface IntakeContext {
   ouId: string;
-  /** ISO 8601 UTC with milliseconds: the time of events that carry none. */
+  /** ISO 8601 UTC with milliseconds: the time given to events without a timestamp. */
   receivedAt: string;
   /**
-   * The batch's id when it came from the request's Idempotency-Key: events without an event_id then get ids from it
-   * and their index, so that sending the request again adds nothing. Else null: their ids are random.
+   * The batch's id when it was made from the request's Idempotency-Key: events without an event_id then get ids made
+   * from it and their index, so that repeating the request adds nothing. Otherwise null, and their ids are random.
    */
   repeatableBatchId: string | null;
 }
 
 export interface RejectedEvent {
-  /** Place in the batch, from 0; of NDJSON and CSV the place among the lines that are not blank, without a header. */
+  /** Index in the batch, from 0. In NDJSON and CSV, blank lines and the header are not counted. */
   index: number;
   errors: MetadataProblem[];
 }
@@ -31,28 +31,30 @@ export interface ValidatedEvents {
   rejected: RejectedEvent[];
 }
 
-/** A body that cannot be read as a batch at all. */
+/** A body that is not a batch of events. */
 export interface UnreadableBatch {
   code: 'invalid_request';
   errors: MetadataProblem[];
 }
 
-/** One event of the batch: as it was sent, or why it could not be read. */
+/** One event of the batch: the parsed value, or why it could not be parsed. */
 export type SentEvent = { sent: unknown } | { unreadable: string };
 
 /** The events of a parsed JSON body: one event, an array of events, or {"events": [...]}. */
 export function eventsOfJson(body: unknown): SentEvent[] | UnreadableBatch {
-  if (Array.isArray(body)) return bounded(body.length, () => body.map((sent: unknown) => ({ sent })));
-  if (!isObject(body)) return unreadable('', 'must be an event, an array of events, or {"events": [...]}');
+  if (Array.isArray(body))
+    return eventsWithinLimit(body.length, () => body.map((sent: unknown) => ({ sent })));
+  if (!isObject(body))
+    return unreadableBatch('', 'must be an event, an array of events, or {"events": [...]}');
   if (!Object.hasOwn(body, 'events')) return [{ sent: body }];
   const { events } = body;
   const other = Object.keys(body).find((key) => key !== 'events');
-  if (other !== undefined) return unreadable(clipped(other), 'is not known beside events');
-  if (!Array.isArray(events)) return unreadable('events', 'must be an array of events');
-  return bounded(events.length, () => events.map((sent: unknown) => ({ sent })));
+  if (other !== undefined) return unreadableBatch(clip(other), 'is not known beside events');
+  if (!Array.isArray(events)) return unreadableBatch('events', 'must be an array of events');
+  return eventsWithinLimit(events.length, () => events.map((sent: unknown) => ({ sent })));
 }
 
-/** The events of an NDJSON body: one event a line; blank lines count for nothing. */
+/** The events of an NDJSON body: one event a line; blank lines are skipped. */
 export function eventsOfNdjson(body: string): SentEvent[] | UnreadableBatch {
   const events: SentEvent[] = [];
   for (let start = 0; start < body.length;) {
@@ -75,14 +77,14 @@ const csvFields: readonly string[] = ['alias_kind', 'alias', 'event_type', 'time
 const metadataColumn = 'metadata.';
 
 /**
- * The events of CSV rows, the first of which names the columns: alias_kind, alias, event_type, timestamp, event_id and
+ * The events of CSV rows. The first row names the columns: alias_kind, alias, event_type, timestamp, event_id and
  * metadata.<key>. An empty cell is an absent field; metadata values stay text.
  */
 export function eventsOfCsvRows(rows: readonly (readonly string[])[]): SentEvent[] | UnreadableBatch {
   const columns = rows[0]?.map((column) => column.trim()) ?? [];
   const met = new Set<string>();
   const errors = columns.flatMap((column): MetadataProblem[] => {
-    if (met.has(column)) return [{ path: clipped(column), message: 'is a column twice' }];
+    if (met.has(column)) return [{ path: clip(column), message: 'is a column twice' }];
     met.add(column);
     if (
       csvFields.includes(column) ||
@@ -91,13 +93,13 @@ export function eventsOfCsvRows(rows: readonly (readonly string[])[]): SentEvent
       return [];
     return [
       {
-        path: clipped(column),
+        path: clip(column),
         message: `is not a known column; known are ${csvFields.join(', ')} and metadata.<key>`,
       },
     ];
   });
   if (errors.length > 0) return { code: 'invalid_request', errors: errors.slice(0, maximumErrors) };
-  return bounded(rows.length - 1, () =>
+  return eventsWithinLimit(rows.length - 1, () =>
     rows.slice(1).map((row): SentEvent => {
       if (row.length > columns.length)
         return {
@@ -167,7 +169,7 @@ interface CheckedEvent {
 
 const maximumErrors = 20;
 
-/** Adds what is wrong to `errors`; the result counts only when nothing was added. */
+/** Adds the problems of the event to `errors`. The result is valid only when there are none. */
 function check(event: unknown, latest: string, errors: MetadataProblem[]): CheckedEvent | null {
   if (!isObject(event)) {
     errors.push({ path: '', message: 'must be an object' });
@@ -247,17 +249,17 @@ function check(event: unknown, latest: string, errors: MetadataProblem[]): Check
   }
   if (metadata !== undefined) {
     const problem = checkMetadata(metadata, 'metadata');
-    if (problem) errors.push({ path: clipped(problem.path), message: problem.message });
+    if (problem) errors.push({ path: clip(problem.path), message: problem.message });
     else result.metadata = metadata as JsonObject;
   }
-  // Last: without what is missing nothing works, and what is not known may be what was meant by it.
-  if (unknown) tellUnknown(unknown, event, errors);
+  // Unknown fields are reported last: a missing field matters more, and an unknown field may be its misspelling.
+  if (unknown) reportUnknownFields(unknown, event, errors);
   return result;
 }
 
 const eventFields = ['alias_kind', 'alias', 'aliases', 'event_type', 'timestamp', 'event_id', 'metadata'];
 
-function tellUnknown(
+function reportUnknownFields(
   keys: readonly string[],
   event: Record<string, unknown>,
   errors: MetadataProblem[],
@@ -266,7 +268,7 @@ function tellUnknown(
   for (const key of keys) {
     const meant = nearestName(key, missing);
     errors.push({
-      path: clipped(key),
+      path: clip(key),
       message: `is not a known field; ${meant === undefined ? '' : `did you mean ${meant}? `}put what is your own into metadata`,
     });
   }
@@ -288,19 +290,19 @@ function checkAliases(aliases: unknown, named: Alias[], errors: MetadataProblem[
     }
     const unknown = Object.keys(one).find((key) => key !== 'alias_kind' && key !== 'alias');
     if (unknown !== undefined)
-      errors.push({ path: `${at}.${clipped(unknown)}`, message: 'is not a known field' });
+      errors.push({ path: `${at}.${clip(unknown)}`, message: 'is not a known field' });
     else checkAlias(one.alias_kind, one.alias, `${at}.`, named, errors);
   }
 }
 
-/** Counts pairs of a first and a further alias, each once; an event that is refused adds none. */
+/** Counts the distinct pairs of a first and a further alias in the request. An event that is refused adds none. */
 function checkLinks(
   [first, ...further]: readonly Alias[],
   links: Set<string>,
   errors: MetadataProblem[],
 ): void {
   if (!first) return;
-  // No alias holds a NUL, so no two pairs share a key.
+  // No alias contains a NUL, so no two pairs share a key.
   const added = further
     .map(({ alias_kind, alias }) => `${first.alias_kind}:${first.alias}\u0000${alias_kind}:${alias}`)
     .filter((link) => !links.has(link));
@@ -343,7 +345,7 @@ function checkAlias(
 
 // eslint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/;
-/** A character that can be seen; U+0085 and the byte order mark are white space to some engines and not to others. */
+/** A visible character. Engines disagree on whether U+0085 and the byte order mark are white space. */
 const visible = /[^\s\u0085\ufeff]/;
 
 function problemOfName(name: string): string | null {
@@ -357,25 +359,25 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function clipped(path: string): string {
+function clip(path: string): string {
   return path.length > 200 ? `${path.slice(0, 199)}…` : path;
 }
 
-function unreadable(path: string, message: string): UnreadableBatch {
+function unreadableBatch(path: string, message: string): UnreadableBatch {
   return { code: 'invalid_request', errors: [{ path, message }] };
 }
 
-function bounded(count: number, events: () => SentEvent[]): SentEvent[] | UnreadableBatch {
+function eventsWithinLimit(count: number, events: () => SentEvent[]): SentEvent[] | UnreadableBatch {
   if (count < 1) return tooFew();
   return count > intakeLimits.events ? tooMany() : events();
 }
 
 function tooFew(): UnreadableBatch {
-  return unreadable('', 'must hold at least one event');
+  return unreadableBatch('', 'must hold at least one event');
 }
 
 function tooMany(): UnreadableBatch {
-  return unreadable(
+  return unreadableBatch(
     '',
     `must hold at most ${String(intakeLimits.events)} events; send more in several requests`,
   );

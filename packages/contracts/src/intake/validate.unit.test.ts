@@ -1,4 +1,5 @@
-// Events as sent: the one pass of the hot path takes and refuses exactly what the declared schema does, and normalises.
+// The hand-written validation accepts and refuses exactly what the declared schema does, and normalises in the same
+// way.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { leadIdOf, namedEventIdOf } from '../domain/identity.js';
@@ -90,7 +91,7 @@ const sentEvent = fc
     ),
   )
   .map((parts): Record<string, unknown> => Object.assign({}, ...parts) as Record<string, unknown>);
-/** As it comes out of a JSON text: absent in place of undefined. */
+/** The value after a round trip through JSON text, which drops undefined fields. */
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
 test('an event is taken exactly when the declared schema takes it', () => {
@@ -178,7 +179,7 @@ describe('a body is', () => {
         alias: index === 0 ? `lead ${String(lead)}` : String(index),
       })),
     });
-    // As many links as there may be, all of them again, one more link, and none.
+    // The maximum number of links, all of them again, one more link, and none.
     const most = Array.from({ length: 2_000 }, (_, lead) => named(lead, 5));
     const { events, rejected } = validated([...most, ...most, named(2_000, 1), named(2_000, 0)]);
     expect(events).toHaveLength(4_001);

@@ -1,22 +1,22 @@
-// Who needs which rights in Kafka: services what they read and write, downstream consumers the public topics and nothing
-// else. As kafka-acls.sh and the brokers' authorizer know them. docs/runbooks/access.md
+// Rights (ACLs) in Kafka: services may use the topics that they read and write, downstream consumers the public topics
+// and nothing else. The values are those of kafka-acls.sh and the brokers' authorizer. docs/runbooks/access.md
 import { projectorNames, readersOf, serviceNames, type ServiceName, type TopicName } from './record.js';
 import { topics } from './topics.js';
 
 export interface AclBinding {
-  /** `User:…`, as the brokers name who was let in. */
+  /** `User:…`, the brokers' name for an authenticated user. */
   principal: string;
   resource: 'topic' | 'group' | 'transactional-id';
   name: string;
-  /** `prefixed`: all whose names begin so. */
+  /** `prefixed`: all resources whose names begin with `name`. */
   pattern: 'literal' | 'prefixed';
   operation: 'Read' | 'Write' | 'Create' | 'Describe' | 'DescribeConfigs';
 }
 
 type Rights = Omit<AclBinding, 'principal'>;
 
-/** What a service reads and writes beside its own commands, events and dead letters, and the replies that it writes. */
-const beyondOwn: Readonly<
+/** Topics that a service reads and writes besides its own commands, events and dead letters and the topic `replies`. */
+const furtherTopics: Readonly<
   Record<ServiceName, { reads: readonly TopicName[]; writes: readonly TopicName[] }>
 > = {
   gateway: { reads: ['replies'], writes: serviceNames.map((name): TopicName => `${name}.commands`) },
@@ -29,11 +29,11 @@ const beyondOwn: Readonly<
 
 export function serviceAcls(namespace: string, service: ServiceName, user: string): AclBinding[] {
   const own: TopicName[] = [`${service}.commands`, `${service}.events`];
-  const { reads, writes } = beyondOwn[service];
+  const { reads, writes } = furtherTopics[service];
   const read = new Set([...own, ...reads]);
   const written = new Set<TopicName>([...own, `${service}.dead-letters`, 'replies', ...writes]);
-  return of(user, [
-    // Each service makes what is missing of the system's topics at its start, and checks how they are set up.
+  return bindingsFor(user, [
+    // At its start, each service creates missing topics of the system and checks the settings of all.
     ...(['Create', 'Describe', 'DescribeConfigs'] as const).map((operation) =>
       right('topic', `${namespace}.`, operation, 'prefixed'),
     ),
@@ -44,21 +44,21 @@ export function serviceAcls(namespace: string, service: ServiceName, user: strin
   ]);
 }
 
-/**
- * @param groupPrefix how the names of the consumer's groups begin; not like the system's own
- */
+/** @param groupPrefix prefix of the consumer's group names; must not match groups of the system */
 export function consumerAcls(namespace: string, user: string, groupPrefix: string): AclBinding[] {
   if (isOfSystem(namespace, groupPrefix))
     throw new RangeError(`groups that begin with ${groupPrefix} would take in the system's own`);
-  return of(user, [
+  return bindingsFor(user, [
     ...publicTopics(namespace).map((topic) => right('topic', topic, 'Read')),
     right('group', groupPrefix, 'Read', 'prefixed'),
   ]);
 }
 
-/** For the command line: it reads every topic, writes commands and marks dead letters, and looks at and moves groups. */
+/**
+ * Rights of the command line: it reads every topic, writes commands, marks dead letters, and reads and moves groups.
+ */
 export function operatorAcls(namespace: string, user: string): AclBinding[] {
-  return of(user, [
+  return bindingsFor(user, [
     ...(['Read', 'Write', 'DescribeConfigs'] as const).map((operation) =>
       right('topic', `${namespace}.`, operation, 'prefixed'),
     ),
@@ -67,12 +67,12 @@ export function operatorAcls(namespace: string, user: string): AclBinding[] {
   ]);
 }
 
-/** Names on the wire of the topics that are declared for downstream consumers. */
+/** Names of the public topics on the brokers, with the namespace. */
 export function publicTopics(namespace: string): string[] {
   return topics.filter(({ audience }) => audience === 'public').map(({ name }) => `${namespace}.${name}`);
 }
 
-/** Whether a group of the system begins so, or could. */
+/** Whether the prefix could match a group of the system. */
 function isOfSystem(namespace: string, groupPrefix: string): boolean {
   const own = [...serviceNames, ...Object.values(projectorNames).flat()];
   return (
@@ -81,7 +81,7 @@ function isOfSystem(namespace: string, groupPrefix: string): boolean {
   );
 }
 
-function of(user: string, rights: readonly Rights[]): AclBinding[] {
+function bindingsFor(user: string, rights: readonly Rights[]): AclBinding[] {
   return rights.map((one) => ({ principal: `User:${user}`, ...one }));
 }
 

@@ -1,4 +1,4 @@
-// The rights that are generated: consumers get exactly the public topics, services no more than they use.
+// The generated rights: consumers get exactly the public topics, services no more than they use.
 import { expect, test } from '@jest/globals';
 import { consumerAcls, operatorAcls, publicTopics, serviceAcls, type AclBinding } from './acls.js';
 import { serviceNames } from './record.js';

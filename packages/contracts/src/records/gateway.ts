@@ -14,7 +14,7 @@ export const scope = z
   .describe('ingest sends events only; read and write as viewer and editor; admin manages credentials.');
 export type Scope = z.infer<typeof scope>;
 
-/** A bucket that holds `burst` requests and refills at `per_minute`. */
+/** A token bucket that holds `burst` requests and refills at `per_minute`. */
 export const rateLimit = z
   .strictObject({
     per_minute: wholeNumber(1, 1_000_000),
@@ -30,10 +30,13 @@ export const lastFour = z.string().length(4);
 
 const organisation = { organisation_id: id };
 
-/** The limit of credentials that have none of their own, as the gateway that wrote the command has it. */
+/** The limit for credentials without one of their own, as configured in the gateway that wrote the command. */
 const standardRateLimit = { standard_rate_limit: rateLimit.optional() };
 
-/** Who ends or rotates a credential, working in which OU: what is not within the reach of both is not found. */
+/**
+ * A request to end or rotate a credential: the requester and the OU that it works in. A credential that either of them
+ * may not manage is answered as not found.
+ */
 const management = { ou_id: id, requested_by: id, ...requested };
 
 export const bootstrapOrganisation = defineRecord({

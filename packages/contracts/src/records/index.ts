@@ -29,7 +29,10 @@ type ServiceRecord =
   | (typeof shareRecords)[number]
   | (typeof siteAnalysisRecords)[number];
 
-/** The records that services write to a topic. Rebuilds and positions, which the log itself carries out, are not among them. */
+/**
+ * The records that services write to a topic, without RebuildReadModel, InputsRead and PositionsAccepted, which
+ * event-log itself handles.
+ */
 export type DeclaredOn<Topic extends TopicName> = Extract<ServiceRecord, { topic: Topic }>;
 
 export function recordsOf(topic: TopicName): readonly RecordDeclaration[] {

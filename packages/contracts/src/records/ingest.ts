@@ -1,4 +1,4 @@
-// Commands and events of the ingest service: events of leads as they came in, and which aliases name one lead.
+// Commands and events of the ingest service: the events of leads, and which aliases name one lead.
 import { z } from 'zod';
 import { id, time } from '../common.js';
 import { actor, requested } from '../domain/actor.js';
@@ -10,7 +10,7 @@ import { defineRecord, type PayloadOf } from './record.js';
 const eventTypeName = z.string().min(1).max(100);
 const forwardedBy = z.array(id).max(20).optional().describe('Leads whose redirects led here.');
 
-/** An event within a chunk: validated, normalised, its lead computed. */
+/** An event in a command: validated and normalised, with the lead's id computed. */
 const chunkEvent = z.strictObject({
   id: id.describe('Name-based when the sender gave an event_id, so that a repeat has the same id.'),
   event_id: z.string().max(128).optional().describe("The sender's own id."),
@@ -33,7 +33,7 @@ const chunkEvent = z.strictObject({
 });
 export type ChunkEvent = z.infer<typeof chunkEvent>;
 
-/** Many events of many leads of one partition: far fewer, larger records than one per event. */
+/** Many events of many leads of one partition in one record: fewer, larger records cost far less than one per event. */
 export const ingestEvents = defineRecord({
   type: 'IngestEvents',
   topic: 'ingest.commands',
@@ -96,7 +96,7 @@ export const unlinkAlias = defineRecord({
 });
 export type UnlinkAlias = PayloadOf<typeof unlinkAlias>;
 
-/** Events that were counted under another lead, which was deleted. */
+/** Ids of events that counted for another lead, which was deleted. */
 const countedEvents = z.strictObject({ ou_id: id, lead_id: id, event_ids: z.array(id).min(1).max(5_000) });
 
 export const rememberEvents = defineRecord({

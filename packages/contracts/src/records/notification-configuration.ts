@@ -7,31 +7,31 @@ import { triggerKind } from '../domain/webhook.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import { scoreType } from './scoring.js';
 
-/** The end of a secret, by which its owner knows it; empty where the secret is short. */
+/** The end of a secret, by which its owner recognises it; empty where the secret is short. */
 const lastFour = z.string().max(4);
 
-/** A secret as the log and the database have it: readable only with the setting SEALING_SECRET. */
+/** A secret as the log and the database hold it: encrypted with the setting SEALING_SECRET. */
 export const sealedSecret = z.strictObject({
   sealed: text(8_000).regex(/^[A-Za-z0-9_-]+$/),
   last_four: lastFour,
 });
 export type SealedSecret = z.infer<typeof sealedSecret>;
 
-/** In a command, in place of a secret: the one that the channel has, which the caller named by its last four characters. */
+/** Stands in a command for a secret that does not change. The caller sent its last four characters. */
 const keptSecret = z.strictObject({ kept: z.literal(true), last_four: lastFour });
 
 const writtenSecret = z.union([sealedSecret, keptSecret]);
 export type WrittenSecret = z.infer<typeof writtenSecret>;
 
-/** An address as the log and the database have it: for many receivers it is the secret. What is shown of it is beside it. */
+/** The readable part of a sealed address. An address is sealed because for many receivers it is the only secret. */
 const shownOfUrl = { origin: z.string().max(300).describe('Scheme, host and port.'), last_four: lastFour };
 export const sealedUrl = z.strictObject({ sealed: sealedSecret.shape.sealed, ...shownOfUrl });
 export type SealedUrl = z.infer<typeof sealedUrl>;
-/** In a command, in place of an address: the one that the channel has. */
+/** Stands in a command for an address that does not change. */
 const keptUrl = z.strictObject({ kept: z.literal(true), ...shownOfUrl });
 const writtenUrl = z.union([sealedUrl, keptUrl]);
 export type WrittenUrl = z.infer<typeof writtenUrl>;
-/** Channels of before have their address in plain text. */
+/** Channels created before addresses were sealed have theirs in plain text. */
 const plainUrl = z.string().max(2_048);
 
 const channelName = z.string().max(100);
@@ -55,17 +55,20 @@ const destinationOf = <Secret extends z.ZodType, Url extends z.ZodType>(secret: 
     z.strictObject({ type: z.literal('email'), config: emailConfig }),
   ]);
 
-/** Where a channel's notifications go. */
+/** The destination of a channel's notifications. */
 const destination = destinationOf(sealedSecret, sealedUrl);
 export type ChannelDestination = z.infer<typeof destination>;
 
-/** The same as a command has it. */
+/** The destination in a command, where a secret or an address may stay unchanged. */
 const writtenDestination = destinationOf(writtenSecret, writtenUrl);
 export type WrittenDestination = z.infer<typeof writtenDestination>;
 
 const channel = { ou_id: id, channel_id: id };
 
-/** Sealed. Channels of before have none: theirs is made from the key's id and the setting that it was made under. */
+/**
+ * The sealed signing secret. Channels created before signing secrets were stored have none: theirs is derived from the
+ * key's id and the SEALING_SECRET of that time.
+ */
 const signingSecret = sealedSecret.shape.sealed.optional();
 
 export const createChannel = defineRecord({
@@ -112,7 +115,7 @@ export const resealSecrets = defineRecord({
 export type ResealSecrets = PayloadOf<typeof resealSecrets>;
 
 const secretCount = z.int().min(0);
-/** What ResealSecrets is answered with: what there is in the partition afterwards. */
+/** The result of ResealSecrets: the secrets in the partition after the command. */
 export const resealResult = z.strictObject({
   key_id: z.string().max(64).describe('Of the current SEALING_SECRET.'),
   channels: z.int().min(0).describe('Sealed anew by this command.'),

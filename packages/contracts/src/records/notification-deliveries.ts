@@ -1,4 +1,4 @@
-// Commands and events of a channel's notifications: what is to be delivered, and every attempt.
+// Commands and events of notifications: their requests and every delivery attempt.
 import { z } from 'zod';
 import { id, time } from '../common.js';
 import { happened, requested } from '../domain/actor.js';
@@ -9,7 +9,9 @@ import { defineRecord, type PayloadOf } from './record.js';
 const channel = { ou_id: id, channel_id: id };
 const notification = { ...channel, notification_id: id.describe("The receiver's `webhook-id`.") };
 
-/** The link that goes with a notification. Its token is nowhere: it is made again whenever the notification is sent. */
+/**
+ * The share link in a notification. Its token is stored nowhere: it is derived again whenever the notification is sent.
+ */
 const share = z
   .strictObject({ id, expires_at: time })
   .optional()
@@ -35,7 +37,7 @@ export const testChannel = defineRecord({
 });
 export type TestChannel = PayloadOf<typeof testChannel>;
 
-/** What came of one attempt. */
+/** The outcome of one attempt. */
 const attempt = {
   attempt: z.int().min(1).max(10_000).describe('Of this notification, counted from 1, through redeliveries.'),
   attempted_at: time,

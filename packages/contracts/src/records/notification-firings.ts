@@ -1,4 +1,4 @@
-// Events of triggers on a lead: what made them fire, and what they must remember of the lead until then.
+// Events of triggers on a lead: firings, and what a trigger must remember of the lead before it fires.
 import { z } from 'zod';
 import { id, score, time } from '../common.js';
 import {
@@ -14,15 +14,17 @@ import { scoreType } from './scoring.js';
 
 const eventType = z.string().max(100);
 
-/** A record's place on the log: what is decided because of it is told apart by it from what came of others. */
+/** The record that caused an event, by its place on the log. It distinguishes events with different causes. */
 export const causingRecord = z.strictObject({
   topic: z.enum(['ingest.events', 'scoring.events']),
   partition: z.int().min(0),
   offset: z.int().min(0),
 });
 
-/** Of one lead, decided with one version of the OU's configuration because of one record. */
-const decided = {
+/**
+ * Fields of every event of a lead: the version of the OU's configuration that decided, and the record that caused it.
+ */
+const decisionFields = {
   ou_id: id,
   lead_id: id,
   configuration_version: z
@@ -41,7 +43,7 @@ const windowSeconds = z
   .describe('The longest window of the triggers concerned: what is much older is forgotten.');
 
 const fired = {
-  ...decided,
+  ...decisionFields,
   firing_id: id,
   fired_at: time.describe('When the causing events were taken.'),
   ...firingFields,
@@ -98,7 +100,7 @@ export const triggerRearmed = defineRecord({
   topic: 'notification.events',
   key: 'lead_id',
   description: 'A milestone trigger that has fired for the lead may fire for it again.',
-  schema: z.strictObject({ ...decided, trigger_id: id, score, at: time }),
+  schema: z.strictObject({ ...decisionFields, trigger_id: id, score, at: time }),
 });
 export type TriggerRearmed = PayloadOf<typeof triggerRearmed>;
 
@@ -108,7 +110,7 @@ export const triggerSuppressed = defineRecord({
   key: 'lead_id',
   description: 'A trigger fired too often for a lead: until a time it does not fire for it any more.',
   schema: z.strictObject({
-    ...decided,
+    ...decisionFields,
     trigger: z.strictObject({ id, name: z.string().max(100), kind: triggerKind }),
     firings: z.int().min(1),
     window_seconds: z.int().min(1).describe('In which it fired so often.'),
@@ -125,7 +127,7 @@ export const activityObserved = defineRecord({
   description:
     'Events of a lead that sequence or surge triggers of its OU are concerned with. Of other events nothing is recorded.',
   schema: z.strictObject({
-    ...decided,
+    ...decisionFields,
     at: time.describe('When the events were taken.'),
     steps: z
       .array(

@@ -1,4 +1,4 @@
-// The records of the notification service: channels and triggers, what fires, and what is delivered.
+// The records of the notification service: channels, triggers, firings and deliveries.
 import { notificationConfigurationRecords } from './notification-configuration.js';
 import { notificationDeliveryRecords } from './notification-deliveries.js';
 import { notificationFiringRecords } from './notification-firings.js';

@@ -1,4 +1,4 @@
-// How a record type (a command or an event on the log) and a topic are declared: once, here and nowhere else.
+// How record types (commands and events on the log) and topics are declared.
 import type { z } from 'zod';
 
 export const serviceNames = [
@@ -11,13 +11,16 @@ export const serviceNames = [
 ] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** Projectors, beside the processor that has the service's name; names of consumer groups, so never renamed. */
+/**
+ * Projectors of each service, besides its processor, which has the service's name. These are names of consumer groups:
+ * never rename them.
+ */
 export const projectorNames = {
   notification: ['notification-explanations'],
   share: ['share-explanations'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>;
 
-/** All that reads topics for a service, its processor first. */
+/** The consumer groups of a service, its processor first. */
 export function readersOf(service: ServiceName): readonly string[] {
   const projectors: Partial<Record<ServiceName, readonly string[]>> = projectorNames;
   return [service, ...(projectors[service] ?? [])];
@@ -28,7 +31,9 @@ export type TopicName =
 
 export interface TopicDeclaration {
   name: TopicName;
-  /** Who may read it: `public` topics are documented for downstream consumers and keep their schemas compatible. */
+  /**
+   * The permitted readers. `public` topics are documented for downstream consumers, and their schemas stay compatible.
+   */
   audience: 'public' | 'internal' | 'operators';
   description: string;
   /** Milliseconds that records are kept; -1 for ever. */
@@ -43,7 +48,7 @@ export interface RecordDeclaration<
   /** The record's type: imperative for commands, past tense for events; the value of the header `type`. */
   type: Type;
   topic: Topic;
-  /** What the record's key names; all records of one key are in one partition, in order. */
+  /** The field that the record's key holds. All records of one key are in one partition, in order. */
   key:
     | 'lead_id'
     | 'ou_id'
@@ -52,13 +57,13 @@ export interface RecordDeclaration<
     | 'channel_id'
     | 'delivery_owner'
     | 'gateway_instance'
-    /** The number of the partition that it is in. */
+    /** The record's partition number. */
     | 'partition';
   description: string;
   /**
-   * Whoever takes it may leave it for a moment, to take more of them at once; a command unless somebody waits for the reply.
-   * Not of one that changes what comes of others, as linking an alias does. An event may wait to be folded by a projector;
-   * processors decide on all events as they come.
+   * A consumer may delay this record to take more of them in one batch. Set for commands whose sender does not wait for
+   * the reply, unless the command affects the outcome of later records, as linking an alias does. For events it applies
+   * to projectors only: processors decide on events without delay.
    */
   mayWait?: true;
   schema: Schema;
@@ -74,14 +79,14 @@ export function defineRecord<
 
 export type PayloadOf<Declaration extends RecordDeclaration> = z.infer<Declaration['schema']>;
 
-/** What says which event a record is. */
+/** The fields that identify an event in a record. */
 export interface RecordedEvent {
   topic: string;
   type: string;
   payload: unknown;
 }
 
-/** The event that a record is, of those that are declared here by their types; null for any other record. */
+/** The event in a record, if its type is among the declarations and it is on the declared topic; null otherwise. */
 export function eventOf<Event extends { type: string; payload: unknown }>(
   declarations: { readonly [Type in Event['type']]: RecordDeclaration },
   { topic, type, payload }: RecordedEvent,

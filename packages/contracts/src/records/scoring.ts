@@ -11,7 +11,7 @@ export const scoreType = z.literal('engagement', {
   error: 'must be engagement: profile, account and deal scoring cannot be configured yet',
 });
 
-/** A rule's own fields, as created and as shown. */
+/** A rule's fields in commands, events and answers. */
 export const ruleFields = {
   event_type: name(100)
     .describe('Title Case or snake_case: both spellings of a type are one.')
@@ -158,7 +158,7 @@ export const rulesActivationChanged = defineRecord({
 });
 export type RulesActivationChanged = PayloadOf<typeof rulesActivationChanged>;
 
-/** A level's own fields, as set and as shown. */
+/** A level's fields in commands, events and answers. */
 export const levelFields = {
   name: name(100).describe('One level has it, whatever the case.'),
   min_score: score.nullable().describe('The lowest score that the level takes; null: open.'),
@@ -198,7 +198,7 @@ export const engagementLevelsSet = defineRecord({
 });
 export type EngagementLevelsSet = PayloadOf<typeof engagementLevelsSet>;
 
-/** What one event gave: the rules that matched it, with the points of each. */
+/** The points that one event gave: the rules that matched it, with the points of each. */
 const scoredEvent = z.strictObject({
   event_id: id,
   event_type: z.string().max(100),
@@ -216,7 +216,7 @@ const scoredEvent = z.strictObject({
 });
 export type ScoredEvent = z.infer<typeof scoredEvent>;
 
-/** Why a score changed by points that no rule gave. */
+/** The reason for a score change without a rule. */
 export const adjustmentReason = z
   .enum(['held_at_largest_score', 'held_at_smallest_score'])
   .describe('A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is.');

@@ -1,4 +1,4 @@
-// Commands and events of the share service: links that show the explanation of a lead's score to whoever has them.
+// Commands and events of the share service: links that show the explanation of a lead's score to anyone who has them.
 import { z } from 'zod';
 import { id, time } from '../common.js';
 import { actor, happened, requested } from '../domain/actor.js';

@@ -1,4 +1,4 @@
-// Commands and events of the site-analysis service: which websites were to be analysed, and what was found.
+// Commands and events of the site-analysis service: requested analyses of websites, and their results.
 import { z } from 'zod';
 import { id, name, time } from '../common.js';
 import { requested } from '../domain/actor.js';

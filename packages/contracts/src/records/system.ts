@@ -1,10 +1,10 @@
-// Records that every service understands: the answer to a command, the operator's rebuild, and how far inputs are read.
+// Records that every service understands: replies to commands, rebuilds, and positions of the inputs.
 import { z } from 'zod';
 import { time } from '../common.js';
 import type { JsonValue } from '../domain/json.js';
 import { defineRecord, serviceNames, type PayloadOf, type TopicName } from './record.js';
 
-/** The answer to a command: its result, or why it was refused. */
+/** The reply to a command: its result, or why it was rejected. */
 export const commandReplied = defineRecord({
   type: 'CommandReplied',
   topic: 'replies',
@@ -25,7 +25,7 @@ export const commandReplied = defineRecord({
 });
 export type CommandReplied = PayloadOf<typeof commandReplied>;
 
-/** One declaration per service: the operator's command to a partition to drop its read models and fold them anew. */
+/** One declaration per service: an operator's command to drop the read models of a partition and fold them again. */
 export const rebuildReadModels = serviceNames.map((service) =>
   defineRecord({
     type: 'RebuildReadModel',
@@ -38,8 +38,8 @@ export const rebuildReadModels = serviceNames.map((service) =>
 );
 
 /**
- * One declaration per service: the header `positions` of this record says how far the inputs are read, where a transaction
- * has no event to say it on. Services never see it: event-log writes it and passes over it.
+ * One declaration per service. The header `positions` of an event says how far the inputs are read; this record carries
+ * the header when a transaction has no event. event-log writes and skips it, so services never see it.
  */
 export const inputsRead = serviceNames.map((service) =>
   defineRecord({
@@ -53,7 +53,10 @@ export const inputsRead = serviceNames.map((service) =>
   }),
 );
 
-/** One declaration per service: an operator's word on where to read on, of a partition whose position lies beyond an end. */
+/**
+ * One declaration per service: an operator sets the positions of a partition whose stored position lies beyond the end
+ * of a topic.
+ */
 export const positionsAccepted = serviceNames.map((service) =>
   defineRecord({
     type: 'PositionsAccepted',

@@ -1,4 +1,4 @@
-// What routes answer and take, by name: `answers.Lead`, `answers.intakeLimits`.
+// Schemas of requests and answers by name: `answers.Lead`, `answers.intakeLimits`.
 export * from './administration.js';
 export * from './deliveries.js';
 export * from './description.js';

@@ -1,4 +1,4 @@
-// Deliveries: what was sent to the OU's notification channels, every attempt of it, and sending it again.
+// Deliveries: the notifications sent to the OU's channels, their attempts, and sending them again.
 import { z } from 'zod';
 import { cursorParameter, id, leadId, page, pageParameters, time } from '../common.js';
 import { notificationPayload, triggerKind } from '../domain/webhook.js';
@@ -66,7 +66,7 @@ export const deliveryWithAttempts = z
   .meta({ id: 'DeliveryWithAttempts' });
 export type DeliveryWithAttempts = z.infer<typeof deliveryWithAttempts>;
 
-/** The answer to asking for notifications to be delivered once more. */
+/** The answer to a request to deliver notifications again. */
 export const redelivered = z.strictObject({ redelivered: z.int().min(0) }).meta({ id: 'Redelivered' });
 
 export const listDeliveries = defineRoute({

@@ -1,4 +1,4 @@
-// What the system says about itself, without credentials.
+// Routes that describe the system, without credentials.
 import { z } from 'zod';
 import { defineRoute } from './route.js';
 

@@ -86,7 +86,7 @@ export const listLeadEvents = defineRoute({
   problems: ['lead_not_found'],
 });
 
-/** The most batches in one GET /event-stats: their ids fit into an address. */
+/** Maximum number of batches in one GET /event-stats: their ids must fit into an address. */
 export const maximumBatchesAsked = 50;
 
 export const getEventStats = defineRoute({

@@ -1,4 +1,4 @@
-// Events in: POST /ingest and /import.
+// Routes that take events: POST /ingest and /import.
 import { z } from 'zod';
 import { id, name, text } from '../common.js';
 import { aliasConditions, aliasKind, normaliseAlias, type Alias } from '../domain/identity.js';
@@ -52,8 +52,8 @@ function refuseUnknownSpelling(value: Alias, context: z.RefinementCtx) {
 }
 
 /**
- * The form of an event as sent: its lead named by one alias, or by several. For documents, types and tests: on the hot
- * path `validateEvents` checks it in one pass of its own, and a test holds the two against each other.
+ * The form of a sent event: its lead is named by one alias, or by several. For documents, types and tests only: on the
+ * hot path `validateEvents` does the checking, and a test compares the two.
  */
 export const ingestedEvent = z.union([
   z

@@ -1,9 +1,9 @@
-// Routes between the gateway and the services: on the internal query port only, in no public document.
+// Routes between the gateway and the services. They are on the internal query port only and in no public document.
 import { z } from 'zod';
 import { id } from '../common.js';
 import { defineRoute, viewer } from './route.js';
 
-/** Ingest knows which leads' aliases were linked to others. */
+/** Asks ingest which lead an id means now: the lead itself, or the lead that its alias was linked to. */
 export const findNamedLead = defineRoute({
   name: 'findNamedLead',
   method: 'GET',
@@ -24,7 +24,7 @@ export const findNamedLead = defineRoute({
   problems: [],
 });
 
-/** Ingest tells how far scoring must have come for a position to be visible there. */
+/** Waits until a position is visible in ingest, and answers the positions that scoring must have reached for it. */
 export const awaitVisible = defineRoute({
   name: 'awaitVisible',
   method: 'GET',

@@ -1,4 +1,4 @@
-// Leads, their scores, and why they have them.
+// Leads, their scores, and the explanations of their scores.
 import { z } from 'zod';
 import {
   cursorParameter,
@@ -171,7 +171,7 @@ const adjustment = z
   })
   .meta({ id: 'ScoreAdjustment' });
 
-/** The public form of SPEC.md, and what only an authenticated reader sees. */
+/** The public form of SPEC.md, with the fields that only an authenticated reader sees. */
 export const scoreExplanation = z
   .strictObject({
     lead_id: id,

@@ -1,5 +1,5 @@
-// What a request holds costs time in proportion to its length: lengths are refused before patterns run, in every
-// declared text of every route, command and event.
+// Validating a request takes time linear in its length: every declared text of every route, command and event is
+// checked for its length before a pattern runs on it.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { checkSync } from 'recheck';
@@ -24,13 +24,13 @@ const answers = declared.flatMap((route) =>
 );
 const records = recordDeclarations.map(({ type, schema }) => ({ name: type, schema }));
 
-/** A pattern that is anchored at both ends and repeats nothing without a bound looks at no more than it can match. */
+/** A pattern that is anchored at both ends, without unbounded repetition, reads no more than it can match. */
 const looksAtLittle = (pattern: RegExp) =>
   pattern.source.startsWith('^') &&
   pattern.source.endsWith('$') &&
   !/[^\\][*+]|\{\d+,\}/.test(pattern.source);
 
-/** What is checked of a text, in order. */
+/** The checks of a text, in order. */
 function checksOf(schema: z.core.$ZodType): z.core.$ZodCheckDef[] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type !== 'string') return [];
@@ -38,7 +38,7 @@ function checksOf(schema: z.core.$ZodType): z.core.$ZodCheckDef[] {
   return [...own, ...(def.checks ?? []).map((check) => check._zod.def)];
 }
 
-/** The patterns and checks of a text that would run on one of any length. */
+/** The patterns and checks that would run on a text of any length. */
 function unboundedChecksOf(schema: z.core.$ZodType): string[] {
   const found: string[] = [];
   for (const check of checksOf(schema)) {
@@ -81,7 +81,7 @@ test('every declared pattern takes linear time', () => {
   }
 });
 
-/** The longest text that the schema takes anywhere. */
+/** The length of the longest text that the schema accepts at any place. */
 function longestIn(schema: z.core.$ZodType): number {
   const limits = schemasWithin(schema)
     .flatMap(([, inner]) => checksOf(inner))

@@ -1,4 +1,5 @@
-// What means nothing is refused, with what to change: on every route that takes it, found by walking the declarations.
+// Meaningless values are refused, and the message says what to change: on every route that takes such a value. The test
+// finds the routes by walking the declarations.
 import { describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import { attributeFilterForms } from '../domain/filter-forms.js';
@@ -20,7 +21,7 @@ const objects = sent.flatMap(({ at, inner }) => {
   return def.type === 'object' ? [{ at, schema: inner as z.ZodObject, keys: Object.keys(def.shape) }] : [];
 });
 
-/** What the schema says of one of the fields when the sample has these values. */
+/** The errors of the schema for these fields, when the sample has these values. */
 function complaints(schema: z.ZodType, values: Record<string, unknown>): [string, string][] {
   const whole = { ...(sampleOfSchema(schema) as object), ...values };
   const concerned = new Set(Object.keys(values));

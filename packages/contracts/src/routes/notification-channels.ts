@@ -9,10 +9,10 @@ import { defineRoute, editor, viewer } from './route.js';
 const own = { owner: 'notification', kind: 'command', access: editor, tag: 'Notification channels' } as const;
 const parameters = z.strictObject({ id });
 
-/** Channels in an OU (API.md, Limits). */
+/** Maximum number of channels in an OU (API.md, Limits). */
 export const maximumChannels = 200;
 
-/** What stands for a secret where it is shown: the last four characters, behind an ellipsis. */
+/** The display form of a secret: an ellipsis and the last four characters. */
 const shownSecret = text(5)
   .regex(/^….{0,4}$/)
   .describe('The last four characters; the whole is never shown.')
@@ -24,7 +24,7 @@ const url = text(2_048, { trimmed: true }).regex(
   'must be an address that starts with https:// or http://',
 );
 const shown = '…[\\x21-\\x7e]{0,4}';
-/** For the published documents; `areMailboxes` takes the same in one look at each address. */
+/** Pattern for the published documents. `areMailboxes` accepts the same lists, in one pass over each address. */
 const mailbox =
   "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:[.][A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?){0,20}";
 const localPart = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+$/;
@@ -47,7 +47,7 @@ function areMailboxes(list: string): boolean {
   return addresses.length <= 50 && addresses.every((address) => isMailbox(withoutSpaces(address)));
 }
 
-/** Without the spaces around it: other white space is no part of a list of addresses. */
+/** Removes spaces around the address; other white space is not allowed in a list of addresses. */
 function withoutSpaces(address: string): string {
   return address.replace(/^ +|(?<! ) +$/g, '');
 }
@@ -272,7 +272,7 @@ export const testChannel = defineRoute({
     },
   },
   problems: ['notification_channel_not_found'],
-  // An attempt takes 15 seconds at most, and the way there and back its time.
+  // An attempt takes at most 15 seconds; the rest is for the command, the reply and their ways over the log.
   replyTimeoutMs: 22_000,
 });
 

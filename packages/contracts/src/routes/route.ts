@@ -1,4 +1,4 @@
-// How an HTTP route is declared: once, here. The gateway's router, validation, OpenAPI and the client come from it.
+// How an HTTP route is declared. The gateway's router, its validation, OpenAPI and the client are made from it.
 import { z } from 'zod';
 import { leadId } from '../common.js';
 import type { ProblemCode } from '../rejections.js';
@@ -7,23 +7,24 @@ import type { ServiceName } from '../records/record.js';
 
 export interface RouteResponse {
   description: string;
-  /** Absent: no body. */
+  /** Absent: the answer has no body. */
   schema?: z.ZodType;
   /** Default application/json. */
   contentType?: string;
 }
 
 export interface RouteDeclaration {
-  /** Stable name, camelCase verb first: OpenAPI's operationId and the typed client's method. */
+  /** Stable name, camelCase, verb first: OpenAPI's operationId and the typed client's method. */
   name: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** OpenAPI form: `/leads/{id}`. */
   path: string;
   owner: ServiceName;
   /**
-   * command: the gateway validates it, writes a command to the owner's topic and awaits the reply;
-   * intake: as a command, but answered as soon as Kafka has acknowledged it;
-   * query: forwarded to the owner's query port, also when it is a POST that asks and changes nothing; local: the gateway answers it by itself.
+   * - command: the gateway validates it, writes a command to the owner's topic and waits for the reply
+   * - intake: like a command, but answered as soon as Kafka has acknowledged it
+   * - query: the gateway forwards it to the owner's query port; a POST that changes nothing is a query too
+   * - local: the gateway answers it itself
    */
   kind: 'command' | 'intake' | 'query' | 'local';
   access:
@@ -50,11 +51,11 @@ export interface RouteDeclaration {
   /** Media types of the body; default application/json. */
   bodyTypes?: readonly string[];
   responses: Record<number, RouteResponse>;
-  /** Problems that this route can answer beyond those that follow from the rest of its declaration. */
+  /** Problems that this route can answer, besides those that follow from the rest of its declaration. */
   problems: readonly ProblemCode[];
-  /** True when the 2xx answer shows a secret once: it is not stored for Idempotency-Key but derived again. */
+  /** True when the 2xx answer shows a secret once. For Idempotency-Key such an answer is derived again, not stored. */
   showsSecret?: boolean;
-  /** Commands: milliseconds that the gateway waits for the reply at least, where its work takes long by nature. */
+  /** Commands: the minimum time that the gateway waits for the reply, for commands that take long by nature. */
   replyTimeoutMs?: number;
 }
 
@@ -82,12 +83,12 @@ export const intake = {
   organisationUnit: 'active',
 } as const;
 
-/** Whether the body may be left out: nothing in it must be there. */
+/** Whether a request may omit the body: an empty object satisfies the schema. */
 export function bodyIsOptional({ body }: Pick<RouteDeclaration, 'body'>): boolean {
   return body?.safeParse({}).success === true;
 }
 
-/** Whether the route is a page for people: what goes wrong with it is then told on a page as well. */
+/** Whether the route is a page for people. Its problems are then shown on a page as well. */
 export function isPage(route: Pick<RouteDeclaration, 'kind' | 'responses'>): boolean {
   return route.kind === 'query' && route.responses[200]?.contentType === 'text/html';
 }
@@ -97,7 +98,7 @@ export function expressPath(route: RouteDeclaration): string {
   return route.path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** The parameters of the path and of the query in which the route takes a lead's id. */
+/** The names of the path and query parameters that hold a lead's id. */
 export function leadParametersOf({ parameters, query }: Pick<RouteDeclaration, 'parameters' | 'query'>): {
   path: string[];
   query: string[];

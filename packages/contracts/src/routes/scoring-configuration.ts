@@ -1,4 +1,4 @@
-// Rulesets and rules, and the levels that scores are in.
+// Rulesets, rules and engagement levels.
 import { z } from 'zod';
 import { id, inOrder, moment, name, page, pageParameters, time, warned } from '../common.js';
 import { actor } from '../domain/actor.js';

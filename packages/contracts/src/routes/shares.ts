@@ -1,4 +1,4 @@
-// Share links: who has one sees why a lead has its score, without a credential, for seven days.
+// Share links: anyone who has one sees the explanation of a lead's score, without a credential, for seven days.
 import { z } from 'zod';
 import { id, leadId, page, pageParameters, score, time } from '../common.js';
 import { defineRoute, editor, viewer } from './route.js';

@@ -39,7 +39,7 @@ export const analyzeSite = defineRoute({
     'too_many_analyses',
     'analysis_interrupted',
   ],
-  // The 15 seconds, and an owner that takes over from one that died in the middle of them.
+  // 15 seconds for the analysis, and time for another process to take over from an owner that died during it.
   replyTimeoutMs: 25_000,
 });
 

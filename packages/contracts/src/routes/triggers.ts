@@ -1,4 +1,5 @@
-// Triggers: what makes a notification. Milestones watch a score, sequences events, surges the points of a window.
+// Triggers: the conditions that cause notifications. Milestones watch a score, sequences watch events, and surges watch
+// the points gained in a window.
 import { z } from 'zod';
 import {
   cursorParameter,
@@ -27,7 +28,7 @@ import { scoreType } from '../records/scoring.js';
 import { deliveryStatus } from './deliveries.js';
 import { defineRoute, editor, viewer } from './route.js';
 
-/** Triggers of all kinds in an OU. */
+/** Maximum number of triggers of all kinds in an OU. */
 export const maximumTriggers = 1_000;
 
 const day = 86_400;

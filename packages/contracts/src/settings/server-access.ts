@@ -1,10 +1,10 @@
-// How the servers underneath let the system in: settings of every service, the command line and `npm start`, the same
-// everywhere. docs/runbooks/access.md
+// Credentials for Kafka, the schema registry and MongoDB: settings that every service, the command line and `npm start`
+// share. docs/runbooks/access.md
 import { z } from 'zod';
 
 const file = z.string().min(1).max(4_096);
 const name = z.string().min(1).max(1_000);
-/** Something that must never be shown or logged. */
+/** A value that must never be shown or logged. */
 const secret = z.string().min(1).max(10_000);
 const url = z
   .string()
@@ -15,16 +15,16 @@ const url = z
 
 export const saslMechanisms = ['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] as const;
 
-/** All are optional; without any, servers are spoken to in plain text and without a name. */
+/** All settings are optional. Without any, connections are plain text and unauthenticated. */
 export const serverAccessSettings = {
   /** Kafka over TLS. */
   KAFKA_TLS: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional(),
-  /** PEM file of the authorities that the brokers' certificates are checked against; default: those that Node.js knows. */
+  /** PEM file of the certificate authorities for the brokers' certificates. Default: those that Node.js trusts. */
   KAFKA_TLS_CA_FILE: file.optional(),
-  /** PEM files of the certificate that the brokers know us by, and of its key, where they ask for one. */
+  /** PEM files of the client certificate and its key, where the brokers ask for one. */
   KAFKA_TLS_CERTIFICATE_FILE: file.optional(),
   KAFKA_TLS_KEY_FILE: file.optional(),
   KAFKA_SASL_MECHANISM: z
@@ -34,19 +34,19 @@ export const serverAccessSettings = {
     .optional(),
   KAFKA_SASL_USERNAME: name.optional(),
   KAFKA_SASL_PASSWORD: secret.optional(),
-  /** oauthbearer: where tokens are got by the client credentials grant. */
+  /** oauthbearer: address that issues tokens by the client credentials grant. */
   KAFKA_OAUTH_TOKEN_URL: url.optional(),
   KAFKA_OAUTH_CLIENT_ID: name.optional(),
   KAFKA_OAUTH_CLIENT_SECRET: secret.optional(),
   KAFKA_OAUTH_SCOPE: name.optional(),
-  /** HTTP Basic; or a bearer token in its place. */
+  /** HTTP Basic, or a bearer token in its place. */
   SCHEMA_REGISTRY_USERNAME: name.optional(),
   SCHEMA_REGISTRY_PASSWORD: secret.optional(),
   SCHEMA_REGISTRY_TOKEN: secret.optional(),
   SCHEMA_REGISTRY_CA_FILE: file.optional(),
   /** Turns TLS on for MongoDB. User and password are in MONGODB_URI. */
   MONGODB_CA_FILE: file.optional(),
-  /** PEM file with the certificate that MongoDB knows us by, and its key. */
+  /** PEM file with the client certificate for MongoDB and its key. */
   MONGODB_CERTIFICATE_KEY_FILE: file.optional(),
 } as const;
 
@@ -54,7 +54,7 @@ const shape = z.object(serverAccessSettings);
 
 type Settings = z.output<typeof shape>;
 export type ServerAccessVariable = keyof typeof serverAccessSettings;
-/** What a process was told of how servers let it in. */
+/** The settings of one process that are set. */
 export type ServerAccess = { readonly [Variable in ServerAccessVariable]?: Settings[Variable] | undefined };
 
 export const serverAccessVariables = Object.keys(serverAccessSettings) as ServerAccessVariable[];
@@ -66,7 +66,9 @@ export interface SettingProblem {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the environment says, or what is wrong with it. No message holds a value: one may be a secret. */
+/**
+ * Reads the settings from the environment, or reports the problems. No message contains a value: one may be a secret.
+ */
 export function readServerAccess(environment: Environment): {
   access: ServerAccess;
   problems: SettingProblem[];
@@ -86,7 +88,7 @@ export function readServerAccess(environment: Environment): {
   return { access: parsed.data, problems: serverAccessProblems(environment) };
 }
 
-/** Settings that need or exclude each other; each alone is as it should be. */
+/** Settings that require or exclude each other; each alone is valid. */
 export function serverAccessProblems(environment: Environment): SettingProblem[] {
   const isSet = (variable: string) => (environment[variable] ?? '') !== '';
   const problems: SettingProblem[] = [];
@@ -115,7 +117,7 @@ export function serverAccessProblems(environment: Environment): SettingProblem[]
   return problems;
 }
 
-/** The variables that are set, for processes that a process starts. */
+/** The variables that are set, to be passed to child processes. */
 export function serverAccessEnvironment(environment: Environment): Record<string, string> {
   return Object.fromEntries(
     serverAccessVariables.flatMap((variable) => {

@@ -1,4 +1,4 @@
-// Settings that let the system in: which belong together, and that no message shows one.
+// Settings that require each other are reported, and no message contains a value.
 import { expect, test } from '@jest/globals';
 import { readServerAccess, serverAccessEnvironment } from './server-access.js';
 

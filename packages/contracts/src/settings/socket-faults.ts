@@ -1,7 +1,7 @@
-// Errors that Node.js gives for a connection. Drivers let some of them through as they are: MongoDB's does where a server has closed
-// the connection that is being written to ("This socket has been ended by the other party", EPIPE).
+// Recognises Node.js errors of a failed connection. Drivers pass some of them on unchanged: MongoDB's driver does when
+// a server has closed the connection that is being written to ("This socket has been ended by the other party", EPIPE).
 
-/** What libuv says of connections, and of the descriptors, memory and names that they need. */
+/** libuv's codes for connections, and for the descriptors, memory and names that they need. */
 const systemCodes = new Set([
   'EACCES',
   'EADDRINUSE',
@@ -44,12 +44,13 @@ const systemCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Names that cannot be resolved, and what Node.js itself says of sockets, of the streams that they are, and of TLS. */
+/** Codes of failed name resolution, and Node.js' own codes for sockets, streams and TLS. */
 const familiesOfCodes = /^(EAI_|ERR_(SOCKET|STREAM|SSL|TLS)_)/;
 
 /**
- * Whether a connection failed: never the fault of what was sent over it. The error itself is looked at, not its causes. Node.js gives
- * wrong arguments (ERR_SOCKET_BAD_PORT, ERR_STREAM_NULL_VALUES) as TypeError and RangeError; they are not meant.
+ * Whether the error is a failed connection, which is never the fault of the data sent over it. Only the error itself is
+ * examined, not its causes. TypeError and RangeError are excluded: with them Node.js reports wrong arguments
+ * (ERR_SOCKET_BAD_PORT, ERR_STREAM_NULL_VALUES).
  */
 export function isSocketFault(error: unknown): error is Error {
   if (typeof error !== 'object' || error === null || !('code' in error)) return false;

@@ -1,10 +1,12 @@
-// Generated over all that libuv and Node.js' streams can say.
+// Covers every error code of libuv and of Node.js' streams.
 import { Writable, finished } from 'node:stream';
 import { getSystemErrorMap } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { isSocketFault } from './socket-faults.js';
 
-/** What libuv says of files, processes and arguments alone. A code that a later Node.js adds is to be put here or there. */
+/**
+ * libuv's codes that concern files, processes and arguments only. Add a code of a later Node.js here or to the source.
+ */
 const notOfSockets = new Set([
   'E2BIG',
   'ECHARSET',
@@ -56,7 +58,7 @@ describe('a fault of a connection', () => {
   );
 
   const stream = () => new Writable({ write: () => undefined });
-  /** What a stream says of a write by whoever holds it. */
+  /** The error that a stream reports for a write by its user. */
   const saidBy = (broken: Writable) =>
     new Promise((resolve) => {
       broken.on('error', resolve);

@@ -1,9 +1,9 @@
-// Walks zod schemas: every schema within one, and values that hold a given text at each place where a text may be.
+// Walks zod schemas: finds every schema within one, and makes values that hold a given text at every possible place.
 import { z } from 'zod';
 import { createSchemaCollector } from '../documents/json-schemas.js';
 import { sampleOf } from '../documents/sample.js';
 
-/** The schemas of which a schema directly consists, with where they are in it. */
+/** The direct parts of a schema, with their paths. */
 function partsOf(schema: z.core.$ZodType): [string, z.core.$ZodType][] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
@@ -45,7 +45,7 @@ function partsOf(schema: z.core.$ZodType): [string, z.core.$ZodType][] {
   }
 }
 
-/** Every schema within a schema, itself among them, with its path. */
+/** A schema and every schema within it, with their paths. */
 export function schemasWithin(schema: z.core.$ZodType, at = ''): [string, z.core.$ZodType][] {
   return [
     [at, schema],
@@ -55,13 +55,16 @@ export function schemasWithin(schema: z.core.$ZodType, at = ''): [string, z.core
   ];
 }
 
-/** A value that the schema takes, or the nearest that its examples give. */
+/** A value that the schema accepts, or the nearest one that its examples give. */
 export function sampleOfSchema(schema: z.core.$ZodType): unknown {
   const collector = createSchemaCollector('#/components/schemas/');
   return sampleOf(collector.schemaOf(schema as z.ZodType, 'input'), collector.components);
 }
 
-/** Values of a schema's form that hold another in place of one of their parts, each part once, and as an unknown field. */
+/**
+ * Values of the schema's form in which the text replaces one part, one value for each part, and one value that has the
+ * text as an unknown field.
+ */
 export function valuesHolding(schema: z.core.$ZodType, text: unknown): [string, unknown][] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {

@@ -1,6 +1,6 @@
-// Texts that make a pattern or a search try again from each of their places, and the processor time that they cost.
+// Texts that make a pattern or a search backtrack from each place, and a measure of the processor time that they cost.
 
-/** The texts of one length that patterns for numbers, names, addresses and times have most trouble with. */
+/** The worst texts of one length for patterns of numbers, names, addresses and times. */
 export function worstTexts(length: number): Record<string, string> {
   const short = length - 1;
   return {
@@ -18,9 +18,8 @@ export function worstTexts(length: number): Record<string, string> {
 }
 
 /**
- * Milliseconds of processor time, the least of at most ten runs: what else the machine does makes a run longer, never
- * shorter.
- * @param enough a run that took less is not repeated, and none is after one that took twenty times as long
+ * Milliseconds of processor time, the minimum of at most ten runs: other processes make a run longer, never shorter.
+ * @param enough a run below this time ends the measurement, and so does a run of twenty times this time
  */
 export function processorTimeOf(run: () => void, enough: number): number {
   let least = Infinity;
