@@ -1,29 +1,29 @@
-// Reading a request's body: bounded before and after decompression, checked for encoding, parsed with a place for
-// every complaint. In place of express.json, which costs more and says less.
+// Reads request bodies: limited before and after decompression, checked for UTF-8, parsed with the place of every
+// error. It replaces express.json, which is slower and reports less.
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import { depthExceededAt, duplicateKeyIn, syntaxErrorAt } from './json-text.js';
 import { ProblemError } from './problems.js';
 
-/** The least that an upload must bring in each period; a slower one is ended. */
+/** The minimum rate of an upload; a slower upload is ended. */
 export interface LeastRate {
   bytes: number;
   periodMs: number;
 }
 
-/** 500 bytes a second on average over ten seconds. */
+/** 500 bytes a second, averaged over ten seconds. */
 export const leastUploadRate: LeastRate = { bytes: 5_000, periodMs: 10_000 };
 
 export interface BodyOptions {
-  /** Bytes of the body as sent, and after decompression. */
+  /** Maximum size of the body, applied both to the sent and to the decompressed bytes. */
   maximumBytes: number;
-  /** Media types that are taken, lower case. */
+  /** Accepted media types, lower case. */
   types: readonly string[];
   /** Default `leastUploadRate`. */
   leastRate?: LeastRate;
   /**
-   * Called for the bytes that have come to be held in memory: as they arrive, and again as they are unpacked.
-   * What it throws ends the reading.
+   * Called with the number of bytes newly held in memory: as they arrive, and again as they are decompressed. An error
+   * that it throws ends the reading.
    */
   onHeld?: (bytes: number) => void;
 }
@@ -36,9 +36,9 @@ export interface Body {
 }
 
 /**
- * The body, decompressed if it came with gzip.
- * @throws ProblemError 415 for a media type, charset or encoding that is not taken, 413 when it is too large
- *   (a gzip bomb is given up at the limit), 408 when it comes too slowly, 400 for broken gzip or a body that ends early
+ * Reads the body, and decompresses it when it is gzip.
+ * @throws ProblemError 415 for an unsupported media type, charset or encoding, 413 when it is too large (decompression
+ *   stops at the limit), 408 when it arrives too slowly, 400 for broken gzip or a body that ends early
  */
 export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Body> {
   const { types } = options;
@@ -55,7 +55,7 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   return { type, bytes: encoding === 'identity' ? sent : await unpack(sent, options) };
 }
 
-/** Unpacks in parts, so that what is held is known while it grows. */
+/** Decompresses in parts, so that `onHeld` sees the memory grow. */
 async function unpack(sent: Buffer, { maximumBytes, onHeld }: BodyOptions): Promise<Buffer> {
   const gunzip = createGunzip();
   gunzip.end(sent);
@@ -162,12 +162,12 @@ function receive(
   });
 }
 
-/** Calls `onSlow` at the end of the first period that brought less than the least rate asks for. */
+/** Calls `onSlow` at the end of the first period that received fewer bytes than the minimum rate. */
 function watchRate(received: () => number, { bytes, periodMs }: LeastRate, onSlow: () => void): () => void {
   let before = 0;
   let stopped = false;
   const timer = setInterval(() => {
-    // After a long pause of this process the timer is due before what has arrived meanwhile is read.
+    // After a pause of this process the timer fires before the bytes that have arrived meanwhile are read.
     setImmediate(() => {
       if (stopped) return;
       if (received() - before < bytes) onSlow();
@@ -199,7 +199,7 @@ function tooLarge(maximumBytes: number): ProblemError {
 }
 
 /**
- * Bytes as text; a byte order mark at the start is dropped.
+ * Decodes UTF-8; a byte order mark at the start is dropped.
  * @throws ProblemError 400 `malformed_utf8`
  */
 export function decodeUtf8(bytes: Uint8Array): string {
@@ -213,18 +213,20 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 export interface JsonOptions {
-  /** Nested arrays and objects; default 64. Infinity skips the scan, for callers that check what they get. */
+  /**
+   * Maximum nesting of arrays and objects; default 64. Infinity skips the check, for callers that check it themselves.
+   */
   maximumDepth?: number;
-  /** What the text is, in complaints: `The body`, `Line 3`. */
+  /** Name of the text in error messages: `The body`, `Line 3`. */
   what?: string;
 }
 
 /**
- * The value of a JSON text.
+ * Parses a JSON text.
  * @throws ProblemError 400 `malformed_json` with the place, or `json_too_deep`
  */
 export function parseJson(text: string, { maximumDepth = 64, what = 'The body' }: JsonOptions = {}): unknown {
-  // Before parsing: what comes after (validation, writing it again) recurses, and the stack ends long before memory.
+  // Before parsing: validation and serialisation recurse, and deep nesting would overflow the stack.
   if (maximumDepth !== Infinity) {
     const at = depthExceededAt(text, maximumDepth);
     if (at !== null)
@@ -235,7 +237,7 @@ export function parseJson(text: string, { maximumDepth = 64, what = 'The body' }
       );
   }
   const parsed = parsedOrProblem(text, what);
-  // Not where the caller checks depth by itself: a batch of events is taken in bulk, and this looks at each character.
+  // Skipped for callers that check the depth themselves: batches of events are large, and this reads every character.
   const twice = maximumDepth === Infinity ? null : duplicateKeyIn(text);
   if (twice === null) return parsed;
   const path = ['body', ...twice.map(String)].join('.').slice(0, longestPath);
@@ -274,9 +276,9 @@ export function hasBody(req: IncomingMessage): boolean {
 }
 
 /**
- * A JSON body: `readBody`, `decodeUtf8` and `parseJson` in one.
- * @param isOptional a request without a body is then one with an empty object
- * @param check sees the bytes before they are parsed
+ * Reads a JSON body: `readBody`, `decodeUtf8` and `parseJson` in one.
+ * @param isOptional a request without a body gives an empty object
+ * @param check gets the bytes before they are parsed
  */
 export async function readJson(
   req: IncomingMessage,

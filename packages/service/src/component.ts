@@ -1,14 +1,14 @@
-// The parts of a process: started in order, rolled back when one fails to start, stopped in reverse.
+// The parts of a process: started in order, stopped in reverse order, and stopped when a later part fails to start.
 import type { Logger } from 'pino';
 
 export interface Started<Value> {
   value: Value;
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when the component has stopped completely. */
   stop: () => Promise<void>;
 }
 
 export interface Component<Value = unknown> {
-  /** For the log: `query server`, `processor`. */
+  /** Name for the log: `query server`, `processor`. */
   name: string;
   start(): Promise<Started<Value>>;
 }
@@ -20,15 +20,15 @@ export function defineComponent<Value>(name: string, start: () => Promise<Starte
 
 export interface ComponentScope {
   /**
-   * Starts a component, after which everything started in this scope before it is stopped later than it.
-   * @throws what the component throws
+   * Starts a component. Components start one after the other and stop in the reverse order.
+   * @throws the error of the component's start
    */
   start: <Value>(component: Component<Value>) => Promise<Value>;
 }
 
 /**
- * Starts parts that depend on one another, in the order in which `open` asks for them.
- * When one fails to start, those already running are stopped, last first, and the failure is thrown on.
+ * Starts components in the order in which `open` starts them. When one fails to start, the running ones are stopped in
+ * reverse order, and the error is thrown.
  */
 export async function startInOrder<Value>(
   open: (scope: ComponentScope) => Promise<Value>,
@@ -53,7 +53,7 @@ export async function startInOrder<Value>(
   }
 }
 
-/** One that fails to stop is logged and does not keep the others from stopping. */
+/** A component that fails to stop is logged and does not keep the others from stopping. */
 async function stopInReverse(
   running: readonly { name: string; stop: () => Promise<void> }[],
   logger: Pick<Logger, 'info' | 'error'>,

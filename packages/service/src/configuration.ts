@@ -1,8 +1,8 @@
-// Configuration comes from the environment, is checked once at start-up, and is typed from then on.
+// Configuration from environment variables, checked once at start-up and typed afterwards.
 import { serverAccessProblems, serverAccessSettings } from '@lead-scoring/contracts';
 import { z } from 'zod';
 
-/** sysexits.h EX_CONFIG: a supervisor can tell that starting again is of no use. */
+/** sysexits.h EX_CONFIG: it tells a supervisor that a restart does not help. */
 export const configurationExitCode = 78;
 
 const list = (example: string) =>
@@ -47,23 +47,26 @@ const whole = (minimum: number, maximum: number) =>
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum));
 
-/** Kinds of settings, for services' own schemas. */
+/** Schemas of common kinds of settings, for the services' own configurations. */
 export const setting = {
   httpUrl,
-  /** An address that paths are put behind: without a slash at its end. */
+  /** An address to which paths are appended: without a slash at its end. */
   baseUrl: httpUrl.transform((url) => url.replace(/(?<!\/)\/+$/, '')),
   /** A whole number written in digits. */
   whole,
   /** A list of host:port, separated by commas. */
   hosts: list,
-  /** Something only the deployment knows; never logged. */
+  /** A secret of the deployment; never logged. */
   secret: z.string().min(32, 'must have at least 32 characters'),
   flag: z.enum(['true', 'false']).transform((text) => text === 'true'),
 };
 
-/** What every service takes. A service extends it: `commonConfiguration.extend({ TOKEN_SECRET: setting.secret })`. */
+/**
+ * The settings of every service. A service extends them: `commonConfiguration.extend({ TOKEN_SECRET: setting.secret
+ * })`.
+ */
 export const commonConfiguration = z.object({
-  /** Prefix of topics, groups, transactional ids, subjects and databases: several systems can share servers. */
+  /** Prefix of topics, groups, transactional ids, subjects and databases, so that several systems can share servers. */
   NAMESPACE: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -')
@@ -74,25 +77,29 @@ export const commonConfiguration = z.object({
     .string()
     .regex(/^mongodb(\+srv)?:\/\/\S+$/, 'must be a URI that starts with mongodb:// or mongodb+srv://'),
   PARTITIONS: whole(1, 1_000).default(6),
-  /** Copies of each record in Kafka. Not set: as many as there are brokers, up to three. */
+  /** Copies of each record in Kafka. Default: the number of brokers, at most three. */
   REPLICATION_FACTOR: whole(1, 9).optional(),
-  /** Records of the log that cannot be read and that nobody needs, as topic:partition:offset, separated by commas. */
+  /**
+   * Unreadable records of the log that an operator has decided to skip, as topic:partition:offset, separated by commas.
+   */
   SKIP_RECORDS: records.optional(),
-  /** 0: any free port; the port is announced. */
+  /** 0: any free port. The log and the ready file announce it. */
   PORT: whole(0, 65_535).default(0),
   HOST: z.string().min(1).max(255).default('127.0.0.1'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   INTERNAL_SECRET: setting.secret,
-  /** From the signal to the hard exit, in milliseconds. */
+  /** Milliseconds from the signal to the hard exit. */
   SHUTDOWN_TIMEOUT_MS: whole(100, 600_000).default(10_000),
-  /** Written once the service listens: {"port", "pid"}. */
+  /** File that is written once the service listens: {"port", "pid"}. */
   READY_FILE: z.string().min(1).optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   ...serverAccessSettings,
 });
 export type CommonConfiguration = z.infer<typeof commonConfiguration>;
 
-/** A wrong environment: every wrong variable with what is allowed. Never holds a value: one may be a secret. */
+/**
+ * Lists every wrong variable with its allowed values. The message never contains a value, because it may be a secret.
+ */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   readonly code = 'invalid_configuration';
@@ -104,7 +111,7 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * The typed configuration. An empty variable counts as one that is not set.
+ * Parses the configuration. An empty variable counts as not set.
  * @throws ConfigurationError
  */
 export function parseConfiguration<Schema extends z.ZodType>(
@@ -127,7 +134,10 @@ export function parseConfiguration<Schema extends z.ZodType>(
   ]);
 }
 
-/** As `parseConfiguration`, but prints what is wrong, one line a variable, and exits 78: for the first lines of main.ts. */
+/**
+ * Like `parseConfiguration`, but prints the errors, one line a variable, and exits with 78. For the first lines of
+ * main.ts.
+ */
 export function loadConfiguration<Schema extends z.ZodType>(
   schema: Schema,
   environment: Readonly<Record<string, string | undefined>> = process.env,

@@ -1,9 +1,9 @@
-// Liveness and readiness: whether the process lives, and whether it can do its work now.
+// Liveness and readiness: does the process answer, and can it do its work now?
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 
-/** Rejects, or does not resolve in time, when what it checks cannot be used. */
+/** Rejects, or does not resolve in time, when the checked part is not usable. */
 export type HealthCheck = () => Promise<void>;
 
 export interface Readiness {
@@ -11,22 +11,22 @@ export interface Readiness {
   checks: Record<string, { ok: boolean; detail?: string }>;
 }
 
-/** Says out loud why a check failed: its message is shown to anybody who can reach the port. */
+/** A failure whose message may be shown to anyone who can reach the port. */
 class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
-/** A check that says why not while `holds` is false. */
+/** A check that fails with the message `otherwise` while `holds` is false. */
 export function readyWhen(holds: () => boolean, otherwise: string): HealthCheck {
   return () => (holds() ? Promise.resolve() : Promise.reject(new NotReady(otherwise)));
 }
 
-/** What every service is ready by: its database answers, and its processors and projectors are caught up. */
+/** The readiness checks of every service: its database answers, and its processors and projectors are caught up. */
 export function serviceHealthChecks(
   readModel: { ping: () => Promise<void> },
   ...readers: readonly {
     ready: () => boolean;
-    /** `halted`: what an operator has to know of a partition that stands still. */
+    /** `halted`: the message for the operator about a partition that has stopped. */
     partitions?: () => readonly { halted?: string }[];
   }[]
 ): Record<'read model' | 'partitions', HealthCheck> {
@@ -57,7 +57,7 @@ export async function readinessOf(
         return [name, { ok: true }];
       } catch (error) {
         logger.warn({ check: name, err: error }, 'not ready');
-        // Other messages may name hosts and users.
+        // Messages of other errors may name hosts and users, so they are not shown.
         return [
           name,
           {
@@ -81,7 +81,7 @@ async function withDeadline(work: Promise<void>): Promise<void> {
       throw new NotReady(`no answer within ${String(checkTimeoutMs)} ms`);
     },
     () => {
-      // The check was in time.
+      // The check answered in time.
     },
   );
   try {

@@ -1,4 +1,4 @@
-// Which of a service's parts keep it from being ready, and what is said of them.
+// Which parts keep a service from being ready, and the message about each.
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { readinessOf, serviceHealthChecks } from './health.js';

@@ -1,4 +1,4 @@
-// An HTTP server as a component: bounded waiting, problems also for what never becomes a request, graceful end.
+// An HTTP server as a component: limited waiting, problem answers even where no request could be parsed, graceful stop.
 import {
   createServer,
   STATUS_CODES,
@@ -12,13 +12,13 @@ import type { Component } from './component.js';
 import { ProblemError, problemBody, sendProblem } from './problems.js';
 
 export interface HttpServerOptions {
-  /** For the log. */
+  /** Name for the log. */
   name: string;
   handler: RequestListener;
   host: string;
   /** 0: any free port. */
   port: number;
-  /** A whole request, its body included, must have come in by then; default 60 s. */
+  /** Maximum time for a whole request with its body to arrive; default 60 s. */
   requestTimeoutMs?: number;
 }
 
@@ -28,7 +28,7 @@ export interface ListeningServer {
 }
 
 /**
- * Listens when started. When stopped: takes no further connection, ends idle ones, lets requests in progress
+ * Listens when started. When stopped, it accepts no further connection, closes idle ones, lets requests in progress
  * finish and tells their clients to close.
  */
 export function createHttpServer(options: HttpServerOptions): Component<ListeningServer> {
@@ -46,7 +46,7 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
       };
       const server = createServer(
         {
-          // Node would answer with an empty 400.
+          // With true, Node would answer with an empty 400.
           requireHostHeader: false,
           requestTimeout: options.requestTimeoutMs ?? 60_000,
           headersTimeout: 15_000,
@@ -56,7 +56,7 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
         take,
       );
       server.on('clientError', answerClientError);
-      // An expectation that nobody knows may be passed over; Node would answer with an empty 417.
+      // Unknown expectations may be ignored; Node would answer with an empty 417.
       server.on('checkExpectation', take);
       server.on('connect', (_req: IncomingMessage, socket: Duplex) => {
         endWith(
@@ -90,7 +90,7 @@ export function createHttpServer(options: HttpServerOptions): Component<Listenin
   };
 }
 
-/** What Node's parser refuses, or what comes too slowly, gets a problem as its answer as well. */
+/** Answers a problem when Node's parser refuses the bytes or they arrive too slowly. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -99,7 +99,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   endWith(socket, clientProblem(error.code));
 }
 
-/** A connection ends with the problem as its last answer. */
+/** Sends a problem as the last answer and closes the connection. */
 function endWith(socket: Duplex, problem: ProblemError): void {
   const body = JSON.stringify(problemBody(problem, 'none'));
   socket.end(

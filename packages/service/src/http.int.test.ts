@@ -1,4 +1,4 @@
-// The HTTP edge over real sockets: bodies, refusals, the query port, and the end of a server under requests.
+// The HTTP edge over real sockets: bodies, refusals, the query port, and stopping a server during requests.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -41,7 +41,7 @@ async function problemOf(response: Response): Promise<Problem> {
   return body;
 }
 
-/** What the server sends to hand-written bytes until it closes. */
+/** Sends hand-written bytes and returns everything that the server sends until it closes. */
 async function raw(port: number, text: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';

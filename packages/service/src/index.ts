@@ -1,4 +1,4 @@
-// What a process needs around its own logic: configuration, logs, HTTP edge, health, life and end.
+// What every service process needs around its own logic: configuration, logs, HTTP, health, start and stop.
 export {
   decodeUtf8,
   parseJson,

@@ -1,5 +1,5 @@
-// How the gateway proves to a service's query port who asks, and what: a signed token of one minute, for one request.
-// docs/decisions/0018-internal-calls-are-signed-whole.md
+// The gateway signs its calls to the services' query ports: a token names the caller, and is valid for one request and
+// one minute. docs/decisions/0018-internal-calls-are-signed-whole.md
 import { createHash } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
@@ -12,25 +12,25 @@ const claims = z.object({
   ou_id: z.uuid().optional(),
   organisation_id: z.uuid(),
   credential_id: z.uuid(),
-  /** Who acts, for the record's header `actor`. */
+  /** The acting credential or trigger, for the record's header `actor`. */
   actor: z.string().min(1).max(200),
   role: z.enum(['viewer', 'editor', 'admin']),
   request_id: z.string().min(1).max(128),
 });
 export type InternalClaims = z.infer<typeof claims>;
 
-/** The request that a token is for, as it is on the wire. */
+/** The signed parts of a request, as they are sent. */
 export interface InternalCall {
   method: string;
   /** Path and query, byte for byte. */
   target: string;
-  /** Absent for a request without one. */
+  /** Absent for a request without a body. */
   body?: Uint8Array | undefined;
 }
 
 const callClaims = z.object({ method: z.string(), target: z.string(), body_hash: z.string() });
 
-/** Who asks, and the hash of the body that they ask with. */
+/** The caller, and the hash of the signed body. */
 export interface VerifiedCall {
   claims: InternalClaims;
   bodyHash: string;
@@ -43,7 +43,7 @@ function keyOf(secret: string): Uint8Array {
   return new TextEncoder().encode(secret);
 }
 
-/** The value of the header `X-Internal-Authorization`: for this request alone, for 60 s. */
+/** The value of the header `X-Internal-Authorization`, valid for this request only and for 60 s. */
 export async function signInternal(
   internal: InternalClaims,
   { method, target, body }: InternalCall,
@@ -58,8 +58,8 @@ export async function signInternal(
 }
 
 /**
- * Who asks, by the header's value. The body is checked by `assertSignedBody`, once it is read.
- * @throws ProblemError 401 `internal_authorization_invalid`; clocks of two machines may differ by 5 s
+ * Verifies the header and returns the caller. `assertSignedBody` checks the body, once it is read.
+ * @throws ProblemError 401 `internal_authorization_invalid`. Clocks of two machines may differ by 5 s.
  */
 export async function verifyInternal(
   header: string | undefined,
@@ -80,16 +80,16 @@ export async function verifyInternal(
       throw new Error('it was signed for another request');
     return { claims: claims.parse(payload), bodyHash: call.body_hash };
   } catch (error) {
-    throw refused(error);
+    throw authorizationProblem(error);
   }
 }
 
-/** @throws ProblemError 401 where another body was signed */
+/** @throws ProblemError 401 when the body is not the signed one */
 export function assertSignedBody({ bodyHash }: VerifiedCall, body: Uint8Array): void {
-  if (hashOf(body) !== bodyHash) throw refused(new Error('it was signed for another body'));
+  if (hashOf(body) !== bodyHash) throw authorizationProblem(new Error('it was signed for another body'));
 }
 
-function refused(cause: unknown): ProblemError {
+function authorizationProblem(cause: unknown): ProblemError {
   return new ProblemError(401, 'internal_authorization_invalid', 'This port is for the gateway only.', {
     cause,
     headers: { 'WWW-Authenticate': 'Internal' },

@@ -1,6 +1,9 @@
-// Looking at JSON as text: how deep it nests, and where it is wrong. Neither recurses, whatever the text.
+// Scans JSON text: how deep it nests, its duplicate keys, and where it is invalid. The scanners do not recurse, so no
+// text overflows the stack.
 
-/** @returns the index of the bracket that goes deeper than `maximum`, or null. Linear; strings are skipped natively. */
+/**
+ * @returns the index of the bracket that nests deeper than `maximum`, or null. Linear; strings are skipped natively.
+ */
 export function depthExceededAt(text: string, maximum: number): number | null {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -37,16 +40,16 @@ function isEscaped(text: string, start: number, at: number): boolean {
   return (at - before) % 2 === 0;
 }
 
-/** An object or array that is open: the keys that were met and the last of them, or the place in the array. */
-type Open = { keys: Set<string>; last: string } | { keys: null; last: number };
+/** An open object with its keys so far and the latest of them, or an open array with the present index. */
+type OpenContainer = { keys: Set<string>; last: string } | { keys: null; last: number };
 
 /**
- * The first key that an object of the text has twice, with the path to it; null for none. Of the two, JSON.parse keeps the
- * last and says nothing.
- * @param text JSON: a text that is none gives no useful answer
+ * The path to the first key that an object of the text has twice, or null. JSON.parse would silently keep the later
+ * value.
+ * @param text valid JSON; for other texts the result is meaningless
  */
 export function duplicateKeyIn(text: string): (string | number)[] | null {
-  const open: Open[] = [];
+  const open: OpenContainer[] = [];
   let awaitsKey = false;
   for (let index = 0; index < text.length; index += 1) {
     const character = text.charCodeAt(index);
@@ -84,19 +87,19 @@ const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 // eslint-disable-next-line no-control-regex
 const stringPart = /[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** What may come next. */
-type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
+/** The tokens that may come next. */
+type ExpectedToken = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
 /**
- * Where a text stops being JSON (RFC 8259). The engine's own message does not always say.
- * @returns the index of the first character that cannot be there, the length if the text ends too early, or null if
- *   it is JSON
+ * Finds where a text stops being JSON (RFC 8259), because JSON.parse does not always tell.
+ * @returns the index of the first character that cannot be there, the length if the text ends too early, or null if it
+ *   is JSON
  */
 export function syntaxErrorAt(text: string): number | null {
   const open: ('{' | '[')[] = [];
-  let expected: Expected = 'value';
+  let expected: ExpectedToken = 'value';
   let index = 0;
-  const afterValue = (): Expected => (open.length === 0 ? 'nothing' : 'comma-or-end');
+  const afterValue = (): ExpectedToken => (open.length === 0 ? 'nothing' : 'comma-or-end');
   for (;;) {
     index = endOf(space, text, index) ?? index;
     if (index >= text.length) return expected === 'nothing' ? null : text.length;

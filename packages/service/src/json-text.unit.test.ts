@@ -17,7 +17,7 @@ const isJson = (text: string) => {
   }
 };
 
-// JSON with a few characters taken out, doubled or put in: near misses.
+// JSON with a few characters removed, doubled or inserted.
 const damaged = fc
   .tuple(
     fc.json(),

@@ -1,7 +1,7 @@
-// Which fields a schema knows at a place, for the question whether one of them was meant.
+// The fields that a schema knows at a path, to suggest one for an unknown field.
 import type { z } from 'zod';
 
-/** The names of the fields that objects may have there, whichever alternatives lead to them. */
+/** The names of the fields that an object may have at the path, in any alternative of the schema. */
 export function knownFieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   let found = alternativesOf(schema);
   for (const step of path) found = found.flatMap((one) => partAt(one, step)).flatMap(alternativesOf);
@@ -12,7 +12,7 @@ export function knownFieldsAt(schema: z.core.$ZodType, path: readonly PropertyKe
   return [...new Set(names)];
 }
 
-/** The objects, lists and values that a schema comes down to: wrappers taken off, unions taken apart. */
+/** The objects, lists and values of a schema, without wrappers, and with unions split into their alternatives. */
 function alternativesOf(schema: z.core.$ZodType): z.core.$ZodType[] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {

@@ -1,4 +1,4 @@
-// Structured logs: one JSON object a line on standard output, secrets left out.
+// Structured logs: one JSON object a line on standard output, with secrets replaced.
 import { context, isSpanContextValid, trace } from '@opentelemetry/api';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
@@ -41,11 +41,11 @@ export interface LoggerOptions {
   /** The service's name, on every line. */
   name: string;
   level?: string;
-  /** Where lines go; default standard output. */
+  /** Destination of the lines; default standard output. */
   destination?: DestinationStream;
 }
 
-/** A pino logger with the service's name, the trace in progress, and secrets replaced. */
+/** A pino logger with the service's name and the current trace; secrets are replaced. */
 export function createLogger({ name, level = 'info', destination }: LoggerOptions): Logger {
   const options = {
     name,

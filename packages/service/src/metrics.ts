@@ -1,16 +1,16 @@
-// GET /metrics: Prometheus text of everything that was counted through the OpenTelemetry API in this process.
+// GET /metrics: Prometheus text of every metric that this process records through the OpenTelemetry API.
 import type { RequestHandler } from 'express';
 import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 
-/** What telemetry.ts leaves for the process that it was loaded into. */
+/** The telemetry that telemetry.ts has started in this process. */
 export interface ProcessTelemetry {
   exporter: PrometheusExporter;
-  /** Sends what is still held back. */
+  /** Sends the spans that are still buffered. */
   shutdown(): Promise<void>;
 }
 
-// telemetry.ts is loaded by `--import`, before and apart from the service's own modules; like OpenTelemetry's API
-// itself, both meet at a registered symbol of the process.
+// telemetry.ts is loaded by `--import`, before the service's own modules and apart from them. Both find each other
+// through a registered symbol, as in OpenTelemetry's own API.
 const place = Symbol.for('lead-scoring.telemetry');
 const processWide = globalThis as { [place]?: ProcessTelemetry };
 

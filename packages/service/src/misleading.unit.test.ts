@@ -1,4 +1,5 @@
-// Errors of validation say what to change: the most useful first, each once, as a sentence, on every declared route.
+// Validation errors tell what to change: the most useful error first, each once, as a sentence, on every declared
+// route.
 import { describe, expect, test } from '@jest/globals';
 import { routes, type RouteDeclaration } from '@lead-scoring/contracts';
 import { valuesHolding } from '@lead-scoring/contracts/schema-walk';

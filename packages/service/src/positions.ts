@@ -1,9 +1,9 @@
-// Positions of the log as the header `x-min-positions` carries them from the gateway: `0:42,3:7`.
+// Positions of the log in the header `x-min-positions`, which the gateway sends: `0:42,3:7`.
 import { ProblemError } from './problems.js';
 
 export const minimumPositionsHeader = 'x-min-positions';
 
-/** A partition's next offset that must have been reached. */
+/** A partition, and the next offset that a reader must have reached. */
 export interface PartitionPosition {
   partition: number;
   offset: bigint;

@@ -1,4 +1,4 @@
-// Errors on the wire: RFC 9457 members with a stable code and a sentence that says what to change (API.md).
+// Errors over HTTP: RFC 9457 problems with a stable code and a sentence that tells what to change (API.md).
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemTypeOf, type Problem } from '@lead-scoring/contracts';
@@ -6,7 +6,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 
 export interface FieldError {
-  /** Where: `body.events[3].timestamp`, `query.limit`. */
+  /** Path of the field: `body.events[3].timestamp`, `query.limit`. */
   path: string;
   message: string;
 }
@@ -19,14 +19,14 @@ export interface ProblemOptions {
   cause?: unknown;
 }
 
-/** An answer that says no. `detail` and `errors` reach the client; `cause` only the log. */
+/** An error answer. The client gets `detail` and `errors`; `cause` goes to the log only. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly errors: readonly FieldError[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
   constructor(
     readonly status: number,
-    /** Stable snake_case word for programs. */
+    /** Stable snake_case code for programs. */
     readonly code: string,
     readonly detail: string,
     options: ProblemOptions = {},
@@ -39,7 +39,7 @@ export class ProblemError extends Error {
 
 const maximumErrors = 100;
 
-/** The body of a problem. `type` is a name for the code that stays the same and points at nothing. */
+/** The body of a problem. `type` is a stable name for the code; it leads to no page. */
 export function problemBody(error: ProblemError, requestId: string): Problem {
   return {
     type: `urn:lead-scoring:problem:${error.code}`,
@@ -57,13 +57,15 @@ export function problemBody(error: ProblemError, requestId: string): Problem {
 }
 
 function cut(text: string, maximum: number): string {
-  // Half of a surrogate pair at the cut would make the answer ill-formed.
+  // A cut through a surrogate pair would make the answer ill-formed.
   return text.length <= maximum ? text : `${text.slice(0, maximum - 1).toWellFormed()}…`;
 }
 
 const requestIdPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The request's id: the caller's `X-Request-Id` when it is fit for a log, else a new one; the same at every call. */
+/**
+ * The request's id: the caller's `X-Request-Id` when it is safe to log, else a new id. Repeated calls give the same id.
+ */
 export function requestIdOf(req: IncomingMessage & { requestId?: string }): string {
   if (req.requestId !== undefined) return req.requestId;
   const sent = req.headers['x-request-id'];
@@ -75,14 +77,14 @@ export function requestIdOf(req: IncomingMessage & { requestId?: string }): stri
 export function sendProblem(req: IncomingMessage, res: ServerResponse, error: ProblemError): void {
   const requestId = requestIdOf(req);
   if (res.headersSent) {
-    // The answer has begun: all that can be told is that it is not whole.
+    // The answer has begun: breaking the connection is the only way to tell that it is incomplete.
     res.destroy();
     return;
   }
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.statusCode = error.status;
   res.setHeader('X-Request-Id', requestId);
-  // A route that shows something private has said more than this already.
+  // A route with private answers has already set a stricter value.
   if (!res.hasHeader('Cache-Control')) res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Content-Type-Options', 'nosniff');
   const named = (req.headers.accept ?? '').toLowerCase().includes('application/problem+json');
@@ -93,7 +95,7 @@ export function sendProblem(req: IncomingMessage, res: ServerResponse, error: Pr
     res.end(req.method === 'HEAD' ? undefined : body);
     return;
   }
-  // The client has its answer now; the end waits, because it closes a connection that is not to be kept alive.
+  // The headers are the whole answer to HEAD. The end waits, because it closes a connection that is not kept alive.
   if (req.method === 'HEAD') res.flushHeaders();
   else res.write(body);
   discardRest(req, () => {
@@ -107,12 +109,12 @@ export function sendProblem(req: IncomingMessage, res: ServerResponse, error: Pr
 }
 
 const maximumDiscardedBytes = 64 * 1024 * 1024;
-/** How long a client that sends too slowly is given to read its answer before its connection is ended. */
+/** Time for a slow client to read its answer before its connection is closed. */
 const lingerMs = 2_000;
 
 /**
- * Reads on and throws away what the client is still sending: closing at once would reset the connection, and the
- * client would see that in place of the answer. There is an end to patience.
+ * Reads and drops the rest of the request, up to a limit. Closing at once would reset the connection, and the client
+ * would not see the answer.
  */
 function discardRest(req: IncomingMessage, done: () => void): void {
   let discarded = 0;
@@ -121,14 +123,17 @@ function discardRest(req: IncomingMessage, done: () => void): void {
     if (discarded > maximumDiscardedBytes) req.destroy();
   });
   req.on('error', () => {
-    // The client has gone; nobody waits for anything any more.
+    // The client has gone.
   });
   req.once('end', done);
   req.once('close', done);
   req.resume();
 }
 
-/** Turns whatever was thrown into a problem; what is not known to be the client's fault is 500 without a word about it. */
+/**
+ * Turns any thrown error into a problem. An error that is not known to be the client's fault becomes a 500 without
+ * details.
+ */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof URIError) return malformedPath(error);
@@ -136,7 +141,7 @@ export function asProblem(error: unknown): ProblemError {
     if (error.name === 'InvalidCursor')
       return new ProblemError(400, 'invalid_cursor', error.message, { cause: error });
     const status = 'status' in error && typeof error.status === 'number' ? error.status : undefined;
-    // Express's router rejects paths that do not decode with a 400 of its own.
+    // Express's router refuses undecodable paths with a 400 of its own.
     if (status === 400) return malformedPath(error);
     if ('retriable' in error && error.retriable === true)
       return new ProblemError(
@@ -171,8 +176,8 @@ function malformedPath(cause: unknown): ProblemError {
 }
 
 /**
- * Whether what goes wrong with a page is told on a page: to everybody but programs that ask for JSON.
- * @param accept the request's header
+ * Whether a problem of a page route is shown as a page: to every caller except programs that ask for JSON.
+ * @param accept the Accept header
  */
 export function wantsPage(accept: string | undefined): boolean {
   const types = (accept ?? '').toLowerCase();
@@ -180,14 +185,14 @@ export function wantsPage(accept: string | undefined): boolean {
 }
 
 /**
- * Express's last middleware: every error becomes a problem; those of ours (5xx) are logged with their cause.
+ * Express's last middleware: turns every error into a problem, and logs 5xx problems with their cause.
  * @param send writes the answer
  */
 export function problemHandler(
   logger: Pick<Logger, 'error' | 'debug' | 'warn'>,
   send: (req: Request, res: Response, problem: ProblemError) => void = sendProblem,
 ): ErrorRequestHandler {
-  // Express tells error middleware by its four parameters.
+  // Express recognises error middleware by its four parameters.
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, req, res, _next) => {
     const problem = asProblem(error);

@@ -20,18 +20,18 @@ import { ProblemError, problemHandler, requestIdOf } from './problems.js';
 import { checkPath, methodNotAllowed, nameRoute, notFound, parseQuery } from './routing.js';
 import { parseOrProblem } from './validation.js';
 
-/** What of a route's declaration the query port needs; internal routes are declared with just this. */
+/** The part of a route declaration that the query port uses. Internal routes are declared with this part only. */
 export type QueryRoute = Pick<
   RouteDeclaration,
   'name' | 'path' | 'parameters' | 'query' | 'body' | 'responses'
 > & {
-  /** POST for questions that need a body, or that are not to be asked by following a link. */
+  /** POST for queries with a body, and for queries that must not run when somebody follows a link. */
   method: 'GET' | 'POST';
 };
 
 type OutputOf<Schema, Absent> = Schema extends z.ZodType ? z.output<Schema> : Absent;
 
-/** Who asks and what the gateway passes on. */
+/** The caller and the context that the gateway passes on. */
 export interface QueryContext {
   ouId: string;
   organisationId: string;
@@ -39,9 +39,9 @@ export interface QueryContext {
   actor: string;
   role: InternalClaims['role'];
   requestId: string;
-  /** Positions that the answer must reflect; empty when the caller did not ask for any. */
+  /** Positions that the answer must reflect; empty when the caller asked for none. */
   minimumPositions: readonly PartitionPosition[];
-  /** Aborts when the caller has gone. */
+  /** Aborts when the caller has disconnected. */
   signal: AbortSignal;
 }
 
@@ -52,14 +52,14 @@ export interface QueryInput<Route extends QueryRoute, Context = QueryContext> {
   context: Context;
 }
 
-/** What a handler answers with 200. */
+/** The 200 answer of a handler. */
 export type QueryResult<Route extends QueryRoute> = Route['responses'] extends {
   200: { schema: infer Schema };
 }
   ? OutputOf<Schema, unknown>
   : unknown;
 
-/** An answer that is not JSON, such as a page or an image; a handler gives it in place of values. */
+/** An answer that is not JSON, such as a page or an image. A handler returns it in place of values. */
 export class RenderedAnswer {
   constructor(
     readonly contentType: string,
@@ -68,10 +68,10 @@ export class RenderedAnswer {
   ) {}
 }
 
-/** Names the OU of an answer to a caller who has named none, so that the gateway can withhold what is of an ended one. */
+/** Names the OU of an answer to a caller without an OU, so that the gateway can withhold answers of an ended OU. */
 export const answerUnitHeader = 'x-answer-ou-id';
 
-/** An answer that tells the gateway of which OU it is. */
+/** An answer with the OU that it belongs to, for the gateway. */
 export class AnswerOfUnit {
   constructor(
     readonly ouId: string,
@@ -85,7 +85,7 @@ export interface BoundQuery {
   handle(req: Request, call: VerifiedCall): Promise<unknown>;
 }
 
-/** Binds a declared read route of an OU to its handler: zod in, plain values out. */
+/** Binds a declared read route of an OU to its handler. zod checks the input; the handler returns plain values. */
 export function bindQuery<const Route extends QueryRoute>(
   route: Route,
   handler: (input: QueryInput<Route>) => Promise<QueryResult<Route>>,
@@ -106,7 +106,7 @@ export function bindQuery<const Route extends QueryRoute>(
   };
 }
 
-/** Binds a route that belongs to no OU, such as one between the gateway and this service alone. */
+/** Binds a route without an OU, such as one between the gateway and this service only. */
 export function bindInternalQuery<const Route extends QueryRoute>(
   route: Route,
   handler: (input: QueryInput<Route, Omit<QueryContext, 'ouId'>>) => Promise<QueryResult<Route>>,
@@ -121,7 +121,7 @@ export function bindInternalQuery<const Route extends QueryRoute>(
   };
 }
 
-/** Of a question's body. */
+/** Maximum size of a query's body. */
 const maximumBodyBytes = 1_000_000;
 
 async function inputOf<Route extends QueryRoute>(
@@ -173,7 +173,7 @@ export interface QueryServerOptions {
   host: string;
   port: number;
   routes: readonly BoundQuery[];
-  /** By name: `read model`, `log`. */
+  /** Readiness checks by name: `read model`, `log`. */
   healthChecks: Readonly<Record<string, HealthCheck>>;
   internalSecret: string;
   logger: Logger;
@@ -185,7 +185,7 @@ export interface QueryServerOptions {
 export function createQueryServer(options: QueryServerOptions): Component<ListeningServer> {
   return createHttpServer({
     name: 'query server',
-    // The app is a function that takes a request and its answer.
+    // An express application is a request listener.
     handler: createQueryApplication(options),
     host: options.host,
     port: options.port,
@@ -223,7 +223,7 @@ export function createQueryApplication(options: Omit<QueryServerOptions, 'host' 
   return app;
 }
 
-/** `/leads/search` before `/leads/{id}`: a parameter must not swallow a route that is spelled out. */
+/** Literal paths before parameters: `/leads/{id}` must not take requests for `/leads/search`. */
 function literalFirst(routes: readonly BoundQuery[]): BoundQuery[] {
   const rank = ({ route }: BoundQuery) =>
     route.path

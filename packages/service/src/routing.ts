@@ -1,18 +1,18 @@
-// What every HTTP surface of the system does alike: paths and queries that decode, 404 and 405 as problems.
+// Routing that all HTTP servers of the system share: decoding of paths and queries, 404 and 405 as problems.
 import { context } from '@opentelemetry/api';
 import { getRPCMetadata, RPCType } from '@opentelemetry/core';
 import type { RequestHandler } from 'express';
 import { ProblemError } from './problems.js';
 
-/** First middleware: refuses a path that is not percent-encoded UTF-8, whether a route would look at it or not. */
+/** First middleware: refuses a path that is not percent-encoded UTF-8, even when no route would match it. */
 export const checkPath: RequestHandler = (req, _res, next) => {
   if (req.path.includes('%')) decodeURIComponent(req.path);
   next();
 };
 
 /**
- * First handler of a route: names it in metrics and traces by its pattern, of which there are few, and not by its
- * path, of which there are many.
+ * First handler of a route: metrics and traces use the route's pattern as its name, because there are few patterns and
+ * unlimited paths.
  * @param pattern as declared: `/leads/{id}`
  */
 export function nameRoute(pattern: string): RequestHandler {
@@ -32,7 +32,7 @@ export const notFound: RequestHandler = (req) => {
   );
 };
 
-/** After a path's handlers: 405 with what is allowed. */
+/** Last handler of a path: 405 with the allowed methods. */
 export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
   const methods = allowed.includes('GET') && !allowed.includes('HEAD') ? [...allowed, 'HEAD'] : [...allowed];
   const allow = methods.sort().join(', ');
@@ -44,8 +44,8 @@ export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
 }
 
 /**
- * The query of a URL, each parameter once, as plain text. Unlike express's own parser it makes no arrays or objects
- * and refuses what does not decode.
+ * Parses the query of a URL into texts, each parameter at most once. Unlike express's parser it makes no arrays or
+ * objects, and refuses queries that do not decode.
  * @param url path with query, as in `req.url`
  * @throws ProblemError 400
  */

@@ -1,14 +1,14 @@
-// The life of a process: start in order, announce, serve, and end within a deadline.
+// Runs a process: starts its parts in order, announces the port, and stops within a deadline.
 import { rename, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { startInOrder, type ComponentScope, type Started } from './component.js';
 import { processTelemetry } from './metrics.js';
 
-/** What `open` gets. */
+/** The scope that `open` gets. */
 export interface ServiceScope extends ComponentScope {
   /**
-   * Something that cannot go on (a consumer has died): the process stops what it can and exits non-zero, for its
-   * supervisor to start again. Safe to call at any time, more than once.
+   * Reports an error after which the process cannot go on, such as a consumer that has died. The process stops its
+   * parts and exits non-zero, so that its supervisor starts it again. May be called at any time, more than once.
    */
   fatal: (error: unknown) => void;
 }
@@ -16,15 +16,15 @@ export interface ServiceScope extends ComponentScope {
 export interface ServiceOptions {
   name: string;
   logger: Logger;
-  /** From the signal to the hard exit. */
+  /** Milliseconds from the signal to the hard exit. */
   shutdownTimeoutMs: number;
-  /** Where `{port, pid}` is written once the service listens. */
+  /** File for `{port, pid}`, written once the service listens. */
   readyFile?: string | undefined;
-  /** Starts the parts with `scope.start`, in order, the server last: it is then the first to be stopped. */
+  /** Starts the parts with `scope.start`, in order. The server is last, so it is the first to stop. */
   open(scope: ServiceScope): Promise<{ port: number }>;
 }
 
-/** The part of the process that is used; tests give their own. */
+/** The used part of `process`; tests pass their own. */
 export interface ProcessControl {
   pid: number;
   on(event: string, listener: (argument: unknown) => void): unknown;
@@ -32,9 +32,9 @@ export interface ProcessControl {
 }
 
 /**
- * Runs until SIGTERM or SIGINT, then stops the parts in reverse order and exits 0. Exits 1 when a part fails to
- * start, on `fatal` and uncaught errors, and hard when stopping takes longer than the deadline or a second signal
- * comes.
+ * Runs until SIGTERM or SIGINT, then stops the parts in reverse order and exits 0. Exits 1 when a part fails to start,
+ * on `fatal` and on uncaught errors. Exits hard when stopping takes longer than the deadline or a second signal
+ * arrives.
  */
 export function runService(options: ServiceOptions, control: ProcessControl = process): void {
   const { logger } = options;
@@ -48,7 +48,7 @@ export function runService(options: ServiceOptions, control: ProcessControl = pr
       control.exit(1);
     }, options.shutdownTimeoutMs).unref();
     void (async () => {
-      // What is still starting is let come up first: a part can only be stopped when it is known.
+      // Waits for the start to end first: only parts that have started can be stopped.
       const running = await started.catch(() => undefined);
       await running?.stop();
       await processTelemetry()
@@ -97,7 +97,7 @@ export function runService(options: ServiceOptions, control: ProcessControl = pr
     .catch(fatal);
 }
 
-/** Whole or not at all: whoever waits for the file may read it at once. */
+/** Atomic: a process that waits for the file may read it as soon as it exists. */
 async function writeReadyFile(file: string, content: { port: number; pid: number }): Promise<void> {
   const temporary = `${file}.${String(content.pid)}`;
   await writeFile(temporary, `${JSON.stringify(content)}\n`);

@@ -1,4 +1,4 @@
-// The life of a process, with a process that only remembers what was asked of it.
+// The start and stop of a process, with a fake process that records the calls.
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
@@ -109,7 +109,7 @@ describe('a service process', () => {
     control.emit('SIGTERM');
     await Promise.all([
       once(control, 'exited'),
-      // The deadline's timer does not keep a process alive; here something must.
+      // The deadline's timer does not keep a process alive, so the test needs one that does.
       new Promise((resolve) => {
         const alive = setInterval(() => undefined, 1_000);
         control.once('exited', () => {

@@ -1,44 +1,44 @@
-// Secrets that the system must be able to use again: sealed with a setting that only the services which need it have.
-// The log and the databases hold nothing else of them. docs/decisions/0024-two-keys-side-by-side.md
+// Encrypts ("seals") secrets that the system must use again, with a setting that only the services which need it have.
+// The log and the databases hold only the sealed currentForm. docs/decisions/0024-two-keys-side-by-side.md
 import { createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { aessiv } from '@noble/ciphers/aes.js';
 import { shareTokenFrom } from '@lead-scoring/contracts';
 import type { SecretsInForce } from './secrets-in-force.js';
 
-/** Whether the previous key is needed for a sealed text. */
+/** Which key opens a sealed text. */
 export type SealStanding =
-  /** It is sealed with the current key, in the current form. */
+  /** Sealed with the current key, in the current currentForm. */
   | 'current'
-  /** Another key opens it, or it has the form of before. */
+  /** Sealed with another key in force, or in the first currentForm. */
   | 'superseded'
-  /** No key that is in force opens it. */
+  /** No key in force opens it. */
   | 'unreadable';
 
 export interface Sealing {
-  /** Names the current key in what is sealed, and to operators; tells nothing of the key. */
+  /** Id of the current key, in sealed texts and for operators. It reveals nothing about the key. */
   readonly keyId: string;
   /**
-   * Seals a text for one place: it can be unsealed only with the same context. The same text in the same place is
-   * sealed to the same, so that a command which comes twice says the same twice; hence equal secrets of one place can be
-   * told to be equal, and nothing more.
+   * Seals a text for one context; unsealing needs the same context. Sealing is deterministic, so that a repeated
+   * command has the same content. Hence an observer can tell that two secrets of one context are equal, and nothing
+   * more.
    */
   seal(text: string, context: string): string;
-  /** @throws Error when no key in force opens it, when it was sealed for another context, or when it was changed */
+  /** @throws Error when no key in force opens the text, or when its context differs or it was changed */
   unseal(sealed: string, context: string): string;
   standingOf(sealed: string, context: string): SealStanding;
   /**
-   * The signing secret of a webhook channel from before signing secrets were stored: made from its key's id with the
-   * previous key where there is one, since those that have none stored were made before the keys were exchanged.
+   * The signing secret of a webhook channel that has none stored. It is derived from the key's id with the previous
+   * key, if there is one, because such channels were created before the keys were exchanged.
    */
   signingSecret(keyId: string): string;
-  /** The token of the share link that goes with what is told of a firing, made from the firing's id with the current key. */
+  /** The token of a notification's share link, derived from the firing's id with the current key. */
   shareToken(firingId: string): string;
-  /** The same with every key in force, the current one's first. */
+  /** The tokens with every key in force, the current key first. */
   shareTokens(firingId: string): string[];
 }
 
-/** What the form of today begins with, the key's id behind it. What was sealed before has no such beginning. */
-const form = /^sealed2_([0-9a-f]{8})_([A-Za-z0-9_-]+)$/;
+/** The current currentForm: this prefix with the key's id. Texts in the first currentForm have no prefix. */
+const currentForm = /^sealed2_([0-9a-f]{8})_([A-Za-z0-9_-]+)$/;
 
 /** @param secrets the settings SEALING_SECRET, SEALING_SECRET_PREVIOUS and SEALING_SECRET_NEXT */
 export function createSealing(secrets: string | SecretsInForce): Sealing {
@@ -48,7 +48,7 @@ export function createSealing(secrets: string | SecretsInForce): Sealing {
   const before = previous === undefined ? key : keyOf(previous);
 
   function unseal(sealed: string, context: string): string {
-    const named = form.exec(sealed);
+    const named = currentForm.exec(sealed);
     const causes: unknown[] = [];
     for (const one of keys) {
       if (named && named[1] !== one.id) continue;
@@ -75,7 +75,7 @@ export function createSealing(secrets: string | SecretsInForce): Sealing {
       } catch {
         return 'unreadable';
       }
-      return form.exec(sealed)?.[1] === key.id ? 'current' : 'superseded';
+      return currentForm.exec(sealed)?.[1] === key.id ? 'current' : 'superseded';
     },
     signingSecret: (keyId) => before.signingSecret(keyId),
     shareToken: (firingId) => key.shareToken(firingId),
@@ -83,7 +83,7 @@ export function createSealing(secrets: string | SecretsInForce): Sealing {
   };
 }
 
-/** What is done with one secret, each purpose with a key of its own. */
+/** The functions of one secret. Each purpose has a key of its own, derived from the secret. */
 function keyOf(secret: string) {
   const derived = (purpose: string, length = 32) =>
     Buffer.from(hkdfSync('sha256', secret, '', `lead-scoring ${purpose}`, length));
@@ -97,7 +97,7 @@ function keyOf(secret: string) {
       Buffer.from(cipher(context).encrypt(Buffer.from(text))).toString('base64url'),
     open: (sealed: string, context: string) => {
       const bytes = Buffer.from(sealed, 'base64url');
-      // Some last characters stand for the same bytes: only the one that was written is taken.
+      // Several last characters decode to the same bytes; only the canonical one is accepted.
       if (bytes.toString('base64url') !== sealed) throw new Error('it is not written as it was');
       return Buffer.from(cipher(context).decrypt(bytes)).toString('utf8');
     },
@@ -109,7 +109,10 @@ function keyOf(secret: string) {
   };
 }
 
-/** What was sealed before the form of today: AES-256-GCM, its nonce a keyed hash of place and text. Nothing is sealed so any more. */
+/**
+ * Opens texts in the first currentForm: AES-256-GCM, with a keyed hash of context and text as nonce. No text is sealed so any
+ * more.
+ */
 function createFirstForm(derived: (purpose: string) => Buffer): (sealed: string, context: string) => string {
   const nonceBytes = 12;
   const tagBytes = 16;

@@ -1,4 +1,4 @@
-// Sealed secrets: opened only by who has the setting and knows the place.
+// Sealed secrets open only with the same setting and the same context.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createSealing } from './sealing.js';
@@ -36,7 +36,7 @@ describe('what is sealed', () => {
     );
   });
 
-  // With each length the last character of base64 holds another number of bits.
+  // The last base64 character holds a different number of bits for each length.
   test.each(['Bearer', 'Bearer of', 'Bearer of a secret.'])(
     'is not opened when any bit, or any character, of sealed %j is another',
     (hidden) => {
@@ -126,7 +126,7 @@ describe('what a version before has made', () => {
 describe('the token of a share link', () => {
   test('follows from the setting and the firing, has the form of any other, and differs from firing to firing', () => {
     const token = sealing.shareToken('one');
-    // 62 ^ 40 are more than 2 ^ 238.
+    // 62 ^ 40 is more than 2 ^ 238.
     expect(token).toMatch(/^lsh_[0-9A-Za-z]{40}$/);
     expect(sealing.shareToken('one')).toBe(token);
     expect(sealing.shareToken('two')).not.toBe(token);

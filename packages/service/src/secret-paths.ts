@@ -1,7 +1,7 @@
-// Paths that hold a secret, as they may be logged and traced.
+// Removes secrets from paths before they are logged or traced.
 import { routes } from '@lead-scoring/contracts';
 
-/** What stands before a parameter named `token`: its value opens something to whoever has it. */
+/** The path prefixes before a parameter named `token`, whose value is a secret. */
 const beforeSecrets = [
   ...new Set(
     Object.values(routes).flatMap(({ path }) => {
@@ -12,7 +12,7 @@ const beforeSecrets = [
 ];
 
 /**
- * The path with `{token}` in place of a token; any other path as it is.
+ * The path with `{token}` in place of a token; other paths unchanged.
  * @param path with or without a query
  */
 export function loggedPath(path: string): string {

@@ -4,11 +4,11 @@ import type { z } from 'zod';
 import { setting } from './configuration.js';
 
 export interface SecretsInForce {
-  /** Everything new is made with it. */
+  /** The value for everything new. */
   current: string;
-  /** What was made with it before goes on being understood. */
+  /** The former value, still accepted. */
   previous?: string | undefined;
-  /** Understood already, for while other instances have it as their current one. */
+  /** The coming value, already accepted, because other instances may use it as their current one. */
   next?: string | undefined;
 }
 

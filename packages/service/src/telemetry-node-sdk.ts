@@ -1,8 +1,8 @@
-// OpenTelemetry's whole SDK, set up from the OTEL_* variables: for processes that send traces.
+// OpenTelemetry's complete SDK, configured by the OTEL_* variables: for processes that export traces.
 import { NodeSDK, resources, tracing } from '@opentelemetry/sdk-node';
 import type { TelemetryOptions, TelemetrySdk } from './telemetry-sdk.js';
 
-/** @param exportsTraces false: ids are made and passed on, and nothing is recorded */
+/** @param exportsTraces false: trace ids are made and passed on, but no span is recorded */
 export function startNodeSdk(options: TelemetryOptions, exportsTraces: boolean): TelemetrySdk {
   const { serviceName, namespace, exporter, instrumentations } = options;
   const sdk = new NodeSDK({

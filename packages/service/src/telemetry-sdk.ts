@@ -1,5 +1,5 @@
-// What telemetry.ts asks of an OpenTelemetry SDK, and the small one for processes that send no traces: it loads a third of the
-// modules that sdk-node loads, whose exporters nothing would use.
+// The interface between telemetry.ts and an OpenTelemetry SDK, and a small SDK for processes that export no traces. The
+// small one loads a third of sdk-node's modules: without an export, its exporters would be unused.
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -20,7 +20,7 @@ export interface TelemetrySdk {
   shutdown(): Promise<void>;
 }
 
-/** Metrics, and trace ids that are made, passed on and logged; no span is recorded. */
+/** Starts metrics and trace ids, which are passed on and logged. No span is recorded. */
 export function startWithoutTraces(options: TelemetryOptions): TelemetrySdk {
   const { serviceName, namespace, exporter, instrumentations } = options;
   registerInstrumentations({ instrumentations });

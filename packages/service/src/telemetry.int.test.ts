@@ -1,4 +1,5 @@
-// Telemetry in a process of its own, started as services are: with --import, and ES modules that import what is patched.
+// Telemetry in a separate process, started like the services: with --import, and with ES modules that import patched
+// modules.
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +10,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 
-/** A server that tells its trace, alone and through a further request by fetch and by node:http. */
+/** A server that returns its trace id: directly, and after a further request by fetch and by node:http. */
 const program = `
 import { createServer, request } from 'node:http';
 import { Kafka } from 'kafkajs';
@@ -69,7 +70,7 @@ async function run(environment: Record<string, string>): Promise<Outcome> {
   return JSON.parse(stdout) as Outcome;
 }
 
-/** The trace of all requests, which is one, and came with the first of them. */
+/** The trace id of all requests: they have the same one, which came with the first request. */
 function traceOf({ outer, logged }: Outcome): string {
   const traces = new Set([outer.own.trace, outer.byFetch.trace, outer.byRequest.trace, logged]);
   for (const { traceparent } of Object.values(outer)) traces.add(traceparent?.split('-')[1] ?? 'none');

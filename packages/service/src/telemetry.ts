@@ -1,5 +1,5 @@
-// Loaded with `node --import @lead-scoring/service/telemetry` before anything else: metrics, and traces when there is
-// somewhere to send them. It must come first, because modules are patched while they are being loaded.
+// Loaded with `node --import @lead-scoring/service/telemetry`: metrics, and traces when there is an endpoint for them.
+// It must load first, because it patches modules while they are loaded.
 import { createRequire, register, syncBuiltinESMExports } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { context, metrics, type Span } from '@opentelemetry/api';
@@ -31,22 +31,22 @@ const instrumentations: Instrumentation[] = [
     },
   }),
   new UndiciInstrumentation({
-    // Requests to other people's servers carry no ids of ours, and their addresses are in no span and no metric.
+    // Requests to foreign servers carry no trace ids, and no span or metric has their addresses.
     ignoreRequestHook: () => isTracingSuppressed(context.active()),
     requestHook: (span, { path }) => {
       hideSecret(span, path);
     },
   }),
 ];
-// Its spans cost 9 us for each record produced and 15 us for each consumed, also when nothing is sampled, which is
-// as much as the record itself (README). Worth it only to somebody who looks at them; the records' own traceparent
-// does not need it.
+// kafkajs is patched only when traces are exported: the instrumentation costs 9 µs for each produced record and 15 µs
+// for each consumed one, even when nothing is sampled, as much as the record itself (README). The records' own
+// traceparent does not need it.
 if (exportsTraces && !disabled.has('kafkajs')) {
   patchKafkajsWhileItLoads();
   instrumentations.push(new KafkaJsInstrumentation());
 }
 
-// Exporters, propagators and switches of OTEL_* need the whole SDK; it is loaded only where one of them is used.
+// Exporters, propagators and switches of OTEL_* need the complete SDK, which is loaded only when one of them is used.
 const needsNodeSdk =
   exportsTraces ||
   ['OTEL_PROPAGATORS', 'OTEL_SDK_DISABLED', 'OTEL_LOG_LEVEL'].some((name) => process.env[name] !== undefined);
@@ -65,8 +65,8 @@ observeProcess();
 provideTelemetry({ exporter, shutdown: () => sdk.shutdown() });
 
 /**
- * ES modules that import kafkajs get it unpatched without this hook. The hook resolves every module of the process in a thread
- * of its own, which doubles the time that a service takes to load: only a service that sends traces has it.
+ * Without this hook, ES modules import kafkajs unpatched. The hook resolves every module of the process in a separate
+ * thread, which doubles the time to load a service, so only services that export traces have it.
  */
 function patchKafkajsWhileItLoads(): void {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- OpenTelemetry's hook is for it, and has no other form yet
@@ -74,8 +74,8 @@ function patchKafkajsWhileItLoads(): void {
 }
 
 /**
- * Requiring Node's own modules patches them in place; the names that ES modules import from them follow. They need no loader
- * hook, because all modules share the one object.
+ * Patches http and https: requiring Node's own modules changes them in place, and the names that ES modules import are
+ * synchronised. No loader hook is needed, because all modules share the one object.
  */
 function patchHttp(): void {
   const require = createRequire(import.meta.url);
@@ -84,12 +84,12 @@ function patchHttp(): void {
   syncBuiltinESMExports();
 }
 
-/** A span tells where a request went, and must not tell a secret that its path holds. */
+/** Replaces a secret in the path of a span. */
 function hideSecret(span: Span, path: string): void {
   const logged = loggedPath(path);
   if (logged === path) return;
   const [pathname = ''] = logged.split('?');
-  // By the old and by the stable conventions: which of them are in use is the operator's choice.
+  // Under the attribute names of both the old and the stable conventions: the operator chooses which are in use.
   span.setAttributes({
     'http.target': logged,
     'http.url': logged,
@@ -98,7 +98,7 @@ function hideSecret(span: Span, path: string): void {
   });
 }
 
-/** `services/gateway/dist/main.js` is the gateway. */
+/** The service's name from the path of its script: `services/gateway/dist/main.js` is the gateway. */
 function serviceName(script: string): string {
   return /services[\\/]([^\\/]+)[\\/]/.exec(script)?.[1] ?? 'lead-scoring';
 }

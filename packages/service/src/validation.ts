@@ -1,4 +1,4 @@
-// zod at the edge: every problem of a value with its path, in sentences that go on from the path.
+// zod at the HTTP edge: every error of a value with its path, as a sentence that continues the path.
 import { nearestName } from '@lead-scoring/contracts';
 import type { z } from 'zod';
 import { knownFieldsAt } from './known-fields.js';
@@ -7,9 +7,9 @@ import { ProblemError, type FieldError } from './problems.js';
 export type Part = 'parameters' | 'query' | 'body' | 'headers';
 
 /**
- * The parsed value.
- * @param part starts every path: `body.name`
- * @throws ProblemError 400 `invalid_request` listing all problems, the most useful first
+ * Parses a value.
+ * @param part the start of every path: `body` in `body.name`
+ * @throws ProblemError 400 `invalid_request` listing all errors, the most useful first
  */
 export function parseOrProblem<Schema extends z.ZodType>(
   schema: Schema,
@@ -18,7 +18,9 @@ export function parseOrProblem<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const errors = inOrder(parsed.error.issues.flatMap((issue) => problemsOf(issue, { value, schema, part })));
+  const errors = sortByRank(
+    parsed.error.issues.flatMap((issue) => problemsOf(issue, { value, schema, part })),
+  );
   const [first] = errors;
   throw new ProblemError(
     400,
@@ -30,49 +32,49 @@ export function parseOrProblem<Schema extends z.ZodType>(
   );
 }
 
-/** How soon a problem must be told: without what is missing nothing works, and what is too much may be what was meant by it. */
+/** The order of errors: a missing field matters most, and an unknown field may be its misspelling, so it comes last. */
 const ranks = ['missing', 'wrong', 'unknown'] as const;
 
 interface FieldProblem extends FieldError {
   rank: (typeof ranks)[number];
 }
 
-/** Each once, in the order of their ranks. */
-function inOrder(problems: readonly FieldProblem[]): FieldError[] {
-  const told = new Map<string, FieldError>();
+/** Removes repeated errors and sorts the rest by rank. */
+function sortByRank(problems: readonly FieldProblem[]): FieldError[] {
+  const distinct = new Map<string, FieldError>();
   for (const rank of ranks)
     for (const { path, message } of problems.filter((problem) => problem.rank === rank))
-      told.set(`${path}\0${message}`, { path, message });
-  return [...told.values()];
+      distinct.set(`${path}\0${message}`, { path, message });
+  return [...distinct.values()];
 }
 
-/** What was sent, what it is held against, and what it is called. */
-interface Sent {
+/** The validated value, its schema and its name. */
+interface ValidatedInput {
   value: unknown;
   schema: z.core.$ZodType;
   part: Part;
 }
 
-/** @param within where the value is that the issue's path starts from */
+/** @param within path to the value at which the issue's own path starts */
 function problemsOf(
   issue: z.core.$ZodIssue,
-  sent: Sent,
+  input: ValidatedInput,
   within: readonly PropertyKey[] = [],
 ): FieldProblem[] {
   const place = [...within, ...issue.path];
-  const path = joinPath(sent.part, place);
-  if (issue.code === 'unrecognized_keys') return unknownFields(issue.keys, sent, place);
+  const path = joinPath(input.part, place);
+  if (issue.code === 'unrecognized_keys') return unknownFields(issue.keys, input, place);
   if (issue.code === 'invalid_key' || issue.code === 'invalid_element')
-    return issue.issues.flatMap((inner) => problemsOf(inner, sent, place));
-  if (isAbsent(sent.value, place) && issue.code !== 'custom')
+    return issue.issues.flatMap((inner) => problemsOf(inner, input, place));
+  if (isAbsent(input.value, place) && issue.code !== 'custom')
     return [{ path, message: 'is required', rank: 'missing' }];
-  if (issue.code === 'invalid_union') return problemsOfUnion(issue, sent, place);
+  if (issue.code === 'invalid_union') return problemsOfUnion(issue, input, place);
   return [{ path, message: messageOf(issue), rank: 'wrong' }];
 }
 
 function unknownFields(
   keys: readonly string[],
-  { value, schema, part }: Sent,
+  { value, schema, part }: ValidatedInput,
   place: readonly PropertyKey[],
 ): FieldProblem[] {
   const missing = knownFieldsAt(schema, place).filter((name) => isAbsent(value, [...place, name]));
@@ -87,33 +89,35 @@ function unknownFields(
   });
 }
 
-/** A union's alternatives refuse the value each for reasons of its own: those of the one that was meant are told. */
+/**
+ * Each alternative of a union has issues of its own. Reports those of the alternative that the sender probably meant.
+ */
 function problemsOfUnion(
   { errors, message }: z.core.$ZodIssueInvalidUnion,
-  sent: Sent,
+  input: ValidatedInput,
   place: readonly PropertyKey[],
 ): FieldProblem[] {
-  const kind = kindAsked(errors);
+  const kind = discriminatorOf(errors);
   if (kind) {
-    // No alternative has this kind: what all of them together would take.
-    const path = joinPath(sent.part, [...place, kind.field]);
-    return isAbsent(sent.value, [...place, kind.field])
+    // No alternative has this kind: lists the kinds of all alternatives.
+    const path = joinPath(input.part, [...place, kind.field]);
+    return isAbsent(input.value, [...place, kind.field])
       ? [{ path, message: 'is required', rank: 'missing' }]
       : [{ path, message: `must be one of ${kind.values.join(', ')}`, rank: 'wrong' }];
   }
   const [closest] = [...errors].sort(closestFirst);
-  if (closest && depthOf(closest) > 0) return closest.flatMap((inner) => problemsOf(inner, sent, place));
-  const path = joinPath(sent.part, place);
+  if (closest && depthOf(closest) > 0) return closest.flatMap((inner) => problemsOf(inner, input, place));
+  const path = joinPath(input.part, place);
   const types = errors.flatMap((issues) =>
     issues.length === 1 && issues[0]?.code === 'invalid_type' ? [typeName(issues[0].expected)] : [],
   );
   if (message === 'Invalid input' && types.length > 0 && types.length === errors.length)
-    return [{ path, message: `must be ${listed(types)}`, rank: 'wrong' }];
+    return [{ path, message: `must be ${joinNames(types)}`, rank: 'wrong' }];
   return [{ path, message: lowerFirst(message), rank: 'wrong' }];
 }
 
-/** The field by whose value alternatives differ, when none of them takes the one that was sent. */
-function kindAsked(
+/** The discriminating field of the alternatives, when none of them accepts its value. */
+function discriminatorOf(
   alternatives: readonly (readonly z.core.$ZodIssue[])[],
 ): { field: PropertyKey; values: string[] } | undefined {
   const [first, ...others] = alternatives;
@@ -133,21 +137,22 @@ function kindAsked(
 }
 
 /**
- * The deepest alternative is the one that was meant; of these the one that takes the value's kind, then the one that
- * takes its types, then the one with fewest complaints.
+ * Sorts the alternative that the sender probably meant first: the one whose issues lie deepest, then the one that
+ * accepts the value's kind, then the one that accepts its types, then the one with the fewest issues.
  */
 function closestFirst(left: readonly z.core.$ZodIssue[], right: readonly z.core.$ZodIssue[]): number {
-  const counted = (issues: readonly z.core.$ZodIssue[], codes: readonly string[]) =>
+  const countIssues = (issues: readonly z.core.$ZodIssue[], codes: readonly string[]) =>
     issues.filter(({ code, path }) => codes.includes(code) && path.length <= 1).length;
   return (
     depthOf(right) - depthOf(left) ||
-    counted(left, ['invalid_value']) - counted(right, ['invalid_value']) ||
-    counted(left, ['invalid_type', 'invalid_union']) - counted(right, ['invalid_type', 'invalid_union']) ||
+    countIssues(left, ['invalid_value']) - countIssues(right, ['invalid_value']) ||
+    countIssues(left, ['invalid_type', 'invalid_union']) -
+      countIssues(right, ['invalid_type', 'invalid_union']) ||
     left.length - right.length
   );
 }
 
-/** How far into the value an alternative got before it failed. */
+/** The depth of an alternative's shallowest issue. */
 function depthOf(issues: readonly z.core.$ZodIssue[]): number {
   return Math.min(...issues.map((issue) => issue.path.length + (issue.code === 'unrecognized_keys' ? 1 : 0)));
 }
@@ -155,7 +160,7 @@ function depthOf(issues: readonly z.core.$ZodIssue[]): number {
 function messageOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      // A sentence that the schema brings along says more than its kind, such as a range.
+      // A message from the schema, such as a range, tells more than the type.
       return issue.message.startsWith('Invalid input')
         ? `must be ${typeName(issue.expected)}`
         : issue.message;
@@ -164,9 +169,9 @@ function messageOf(issue: z.core.$ZodIssue): string {
         ? `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`
         : issue.message;
     case 'too_small':
-      return sized(issue.origin, 'at least', issue.minimum, issue.message);
+      return sizeMessage(issue.origin, 'at least', issue.minimum, issue.message);
     case 'too_big':
-      return sized(issue.origin, 'at most', issue.maximum, issue.message);
+      return sizeMessage(issue.origin, 'at most', issue.maximum, issue.message);
     default:
       return lowerFirst(issue.message);
   }
@@ -190,16 +195,16 @@ function typeName(expected: string): string {
   }
 }
 
-/** `a text, a number, or true or false`. */
-function listed(names: readonly string[]): string {
+/** Joins names: `a text, a number, or true or false`. */
+function joinNames(names: readonly string[]): string {
   const distinct = [...new Set(names)];
   return distinct.length < 2
     ? distinct.join('')
     : `${distinct.slice(0, -1).join(', ')}, or ${distinct.at(-1) ?? ''}`;
 }
 
-function sized(origin: string, bound: string, limit: number | bigint, message: string): string {
-  // A sentence that the schema brings along is better than one made from its kind.
+function sizeMessage(origin: string, bound: string, limit: number | bigint, message: string): string {
+  // A message from the schema is better than a general one.
   if (!message.startsWith('Too ')) return lowerFirst(message);
   const plural = Number(limit) === 1 ? '' : 's';
   switch (origin) {
