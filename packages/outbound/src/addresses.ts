@@ -1,15 +1,16 @@
-// Which addresses belong to the public internet. What is not known to be public is not.
+// Which addresses belong to the public internet. An address that is not known to be public counts as private.
 import ipaddr from 'ipaddr.js';
 
-/** Looks public in every registry, and is the host's own wire server on Azure. */
+/** Azure's wire server: registries list the address as public, but on Azure it is the host's own. */
 const azureWireServer = '168.63.129.16';
 
 /** The only part of IPv6 from which public addresses are given out. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Whether an IP address is public: not private, loopback, link-local, shared (CGNAT), multicast, reserved, for
- * documentation or benchmarks, and not an IPv6 form that carries an IPv4 address (mapped, NAT64, 6to4, Teredo, ISATAP).
+ * Whether an IP address is public. Not public are private, loopback, link-local, shared (CGNAT), multicast, reserved,
+ * documentation and benchmark addresses, and IPv6 forms that carry an IPv4 address (mapped, NAT64, 6to4, Teredo,
+ * ISATAP).
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -44,10 +45,13 @@ const localSuffixes = [
   'home.arpa',
 ];
 
-/** Names under which clouds give out the credentials of a machine. Others end in `.internal` or have no dot. */
+/** Names under which clouds serve a machine's credentials. Other such names end in `.internal` or have no dot. */
 const metadataNames = ['metadata.goog'];
 
-/** Whether a host name (canonical) can only mean a machine near by: no dot, a suffix kept for that, a metadata server. */
+/**
+ * Whether a canonical host name always means a local machine: no dot, a suffix reserved for local names, or a metadata
+ * server.
+ */
 export function isLocalName(name: string): boolean {
   return (
     !name.includes('.') ||
@@ -58,7 +62,7 @@ export function isLocalName(name: string): boolean {
 
 const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** Whether a host name (canonical) is one that DNS can hold; what URLs allow beyond is of no use to anybody honest. */
+/** Whether a canonical host name is valid in DNS. URLs allow more, but no public site needs it. */
 export function isDomainName(name: string): boolean {
   return name.length <= 253 && name.split('.').every((part) => label.test(part));
 }

@@ -1,18 +1,18 @@
-// Reading an answer's body: decoded, counted, and no further than asked.
+// Reads an answer's body: decoded, and no further than the maximum.
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createUnzip } from 'node:zlib';
 import { OutboundFailed } from './errors.js';
 
 export interface ReadBody {
   body: Buffer;
-  /** There was more than this. */
+  /** True when the body was longer than `bytes`. */
   truncated: boolean;
 }
 
-/** What is asked for: the one encoding that everybody has and that cannot blow up more than a thousand times. */
+/** The requested encoding: every server has it, and it expands a body at most a thousandfold. */
 export const acceptedEncoding = 'gzip';
 
-/** Some servers answer in encodings that nobody asked for. What was cut off by the sender is read as far as it goes. */
+/** Decodes encodings that nobody requested too, as some servers send them. A cut-off body is decoded up to the cut. */
 const unzip = (): Transform => createUnzip({ finishFlush: constants.Z_SYNC_FLUSH });
 const decoders = new Map<string, () => Transform>([
   ['gzip', unzip],
@@ -21,13 +21,14 @@ const decoders = new Map<string, () => Transform>([
   ['br', () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH })],
 ]);
 
-/** Encoded bytes that are read beyond `maxBytes`: an encoding may be longer than what it says, but not by much. */
+/**
+ * Encoded bytes that may be read beyond `maxBytes`: an encoding may be slightly longer than the data that it encodes.
+ */
 const encodingAllowance = 64 * 1_024;
 
 /**
- * The first `maxBytes` of the decoded body. What is beyond is not read: the stream, and the connection below, is
- * destroyed.
- * @throws OutboundFailed `malformed` for an encoding that is not known; else what reading and decoding throw
+ * Reads the first `maxBytes` of the decoded body. The stream, and its connection, is destroyed at that point.
+ * @throws OutboundFailed `malformed` for an unknown encoding; also the errors of reading and decoding
  */
 export async function readBody(
   source: Readable,
@@ -38,7 +39,7 @@ export async function readBody(
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'identity');
-  // Whoever reads gets the errors; destroying what nobody reads any more must not end the process.
+  // The reader gets the errors. Without a listener, destroying an unread stream would end the process.
   source.on('error', () => undefined);
   const [encoding] = encodings;
   if (encoding === undefined) return readAtMost(source, maxBytes);
@@ -54,7 +55,7 @@ export async function readBody(
   let cut = false;
   pipeline(
     source,
-    // An endless encoding of nothing must end too.
+    // An endless encoded stream without decoded content must end too.
     async function* (chunks: AsyncIterable<Buffer>) {
       let length = 0;
       for await (const chunk of chunks) {
@@ -65,7 +66,7 @@ export async function readBody(
       }
     },
     decoded,
-    // Errors arrive through `decoded`.
+    // The reader gets the errors through `decoded`.
     () => undefined,
   );
   const read = await readAtMost(decoded, maxBytes);
@@ -73,7 +74,7 @@ export async function readBody(
   return { body: read.body, truncated: read.truncated || cut };
 }
 
-/** Copies into one buffer: a body that comes in millions of chunks of a byte must not cost an object for each. */
+/** Copies chunks into one buffer: a body of millions of one-byte chunks must not keep an object for each. */
 async function readAtMost(source: Readable, maxBytes: number): Promise<ReadBody> {
   let room = Buffer.allocUnsafe(Math.min(maxBytes, 16 * 1_024));
   let length = 0;

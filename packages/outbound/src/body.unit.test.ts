@@ -7,7 +7,7 @@ const text = 'Preise und Pläne. '.repeat(500);
 const whole = 1_000_000;
 const from = (...chunks: Buffer[]): Readable => Readable.from(chunks, { objectMode: false });
 
-/** A stream that never ends, and how much of it was read. */
+/** A stream that never ends, and a counter of the bytes read from it. */
 function endless(first: Buffer, chunk: Buffer): { stream: Readable; taken: () => number } {
   let taken = 0;
   const stream = new Readable({
@@ -78,7 +78,7 @@ describe('reading a body', () => {
   });
 
   test('an endless encoding that says nothing ends too', async () => {
-    // A gzip header with a file name, which has no end.
+    // A gzip header with a file name that never ends.
     const { stream, taken } = endless(
       Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]),
       Buffer.alloc(10_000, 'a'),

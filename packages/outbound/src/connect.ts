@@ -1,4 +1,4 @@
-// Connections to checked addresses: the addresses that the rules have seen are the only ones that are connected.
+// Opens connections to checked addresses only: the addresses that the rules have checked, and no others.
 import { isIP, connect as connectTcp, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, rootCertificates } from 'node:tls';
 import type { buildConnector } from 'undici';
@@ -10,20 +10,23 @@ import { portOf, type Rules } from './rules.js';
 export interface ConnectOptions {
   rules: Rules;
   resolve: Resolve;
-  /** Trusted besides the usual ones. */
+  /** PEM certificates trusted besides Node's own list. */
   certificateAuthorities: readonly string[];
 }
 
-/** For name, TCP and TLS together. A request's own signal usually ends it before; the socket must not outlive that by much. */
+/**
+ * For name, TCP and TLS together. The request's signal usually ends it earlier; this limits how long the socket
+ * survives it.
+ */
 const connectTimeoutMs = 10_000;
 
-/** With several addresses: how long each is tried before the next, so that broken IPv6 does not use up the time. */
+/** With several addresses, how long each is tried before the next, so that broken IPv6 does not use up the time. */
 const attemptTimeoutMs = 1_000;
 
-/** Names have a handful of addresses; a server of hostile names may list thousands. */
+/** Usual names have a few addresses; a hostile DNS server may list thousands. */
 const maximumAddresses = 8;
 
-/** What opens undici's connections: looks up, checks every address, connects to one of those and no other. */
+/** The connector of undici: looks a name up, checks every address, and connects to one of the checked addresses. */
 export function createConnector(options: ConnectOptions): buildConnector.connector {
   return (target, callback) => {
     connect(target, options).then(
@@ -44,10 +47,10 @@ async function connect(
   const host = canonicalHost(target.hostname);
   const port = portOf(target);
   const deadline = AbortSignal.timeout(connectTimeoutMs);
-  const addresses = await inTime(deadline, host, addressesOf(host, resolve));
-  // One bad address condemns the name: whoever answers private and public ones is choosing between them.
+  const addresses = await beforeDeadline(deadline, host, addressesOf(host, resolve));
+  // One private address refuses the whole name: a name with private and public addresses could lead to either.
   for (const { address } of addresses) rules.checkAddress(host, address, port);
-  return open({
+  return openSocket({
     host,
     port,
     secure: target.protocol === 'https:',
@@ -66,13 +69,13 @@ interface Connection {
   deadline: AbortSignal;
 }
 
-function open(connection: Connection): Promise<Socket> {
+function openSocket(connection: Connection): Promise<Socket> {
   const { host, port, secure, addresses, certificateAuthorities, deadline } = connection;
   return new Promise((resolve, reject) => {
     const options = {
       host,
       port,
-      lookup: pinned(addresses),
+      lookup: fixedLookup(addresses),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
     };
@@ -86,7 +89,7 @@ function open(connection: Connection): Promise<Socket> {
       : connectTcp(options);
     let reached = false;
     const giveUp = (): void => {
-      socket.destroy(late(host, deadline.reason));
+      socket.destroy(timeoutFailure(host, deadline.reason));
     };
     deadline.addEventListener('abort', giveUp, { once: true });
     socket
@@ -103,16 +106,16 @@ function open(connection: Connection): Promise<Socket> {
         deadline.removeEventListener('abort', giveUp);
         if (!socket.destroyed) resolve(socket);
       })
-      // Stays on: between here and the first request nobody else listens.
+      // The listener stays: nobody else listens for errors until the first request.
       .on('error', (error: NodeJS.ErrnoException) => {
         deadline.removeEventListener('abort', giveUp);
-        reject(reached && secure ? insecure(host, error) : unreachable(host, port, error));
+        reject(reached && secure ? tlsFailure(host, error) : unreachable(host, port, error));
       });
   });
 }
 
-/** Answers with the checked addresses, whatever is asked. Not called for IP addresses, which need no answer. */
-function pinned(addresses: readonly HostAddress[]): LookupFunction {
+/** A lookup function that answers the checked addresses for any name. Node does not call it for IP addresses. */
+function fixedLookup(addresses: readonly HostAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = addresses;
     if (options.all === true) callback(null, [...addresses]);
@@ -120,10 +123,14 @@ function pinned(addresses: readonly HostAddress[]): LookupFunction {
   };
 }
 
-async function inTime<Value>(deadline: AbortSignal, host: string, work: Promise<Value>): Promise<Value> {
+async function beforeDeadline<Value>(
+  deadline: AbortSignal,
+  host: string,
+  work: Promise<Value>,
+): Promise<Value> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
-      reject(late(host, deadline.reason));
+      reject(timeoutFailure(host, deadline.reason));
     };
     deadline.addEventListener('abort', giveUp, { once: true });
     work.then(resolve, reject).finally(() => {
@@ -132,7 +139,7 @@ async function inTime<Value>(deadline: AbortSignal, host: string, work: Promise<
   });
 }
 
-function late(host: string, cause: unknown): OutboundFailed {
+function timeoutFailure(host: string, cause: unknown): OutboundFailed {
   return new OutboundFailed('timeout', `${host} could not be connected in time.`, { cause });
 }
 
@@ -145,8 +152,11 @@ function unreachable(host: string, port: number, cause: NodeJS.ErrnoException): 
   return new OutboundFailed('unreachable', sentence, { cause });
 }
 
-/** Certificates that are not trusted have a code of their own, such as CERT_HAS_EXPIRED; the rest is ECONNRESET, EPROTO, ERR_SSL_… */
-function insecure(host: string, cause: NodeJS.ErrnoException): OutboundFailed {
+/**
+ * Describes a failed TLS connection. An untrusted certificate has a code of its own, such as CERT_HAS_EXPIRED; other
+ * failures have ECONNRESET, EPROTO, ERR_SSL_…
+ */
+function tlsFailure(host: string, cause: NodeJS.ErrnoException): OutboundFailed {
   if (cause instanceof OutboundFailed) return cause;
   const protocolFailed = /^(E[A-Z]+|ERR_SSL_\w+)$/.test(cause.code ?? '');
   const sentence = protocolFailed

@@ -1,10 +1,12 @@
-// The two ways in which a request can end without an answer: we would not make it, or it did not work.
+// The two errors of a request: it was refused before it was made, or it was made and failed.
 
 /** Why a request is not made. */
 export type OutboundRefusedCode =
   'invalid_url' | 'scheme_not_allowed' | 'credentials_in_url' | 'port_not_allowed' | 'address_not_public';
 
-/** The request is not made: its address is not one that may be reached. The message is written for who gave the address. */
+/**
+ * The request was refused, because its address may not be reached. The message is for the person who gave the address.
+ */
 export class OutboundRefused extends Error {
   override readonly name = 'OutboundRefused';
   constructor(
@@ -15,7 +17,7 @@ export class OutboundRefused extends Error {
   }
 }
 
-/** Why a request that was allowed brought no answer. */
+/** Why an allowed request got no answer. */
 export type OutboundFailedReason =
   | 'name_not_found'
   | 'unreachable'
@@ -25,7 +27,7 @@ export type OutboundFailedReason =
   | 'redirect_refused'
   | 'malformed';
 
-/** The request was allowed and brought no answer. The message is a sentence that may be shown to who gave the address. */
+/** The request was allowed and got no answer. The message may be shown to the person who gave the address. */
 export class OutboundFailed extends Error {
   override readonly name = 'OutboundFailed';
   constructor(

@@ -1,7 +1,10 @@
-// What went wrong with a request that had a connection, in words.
+// Describes in words why a request failed after its connection was open.
 import { OutboundFailed, OutboundRefused, type OutboundFailedReason } from './errors.js';
 
-/** By the codes of undici, node:zlib and the system (undici's parser has none, and is known by its name); the first that fits. */
+/**
+ * Failures by the error codes of undici, node:zlib and the system; the first match applies. undici's parser errors have
+ * no code and are matched by name.
+ */
 const kinds: readonly { code: RegExp; reason: OutboundFailedReason; sentence: string }[] = [
   { code: /^UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT$/, reason: 'timeout', sentence: 'did not answer in time' },
   {
@@ -33,9 +36,9 @@ const kinds: readonly { code: RegExp; reason: OutboundFailedReason; sentence: st
 ];
 
 /**
- * The error that callers of `request` get for what was thrown on the way: `OutboundRefused` and `OutboundFailed` as they
- * are, the end of the caller's signal as `timeout`. What is neither the address's nor the server's fault (a header
- * with a line break) stays what it was.
+ * The error that callers of `request` get for a thrown error. `OutboundRefused` and `OutboundFailed` stay as they are,
+ * and the end of the caller's signal becomes `timeout`. A fault of the caller, such as a header with a line break,
+ * stays as it is.
  */
 export function toFailure(error: unknown, url: URL, signal: AbortSignal): unknown {
   if (error instanceof OutboundRefused || error instanceof OutboundFailed) return error;
@@ -47,7 +50,7 @@ export function toFailure(error: unknown, url: URL, signal: AbortSignal): unknow
   return new OutboundFailed(known.reason, `${url.host} ${known.sentence}.`, { cause: error });
 }
 
-/** Whether the connection broke before a word of an answer: what a kept connection does that the server closed meanwhile. */
+/** Whether the connection broke before the answer began, as a kept connection does when the server has closed it. */
 export function isBrokenConnection(error: unknown): boolean {
   return /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test((error as NodeJS.ErrnoException).code ?? '');
 }

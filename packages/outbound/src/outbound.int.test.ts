@@ -1,4 +1,4 @@
-// Against real sockets: what is refused never arrives, what misbehaves ends, and what is read is bounded.
+// On real sockets: refused requests never arrive, misbehaving servers are cut off, and reading is limited.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -39,7 +39,7 @@ function outbound(options: Partial<OutboundOptions> = {}): Outbound {
   return made;
 }
 
-/** May reach this server, and nothing else. */
+/** An outbound that may reach this server and nothing else. */
 function outboundTo({ port }: TestServer, options: Partial<OutboundOptions> = {}): Outbound {
   return outbound({
     allowedPrivateTargets: [{ host: '127.0.0.1', fromPort: port, toPort: port }],
@@ -52,7 +52,7 @@ const at = ({ port }: TestServer, path = '/'): URL => new URL(`http://127.0.0.1:
 const named = (name: string, { port }: TestServer, path = '/'): URL =>
   new URL(`http://${name}:${port}${path}`);
 
-/** Longer than a busy machine takes: only a hanging test meets it. */
+/** A time limit above what a busy machine needs: only a hanging test reaches it. */
 const patient = (): Pick<OutboundRequest, 'signal' | 'maxBytes'> => ({
   signal: AbortSignal.timeout(30_000),
   maxBytes: 100_000,
@@ -66,7 +66,7 @@ function addresses(list: readonly string[]): HostAddress[] {
   return list.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 }
 
-/** What it was refused or failed for, or that it was answered. */
+/** The code or reason of the error, or that there was an answer. */
 async function outcome(request: Promise<OutboundResponse>): Promise<string> {
   try {
     return `answered ${String((await request).status)}`;
@@ -130,7 +130,7 @@ describe('a request', () => {
     const server = await up(
       serveHttp((req, res) => {
         requests += 1;
-        // The third request finds its connection gone.
+        // The third request finds its kept connection closed.
         if (requests === 3) req.socket.destroy();
         else res.end(`${requests}`);
       }),
@@ -183,7 +183,7 @@ describe('addresses that are not public', () => {
   test('in no spelling is a connection opened', async () => {
     const canaries = [await up(serveHttp(hello, '0.0.0.0'))];
     const [first] = canaries as [TestServer];
-    // Where there is IPv6, its loopback is watched too.
+    // Where the machine has IPv6, its loopback is watched too.
     await serveHttp(hello, '::1', first.port).then(
       (canary) => {
         canaries.push(canary);
@@ -204,19 +204,19 @@ describe('addresses that are not public', () => {
     for (const [url, code] of expected) {
       const checked = (async () => client.request(client.check(url), patient()))();
       expect([url, await outcome(checked)]).toEqual([url, code]);
-      // Without asking first, too.
+      // Also without calling check() first.
       const parsed = parseUrl(url);
       if (parsed !== undefined)
         expect([url, await outcome(client.request(parsed, patient()))]).toEqual([url, code]);
     }
     expect(canaries.map((canary) => canary.connections())).toEqual(canaries.map(() => 0));
-    // The canary does sing: the same address, once it is named.
+    // The listener does receive connections: the same address, allowed by name, is answered.
     expect(await outcome(outboundTo(first).request(at(first), patient()))).toBe('answered 200');
     expect(first.connections()).toBe(1);
   });
 
   test('a name that changes its mind never gets a connection to what was not checked: 1,000 tries', async () => {
-    // 127.0.0.2 stands for the public address; 127.0.0.1 is what must not be reached.
+    // 127.0.0.2 stands for the public address; 127.0.0.1 must not be reached.
     const allowed = await up(
       serveHttp((req, res) => {
         if (req.url === '/close') res.setHeader('connection', 'close');
@@ -395,7 +395,7 @@ describe('redirects', () => {
 });
 
 describe('the signal ends everything', () => {
-  /** Starts a request, waits until it has come to `reached`, ends its signal: it must fail at once as `timeout`. */
+  /** Starts a request, waits for `reached` and aborts its signal: the request must fail at once as `timeout`. */
   async function cutAt(reached: Promise<unknown>, start: (signal: AbortSignal) => Promise<OutboundResponse>) {
     const controller = new AbortController();
     const result = outcome(start(controller.signal));
@@ -674,7 +674,7 @@ describe('TLS', () => {
 describe('memory', () => {
   const megabyte = 1_024 * 1_024;
 
-  /** Writes as long as somebody reads. */
+  /** Writes until the reader has gone. */
   function pour(res: ServerResponse | Socket, chunk: Buffer, times: number): void {
     let left = times;
     const more = (): void => {

@@ -1,4 +1,4 @@
-// Requests to addresses that users name: checked, pinned, bounded.
+// HTTP requests to addresses that users name: checked, connected to the checked address only, limited in time and size.
 import { context } from '@opentelemetry/api';
 import { suppressTracing } from '@opentelemetry/core';
 import { Agent, type Dispatcher } from 'undici';
@@ -11,32 +11,32 @@ import { createResolver, type Resolve } from './resolve.js';
 import { createRules, parseUrl } from './rules.js';
 
 export interface OutboundOptions {
-  /** Sent with every request: who asks, and where to complain. */
+  /** Sent with every request: names the sender and an address for complaints. */
   userAgent: string;
-  /** What may be reached although it is not public. */
+  /** Private addresses that may be reached. */
   allowedPrivateTargets: readonly PrivateTarget[];
-  /** Of public addresses; 80 and 443 unless told. A private target's ports are allowed by naming them. */
+  /** Ports allowed on public addresses; default 80 and 443. The ports of a private target are part of its name. */
   allowedPorts?: readonly number[];
-  /** All addresses of a name; DNS unless told. */
+  /** Looks up all addresses of a name; default DNS. */
   resolve?: Resolve;
-  /** Certificates (PEM) that are trusted besides the usual ones. */
+  /** Certificates (PEM) that are trusted besides Node's own list. */
   certificateAuthorities?: string[];
 }
 
 export interface Outbound {
   /**
-   * Everything that can be said without looking the name up: scheme, credentials, port, IP addresses in every spelling,
-   * local names. The answer is the URL as it will be requested.
+   * Checks that need no look-up: scheme, credentials, port, IP addresses in every spelling, local names. Returns the
+   * URL as it will be requested.
    * @throws OutboundRefused
    */
   check(url: string | URL): URL;
   /**
-   * One request. Redirects are followed up to `maxRedirects`, each checked anew; the addresses that were checked are the
-   * ones that are connected.
+   * Makes one request. It follows up to `maxRedirects` redirects and checks the address of each. Connections go to
+   * checked addresses only.
    * @throws OutboundRefused | OutboundFailed
    */
   request(url: URL, options: OutboundRequest): Promise<OutboundResponse>;
-  /** Breaks off what is under way and closes the kept connections. */
+  /** Aborts the requests in progress and closes the kept connections. */
   close(): Promise<void>;
 }
 
@@ -44,42 +44,45 @@ export interface OutboundRequest {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Bounds the whole: name, connection, redirects and the last byte of the body. */
+  /** Ends the request at any stage: name, connection, redirects, body. */
   signal: AbortSignal;
-  /** Of the decoded body. What is beyond is not read, and `truncated` is true. */
+  /** Maximum size of the decoded body. A longer body is cut there, and `truncated` is true. */
   maxBytes: number;
-  /** 0 unless told: a redirect is then answered as it came. */
+  /** Default 0: a redirect is then returned as the answer. */
   maxRedirects?: number;
-  /** Asked about redirects whose address may be requested. False ends with `redirect_refused`. */
+  /** Decides on each redirect whose address passed the checks. False fails the request with `redirect_refused`. */
   allowRedirect?: (from: URL, to: URL) => boolean;
 }
 
 export interface OutboundResponse {
-  /** Where the answer came from, after redirects. */
+  /** The URL that answered, after redirects. */
   url: URL;
   status: number;
-  /** Names in lower case; what came several times is joined by commas. */
+  /** Header names are in lower case; repeated headers are joinHeaders by commas. */
   headers: Record<string, string>;
   body: Buffer;
   truncated: boolean;
-  /** The addresses that were redirected to, in order. */
+  /** The addresses of the redirects, in order. */
   redirects: URL[];
 }
 
-/** Of an answer, all together. Real sites' policies and cookies pass 16 KiB. */
+/** Maximum size of all headers of an answer. Policies and cookies of real sites exceed 16 KiB. */
 const maximumHeaderBytes = 64 * 1_024;
 
-/** A redirect's own body is read this far to keep the connection, no further. */
+/** The body of a redirect is read up to this size, to keep the connection usable. */
 const redirectBodyBytes = 16 * 1_024;
 
-/** Fallbacks: a caller's signal ends earlier. */
+/** For servers that send nothing. A caller's signal usually ends the request earlier. */
 const silenceTimeoutMs = 60_000;
 
-/** Unused connections. A server may ask for less, and for no more than the second. */
+/**
+ * How long unused connections are kept. A server may ask for a shorter time, or for a longer one up to the second
+ * limit.
+ */
 const keepAliveTimeoutMs = 4_000;
 const maximumKeepAliveTimeoutMs = 10_000;
 
-/** The only way of the system to make requests to addresses that users name. */
+/** Creates the only client of the system for addresses that users name. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { userAgent, allowedPrivateTargets, allowedPorts = [80, 443] } = options;
   const rules = createRules({ allowedPrivateTargets, allowedPorts });
@@ -117,7 +120,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     try {
       for (;;) {
         signal.throwIfAborted();
-        const answer = await bounded(signal, exchange(hop, options));
+        const answer = await rejectOnAbort(signal, exchange(hop, options));
         if ('body' in answer) return { url: hop.url, ...answer, redirects };
         isRedirected = true;
         const next = rules.checkUrl(locationOf(answer.location, hop.url));
@@ -132,7 +135,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
             `${hop.url.host} redirects to ${next.host}, where it is not followed.`,
           );
         redirects.push(next);
-        hop = redirected(hop, answer.status, next);
+        hop = nextHop(hop, answer.status, next);
       }
     } catch (error) {
       if (isRedirected && error instanceof OutboundRefused)
@@ -141,13 +144,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
     }
   }
 
-  /** One request and its answer: a redirect that is to be followed, or all that was read. */
+  /** One request and its answer: a redirect to follow, or the final answer. */
   async function exchange(hop: Hop, options: OutboundRequest): Promise<Redirect | Answer> {
     const answer = await send(hop, options.signal).catch((error: unknown) => {
       if (hop.method !== 'GET' || options.signal.aborted || !isBrokenConnection(error)) throw error;
       return send(hop, options.signal);
     });
-    const headers = joined(answer.headers);
+    const headers = joinHeaders(answer.headers);
     const { location } = headers;
     if (location !== undefined && isRedirect(answer.statusCode) && (options.maxRedirects ?? 0) > 0) {
       await answer.body.dump({ limit: redirectBodyBytes, signal: options.signal }).catch(() => undefined);
@@ -158,7 +161,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   function send({ url, method, headers, body }: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    // Nobody else's server gets our trace ids, and no trace the addresses, which may hold secrets.
+    // Tracing is off: foreign servers must not get trace ids, and traces must not get addresses, which may hold
+    // secrets.
     return context.with(suppressTracing(context.active()), () =>
       agent.request({
         origin: url.origin,
@@ -186,8 +190,8 @@ interface Redirect {
 
 type Answer = Pick<OutboundResponse, 'status' | 'headers' | 'body' | 'truncated'>;
 
-/** Ends with the signal, whatever the work itself does: undici waits for a connection before it looks at a signal. */
-function bounded<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+/** Rejects as soon as the signal aborts: undici does not look at the signal before it has a connection. */
+function rejectOnAbort<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       reject(new Error('the signal ended the request', { cause: signal.reason }));
@@ -212,7 +216,7 @@ function headersOf(given: Record<string, string>, userAgent: string): Record<str
   };
 }
 
-function joined(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+function joinHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]): [string, string] => [
       name,
@@ -234,11 +238,14 @@ function locationOf(location: string, from: URL): URL {
   );
 }
 
-/** What only the first host may see. */
+/** Headers that only the first origin may get. */
 const personalHeaders = ['authorization', 'cookie', 'proxy-authorization'];
 
-/** As browsers do: 307 and 308 repeat the request, the others ask again with GET; secrets stay with their origin. */
-function redirected(hop: Hop, status: number, url: URL): Hop {
+/**
+ * The request after a redirect, as browsers make it: 307 and 308 repeat the request, other statuses use GET. Personal
+ * headers are sent to the same origin only.
+ */
+function nextHop(hop: Hop, status: number, url: URL): Hop {
   const repeats = hop.method === 'GET' || status === 307 || status === 308;
   const dropped = [
     ...(url.origin === hop.url.origin ? [] : personalHeaders),

@@ -1,8 +1,8 @@
-// The exceptions: private addresses that a deployment names, so that requests may reach them.
+// Private addresses that a deployment allows by naming them.
 import { isIP } from 'node:net';
 import { canonicalHost, isDomainName } from './addresses.js';
 
-/** A host, as URLs name it or as it is connected to, with the ports that may be reached on it. */
+/** A host, as a URL names it or as an address, with the ports that may be reached on it. */
 export interface PrivateTarget {
   host: string;
   fromPort: number;
@@ -12,9 +12,9 @@ export interface PrivateTarget {
 const item = /^(\[[^\]]+\]|[^\s:/[\]]+):(\d{1,5})(?:-(\d{1,5}))?$/;
 
 /**
- * A list of `host:port` and `host:from-to`, separated by commas: `127.0.0.1:8080, [::1]:9000-9099, mock:80`. An empty
- * text is an empty list.
- * @throws RangeError that names the item that is wrong
+ * Parses a list of `host:port` and `host:from-to`, separated by commas: `127.0.0.1:8080, [::1]:9000-9099, mock:80`. An
+ * empty text is an empty list.
+ * @throws RangeError that names the wrong item
  */
 export function parsePrivateTargets(text: string): PrivateTarget[] {
   return text
@@ -38,7 +38,7 @@ function parsePrivateTarget(text: string): PrivateTarget {
   return { host, fromPort, toPort };
 }
 
-/** Whether a host or an address (canonical) was named with this port. */
+/** Whether a canonical host or address was named with this port. */
 export function isPrivateTarget(targets: readonly PrivateTarget[], host: string, port: number): boolean {
   return targets.some((target) => target.host === host && target.fromPort <= port && port <= target.toPort);
 }

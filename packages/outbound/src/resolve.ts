@@ -1,4 +1,4 @@
-// From the name of a host to its addresses.
+// Looks up the addresses of a host.
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { OutboundFailed } from './errors.js';
@@ -10,9 +10,9 @@ export interface HostAddress {
 export type Resolve = (hostname: string) => Promise<HostAddress[]>;
 
 /**
- * Asks DNS itself. The system's own way (`dns.lookup`) occupies one of the process's four threads for as long as it
- * takes: four names whose servers never answer would hold up everybody else. It is used for the names that a
- * deployment itself has named (`isNamed`), because it also knows the hosts file and search domains.
+ * A resolver that queries DNS directly. The system's `dns.lookup` occupies one of the process's four threads until it
+ * has an answer: four names with unresponsive servers would block all other look-ups. It is used only for names that
+ * the deployment has named (`isNamed`), because it also knows the hosts file and search domains.
  */
 export function createResolver(isNamed: (hostname: string) => boolean): Resolve {
   const resolver = new Resolver({ timeout: 1_500, tries: 2 });
@@ -34,7 +34,7 @@ export function createResolver(isNamed: (hostname: string) => boolean): Resolve 
 const noSuchName = new Set(['ENOTFOUND', 'ENODATA', 'ENONAME']);
 
 /**
- * All addresses of a host (canonical), IPv4 first; an IP address is its own.
+ * All addresses of a canonical host, IPv4 first. An IP address is its own address.
  * @throws OutboundFailed `name_not_found`
  */
 export async function addressesOf(host: string, resolve: Resolve): Promise<HostAddress[]> {

@@ -1,13 +1,13 @@
-// What may be requested: the checks of a URL before anything is looked up, and of an address before it is connected.
+// The rules for requests: checks of a URL before the look-up, and of an address before the connection.
 import { isIP } from 'node:net';
 import { canonicalHost, isDomainName, isLocalName, isPublicAddress } from './addresses.js';
 import { OutboundRefused } from './errors.js';
 import { isPrivateTarget, type PrivateTarget } from './private-targets.js';
 
 export interface Rules {
-  /** Scheme, credentials, host and port of a URL, without looking its name up. @throws OutboundRefused */
+  /** Checks scheme, credentials, host and port of a URL, without a look-up. @throws OutboundRefused */
   checkUrl(url: string | URL): URL;
-  /** An address that a host (canonical) leads to. @throws OutboundRefused */
+  /** Checks an address of a canonical host. @throws OutboundRefused */
   checkAddress(host: string, address: string, port: number): void;
 }
 
@@ -16,7 +16,7 @@ export interface RulesOptions {
   allowedPorts: readonly number[];
 }
 
-/** Longer ones are of no use to sites or receivers, and would be repeated in messages and records. */
+/** No site or receiver needs a longer URL, and messages and records would repeat it. */
 const maximumUrlLength = 8_192;
 
 export function createRules({ allowedPrivateTargets, allowedPorts }: RulesOptions): Rules {
@@ -33,7 +33,7 @@ export function createRules({ allowedPrivateTargets, allowedPorts }: RulesOption
           'credentials_in_url',
           'The address holds a user name or a password: give it without.',
         );
-      // The last dot of a name says that it is complete; certificates and virtual hosts do not know it.
+      // The last dot marks a name as complete; certificates and virtual hosts do not expect it.
       if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/(?<!\.)\.+$/, '');
       const host = canonicalHost(url.hostname);
       const port = portOf(url);
@@ -63,7 +63,7 @@ export function createRules({ allowedPrivateTargets, allowedPorts }: RulesOption
   }
 }
 
-/** The port that a URL of http or https leads to. */
+/** The port of an http or https URL. */
 export function portOf({ port, protocol }: { port: string; protocol: string }): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
@@ -79,8 +79,8 @@ function parse(written: string | URL): URL {
 }
 
 /**
- * The URL, if it is one. Not by `URL.canParse`: on Node 20 it begins to deny URLs with letters such as ü once it has
- * been called often enough to be compiled.
+ * The parsed URL, or undefined. It does not use `URL.canParse`, which on Node 20 starts to reject URLs with letters
+ * such as ü once V8 has optimised it.
  */
 export function parseUrl(text: string, base?: URL): URL | undefined {
   try {
@@ -90,7 +90,7 @@ export function parseUrl(text: string, base?: URL): URL | undefined {
   }
 }
 
-/** Says nothing about which address a name has: inside names are nobody's business. */
+/** The message does not tell which address a name has, because internal names are not for outsiders. */
 function notPublic(host: string): OutboundRefused {
   return new OutboundRefused(
     'address_not_public',

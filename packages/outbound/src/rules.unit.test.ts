@@ -20,7 +20,7 @@ function codeOf(work: () => unknown): string {
   return 'allowed';
 }
 
-/** Four bytes as the URL standard lets people write them. */
+/** The spellings of an IPv4 address that the URL standard allows. */
 const spelledAddress = fc
   .record({
     bytes: fc.array(fc.nat(255), { minLength: 4, maxLength: 4 }),

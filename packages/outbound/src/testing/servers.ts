@@ -1,4 +1,4 @@
-// Servers for tests: they count their connections, and can be made to misbehave.
+// Servers for tests that count their connections and can misbehave.
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -6,9 +6,9 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 
 export interface TestServer {
   port: number;
-  /** Connections that were ever accepted. */
+  /** Number of connections accepted so far. */
   connections: () => number;
-  /** Resolves when no connection is open any more. */
+  /** Resolves when no connection is open. */
   idle: () => Promise<void>;
   stop: () => Promise<void>;
 }
@@ -19,7 +19,7 @@ async function listening(server: Server, host: string, port: number): Promise<Te
   server.on('connection', (socket: Socket) => {
     connections += 1;
     open.add(socket);
-    // Clients that break off are what these servers are for.
+    // Tests break connections on purpose, so socket errors are ignored.
     socket.on('error', () => undefined).once('close', () => open.delete(socket));
   });
   server.listen(port, host);

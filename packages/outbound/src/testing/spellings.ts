@@ -1,8 +1,8 @@
-// The ways to write an address that must not be requested, for tests: every one leads to this machine, its network or
-// its cloud, or is no address to request at all.
+// Spellings of addresses that must be refused, for tests: each leads to this machine, its network or its cloud, or is
+// not a valid address.
 import type { OutboundRefusedCode } from '../errors.js';
 
-/** Hosts, in every form that a URL takes. */
+/** Hosts, in every form that a URL accepts. */
 const hosts: readonly string[] = [
   // 127.0.0.1 in one, two, three and four parts; decimal, octal, hexadecimal, mixed, padded
   ...[
@@ -69,7 +69,7 @@ const hosts: readonly string[] = [
   ...['metadata.goog', 'instance-data.ec2.internal', 'host.docker.internal'],
 ];
 
-/** Names that DNS leads to where they should not, with what the tests' own DNS answers. */
+/** Names that DNS resolves to private addresses, with the answers of the tests' own DNS. */
 export const hostileNames: Readonly<Record<string, readonly string[]>> = {
   '127.0.0.1.nip.example': ['127.0.0.1'],
   'loopback6.example': ['::1'],
@@ -86,7 +86,7 @@ export const hostileNames: Readonly<Record<string, readonly string[]>> = {
   'not-an-address.example': ['127.0.0.1%lo'],
 };
 
-/** Ways to write the rest of the URL around a host that is 127.0.0.1. */
+/** Ways to write the rest of the URL around the host 127.0.0.1. */
 const wrapped = (port: number): [string, OutboundRefusedCode][] => [
   [`http:127.0.0.1:${port}`, 'address_not_public'],
   [`http:/127.0.0.1:${port}`, 'address_not_public'],
@@ -142,7 +142,7 @@ const wrapped = (port: number): [string, OutboundRefusedCode][] => [
   [`http://example.com/${'a'.repeat(10_000)}`, 'invalid_url'],
 ];
 
-/** Every URL that must be refused, with the code; what can lead to a machine leads to the port. */
+/** Every URL that must be refused, with the code of the refusal. URLs that lead to this machine have the given port. */
 export function refusedUrls(port: number): [string, OutboundRefusedCode][] {
   return [
     ...hosts.map((host): [string, OutboundRefusedCode] => [`http://${host}:${port}/`, 'address_not_public']),
