@@ -1,5 +1,5 @@
-// What is told of a lead beside what it did: by which name it is shown, its score, and what each rule gave. Folded from
-// decisions; what was folded of a stretch of them can be put behind what was folded of those before. Pure.
+// The account of a lead: its names, its score and what each rule gave, folded from decisions. The account of earlier
+// decisions and that of the decisions after them can be joined. Pure.
 import {
   contribute,
   contributeMatch,
@@ -16,17 +16,17 @@ export interface LeadAccount extends Pick<
   SharedLead,
   'id' | 'ou_id' | 'given_name' | 'given' | 'first_alias'
 > {
-  /** Offset of the first decision that is in it. */
+  /** Offset of the first decision in the account. */
   readonly first_offset: number;
-  /** Offset of the last decision in it that isStored: the score is as of there. */
+  /** Offset of the last decision in the account for which `isStored` holds. The score is as of this decision. */
   readonly offset: number;
   readonly score: number;
   readonly contributions: Contributions;
-  /** Of scoring's configuration, in the last decision. */
+  /** Version of scoring's configuration in the last decision. */
   readonly configuration_version: number;
 }
 
-/** The account with the next decision on the lead. */
+/** Folds the next decision on the lead into its account. */
 export function foldAccount(
   account: LeadAccount | null,
   decision: records.LeadScored,
@@ -48,7 +48,7 @@ export function foldAccount(
   };
 }
 
-/** The account of all decisions, from that of the first ones and that of those after them. */
+/** Joins the account of a lead's earlier decisions and that of the decisions after them. */
 export function joinAccounts(before: LeadAccount | null, after: LeadAccount): LeadAccount {
   if (!before) return after;
   const contributions = new Map(before.contributions);

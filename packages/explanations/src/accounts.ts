@@ -1,4 +1,4 @@
-// What is told of leads, for many at a time: their names and scores, and what each rule gave them.
+// Reads the accounts of many leads: their names and scores, and what each rule gave them.
 import { findByIds, keyOf, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { foldAccount, type LeadAccount } from './account-model.js';
 import {
@@ -16,16 +16,19 @@ import { isSameLead, type ExplanationSource } from './whole.js';
 export interface AccountRequest {
   ou_id: string;
   lead_id: string;
-  /** Offset of the last decision that counts; absent: all count that are folded. */
+  /** Offset of the last decision that counts. Absent: all folded decisions count. */
   up_to?: number;
 }
 
-/** Decisions that are looked at for one lead: the newest. */
+/** Maximum number of decisions read for one lead, the newest. */
 const maximumDecisions = 5_000;
-/** Leads whose decisions are read at one time. */
+/** Number of leads whose decisions are read at the same time. */
 const atATime = 16;
 
-/** In the order of the requests; null for a lead that the OU does not have up to there, or that was removed since. */
+/**
+ * The accounts in the order of the requests. Null for a lead that the OU did not have at that offset, or that was
+ * removed.
+ */
 export async function readAccounts(
   { readModel, foldedUpTo }: ExplanationSource,
   requests: readonly AccountRequest[],
@@ -73,7 +76,7 @@ async function accountOf(readModel: ReadModel, lead: SharedLead, to: number): Pr
     null,
   );
   return {
-    // As leads without points were stored before the decision that makes a lead was.
+    // Leads without points were stored before the decision that makes a lead was: they may have no stored decision.
     ...(account ?? {
       offset: first_offset,
       score: 0,

@@ -1,9 +1,9 @@
-// Scoring's configurations of OUs, as far as is folded.
+// Reads scoring's configurations of OUs, up to the checkpoint.
 import type { ScoringConfiguration } from '@lead-scoring/contracts';
 import { findByIds, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import { configurations, toConfiguration } from './model.js';
 
-/** Of those OUs of which one is folded. */
+/** The configurations of those OUs that have one. */
 export async function readConfigurations(
   readModel: ReadModel,
   ouIds: readonly string[],

@@ -1,4 +1,4 @@
-// What is kept of a lead, and the course of its score: laws of the folds.
+// Laws of the folds: the stored fields of a lead, and the course of its score.
 import { describe, expect, test } from '@jest/globals';
 import { driversOf, emptyConfiguration, explainScore, type records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -165,7 +165,7 @@ describe('the account of a lead', () => {
         if (!after) throw new Error('there is a decision');
         const joined = joinAccounts(accountOf(log.slice(0, at)), after);
         const whole = accountOf(log);
-        // Where a part begins, a decision that changes nothing has a place all the same.
+        // The first decision of a part counts as its end even when it changes nothing.
         expect(joined.offset).toBeGreaterThanOrEqual(whole?.offset ?? Infinity);
         expect({ ...joined, offset: whole?.offset }).toEqual(whole);
         expect([...joined.contributions.keys()]).toEqual([...(whole?.contributions.keys() ?? [])]);
@@ -202,7 +202,7 @@ test('the decisions that are stored tell every score that a lead has had, and si
     fc.property(changes, (all) => {
       let lead: SharedLead | null = null;
       let score = 0;
-      /** As the last decision that is stored tells it. */
+      /** The score in the last stored decision. */
       let told: number | null = null;
       for (const [offset, { times, aside }] of all.entries()) {
         const given = { rule: 'view', points: 5, times, previous: score };

@@ -1,10 +1,10 @@
-// Folds decisions into a lead, and says which are stored: pure, and a decision that is folded already changes nothing.
+// Folds decisions into a lead, and selects the decisions to store. Pure; a decision folded twice changes nothing.
 import { withLeadFields, type LeadFieldName, type LeadFields, type records } from '@lead-scoring/contracts';
 import type { SharedLead } from './state.js';
 
 /**
- * Returns the lead as it was given when the decision changes nothing that is kept of it: there is nothing to store.
- * @param keptFields beside the name
+ * Folds a decision into a lead. Returns the same object when no stored field changes, so that nothing is written.
+ * @param keptFields fields to store besides the name
  */
 export function foldLead(
   lead: SharedLead | null,
@@ -30,8 +30,8 @@ export function foldLead(
 }
 
 /**
- * Whether a decision is stored: it tells why points were given, or that the score changed by itself, or it made the lead.
- * So the last that is stored up to any offset tells the score as of there, and every lead has one.
+ * Whether a decision is stored: it scored events, changed the score without an event, or made the lead. So the last
+ * stored decision before any offset holds the score as of that offset, and every lead has a stored decision.
  * @param lead with the decision folded into it
  */
 export function isStored(

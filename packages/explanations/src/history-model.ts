@@ -1,5 +1,5 @@
-// The course of a lead's score over a range, ready to plot: points count from when what gave them happened, as drivers do,
-// also when it was taken in later. Pure.
+// The course of a lead's score over a range, as points of a plot. Points count from the time of their event, as in
+// drivers, even when the event arrived later. Pure.
 import type { ExplainedDecision } from '@lead-scoring/contracts';
 
 export interface HistoryPoint {
@@ -7,13 +7,14 @@ export interface HistoryPoint {
   score: number;
 }
 
-/** Changes that are nearer to each other than this part of the range are one point. */
+/** Changes nearer to each other than this fraction of the range are drawn as one point. */
 const maximumSteps = 120;
 
 /**
- * The score at the start of the range, after each change, and now. Changes that no plot could tell apart are one.
- * @param score the score at `at`, to which all decisions have led
- * @param decisions all of the lead's
+ * The score at the start of the range, after each change, and now. Changes too near to be told apart in a plot are
+ * merged.
+ * @param score the score at `at`, after all decisions
+ * @param decisions all decisions on the lead
  */
 export function scoreHistory(
   score: number,

@@ -1,4 +1,4 @@
-// All decisions of an OU, lead by lead, for whoever asks what would have been.
+// Reads all decisions of an OU lead by lead, for what-if computations.
 import type { records } from '@lead-scoring/contracts';
 import { findByIds, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import {
@@ -18,8 +18,8 @@ const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const pageSize = 1_000;
 
 /**
- * The decisions that isStored, as far as is folded when it begins: all of a lead follow each other, in the order in which
- * they were made, so the last one tells the lead's score.
+ * The stored decisions (`isStored`) of an OU before the checkpoint at the start of the reading. Decisions on one lead
+ * follow each other in the order in which they were made, so the last one has the lead's score.
  */
 export async function* decisionsOf(
   { readModel, foldedUpTo }: ExplanationSource,
@@ -45,7 +45,7 @@ export async function* decisionsOf(
   }
 }
 
-/** What leads are shown by; a lead that is not there is left out. */
+/** The displayed names of leads; unknown leads are left out. */
 export async function readNames(
   readModel: ReadModel,
   ouId: string,

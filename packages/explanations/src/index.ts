@@ -1,4 +1,4 @@
-// The read model that explains scores: what it stores, the projection that fills it, and how it is read.
+// The read model that explains scores: its documents, the projection that fills it, and its readers.
 import { configurations, decisions, sharedLeads } from './model.js';
 
 export { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
@@ -28,5 +28,5 @@ export type { FoundLead, ReadExplanation } from './read.js';
 export { nameOf, toldFields } from './state.js';
 export { createExplanationReader, type ExplanationReader } from './reader.js';
 
-/** All that the projection stores: to be made in the database of the service that explains. */
+/** The collections of the projection, to be created in the database of the service that explains scores. */
 export const explanationCollections = [sharedLeads, decisions, configurations];

@@ -1,4 +1,4 @@
-// What explanations are folded from.
+// The event types that explanations are folded from.
 import type { InputTable } from '@lead-scoring/event-log';
 
 export const explanationInputs = {

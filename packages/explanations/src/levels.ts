@@ -1,9 +1,9 @@
-// The levels that OUs have and had, as far as is folded.
+// Reads the present and former levels of OUs, up to the checkpoint.
 import { findByIds, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import type { LevelHistory } from './levels-model.js';
 import { configurations, toLevelHistory } from './model.js';
 
-/** Of those OUs of which a configuration is folded. */
+/** The level histories of those OUs that have a configuration. */
 export async function readLevels(readModel: ReadModel, ouIds: readonly string[]): Promise<LevelHistory[]> {
   const found = await findByIds(readModel.collection(configurations), ouIds.map(uuidToBinary));
   return found.map(toLevelHistory);

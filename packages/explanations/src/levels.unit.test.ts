@@ -1,4 +1,4 @@
-// Which levels counted when a decision was made: laws of the history that answers it.
+// Laws of the level history: which levels counted when a decision was made.
 import { describe, expect, test } from '@jest/globals';
 import { emptyConfiguration, evolveConfiguration, type ConfigurationEvent } from '@lead-scoring/contracts';
 import fc from 'fast-check';

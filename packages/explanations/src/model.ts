@@ -1,4 +1,4 @@
-// What explains scores, as stored: leads, the decisions that made their scores, and the OUs' rules and levels.
+// The stored documents: leads, the decisions on their scores, and the rules and levels of OUs.
 import {
   packConfiguration,
   unpackConfiguration,
@@ -24,31 +24,31 @@ import {
 import type { LevelHistory } from './levels-model.js';
 import type { SharedLead } from './state.js';
 
-/** `_id` is leadKey. */
+/** `_id` is the lead key of `leadKey`. */
 export interface SharedLeadDocument extends GuardedDocument {
   _id: Binary;
   given_name: { value: string; at: string } | null;
-  /** Absent without any, and in what was stored before there were any. */
+  /** Absent without such fields, and in documents stored before these fields existed. */
   given?: LeadFields;
   first_alias: string | null;
   first_offset: number;
 }
 
-/** A decision that isStored, as it is recorded; `_id` is decisionKey. */
+/** A stored decision (`isStored`); `_id` is the key of `decisionKey`. */
 export interface DecisionDocument {
   _id: Binary;
-  /** The LeadScored as JSON: storedJson. */
+  /** The LeadScored record as JSON, packed by `storedJson`. */
   json: Binary;
   partition: number;
 }
 
-/** `_id` is the OU. */
+/** `_id` is the id of the OU. */
 export interface ConfigurationDocument extends GuardedDocument {
   _id: Binary;
   version: number;
-  /** packConfiguration. */
+  /** The text of `packConfiguration`. */
   content: string;
-  /** JSON text of the lists of levels. What was stored before there was one has none. */
+  /** The lists of levels as JSON. Absent in documents stored before level histories existed. */
   level_lists?: string;
 }
 
@@ -67,22 +67,22 @@ export function leadKey(ouId: string, leadId: string): Binary {
   return orderedKey([ouId, leadId]);
 }
 
-/** The lead's id in its key. */
+/** The lead's id in its document key. */
 export function leadIdOf({ _id }: Pick<SharedLeadDocument, '_id'>): string {
   return readUuid(bytesOf(_id), leadIdAt);
 }
 
-/** The decisions on a lead, in the order of the log. */
+/** The key of a decision. The keys of a lead's decisions sort in the order of the log. */
 function decisionKey(ouId: string, leadId: string, offset: number): Binary {
   return orderedKey([ouId, leadId], offset);
 }
 
-/** The keys of the decisions on a lead from one offset up to another, both inclusive. */
+/** Filter for the decisions on a lead between two offsets, both inclusive. */
 export function decisionKeysBetween(ouId: string, leadId: string, from: number, to: number) {
   return { $gte: decisionKey(ouId, leadId, from), $lte: decisionKey(ouId, leadId, to) };
 }
 
-/** Where a decision is on the log. */
+/** Offset of a decision on the log. */
 export function offsetOf({ _id }: Pick<DecisionDocument, '_id'>): number {
   return readOffset(bytesOf(_id), offsetAt);
 }
@@ -100,7 +100,7 @@ export function toLeadDocument(lead: SharedLead, partition: number): SharedLeadD
   };
 }
 
-/** The ids are those that the document's key is made of, as the caller has them. */
+/** The stored lead. The caller knows the ids of the document key already, so they are not read from it. */
 export function toLead(
   { given_name, given = {}, first_alias, first_offset, offset }: SharedLeadDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
@@ -108,7 +108,7 @@ export function toLead(
   return { id: lead_id, ou_id, given_name, given, first_alias, first_offset, offset };
 }
 
-/** @param json the decision's own text */
+/** @param json the JSON text of the decision */
 export function toDecisionDocument(
   { ou_id, lead_id }: records.LeadScored,
   json: Buffer,
@@ -117,18 +117,18 @@ export function toDecisionDocument(
   return { _id: decisionKey(ou_id, lead_id, at.offset), json: storedJson(json), partition: at.partition };
 }
 
-/** The decision as it is recorded. */
+/** The recorded decision. */
 export function toLeadScored({ json }: Pick<DecisionDocument, 'json'>): records.LeadScored {
   return readJson(json) as unknown as records.LeadScored;
 }
 
 export interface StoredDecision extends ExplainedDecision {
-  /** The lead's, with this decision. */
+  /** The lead's score after this decision. */
   score: number;
   offset: number;
 }
 
-/** What an explanation needs of a decision, and nothing else that the decision says of its lead. */
+/** The part of a decision that an explanation needs. */
 export function toDecision(document: DecisionDocument): StoredDecision {
   const { decided_at, configuration_version, scored_events, adjustments, score } = toLeadScored(document);
   return {

@@ -1,4 +1,5 @@
-// The projection's laws on a real database: twice is as once, and the log may be cut into batches anywhere.
+// Laws of the projection on a real database: folding twice equals folding once, and the log may be cut into any
+// batches.
 import { expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
@@ -22,7 +23,7 @@ const log: FoldedRecord[] = [
         {
           rule: index % 2 === 0 ? 'pricing' : 'careers',
           points: 5,
-          // Some decisions change no score: they are not stored.
+          // Some decisions change no score, and are not stored.
           times: index % 4 === 3 ? 0 : 1,
           previous: 5 * Math.floor(index / 3),
         },
@@ -30,7 +31,7 @@ const log: FoldedRecord[] = [
       ),
     ),
   ),
-  // The score changes by itself.
+  // A score change without an event.
   foldedRecord(
     records.leadScored,
     leadScored('ada', { rule: 'pricing', points: 5, times: 0, previous: 15 }, { event_count: 1, score: 12 }),
@@ -44,15 +45,15 @@ const log: FoldedRecord[] = [
 
 interface Batch {
   records: FoldedRecord[];
-  /** Whether it is folded with a state that is opened for it. */
+  /** Whether the batch is folded by a newly opened state. */
   afresh: boolean;
-  /** Writes after which the process is killed; then it is opened for what follows. */
+  /** Number of writes after which the process is killed. The next batch is folded by a new state. */
   killedAfter?: number;
 }
 
 function folded(batches: readonly Batch[]): Promise<Record<string, unknown[]>> {
   return inThrowawayReadModel(async (readModel) => {
-    // Less than there are leads: what is in hand is not all that there is.
+    // Fewer cached leads than there are leads.
     const open = (killedAfter = Infinity) =>
       openExplanationPartition(crashing(readModel, killedAfter), 0, {
         projectorName: 'test-explanations',
@@ -91,7 +92,7 @@ test('any cut of the log into batches, with any of them folded again, gives the 
         let from = 0;
         for (const [size, back] of cuts) {
           if (from >= log.length) break;
-          // As after a crash between the fold and its checkpoint: some of what was folded comes again.
+          // As after a crash between the fold and its checkpoint: some folded records are folded again.
           batches.push({ records: log.slice(Math.max(0, from - back), from + size), afresh: back > 0 });
           from += size;
         }
@@ -136,7 +137,8 @@ test('leads that are removed and begin anew: any cut, killed at any write, gives
         for (const { size, killedAfter } of kills) {
           to = Math.min(all.length, to + size);
           batches.push({ records: all.slice(from, to), afresh: true, killedAfter });
-          // Killed or not: what was folded in the middle of it is folded again, what came before is not.
+          // Whether or not the process is killed, records of the interrupted batch are folded again, earlier ones are
+          // not.
           batches.push({ records: all.slice(from, to), afresh: true });
           from = Math.max(from, to - 3);
         }

@@ -1,4 +1,4 @@
-// Folds scoring's events into the read model that an explanation is put together from when it is asked for.
+// Folds scoring's events into the read model from which explanations are computed.
 import {
   emptyConfiguration,
   evolveConfiguration,
@@ -43,7 +43,7 @@ import type { SharedLead } from './state.js';
 interface FoldedDecision {
   type: 'LeadScored';
   payload: records.LeadScored;
-  /** The payload's own text. */
+  /** The JSON text of the payload. */
   json: Buffer;
   offset: number;
 }
@@ -57,13 +57,13 @@ interface FoldedConfiguration {
 }
 
 export interface ExplanationPartitionOptions {
-  /** The projector that folds: its checkpoints have this name. */
+  /** Name of the projector that folds, and of its checkpoints. */
   projectorName: string;
-  /** What is to be done before anything of the partition is dropped. */
+  /** Called before documents of the partition are dropped. */
   beforeReset: () => Promise<void>;
-  /** Leads that a partition keeps in hand. */
+  /** Maximum number of leads that a partition caches. */
   cachedLeads: number;
-  /** Fields of leads that are kept beside the name. Default: none. */
+  /** Fields of leads to store besides the name. Default: none. */
   keptFields?: readonly LeadFieldName[];
 }
 
@@ -84,7 +84,7 @@ export function openExplanationPartition(
     try {
       await foldLoaded(events, await loadLeads(events));
     } catch (error) {
-      // What is in hand may be ahead of what is stored; the same fold again starts from what is stored.
+      // The cache may be ahead of the database; the repeated fold starts from the stored documents.
       cache.clear();
       throw error;
     }
@@ -96,7 +96,7 @@ export function openExplanationPartition(
   ): Promise<void> {
     const changed = new Map<string, SharedLead | null>();
     const kept: FoldedDecision[] = [];
-    /** By name, the last removal. */
+    /** The last removal of each lead, by the lead's cache name. */
     const removed = new Map<string, { payload: records.LeadRemoved; offset: number }>();
     for (const event of events) {
       const { payload, offset } = event;
@@ -105,7 +105,7 @@ export function openExplanationPartition(
       const lead = current === undefined ? (before.get(name) ?? null) : current;
       if (event.type === 'LeadRemoved') {
         removed.set(name, event);
-        // One that was folded before may have been followed by a new lead.
+        // When the removal is folded a second time, a new lead may have taken the place.
         if (!lead || lead.offset < offset) changed.set(name, null);
         continue;
       }
@@ -133,7 +133,10 @@ export function openExplanationPartition(
     for (const [name, lead] of changed) cache.put(name, lead);
   }
 
-  /** The lead, unless it is one that was made since, and then what was decided on it before: readers rely on the order. */
+  /**
+   * Deletes the lead, unless it was made after the removal, and then the decisions before the removal. Readers rely on
+   * this order.
+   */
   async function deleteLead({ ou_id, lead_id }: records.LeadRemoved, offset: number): Promise<void> {
     await withClassifiedErrors(() =>
       storedLeads.deleteMany({ _id: leadKey(ou_id, lead_id), offset: { $lt: offset } }),
@@ -212,7 +215,7 @@ export function openExplanationPartition(
     reset: async (touch) => {
       await beforeReset();
       await checkpoints.reset(projectorName, partition);
-      // As of a lead that is removed: before its decisions.
+      // Leads before decisions, as in a removal.
       await deletePartition(readModel, sharedLeads, partition, touch);
       await deletePartition(readModel, decisions, partition, touch);
       await deletePartition(readModel, configurations, partition, touch);
@@ -221,7 +224,7 @@ export function openExplanationPartition(
   };
 }
 
-/** A lead's name among those in hand. */
+/** The name of a lead in the cache. */
 function leadName({ ou_id, lead_id }: FoldedLeadEvent['payload']): string {
   return `${ou_id}/${lead_id}`;
 }

@@ -1,5 +1,5 @@
-// What is read of a read model that is being folded, on a real database: a lead is whole or not there, its score is that of
-// its last decision, and its document is written only when what it says changes.
+// Reading a read model while it is folded, on a real database: a lead is complete or absent, its score is that of its
+// last decision, and its document is written only when its content changes.
 import { expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
@@ -21,9 +21,9 @@ const ada = { ou_id: ouId, lead_id: idOf('ada') };
 interface Folding {
   readModel: ReadModel;
   reader: ExplanationReader;
-  /** Folds what scoring recorded, from an offset on; where it ends afterwards. */
+  /** Folds records of scoring from an offset on, and returns the offset after them. */
   fold: (offset: number, ...happened: (records.LeadScored | records.LeadRemoved)[]) => Promise<number>;
-  /** Everything before the offset is folded. */
+  /** Stores a checkpoint: everything before the offset is folded. */
   store: (offset: number) => Promise<void>;
 }
 
@@ -56,11 +56,11 @@ const folding = (work: (folding: Folding) => Promise<void>): Promise<void> =>
 
 const view = (previous: number, more: Partial<records.LeadScored> = {}, lead = 'ada') =>
   leadScored(lead, { rule: 'view', points: 5, previous }, more);
-/** No event is scored; the score may change all the same. */
+/** A decision without a scored event, which may change the score. */
 const aside = (previous: number, score: number) =>
   leadScored('ada', { rule: 'view', points: 5, times: 0, previous }, { event_count: 1, score });
 
-/** The scores that are shown of the lead: by its explanation, and by its account. */
+/** The scores in the lead's explanation and in its account. */
 async function shown({ reader }: Folding, up_to?: number) {
   const lead = await reader.findLead(ada);
   const explained = lead && (await reader.explain(lead, now));
@@ -116,7 +116,7 @@ test('the score is that of the last decision that counts, also where it changed 
     const scores = [0, 1, 2, 3, 4, 5].map(async (up_to) => (await shown(folded, up_to))[1]);
     expect(await Promise.all(scores)).toEqual([0, 0, 5, 10, 7, 7]);
     const [account] = await reader.accounts([ada]);
-    // Of what changed nothing no place is kept.
+    // A decision that changed nothing is not stored.
     expect(account).toMatchObject({ offset: 4 });
     expect([...(account?.contributions.values() ?? [])]).toMatchObject([{ count: 2, total: 10 }]);
     const lead = await reader.findLead(ada);
@@ -132,13 +132,13 @@ test('a lead that is removed, and the next one of its id, are never taken for on
     const first = await reader.findLead(ada);
     if (!first) throw new Error('the lead is not there');
     await fold(2, leadRemoved('ada', 10), view(0));
-    // Folded, but the checkpoint does not say so yet.
+    // Folded, but after the checkpoint.
     expect(await reader.explain(first, now)).toBeNull();
     expect(await shown(folded)).toEqual([null, null]);
     await store(4);
     expect(await reader.explain(first, now)).toBeNull();
     expect(await shown(folded)).toEqual([5, 5]);
-    // What is asked is of the first one.
+    // The request is about the first lead of this id.
     expect(await reader.accounts([{ ...ada, up_to: 1 }])).toEqual([null]);
   }));
 
@@ -193,7 +193,7 @@ test('whatever is read while it is folded, removed and begun anew is the whole o
       }
     })();
     try {
-      // A life of the lead ends in the middle of a batch, and the next begins in it.
+      // A lead ends in the middle of a batch, and the next one with its id begins in the same batch.
       const lives = Array.from({ length: 12 }, () => [
         ...Array.from({ length: 60 }, (_, index) => view(index * 5)),
         leadRemoved('ada', 300),

@@ -1,4 +1,4 @@
-// The explanation of a lead's score as of now, put together when it is asked for.
+// Reads the present explanation of a lead's score, computed on request.
 import {
   emptyConfiguration,
   explainScore,
@@ -12,12 +12,12 @@ import { decisionKeysBetween, decisions, leadKey, sharedLeads, toDecision, toLea
 import { nameOf, type SharedLead } from './state.js';
 import { isSameLead, type ExplanationSource } from './whole.js';
 
-/** Event times that drivers cover: as GET /lead/{id}/score-explain has it without a range of the caller's. */
+/** Hours of event times that drivers cover: the default range of GET /lead/{id}/score-explain. */
 const rangeHours = 720;
 
 export interface ReadExplanation {
   explanation: routeDeclarations.PublicScoreExplanation;
-  /** What the score is called; the page shows it, the public form has no place for it. */
+  /** The lead's level. The page shows it; the public form does not contain it. */
   level: routeDeclarations.LeadLevel | null;
   history: HistoryPoint[];
   computed_at: string;
@@ -27,7 +27,7 @@ export interface FoundLead extends SharedLead {
   partition: number;
 }
 
-/** null: the OU has no such lead, as far as is folded. A lead may be found a moment before it can be explained. */
+/** Null when the OU has no such lead. A lead may be found a moment before it can be explained. */
 export async function findLead(
   readModel: ReadModel,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
@@ -38,7 +38,7 @@ export async function findLead(
   return found && { ...toLead(found, { ou_id, lead_id }), partition: found.partition };
 }
 
-/** null: the lead that was found is removed, or not folded whole yet. */
+/** Null when the lead was removed since it was found, or is not folded completely yet. */
 export async function readExplanation(
   { readModel, foldedUpTo }: ExplanationSource,
   { ou_id, id, first_offset, partition }: FoundLead,
@@ -60,7 +60,7 @@ export async function readExplanation(
   if (!lead || !isSameLead({ first_offset }, lead)) return null;
   const explained = led.map(toDecision);
   const score = explained.at(-1)?.score ?? 0;
-  // Everything counts that is decided, whatever the clocks of other machines say.
+  // Every decision counts, even when another machine's clock is ahead of this one.
   const at = explained.reduce(
     (time, { decided_at }) => (decided_at > time ? decided_at : time),
     now.toISOString(),

@@ -1,4 +1,4 @@
-// The read model as those who explain read it: one object, made once for the projector that folds it.
+// The reader of the read model: one object for each projector that folds it.
 import type { records } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { LeadAccount } from './account-model.js';
@@ -8,19 +8,21 @@ import { findLead, readExplanation, type FoundLead, type ReadExplanation } from 
 import { createFoldedUpTo } from './whole.js';
 
 export interface ExplanationReader {
-  /** null: the OU has no such lead, as far as is folded. A lead may be found a moment before it can be explained. */
+  /** Null when the OU has no such lead. A lead may be found a moment before it can be explained. */
   findLead(lead: { ou_id: string; lead_id: string }): Promise<FoundLead | null>;
-  /** As of now; null: the lead that was found is removed, or not folded whole yet. */
+  /**
+   * The explanation as of `now`. Null when the lead was removed since it was found, or is not folded completely yet.
+   */
   explain(lead: FoundLead, now: Date): Promise<ReadExplanation | null>;
-  /** In the order of the requests; null for a lead that the OU does not have up to there, or that was removed since. */
+  /** In the order of the requests. Null for a lead that the OU did not have at that offset, or that was removed. */
   accounts(requests: readonly AccountRequest[]): Promise<(LeadAccount | null)[]>;
-  /** All decisions of an OU that say something of scores, lead by lead: the last of a lead tells its score. */
+  /** All stored decisions of an OU, lead by lead; the last decision on a lead has its score. */
   decisionsOf(ouId: string): AsyncIterable<records.LeadScored>;
-  /** What leads are shown by; a lead that is not there is left out. */
+  /** The displayed names of leads; unknown leads are left out. */
   names(ouId: string, leadIds: readonly string[]): Promise<Map<string, string>>;
 }
 
-/** @param projectorName the projector that folds: its checkpoints say what is whole */
+/** @param projectorName the projector whose checkpoints say how far the read model is folded */
 export function createExplanationReader(readModel: ReadModel, projectorName: string): ExplanationReader {
   const source = { readModel, foldedUpTo: createFoldedUpTo(readModel, projectorName) };
   return {

@@ -1,26 +1,26 @@
-// What is kept of a lead: the name that it is shown by, and since when it is there. Its score is in the last of its
-// decisions, so the lead itself changes seldom, however many decisions there are.
+// The stored fields of a lead: its name and the offset at which it began. The score is in the lead's last decision, so
+// the document of a lead changes seldom, however many decisions there are.
 
 import type { LeadFieldName, LeadFields } from '@lead-scoring/contracts';
 
-/** What a notification tells of a lead beside its name. */
+/** Fields of a lead that notifications show besides its name. */
 export const toldFields: readonly LeadFieldName[] = ['company', 'title', 'owner'];
 
 export interface SharedLead {
   readonly id: string;
   readonly ou_id: string;
-  /** The name that events gave, and the time of the event that gave it. */
+  /** The name from event metadata, and the time of that event. */
   readonly given_name: { readonly value: string; readonly at: string } | null;
-  /** Other fields that events gave, of those that whoever folds wants to tell of. */
+  /** Other fields from event metadata: those that the projector was asked to keep. */
   readonly given: LeadFields;
   readonly first_alias: string | null;
-  /** Offset of the decision that made the lead: tells it from one of the same id that was deleted. */
+  /** Offset of the decision that made the lead. It tells the lead from a deleted one with the same id. */
   readonly first_offset: number;
-  /** Offset of the decision that last changed what is kept here. */
+  /** Offset of the decision that last changed a field of this object. */
   readonly offset: number;
 }
 
-/** Without a name in its metadata, a lead is shown by its first alias. */
+/** The displayed name of a lead: the name from metadata, else its first alias. */
 export function nameOf({
   given_name,
   first_alias,

@@ -1,7 +1,7 @@
-// What of a read model that is being folded may be read. Decisions of a batch are inserted in no order, so of a lead those
-// count that lie before its partition's checkpoint, which is read before them. A removal takes the lead's document away, or
-// puts that of the next lead of this id in its place, before it deletes decisions, and the checkpoint moves after both: a
-// lead whose document is still its own after its decisions were read was read whole.
+// How reads stay consistent while the read model is folded. Decisions of a batch are inserted in no order, so only
+// decisions before the partition's checkpoint count, and the checkpoint is read first. A removal deletes the lead's
+// document, or replaces it by that of the next lead with this id, before it deletes decisions; the checkpoint moves
+// last. So when the lead's document is unchanged after its decisions were read, all of its decisions were read.
 import { createCheckpoints, offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
 
 /** The read model, and how far it is folded. */
@@ -11,8 +11,8 @@ export interface ExplanationSource {
 }
 
 /**
- * Of these partitions, or of all, the offset before which everything is folded, as of now.
- * @param partitions those that will be asked about
+ * For each partition, the offset before which everything is folded at the time of the call.
+ * @param partitions the partitions to look up; default all
  */
 export type FoldedUpTo = (partitions?: readonly number[]) => Promise<(partition: number) => number>;
 
@@ -24,7 +24,7 @@ export function createFoldedUpTo(readModel: ReadModel, projectorName: string): F
   };
 }
 
-/** Whether what is stored under a lead's id is that lead, and not one that was made after its removal. */
+/** Whether the stored lead is the same lead, and not one made with its id after its removal. */
 export function isSameLead(
   { first_offset }: { first_offset: number },
   stored: { first_offset: number } | null | undefined,

@@ -1,4 +1,4 @@
-// What scoring decided, for tests: fixed, and only as much as a test says differs from the usual.
+// Decisions of scoring for tests: fixed, with defaults for everything that a test does not name.
 import { nameBasedId, type records } from '@lead-scoring/contracts';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';
@@ -52,7 +52,7 @@ export const levelsSet = (
   at,
 });
 
-/** A decision that took the lead from one score to another: the rule of this name matched so many events. */
+/** A decision that changed the lead's score: the named rule matched that many events. */
 export function leadScored(
   lead: string,
   {

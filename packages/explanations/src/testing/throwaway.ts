@@ -1,4 +1,4 @@
-// A database of its own, gone afterwards, on the server that MONGODB_URI names.
+// A new database on the server that MONGODB_URI names, dropped after the test.
 import { randomUUID } from 'node:crypto';
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
 import { createLogger } from '@lead-scoring/service';
