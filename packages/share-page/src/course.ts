@@ -1,18 +1,18 @@
-// How a score moved: a small plot, and the same in a sentence and in a table.
+// The course of a score over time: as a small plot, as a sentence and as a table.
 import { html, type Html } from './html.js';
 import type { SharedExplanation } from './shared-explanation.js';
-import { counted, numberInWords, shortMoment, signed } from './words.js';
+import { countInWords, numberInWords, shortMoment, withSign } from './words.js';
 
 type Point = SharedExplanation['history'][number];
 
 const tableRows = 10;
-/** A plot keeps the first, lowest, highest and last score of each of so many slices of time. */
+/** The plot keeps the first, lowest, highest and last score in each of this many slices of the time range. */
 const slices = 96;
 const [width, height] = [1_000, 100];
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** The sentence that the plot shows. */
+/** The plot as a sentence. */
 export function courseInWords(history: readonly Point[], range: string): string {
   const first = history[0]?.score ?? 0;
   const last = history.at(-1)?.score ?? first;
@@ -22,7 +22,7 @@ export function courseInWords(history: readonly Point[], range: string): string 
   const change =
     last === first
       ? `The score began and ended ${range} at ${numberInWords(last)}`
-      : `Over ${range} the score ${last > first ? 'rose' : 'fell'} from ${numberInWords(first)} to ${numberInWords(last)} (${signed(last - first)})`;
+      : `Over ${range} the score ${last > first ? 'rose' : 'fell'} from ${numberInWords(first)} to ${numberInWords(last)} (${withSign(last - first)})`;
   const between = [
     highest > Math.max(first, last) ? `as high as ${numberInWords(highest)}` : '',
     lowest < Math.min(first, last) ? `as low as ${numberInWords(lowest)}` : '',
@@ -30,12 +30,12 @@ export function courseInWords(history: readonly Point[], range: string): string 
   return between.length === 0 ? `${change}.` : `${change}, and was ${between.join(' and ')} in between.`;
 }
 
-/** Whether there is anything to draw. */
+/** Whether the history has anything to plot. */
 export function hasCourse(history: readonly Point[]): boolean {
   return history.some(({ score }) => score !== history[0]?.score);
 }
 
-/** The plot with its table; for a history that has a course. */
+/** The plot with its table, for a history for which `hasCourse` holds. */
 export function coursePlot(history: readonly Point[], rangeHours: number): Html {
   const scores = history.map(({ score }) => score);
   const [lowest, highest] = extremes([0, ...scores]);
@@ -46,7 +46,7 @@ export function coursePlot(history: readonly Point[], rangeHours: number): Html 
   const x = ({ at }: Point) =>
     end > start ? Math.round((width * (Date.parse(at) - start)) / (end - start)) : 0;
   const withTime = rangeHours <= 72;
-  const steps = stepsOf(thinned(history, x), x, (score) => Math.round(y(score) * 10) / 10);
+  const steps = stepsOf(thinOut(history, x), x, (score) => Math.round(y(score) * 10) / 10);
   const labels = [...new Set([top, 0, bottom])];
   return html`<figure class="course">
     <svg class="plot" aria-hidden="true" focusable="false">
@@ -82,7 +82,7 @@ export function coursePlot(history: readonly Point[], rangeHours: number): Html 
       <summary>The same as a table</summary>
       <table>
         <caption class="vh">
-          The score at ${counted(Math.min(history.length, tableRows), 'moment')}
+          The score at ${countInWords(Math.min(history.length, tableRows), 'moment')}
         </caption>
         <thead>
           <tr>
@@ -104,7 +104,7 @@ export function coursePlot(history: readonly Point[], rangeHours: number): Html 
   </figure>`;
 }
 
-/** `y H x V y …`: a score stays what it is until something happens. */
+/** The path of the plot, `y H x V y …`: a score stays the same until its next change. */
 function stepsOf(
   history: readonly Point[],
   x: (point: Point) => number,
@@ -121,7 +121,7 @@ function stepsOf(
   return `${path}H${String(width)}`;
 }
 
-function thinned(history: readonly Point[], x: (point: Point) => number): Point[] {
+function thinOut(history: readonly Point[], x: (point: Point) => number): Point[] {
   if (history.length <= 4 * slices) return [...history];
   const kept: Point[] = [];
   let slice: Point[] = [];
@@ -147,7 +147,7 @@ function thinned(history: readonly Point[], x: (point: Point) => number): Point[
   return kept;
 }
 
-/** All points when they are few, else the score at moments an equal time apart. */
+/** All points when they are few, else the score at equally spaced times. */
 function momentsOf(history: readonly Point[]): Point[] {
   if (history.length <= tableRows) return [...history];
   const start = Date.parse(history[0]?.at ?? '');

@@ -1,32 +1,32 @@
-// The frame of every page: head, mark and style.
+// The frame of every page: head, logo and style.
 import { html, styleElement, type Child, type Html } from './html.js';
 import { style } from './style.js';
 
 export interface DocumentParts {
   title: string;
-  /** Little enough for large print. */
+  /** True for pages with little text: it is set in large print. */
   roomy?: boolean;
   /** Further elements of the head. */
   head?: Child;
-  /** Right of the mark, on top. */
+  /** Element at the top, right of the logo. */
   aside?: Child;
   main: Html;
   footer?: Html;
 }
 
-/** Three bars about a common zero line: what all of this is about. */
+/** The logo: three bars on a common zero line. */
 export const mark = html`<svg viewBox="0 0 24 24" aria-hidden="true" focusable="false">
   <rect class="gain" x="9" y="3" width="13" height="4.6" rx="1.4" />
   <rect class="gain" x="9" y="9.7" width="8" height="4.6" rx="1.4" />
   <rect class="loss" x="2" y="16.4" width="7" height="4.6" rx="1.4" />
 </svg>`;
 
-/** The same as an icon, in an address of its own, so that the page stays one request. */
+/** The logo as the page's icon, in a data address, so that the page needs one request only. */
 const icon = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g fill="#12946f"><rect x="9" y="3" width="13" height="4.6" rx="1.4"/><rect x="9" y="9.7" width="8" height="4.6" rx="1.4"/></g><rect fill="#dc6434" x="2" y="16.4" width="7" height="4.6" rx="1.4"/></svg>',
 )}`;
 
-/** A whole document. */
+/** A complete HTML document. */
 export function htmlDocument({ title, roomy = false, head, aside, main, footer }: DocumentParts): Html {
   return html`<!doctype html>
     <html lang="en" ${roomy && html` class="roomy"`}>

@@ -1,14 +1,14 @@
-// The rules that moved a score, as bars from a common zero line. The chart is decoration: every row says it in words.
+// The rules that moved a score, as bars on a common zero line. The chart is decoration: each row has the same in words.
 import { html, type Html } from './html.js';
 import type { SharedDriver } from './shared-explanation.js';
-import { clipped, counted, numberInWords, signed } from './words.js';
+import { clip, countInWords, numberInWords, withSign } from './words.js';
 
-/** A side that has bars is at least this wide, in percent, so that small ones are seen. */
+/** Minimum width of a side with bars, in percent, so that small bars stay visible. */
 const narrowestSide = 8;
 const longestEventType = 80;
 const longestFilterLabel = 140;
 
-/** The largest drivers as a list, `shown` of them, and a sentence on the rest. */
+/** A list of the `shown` largest drivers, and a sentence about the others. */
 export function driversChart(drivers: readonly SharedDriver[], shown: number): Html {
   const rows = drivers.slice(0, shown);
   const rest = drivers.slice(shown);
@@ -16,15 +16,15 @@ export function driversChart(drivers: readonly SharedDriver[], shown: number): H
   return html`<ol class="drivers" role="list">
       ${axis.takes && axis.gives && axisRow(axis)}${rows.map((driver) => row(driver, axis))}
     </ol>
-    ${rest.length > 0 && html`<p class="more small dim">And ${counted(rest.length, 'smaller reason')} not drawn here, together <b class="${toneOf(sumOf(rest))}">${signed(sumOf(rest))}</b>.</p>`}`;
+    ${rest.length > 0 && html`<p class="more small dim">And ${countInWords(rest.length, 'smaller reason')} not drawn here, together <b class="${toneOf(sumOf(rest))}">${withSign(sumOf(rest))}</b>.</p>`}`;
 }
 
 interface Axis {
   takes: boolean;
   gives: boolean;
-  /** Where zero is, in percent of the width. */
+  /** Position of zero, in percent of the width. */
   zero: number;
-  /** Percent of the width that a point takes. */
+  /** Width of one point, in percent of the whole width. */
   perPoint: number;
 }
 
@@ -56,7 +56,7 @@ function axisRow({ zero }: Axis): Html {
   </li> `;
 }
 
-/** What a driver is called: by its rule's label, or else by what happened. */
+/** The title of a driver: its rule's label, else its event type. */
 export function titleOf({ label, event_type }: SharedDriver): string {
   return label ?? event_type;
 }
@@ -66,11 +66,11 @@ function row(driver: SharedDriver, axis: Axis): Html {
   const length = total === 0 ? 0 : Math.max(0.8, Math.abs(total) * axis.perPoint);
   return html`<li>
     <div class="what">
-      <b><bdi>${clipped(titleOf(driver), longestEventType)}</bdi></b>
-      ${label !== undefined && html`<span><bdi>${clipped(event_type, longestEventType)}</bdi></span>`}
+      <b><bdi>${clip(titleOf(driver), longestEventType)}</bdi></b>
+      ${label !== undefined && html`<span><bdi>${clip(event_type, longestEventType)}</bdi></span>`}
       ${
         filter_label !== undefined &&
-        html`<span>when <bdi>${clipped(filter_label, longestFilterLabel)}</bdi></span>`
+        html`<span>when <bdi>${clip(filter_label, longestFilterLabel)}</bdi></span>`
       }
     </div>
     <svg class="bar" aria-hidden="true" focusable="false">
@@ -85,16 +85,17 @@ function row(driver: SharedDriver, axis: Axis): Html {
     </svg>
     <p class="sum">
       <span class="vh"
-        >${counted(count, 'time')}, ${counted(weight, 'point')} each: ${counted(total, 'point')}</span
+        >${countInWords(count, 'time')}, ${countInWords(weight, 'point')} each:
+        ${countInWords(total, 'point')}</span
       ><span aria-hidden="true"
         >${numberInWords(count)} × ${numberInWords(weight)} =
-        <b class="${toneOf(total)}">${signed(total)}</b></span
+        <b class="${toneOf(total)}">${withSign(total)}</b></span
       >
     </p>
   </li> `;
 }
 
-/** The class that colours a number by its sign. */
+/** The CSS class that colours a number by its sign. */
 export function toneOf(points: number): string {
   return points > 0 ? 'plus' : points < 0 ? 'minus' : 'none';
 }

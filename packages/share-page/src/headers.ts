@@ -1,10 +1,13 @@
-// What every HTML page of this service is sent with: nothing runs, nothing loads, nothing is kept, listed or passed on.
+// Response headers of the HTML pages: they forbid scripts, loading, caching, indexing and referrers.
 import { createHash } from 'node:crypto';
 import { style } from './style.js';
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** The headers of every page that this folder renders. Only its own style sheet and its icon in a data address work. */
+/**
+ * The headers of every page in this package. Only the page's own style sheet and its icon in a data address are
+ * allowed.
+ */
 export const pageHeaders: Record<string, string> = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': [

@@ -1,28 +1,28 @@
-// HTML that is escaped by construction: the only way to markup is a template, and whatever is put into one is text.
+// HTML that is escaped by construction: markup comes from templates only, and every value in a template is text.
 
 const content = Symbol('content');
 
-/** Markup that came from a template. Nothing else can be made into one. */
+/** Markup made by a template. No other value can become markup. */
 export interface Html {
   readonly [content]: string;
 }
 
-/** What a template takes: text and numbers are escaped, markup stays, false and undefined leave nothing. */
+/** Values in a template: text and numbers are escaped, markup stays, false and undefined are left out. */
 export type Child = string | number | false | undefined | Html | readonly Child[];
 
 /**
- * Template tag: `html`<b title="${title}">${name}</b>``. Values in attributes must stand between double quotes; none
- * may stand in a script, in a style or where a tag or an attribute is named.
+ * Template tag: `html`<b title="${title}">${name}</b>``. Values in attributes must be in double quotes. No value may be
+ * in a script, in a style, or in the name of a tag or attribute.
  */
 export function html(parts: TemplateStringsArray, ...children: Child[]): Html {
   return {
-    [content]: sourceOf(parts).reduce((before, part, index) => before + written(children[index - 1]) + part),
+    [content]: sourceOf(parts).reduce((before, part, index) => before + markupOf(children[index - 1]) + part),
   };
 }
 
 const sources = new WeakMap<TemplateStringsArray, string[]>();
 
-/** The template without the indentation that it has for us. */
+/** The template without the indentation of the source code. */
 function sourceOf(parts: TemplateStringsArray): string[] {
   let source = sources.get(parts);
   if (!source) {
@@ -32,22 +32,22 @@ function sourceOf(parts: TemplateStringsArray): string[] {
   return source;
 }
 
-/** A style sheet of ours as an element; its text must be a constant, for it is not escaped. */
+/** A style sheet as an element. Its text must be a constant, because it is not escaped. */
 export function styleElement(sheet: string): Html {
   if (sheet.includes('</')) throw new Error('a style sheet cannot end its own element');
   return { [content]: `<style>${sheet}</style>` };
 }
 
-/** The whole as text, to be sent. */
+/** The markup as text, to be sent. */
 export function textOf(markup: Html): string {
   return markup[content];
 }
 
-function written(child: Child): string {
+function markupOf(child: Child): string {
   if (child === undefined || child === false) return '';
   if (typeof child === 'string') return escape(child);
   if (typeof child === 'number') return String(child);
-  return content in child ? child[content] : child.map(written).join('');
+  return content in child ? child[content] : child.map(markupOf).join('');
 }
 
 const entities: Record<string, string> = {

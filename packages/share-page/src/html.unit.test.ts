@@ -1,4 +1,4 @@
-// Whatever is put into a template is text: it cannot become markup, and it is read back as it was.
+// A value in a template stays text: it cannot become markup, and a parser reads it back unchanged.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { html, styleElement, textOf, type Child } from './html.js';

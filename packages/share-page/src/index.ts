@@ -1,4 +1,5 @@
-// What is shown behind a share link, as text: the page, its notices, CSV. Pictures are in `./preview`, which loads more.
+// The text forms of a shared explanation: the page, its notices, CSV. Pictures are in `./preview`, which loads more
+// modules.
 export { pageHeaders } from './headers.js';
 export { renderCsv } from './render-csv.js';
 export {

@@ -1,4 +1,5 @@
-// The thread that draws: what it is given comes back drawn, it fails alone, and only so many wait for it.
+// The drawing thread: it returns the picture of each input, a failure affects one picture only, and the queue is
+// limited.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createPreviewPainter, PainterBusy, type PreviewPainter } from './preview-painter.js';
 import { sharedExplanation } from './testing/shared-explanations.js';
 
-/** Draws what its thread knows; and does as the name says. */
+/** A drawing module for the test. The input's name selects its behaviour. */
 const drawing = `import { threadId } from 'node:worker_threads';
 export function renderPreviewImage({ lead_name }) {
   if (lead_name === 'throws') throw new Error('no ink');

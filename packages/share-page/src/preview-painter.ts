@@ -1,5 +1,5 @@
-// Draws preview pictures in a thread of its own: a picture takes up to a quarter of a second, in which a service could do
-// nothing else, and whoever has a link may ask for it.
+// Draws preview pictures in a separate thread. A picture takes up to 250 ms, which would block the service, and anyone
+// who has a link may request it.
 import { Piscina } from 'piscina';
 import type { SharedExplanation } from './shared-explanation.js';
 
@@ -9,19 +9,19 @@ export interface PreviewPainter {
   stop(): Promise<void>;
 }
 
-/** The picture cannot be drawn within moments. */
+/** The painter has no capacity for the picture now. */
 export class PainterBusy extends Error {}
 
 export interface PreviewPainterOptions {
-  /** The module whose `renderPreviewImage` draws. */
+  /** The module that exports `renderPreviewImage`. */
   module?: URL;
-  /** Pictures that wait while one is drawn. */
+  /** Maximum number of pictures waiting while one is drawn. */
   maximumWaiting?: number;
-  /** From the asking to the picture; who takes longer is stopped. */
+  /** Maximum time from the request to the picture; then drawing is stopped. */
   timeoutMs?: number;
 }
 
-/** The thread starts with the first picture, and ends when none was asked for in a minute. */
+/** The thread starts with the first picture, and ends after a minute without one. */
 export function createPreviewPainter({
   module = new URL('./render-preview-image.js', import.meta.url),
   maximumWaiting = 16,
@@ -34,11 +34,11 @@ export function createPreviewPainter({
     maxThreads: 1,
     maxQueue: maximumWaiting,
     idleTimeout: 60_000,
-    // The thread has no use for the service's telemetry, nor for its secrets.
+    // The thread needs neither the service's telemetry nor its secrets.
     execArgv: [],
     env: {},
   });
-  // Of a thread that could not start; the picture that it was for waits until its time is over, and says so then.
+  // The error of a thread that could not start. Its picture times out, and the error becomes the cause of that.
   let startError: unknown;
   pool.on('error', (error) => {
     startError = error;

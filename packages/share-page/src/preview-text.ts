@@ -1,10 +1,10 @@
-// Text in the preview picture: measured, cut to a width, and laid out font by font. The drawing program would take one
-// font for a whole text, and drop it where an emoji stands beside Arabic.
+// Text in the preview picture: measured, cut to a width, and laid out font by font. The drawing program would use one
+// font for a whole text, and drop characters, such as an emoji beside Arabic.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { html, textOf, type Child } from './html.js';
-import { clipped } from './words.js';
+import { clip } from './words.js';
 
 export type Fonts = Uint8Array[];
 export type Drawing = InstanceType<typeof Resvg>;
@@ -30,18 +30,18 @@ const otherFonts: [family: string, characters: RegExp][] = [
   ['Noto Sans Hebrew', /\p{Script=Hebrew}/u],
 ];
 
-/** What our fonts have. Anything else would be a box, so such a text is better not drawn at all. */
+/** The characters of our fonts. Others would appear as boxes, so a text with others is not drawn. */
 const drawable =
   /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Common}\p{Script=Inherited}]+$/u;
 
-/** A space, as a part of the size. */
+/** Width of a space, as a fraction of the font size. */
 const spaceWidth = 0.3;
-/** No text in the picture is longer, whatever fits. */
+/** Maximum length of a text in the picture, in UTF-16 code units. */
 const longest = 80;
 
 let fontsOnce: Promise<Fonts> | undefined;
 
-/** Fonts and the drawing program, read at the first picture and kept. */
+/** Loads the fonts and the drawing program for the first picture, and keeps them. */
 export function loadFonts(): Promise<Fonts> {
   return (fontsOnce ??= (async () => {
     await initWasm(readFile(fileURLToPath(import.meta.resolve('@resvg/resvg-wasm/index_bg.wasm'))));
@@ -49,7 +49,7 @@ export function loadFonts(): Promise<Fonts> {
   })());
 }
 
-/** Calls `use` with the drawing of an SVG; its memory is not the garbage collector's. */
+/** Calls `use` with the drawing of an SVG, and then frees its memory, which the garbage collector does not manage. */
 export function withDrawing<T>(svg: string, fonts: Fonts, use: (drawing: Drawing) => T): T {
   const drawing = new Resvg(svg, { font: { fontBuffers: fonts, defaultFontFamily: usualFont } });
   try {
@@ -59,29 +59,29 @@ export function withDrawing<T>(svg: string, fonts: Fonts, use: (drawing: Drawing
   }
 }
 
-/** Whether our fonts have the scripts of the text. */
+/** Whether our fonts have every character of the text. */
 export function isDrawable(text: string): boolean {
   return drawable.test(text);
 }
 
-/** How wide the text is drawn. */
+/** Width of the drawn text. */
 export function widthOf(text: string, style: TextStyle, fonts: Fonts): number {
   return laidOut(text, style, fonts).width;
 }
 
-/** The text, or as much of its beginning as is not wider than `width`, from the left edge `x` on the line `y`. */
+/** The text on the line `y` from the left edge `x`, cut where it would exceed `width`. */
 export function textAt(
   text: string,
   { x, y, width, fill, ...style }: TextStyle & { x: number; y: number; width: number; fill: string },
   fonts: Fonts,
 ): Child {
-  let fits = laidOut(clipped(text, longest), style, fonts);
+  let fits = laidOut(clip(text, longest), style, fonts);
   for (let [low, high] = [1, longest]; fits.width > width && high - low > 1;) {
     const middle = Math.floor((low + high) / 2);
-    const tried = laidOut(clipped(text, middle), style, fonts);
+    const tried = laidOut(clip(text, middle), style, fonts);
     if (tried.width > width) high = middle;
     else low = middle;
-    if (high - low <= 1) fits = laidOut(clipped(text, low), style, fonts);
+    if (high - low <= 1) fits = laidOut(clip(text, low), style, fonts);
   }
   return fits.runs.map(
     (run) =>
@@ -103,7 +103,7 @@ interface Run {
   x: number;
 }
 
-/** The parts of the text that one font draws, placed beside each other; from the right when the text begins so. */
+/** The runs of the text, each in one font, side by side; right to left when the text begins so. */
 function laidOut(text: string, style: TextStyle, fonts: Fonts): { width: number; runs: Run[] } {
   let width = 0;
   const runs = runsOf(text).map(({ family, text: part, spaced }) => {
@@ -124,7 +124,7 @@ function laidOut(text: string, style: TextStyle, fonts: Fonts): { width: number;
   };
 }
 
-/** A run is `spaced` when a space parts it from the one before. */
+/** Splits a text into runs of one font. `spaced` is true when a space separates a run from the one before. */
 function runsOf(text: string): { family: string; text: string; spaced: boolean }[] {
   const runs: { family: string; text: string; spaced: boolean }[] = [];
   let space = '';

@@ -18,8 +18,8 @@ const columns = [
 ] as const;
 
 /**
- * A row for each driver, with what holds of the whole repeated on it; one row without a driver when there is none.
- * Text that a spreadsheet would run as a formula has an apostrophe in front.
+ * A row for each driver, with the fields of the whole explanation repeated on it; one row without a driver when there
+ * is none. Text that a spreadsheet would run as a formula gets an apostrophe in front.
  */
 export function renderCsv(shared: SharedExplanation): string {
   const { lead_name, score, decay_applied, range_hours, computed_at } = shared;
@@ -40,7 +40,7 @@ export function renderCsv(shared: SharedExplanation): string {
   return stringify(rows, {
     header: true,
     columns: [...columns],
-    // For spreadsheets, which else take UTF-8 for something older.
+    // Without a byte order mark, spreadsheets do not recognise UTF-8.
     bom: true,
     record_delimiter: 'windows',
     escape_formulas: true,

@@ -1,4 +1,4 @@
-// The table for spreadsheets: everything is in it, and nothing in it is run.
+// The table for spreadsheets is complete, and no cell runs as a formula.
 import { expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { driver, sharedExplanation } from './testing/shared-explanations.js';

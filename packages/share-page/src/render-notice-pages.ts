@@ -1,9 +1,9 @@
-// Pages for when there is nothing to show: what happened, and what to do about it.
+// Pages without an explanation: each says what happened, and what to do.
 import { htmlDocument, mark } from './document.js';
 import { html, textOf, type Child } from './html.js';
-import { momentInWords, counted } from './words.js';
+import { momentInWords, countInWords } from './words.js';
 
-/** 410: the link was good, and its seven days are over. */
+/** 410: the link has expired after its seven days. */
 export function renderExpiredPage(expiresAt: string): string {
   return notice({
     title: 'This link has ended',
@@ -15,7 +15,7 @@ export function renderExpiredPage(expiresAt: string): string {
   });
 }
 
-/** 404: the token is unknown, or the link was taken back. */
+/** 404: the token is unknown, or the link was revoked. */
 export function renderUnknownPage(): string {
   return notice({
     title: 'There is nothing behind this link',
@@ -27,7 +27,7 @@ export function renderUnknownPage(): string {
   });
 }
 
-/** 503: the page cannot be made just now. */
+/** 503: the page cannot be made now. */
 export function renderUnavailablePage(): string {
   return notice({
     title: 'The score cannot be shown just now',
@@ -40,7 +40,8 @@ export function renderUnavailablePage(): string {
 /** 429: too many requests came from the reader's address. */
 export function renderTooManyPage(retryAfterSeconds: number): string {
   const seconds = Math.max(1, Math.ceil(retryAfterSeconds));
-  const wait = seconds < 90 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute');
+  const wait =
+    seconds < 90 ? countInWords(seconds, 'second') : countInWords(Math.ceil(seconds / 60), 'minute');
   return notice({
     title: 'A short pause, please',
     lead: `Too many pages were opened from your network. This one can be opened again in ${wait}.`,

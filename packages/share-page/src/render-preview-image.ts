@@ -3,7 +3,7 @@ import { titleOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
 import { isDrawable, loadFonts, textAt, widthOf, withDrawing, type Fonts } from './preview-text.js';
 import type { SharedDriver, SharedExplanation } from './shared-explanation.js';
-import { dateInWords, numberInWords, rangeInWords, signed } from './words.js';
+import { dateInWords, numberInWords, rangeInWords, withSign } from './words.js';
 
 const [imageWidth, imageHeight] = [1_200, 630];
 const [left, right] = [76, 1_124];
@@ -15,7 +15,7 @@ const gain = { bar: '#12946f', text: '#0a7355' };
 const loss = { bar: '#dc6434', text: '#ad3d1c' };
 const [back, ink, dim, line] = ['#f6f5f1', '#16181b', '#575d66', '#8f949c'];
 
-/** PNG, 1200 by 630, the size that link previews ask for. */
+/** Renders a PNG of 1200 by 630 pixels, the size for link previews. */
 export async function renderPreviewImage(shared: SharedExplanation): Promise<Buffer> {
   const fonts = await loadFonts();
   return withDrawing(textOf(picture(shared, fonts)), fonts, (drawing) => {
@@ -31,7 +31,7 @@ export async function renderPreviewImage(shared: SharedExplanation): Promise<Buf
 function picture(shared: SharedExplanation, fonts: Fonts): Html {
   const score = numberInWords(shared.score);
   const size = score.length <= 3 ? 230 : score.length <= 5 ? 170 : score.length <= 8 ? 110 : 60;
-  // The title of the link preview has as text what the picture cannot draw.
+  // When the name cannot be drawn, it is still in the title text of the link preview.
   const name = isDrawable(shared.lead_name) ? shared.lead_name : 'Lead score';
   const nameSize = widthOf(name, { size: 46, weight: 600 }, fonts) <= nameWidth ? 46 : 34;
   const baseline = 256 + size * 0.73;
@@ -95,13 +95,13 @@ function driverBars(drivers: readonly SharedDriver[], fonts: Fonts): Child {
   const gives = Math.max(0, ...shown.map(({ total }) => total));
   const takes = -Math.min(0, ...shown.map(({ total }) => total));
   const widestTotal = Math.max(
-    ...shown.map(({ total }) => widthOf(signed(total), { size: 25, weight: 600 }, fonts)),
+    ...shown.map(({ total }) => widthOf(withSign(total), { size: 25, weight: 600 }, fonts)),
   );
   const perPoint = (right - widestTotal - 28 - bars.left) / (gives + takes || 1);
   const zero = bars.left + takes * perPoint;
   return shown.map((driver, index) => {
     const { total } = driver;
-    // A few bars stand in the middle of where many would.
+    // Few bars are centred in the space for the maximum number.
     const y = bars.top + ((shownDrivers - shown.length) / 2 + index) * bars.step;
     const length = total === 0 ? 0 : Math.max(3, Math.abs(total) * perPoint);
     const tone = total < 0 ? loss : gain;
@@ -121,7 +121,7 @@ function driverBars(drivers: readonly SharedDriver[], fonts: Fonts): Child {
         font-weight="600"
         text-anchor="end"
         fill="${tone.text}"
-        >${signed(total)}</text
+        >${withSign(total)}</text
       >`;
   });
 }

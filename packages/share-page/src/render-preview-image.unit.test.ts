@@ -1,4 +1,4 @@
-// The preview picture is a PNG of the size that messengers ask for, whatever it has to show.
+// The preview picture is a PNG of the right size for every input.
 import { expect, test } from '@jest/globals';
 import { cases, sharedExplanation } from './testing/shared-explanations.js';
 import { renderPreviewImage } from './render-preview-image.js';

@@ -1,31 +1,31 @@
-// The page behind a share link: a score, and why it is what it is, for somebody who has never heard of lead scoring.
+// The page behind a share link: a score and its reasons, for somebody who has never heard of lead scoring.
 import { coursePlot, courseInWords, hasCourse } from './course.js';
 import { htmlDocument } from './document.js';
 import { driversChart, titleOf, toneOf } from './drivers.js';
 import { html, textOf, type Child, type Html } from './html.js';
 import type { ShareLinks, SharedExplanation } from './shared-explanation.js';
 import {
-  clipped,
-  counted,
+  clip,
+  countInWords,
   dateInWords,
   momentInWords,
   numberInWords,
   rangeInWords,
-  signed,
+  withSign,
   spanInWords,
 } from './words.js';
 
-/** A page stays below this, whatever it shows. */
+/** Maximum size of a page. */
 const largestPageBytes = 50_000;
-/** Bars that are drawn; the next is tried when names are so long that the page would grow too large. */
+/** Numbers of bars to try: fewer are drawn when long names would make the page too large. */
 const shownDrivers = [12, 8, 4, 2];
 const shownWeights = 12;
 const shownWeightsOfType = 4;
 const longestName = 300;
 
 /**
- * The whole document, for the headers of `pageHeaders`. It shows what is given and nothing else, in one request,
- * without a script.
+ * The whole document, to be sent with `pageHeaders`. It needs one request and no script, and shows only the given
+ * values.
  */
 export function renderSharePage(shared: SharedExplanation, links: ShareLinks): string {
   let page = '';
@@ -37,9 +37,9 @@ export function renderSharePage(shared: SharedExplanation, links: ShareLinks): s
 }
 
 function sharePage(shared: SharedExplanation, links: ShareLinks, shown: number): Html {
-  const name = clipped(shared.lead_name, longestName);
+  const name = clip(shared.lead_name, longestName);
   const range = rangeInWords(shared.range_hours);
-  const title = `Lead score of ${isolated(name)}`;
+  const title = `Lead score of ${isolateDirection(name)}`;
   return htmlDocument({
     title,
     roomy: name.length <= 90 && shared.top_drivers.length <= 7 && shared.snapshot.length <= 12,
@@ -60,7 +60,7 @@ function sharePage(shared: SharedExplanation, links: ShareLinks, shown: number):
 }
 
 function openGraph(title: string, shared: SharedExplanation, links: ShareLinks): Html {
-  const description = `${counted(shared.score, 'point')}, and where they come from. Read-only, open until ${dateInWords(shared.expires_at)}.`;
+  const description = `${countInWords(shared.score, 'point')}, and where they come from. Read-only, open until ${dateInWords(shared.expires_at)}.`;
   return html`<meta name="description" content="${description}" />
     <meta property="og:type" content="website" />
     <meta property="og:site_name" content="Lead score" />
@@ -103,7 +103,7 @@ function level({ level: reached }: SharedExplanation): Child {
     html`<span class="level"
       ><svg viewBox="0 0 10 10" aria-hidden="true" focusable="false">
         <circle cx="5" cy="5" r="4.5" fill="${colorOf(reached.color)}" /></svg
-      ><span><span class="vh">Level: </span><bdi>${clipped(reached.name, 32)}</bdi></span></span
+      ><span><span class="vh">Level: </span><bdi>${clip(reached.name, 32)}</bdi></span></span
     > `
   );
 }
@@ -116,17 +116,17 @@ function inShort({ top_drivers, score }: SharedExplanation, range: string): Chil
   const { gained, lost } = sums(top_drivers);
   const what =
     lost === 0
-      ? `${counted(gained, 'point')} came in over ${range}`
+      ? `${countInWords(gained, 'point')} came in over ${range}`
       : gained === 0
-        ? `${counted(-lost, 'point')} went away over ${range}`
-        : `Over ${range}, ${counted(gained, 'point')} came in and ${counted(-lost, 'point')} went away`;
-  const main = html`<b><bdi>${clipped(titleOf(largest), 60)}</bdi></b>`;
+        ? `${countInWords(-lost, 'point')} went away over ${range}`
+        : `Over ${range}, ${countInWords(gained, 'point')} came in and ${countInWords(-lost, 'point')} went away`;
+  const main = html`<b><bdi>${clip(titleOf(largest), 60)}</bdi></b>`;
   return top_drivers.length === 1
     ? html`${what}, all for ${main}.${below}`
     : html`${what}. The largest single reason is ${main}.${below}`;
 }
 
-/** The sum as on a till receipt: it always adds up to the score. */
+/** The sum, like a till receipt. It always adds up to the score. */
 function receipt(
   { score, top_drivers, adjustments = [], decay_applied }: SharedExplanation,
   range: string,
@@ -150,7 +150,7 @@ function receipt(
           ([label, points]) =>
             html`<div>
               <dt>${label}</dt>
-              <dd class="${toneOf(points)}">${signed(points)}</dd>
+              <dd class="${toneOf(points)}">${withSign(points)}</dd>
             </div>`,
         )}
       <div class="total">
@@ -171,8 +171,8 @@ function driversPart({ top_drivers }: SharedExplanation, range: string, shown: n
   return html`<p class="dim">
       Each row is one kind of activity in ${range}, the weightiest first. “${numberInWords(first.count)} ×
       ${numberInWords(first.weight)}” means that it happened
-      ${first.count === 1 ? 'once' : counted(first.count, 'time')}, at
-      ${counted(first.weight, 'point')}${first.count === 1 ? '' : ' each'}.
+      ${first.count === 1 ? 'once' : countInWords(first.count, 'time')}, at
+      ${countInWords(first.weight, 'point')}${first.count === 1 ? '' : ' each'}.
     </p>
     ${driversChart(top_drivers, shown)}`;
 }
@@ -211,19 +211,19 @@ function weightsPart({ snapshot }: SharedExplanation): Html {
               ${byWeight.slice(0, shownWeights).map(
                 ({ event_type, weights }) =>
                   html`<li>
-                    <bdi>${clipped(event_type, 32)}</bdi>
+                    <bdi>${clip(event_type, 32)}</bdi>
                     <b
                       >${weights
                         .slice(0, shownWeightsOfType)
                         .map((weight, index) => [
                           index > 0 && ' or ',
-                          html`<span class="${toneOf(weight)}">${signed(weight)}</span>`,
+                          html`<span class="${toneOf(weight)}">${withSign(weight)}</span>`,
                         ])}${weights.length > shownWeightsOfType && ' …'}</b
                     >
                   </li>`,
               )}
             </ul>
-            ${more > 0 && html`<p class="more small dim">And ${counted(more, 'more kind of activity', 'more kinds of activity')}.</p>`}`
+            ${more > 0 && html`<p class="more small dim">And ${countInWords(more, 'more kind of activity', 'more kinds of activity')}.</p>`}`
     }
   </section>`;
 }
@@ -235,8 +235,8 @@ function decayPart({ decay_applied }: SharedExplanation): Html {
       ${
         decay_applied === 0
           ? 'Nothing: no points have faded. Every point counts as much as on the day it was given.'
-          : html`${counted(-decay_applied, 'point has', 'points have')} faded so far (<b class="minus"
-                >${signed(decay_applied)}</b
+          : html`${countInWords(-decay_applied, 'point has', 'points have')} faded so far (<b class="minus"
+                >${withSign(decay_applied)}</b
               >). Interest cools, so what lies far back counts less.`
       }
     </p>
@@ -271,12 +271,12 @@ function sums(drivers: SharedExplanation['top_drivers']): { gained: number; lost
   );
 }
 
-/** A colour is a name or hexadecimal, nothing that could refer to something. */
+/** Accepts colour names and hexadecimal colours only, because other CSS values could load a resource. */
 function colorOf(color: string): string {
   return /^(#[0-9a-f]{3,8}|[a-z]{3,20})$/i.test(color) ? color : 'gray';
 }
 
-/** Keeps a name of the other direction from turning the words around it, where no markup can. */
-function isolated(name: string): string {
+/** Keeps a right-to-left name from reversing the words around it, in places where markup is not possible. */
+function isolateDirection(name: string): string {
   return `\u2068${name}\u2069`;
 }

@@ -1,4 +1,4 @@
-// The page says all that the public form holds, adds up, stays small, and asks for nothing else.
+// The page contains the whole public form, adds up, stays small and loads nothing.
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import { renderSharePage } from './render-share-page.js';
 const render = (changes: Parameters<typeof sharedExplanation>[0] = {}) =>
   renderSharePage(sharedExplanation(changes), links);
 
-/** What is read: the text of the body, spaces collapsed. */
+/** The visible text of the body, with spaces collapsed. */
 const read = (page: string) =>
   page
     .slice(page.indexOf('<body>'))

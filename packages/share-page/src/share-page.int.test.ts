@@ -1,6 +1,6 @@
-// The pages in a real Chromium, served with their real headers: nothing runs, nothing overflows, nothing is
-// inaccessible, and everything fits on one sheet of paper. KEEP_SCREENSHOTS=1 renews docs/screenshots,
-// which `pngquant --force --ext .png docs/screenshots/*.png` then makes small.
+// The pages in a real Chromium with their real headers: no script runs, nothing overflows, everything is accessible and
+// fits on one sheet of paper. KEEP_SCREENSHOTS=1 renews docs/screenshots, which `pngquant --force --ext .png
+// docs/screenshots/*.png` then makes small.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +32,7 @@ const notices: Record<string, string> = {
 const shares = Object.fromEntries(
   Object.entries(cases).map(([name, shared]) => [name, renderSharePage(shared, links)]),
 );
-/** What a page would be if escaping had missed something: all ways in which markup could run or load. */
+/** A page with every kind of markup that could run or load, as if escaping had failed. */
 const missed = (shares['usual'] ?? '').replace(
   '<main>',
   `<main>${script}<img src="/stolen" onerror="document.title='ran'"><a id="js" href="javascript:void(document.title='ran')">x</a><iframe src="/frame"></iframe><iframe srcdoc="&lt;script&gt;top.document.title='ran'&lt;/script&gt;"></iframe><style>h1{color:rgb(1,2,3)!important}</style><p id="styled" style="color:rgb(1,2,3)">x</p><link rel="stylesheet" href="/sheet.css"><base href="https://example.com/"><form action="/form"><button id="send">x</button></form><svg onload="document.title='ran'"></svg>`,
@@ -74,7 +74,7 @@ const looks: Record<string, BrowserContextOptions> = {
   contrast: { ...desktop, forcedColors: 'active' },
 };
 
-/** Opens a page, gives it to `use`, and answers with what the browser complained about. */
+/** Opens a page, passes it to `use`, and returns the browser's complaints. */
 async function visit(
   name: string,
   options: BrowserContextOptions,
@@ -213,7 +213,7 @@ describe('when escaping has missed something', () => {
         expect(await page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`)).not.toBe(
           'rgb(1, 2, 3)',
         );
-      // Last: Chromium shows an empty document in place of one whose form it has stopped.
+      // Last, because Chromium shows an empty document after it has blocked a form.
       const stopped = page.waitForEvent('console', (message) => message.text().includes('form-action'));
       await page.evaluate('document.getElementById("send").click()');
       await stopped;

@@ -1,4 +1,4 @@
-// What a share link shows of a lead: the one input of the page, the table, the picture and the public JSON.
+// The data that a share link shows: the input of the page, the table, the picture and the public JSON.
 
 /** A rule that gave or took points within the range. */
 export interface SharedDriver {
@@ -11,14 +11,14 @@ export interface SharedDriver {
   label?: string;
 }
 
-/** Everything that a shared page may show; nothing else of the lead exists here. */
+/** Everything that a shared page may show of a lead. */
 export interface SharedExplanation {
   lead_name: string;
   score: number;
   level?: { name: string; color: string };
-  /** The largest contribution of either sign first. */
-  /** The points that keep a score within the range of scores: what rules gave beyond it. */
+  /** Points that no rule gave: corrections that keep the score within the range of scores. */
   adjustments?: { points: number }[] | undefined;
+  /** The largest absolute contribution first. */
   top_drivers: SharedDriver[];
   snapshot: { event_type: string; weight: number }[];
   /** Zero or less. */

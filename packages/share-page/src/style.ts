@@ -1,4 +1,4 @@
-// How the pages look: one sheet, allowed by its hash. Fonts of the reader's system, light and dark, one sheet of paper.
+// The style sheet of the pages, allowed by its hash: system fonts, light and dark colours, one sheet of paper in print.
 
 export const style = `
 :root{color-scheme:light dark;--back:#f6f5f1;--card:#fff;--ink:#16181b;--dim:#575d66;--line:#e2dfd7;--zero:#8f949c;--gain:#0a7355;--gain-bar:#12946f;--loss:#ad3d1c;--loss-bar:#dc6434;--accent:#2449b8;--glow:#2449b81f}

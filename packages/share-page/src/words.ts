@@ -1,4 +1,4 @@
-// Numbers, times and spans as a person would say them.
+// Numbers, times and durations as a person would say them.
 
 const minus = '\u2212';
 const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
@@ -9,12 +9,12 @@ export function numberInWords(value: number): string {
 }
 
 /** `+30`, `−5`, `0`. */
-export function signed(value: number): string {
+export function withSign(value: number): string {
   return value > 0 ? `+${grouped.format(value)}` : numberInWords(value);
 }
 
 /** `1 point`, `12 points`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function countInWords(count: number, one: string, many = `${one}s`): string {
   return `${numberInWords(count)} ${Math.abs(count) === 1 ? one : many}`;
 }
 
@@ -27,13 +27,13 @@ export function rangeInWords(hours: number): string {
       : `the last ${spanInWords(hours)}`;
 }
 
-/** `6 days and 4 hours`; whole hours, and at least `less than an hour`. */
+/** `6 days and 4 hours`: whole hours, and for less than one `less than an hour`. */
 export function spanInWords(hours: number): string {
   const whole = Math.floor(hours);
   if (whole < 1) return 'less than an hour';
-  if (whole < 72 && whole % 24 !== 0) return counted(whole, 'hour');
-  const days = counted(Math.floor(whole / 24), 'day');
-  return whole % 24 === 0 ? days : `${days} and ${counted(whole % 24, 'hour')}`;
+  if (whole < 72 && whole % 24 !== 0) return countInWords(whole, 'hour');
+  const days = countInWords(Math.floor(whole / 24), 'day');
+  return whole % 24 === 0 ? days : `${days} and ${countInWords(whole % 24, 'hour')}`;
 }
 
 const dateParts = new Intl.DateTimeFormat('en-GB', {
@@ -58,7 +58,7 @@ export function momentInWords(at: string): string {
   return `${dateInWords(at)}, ${hour}:${minute} UTC`;
 }
 
-/** `21 Nov`, or `21 Nov, 14:05` where days are too coarse. */
+/** `21 Nov`, or `21 Nov, 14:05` when the day alone is not precise enough. */
 export function shortMoment(at: string, withTime: boolean): string {
   const { day, month, hour, minute } = partsOf(at);
   return `${day} ${month.slice(0, 3)}${withTime ? `, ${hour}:${minute}` : ''}`;
@@ -73,8 +73,8 @@ function partsOf(at: string): Record<'day' | 'month' | 'year' | 'hour' | 'minute
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The text, or its beginning and an ellipsis; never half a character, and never more than `maximum` code units. */
-export function clipped(text: string, maximum: number): string {
+/** The text, cut to `maximum` code units with an ellipsis, never within a character. */
+export function clip(text: string, maximum: number): string {
   if (text.length <= maximum) return text;
   let kept = '';
   for (const { segment } of graphemes.segment(text.slice(0, maximum + 32))) {

@@ -1,25 +1,25 @@
-// Numbers, spans and times read as a person would say them.
+// Numbers, durations and times read as a person would say them.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  clipped,
-  counted,
+  clip,
+  countInWords,
   dateInWords,
   momentInWords,
   numberInWords,
   rangeInWords,
   shortMoment,
-  signed,
+  withSign,
   spanInWords,
 } from './words.js';
 
 test('numbers have grouped digits and a true minus sign', () => {
   expect([1_234_567, 0, -5].map(numberInWords)).toEqual(['1,234,567', '0', '−5']);
-  expect([30, 0, -1_000].map(signed)).toEqual(['+30', '0', '−1,000']);
+  expect([30, 0, -1_000].map(withSign)).toEqual(['+30', '0', '−1,000']);
 });
 
 test('one is one, everything else is many', () => {
-  expect([1, 0, 2, -1].map((count) => counted(count, 'point'))).toEqual([
+  expect([1, 0, 2, -1].map((count) => countInWords(count, 'point'))).toEqual([
     '1 point',
     '0 points',
     '2 points',
@@ -56,10 +56,10 @@ test('times are told in UTC, whatever the zone of the machine', () => {
 });
 
 test('a clipped text is never too long and never ends in half a character', () => {
-  expect(clipped('Family 👩‍👩‍👧‍👦 trip', 10)).toBe('Family…');
+  expect(clip('Family 👩‍👩‍👧‍👦 trip', 10)).toBe('Family…');
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 40 }), (text, maximum) => {
-      const kept = clipped(text, maximum);
+      const kept = clip(text, maximum);
       expect(kept.length).toBeLessThanOrEqual(maximum);
       expect(kept.isWellFormed()).toBe(text.isWellFormed());
       if (text.length <= maximum) expect(kept).toBe(text);

@@ -1,4 +1,4 @@
-// A real Chromium for tests: the one that is installed, or Debian's package, which is installed when it may be.
+// Starts a real Chromium for tests: the installed one, or Debian's package, installed where this is permitted.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -6,18 +6,18 @@ import { chromium, type Browser } from 'playwright-core';
 
 const run = promisify(execFile);
 
-/** The fonts are those that Linux readers have: without them names in emoji are boxes. */
+/** With the usual fonts of Linux: without them, emoji in names would be boxes. */
 const packages = ['chromium', 'fonts-inter', 'fonts-noto-color-emoji'];
 const programs = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /**
  * Starts the browser.
- * @throws Error with what to install, when there is none and this machine does not let it be installed
+ * @throws Error with instructions, when there is no Chromium and it cannot be installed
  */
 export async function startChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: installed() ?? (await install()),
-    // Chromium's own sandbox does not start as root, as in a container.
+    // Chromium's sandbox does not start as root, as in a container.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
 }
@@ -33,7 +33,7 @@ async function install(): Promise<string> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
     throw new Error(`The browser tests need Chromium: ${advice}.`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // One of several sources may be out of order; what counts is whether the packages are to be had.
+  // One of several package sources may be unavailable; only the installation must succeed.
   await run('apt-get', ['update'], { env }).catch(() => undefined);
   await run(
     'apt-get',

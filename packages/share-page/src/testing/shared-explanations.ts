@@ -1,4 +1,4 @@
-// Shared explanations for the tests of the page: one that is like real ones, and those that are hard to show.
+// Shared explanations for tests: a realistic one, and ones that are hard to display.
 import type { SharedDriver, SharedExplanation, ShareLinks } from '../shared-explanation.js';
 
 const computedAt = Date.UTC(2026, 10, 21, 14, 5);
@@ -27,7 +27,7 @@ export function driver(
   };
 }
 
-/** An explanation with what a test does not care about filled in; the history is a walk that ends at the score. */
+/** An explanation with defaults. Its history is a random walk that ends at the score. */
 export function sharedExplanation(changes: Partial<SharedExplanation> = {}): SharedExplanation {
   const score = changes.score ?? 82;
   return {
@@ -82,7 +82,7 @@ export const hostileName = `"><img src=x onerror="document.title='ran'">${script
 const long =
   'Maximiliane Theodora von und zu Hohenzollern-Sigmaringen, Leiterin der Abteilung für Absatz und Vertrieb, ';
 
-/** The cases that the page must stand up to, by the name under which their pictures are kept. */
+/** The hard cases, by the name of their screenshots. */
 export const cases: Record<string, SharedExplanation> = {
   usual: sharedExplanation({ level: { name: 'Hot', color: '#e8590c' } }),
   'many-drivers': sharedExplanation({
