@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx lead-scoring`: runs the built command line. A file of its own so that it is there, and executable, before a build.
+// `npx lead-scoring`: runs the built command line. A separate file, so that it exists and is executable before a build.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

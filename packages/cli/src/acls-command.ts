@@ -46,11 +46,11 @@ function bindingsOf({ consumer, group, userPrefix = '' }: AclsFlags, namespace: 
   }
 }
 
-/** For Kafka's own tool: one command for each principal and resource. */
+/** Commands of Kafka's own tool, one for each principal and resource. */
 export function commandsOf(bindings: readonly AclBinding[]): string {
   const commands = new Map<string, string[]>();
   for (const { principal, resource, name, pattern, operation } of bindings) {
-    const what = `--allow-principal ${quoted(principal)} --${resource} ${quoted(name)} --resource-pattern-type ${pattern}`;
+    const what = `--allow-principal ${quoteForShell(principal)} --${resource} ${quoteForShell(name)} --resource-pattern-type ${pattern}`;
     const operations = commands.get(what) ?? [];
     commands.set(what, [...operations, `--operation ${operation}`]);
   }
@@ -62,7 +62,7 @@ export function commandsOf(bindings: readonly AclBinding[]): string {
     .join('');
 }
 
-/** One word for a shell, whatever is in it. */
-function quoted(text: string): string {
+/** Quotes a text as one word for a shell. */
+function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,4 +1,4 @@
-// The commands that `lead-scoring acls` prints, and what docker-compose.yml says of consumers.
+// The commands that `lead-scoring acls` prints, and the consumer rights in docker-compose.yml.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

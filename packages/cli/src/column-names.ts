@@ -1,6 +1,6 @@
-// What the names of a CSV's columns become in metadata, and which of them seem to mean a field of the lead.
+// The metadata keys of CSV columns, and the columns whose names resemble a field of the lead.
 
-/** A column's name in snake_case. */
+/** The name of a column in snake_case. */
 export function metadataKeyOf(column: string): string {
   return (
     column
@@ -11,7 +11,7 @@ export function metadataKeyOf(column: string): string {
   );
 }
 
-/** Columns whose names say that they are a field of the lead, under another name than the field has. */
+/** Patterns of column names that mean a field of the lead, with the name of the field. */
 const fields: readonly (readonly [RegExp, string])[] = [
   [/^(?:full|lead|contact|prospect|customer)[ _-]?name$/i, 'name'],
   [/^given[ _-]?name$/i, 'first_name'],
@@ -22,7 +22,7 @@ const fields: readonly (readonly [RegExp, string])[] = [
   [/^(?:phone|telephone|mobile)[ _-]?(?:number)?$/i, 'phone'],
 ];
 
-/** The field of a lead that a column seems to hold under another name, if any. */
+/** The field of a lead that a column probably holds under another name; null when there is none. */
 export function fieldMeantBy(column: string): string | null {
   const field = fields.find(([form]) => form.test(column.trim()))?.[1] ?? null;
   return field === null || metadataKeyOf(column) === field ? null : field;

@@ -1,4 +1,4 @@
-// Turns rows of any CSV into events, as a mapping says: which column names the lead, what happened, and what is context.
+// Turns CSV rows into events by a mapping, which names the columns for the lead, the event and the metadata.
 import { eventTypeKey, leadFieldNames, type JsonObject, type JsonValue } from '@lead-scoring/contracts';
 import type { EventToSend } from '@lead-scoring/client';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ const timeSource = z.union(
   { error: 'must be {"column": "…"}, {"column": "…", "when_empty": "now"} or {"fixed": "…"}' },
 );
 
-/** The most events that a row gives, unless a mapping says another number. */
+/** Default maximum of events from one row. */
 export const maximumRepeats = 10_000;
 
 const eventMapping = z.strictObject({
@@ -38,7 +38,7 @@ const eventMapping = z.strictObject({
   metadata: z.boolean().default(true).describe('Whether these events carry the metadata columns.'),
 });
 
-/** The mapping as a JSON file holds it. */
+/** The mapping in a JSON file. */
 export const csvMapping = z.strictObject({
   alias: z.strictObject({ kind: z.string(), column: z.string() }),
   events: z.array(eventMapping).min(1),
@@ -56,19 +56,19 @@ export const csvMapping = z.strictObject({
     .prefault({}),
 });
 export type CsvMapping = z.output<typeof csvMapping>;
-/** As a person writes it: what has a default may be left out. */
+/** The mapping as a person writes it; fields with a default may be absent. */
 export type CsvMappingFile = z.input<typeof csvMapping>;
 type Source = z.infer<typeof source>;
 
 export interface MappedRow {
   events: EventToSend[];
-  /** Why the row gave no events though it should have. */
+  /** Why the row gave no events although it should have. */
   problem?: string;
 }
 
 /**
  * Prepares a mapping for a file with these columns.
- * @returns what turns a row into events, or the problem with the mapping
+ * @returns a function that turns a row into events, or the problem with the mapping
  */
 export function mapperOf(
   mapping: CsvMapping,
@@ -156,7 +156,7 @@ function read(cell: Cell, from: Source | EventMapping['timestamp']): string {
   return 'fixed' in from ? from.fixed : cell(from.column);
 }
 
-/** Columns that say who, what and when. */
+/** Columns that give the alias, the type, the time and the id of events. */
 function namedColumns({ alias, events }: CsvMapping): string[] {
   return [
     alias.column,
@@ -174,7 +174,7 @@ function metadataColumns(mapping: CsvMapping, columns: readonly string[]): reado
   return columns.filter((column) => !named.includes(column));
 }
 
-/** Columns that seem to hold a field of the lead and become a key that is none: a sentence for each. */
+/** A warning for each column that resembles a field of the lead but becomes another metadata key. */
 export function ignoredNames(mapping: CsvMapping, columns: readonly string[]): string[] {
   return metadataColumns(mapping, columns).flatMap((column) => {
     const field = fieldMeantBy(column);
@@ -185,14 +185,14 @@ export function ignoredNames(mapping: CsvMapping, columns: readonly string[]): s
   });
 }
 
-/** What a person may do about an empty time. */
+/** Advice for rows with an empty time. */
 export const emptyTimeRemedy =
   'put a time in, or let it be the time of sending with "when_empty": "now" in the mapping or --empty-timestamp now';
 
-/** Fields of the lead are text: a telephone number or a company's name may look like a number. */
+/** Lead fields stay text: a telephone number or a company's name may look like a number. */
 const textFields = new Set<string>([...leadFieldNames, 'first_name', 'last_name']);
 
-/** Of two columns with one key only one could be kept. */
+/** A problem when two columns would have the same key, because metadata can hold only one of them. */
 function collisionIn(keys: readonly (readonly [column: string, key: string])[]): string | null {
   const columns = new Map<string, string>();
   for (const [column, key] of keys) {
@@ -204,7 +204,7 @@ function collisionIn(keys: readonly (readonly [column: string, key: string])[]):
   return null;
 }
 
-/** Repeated events always have an id: without a number of its own, one could not be told from the next. */
+/** The id of an event. Repeated events always have one, with a number that distinguishes them. */
 function idOf(eventId: string, eventType: string, number: number | null): { event_id?: string } {
   if (number === null) return eventId === '' ? {} : { event_id: eventId };
   return { event_id: `${eventId === '' ? eventTypeKey(eventType) : eventId}-${number}` };
@@ -216,7 +216,7 @@ function keyOf(mapping: CsvMapping, column: string): string {
   return mapping.metadata.keys === 'as_is' ? column : metadataKeyOf(column);
 }
 
-/** Plain decimal numbers become numbers, where that loses nothing: not `007`, and not more digits than a double holds. */
+/** Converts plain decimal numbers, unless this would lose digits: not `007`, and no more digits than a double holds. */
 function valueOf(text: string): JsonValue {
   return /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,6})?$/.test(text) && text !== '-0' ? Number(text) : text;
 }

@@ -1,4 +1,4 @@
-// Mappings: any CSV becomes events, the same ones every time.
+// Mappings turn any CSV into events, the same events every time.
 import { describe, expect, test } from '@jest/globals';
 import { eventsOfJson, validateEvents } from '@lead-scoring/contracts';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// `lead-scoring doctor`: what is up, how far the services are behind, and what to do about it.
+// `lead-scoring doctor`: what is running, how far the services lag behind, and what to do about problems.
 import { connect } from 'node:net';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import {
@@ -22,19 +22,19 @@ interface Finding {
   what: string;
   state: 'ok' | 'warning' | 'failed';
   detail: string;
-  /** What to do about it. */
+  /** Advice about the problem. */
   remedy?: string;
 }
 
 interface Lag {
   service: ServiceName;
-  /** The service's processor, which has its name, or one of its projectors. */
+  /** The consumer group: the service's processor, which has its name, or one of its projectors. */
   reader: string;
   topic: string;
   partitions: { partition: number; position: number; end: number; lag: number }[];
 }
 
-/** More records behind than this, in one partition, is said to be behind: below it a batch may just be under way. */
+/** A lag above this number of records in one partition is reported; a smaller one may be a batch in progress. */
 const behind = 1_000;
 const patienceMs = 5_000;
 
@@ -166,7 +166,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
       findings.push(...replicationFindings(await listReplication(log)));
       for (const service of serviceNames) {
         const found = await listLag(log, service);
-        lags.push(...grouped(service, found));
+        lags.push(...lagsByTopic(service, found));
         findings.push(...lagFindings(found));
         let waiting = 0;
         for await (const letter of listDeadLetters(log, service)) waiting += letter.retried ? 0 : 1;
@@ -217,7 +217,7 @@ async function secretsFinding(log: EventLog): Promise<Finding> {
 
 function replicationFindings(replication: Replication): Finding[] {
   const { wanted, copies, lacking } = replication;
-  // Nothing is kept yet.
+  // No topic exists yet.
   if (copies === 0) return [];
   const detail = replicationSentence(replication);
   if (lacking.length === 0) return [{ what: 'copies of the log', state: 'ok', detail }];
@@ -261,7 +261,7 @@ function lagFindings(found: PartitionLag[]): Finding[] {
   return findings;
 }
 
-function grouped(service: ServiceName, found: PartitionLag[]): Lag[] {
+function lagsByTopic(service: ServiceName, found: PartitionLag[]): Lag[] {
   const lags: Lag[] = [];
   for (const { reader, topic, partition, position, end, lag } of found) {
     let known = lags.find((one) => one.reader === reader && one.topic === topic);
@@ -290,7 +290,7 @@ async function readinessOf(url: string): Promise<{ ok: boolean; detail: string }
   }
 }
 
-/** @throws Error where nothing listens */
+/** @throws Error when nothing listens */
 function reachable(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: port || 9_092, timeout: patienceMs });
@@ -311,7 +311,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It lives, and belongs to somebody else.
+    // EPERM: the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -1,16 +1,16 @@
-// How the command line fails: with a sentence for a person and a code for a script.
+// Failures of the command line: a sentence for a person and an exit code for a script.
 import { IngestFailed, RequestFailed, ServiceUnreachable } from '@lead-scoring/client';
 import { EventLogError } from '@lead-scoring/event-log';
 import { ReadModelError } from '@lead-scoring/read-model';
 import { CommanderError } from 'commander';
 
-/** As sysexits.h has them, so that scripts can tell what happened. */
+/** Exit codes of sysexits.h, for scripts. */
 export const exitCodes = {
   done: 0,
-  /** Not all of it could be done: events were rejected, doctor found something. */
+  /** Only partly done: events were rejected, or doctor found a problem. */
   incomplete: 1,
   usage: 64,
-  /** The input is not what it should be. */
+  /** The input is not valid. */
   data: 65,
   unavailable: 69,
   internal: 70,
@@ -30,7 +30,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** The sentence and exit code of whatever a command threw; null when commander has already said it. */
+/** The message and exit code for a thrown error. The message is null when commander has printed it already. */
 export function failureOf(error: unknown): { message: string | null; exitCode: number } {
   if (error instanceof CommanderError)
     return { message: null, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage };
@@ -42,7 +42,7 @@ export function failureOf(error: unknown): { message: string | null; exitCode: n
     };
   if (error instanceof ServiceUnreachable)
     return {
-      message: `${capitalised(error.message)}.\nIs the system running? Start it with \`npm start\`, or name another with --url or LEAD_SCORING_URL.`,
+      message: `${capitalise(error.message)}.\nIs the system running? Start it with \`npm start\`, or name another with --url or LEAD_SCORING_URL.`,
       exitCode: exitCodes.unavailable,
     };
   if (error instanceof RequestFailed)
@@ -55,11 +55,11 @@ export function failureOf(error: unknown): { message: string | null; exitCode: n
     };
   if (error instanceof EventLogError)
     return {
-      message: `${capitalised(error.message)}.${error.retriable ? '\nIs Kafka running? `lead-scoring doctor` tells what is up.' : ''}`,
+      message: `${capitalise(error.message)}.${error.retriable ? '\nIs Kafka running? `lead-scoring doctor` tells what is up.' : ''}`,
       exitCode: error.retriable ? exitCodes.unavailable : exitCodes.data,
     };
   if (error instanceof ReadModelError)
-    return { message: `${capitalised(error.message)}.`, exitCode: exitCodes.unavailable };
+    return { message: `${capitalise(error.message)}.`, exitCode: exitCodes.unavailable };
   if (error instanceof Error && error.name.startsWith('KafkaJS'))
     return {
       message: `Kafka: ${error.message}.\nIs it running? \`lead-scoring doctor\` tells what is up.`,
@@ -72,7 +72,10 @@ export function failureOf(error: unknown): { message: string | null; exitCode: n
   };
 }
 
-/** An organizational unit is named by the service as its header; whoever sits here has named it in another way. */
+/**
+ * The service names the organizational unit by its header; here the message names the flag, variable or file that set
+ * it.
+ */
 export function withOrgUnitSource(
   error: unknown,
   { ouId, ouIdFrom }: { ouId: string | undefined; ouIdFrom: string | undefined },
@@ -110,6 +113,6 @@ function exitCodeOf(status: number): number {
   return status === 429 || status >= 500 ? exitCodes.unavailable : exitCodes.data;
 }
 
-function capitalised(sentence: string): string {
+function capitalise(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }

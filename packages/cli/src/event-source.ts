@@ -1,4 +1,4 @@
-// Events from a file or standard input: JSON, NDJSON or CSV, read as they are needed.
+// Reads events from a file or standard input as a stream: JSON, NDJSON or CSV.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -14,27 +14,29 @@ export type EventFormat = 'json' | 'ndjson' | 'csv';
 export interface EventSource {
   format: EventFormat;
   events: AsyncIterable<EventToSend>;
-  /** Size of the file in bytes; 0 when it is not known. */
+  /** Size of the file in bytes; 0 when unknown. */
   bytes: number;
   /** Bytes read so far. */
   bytesRead: () => number;
-  /** Rows of the input that could not be turned into events. */
+  /** Rows that could not be turned into events. */
   problems: { line: number; message: string }[];
-  /** What a person should know of how the columns are read, once the header was read. */
+  /** Notes for a person about the columns, available once the header was read. */
   notices: string[];
-  /** The line of the event with this index, once it was read; null where the format has no lines. */
+  /** The line of the event with this index, once it was read; null for formats without lines. */
   lineOf: (index: number) => number | null;
 }
 
-/** How a CSV is read. */
+/** Options for reading a CSV. */
 export interface CsvOptions {
   mapping?: CsvMapping;
-  /** Without a mapping: a row whose timestamp is empty gives an event of the time of sending, in place of none. */
+  /**
+   * Without a mapping: a row with an empty timestamp gives an event with the time of sending. Default: it gives none.
+   */
   allowsEmptyTimestamp?: boolean;
 }
 
 /**
- * Opens a source of events. Nothing but the beginning is read until the events are.
+ * Opens a source of events. Only the beginning is read until the events are consumed.
  * @param file a path, or `-` for standard input
  */
 export async function openEvents(
@@ -48,7 +50,7 @@ export async function openEvents(
   input.on('data', (chunk: Buffer | string) => (bytesRead += Buffer.byteLength(chunk)));
   input.on('error', (error: Error) => text.destroy(error));
   input.pipe(text);
-  const format = options.format ?? formatOf(file) ?? (await guessed(text));
+  const format = options.format ?? formatOf(file) ?? (await guessFormat(text));
   const problems: EventSource['problems'] = [];
   const notices: string[] = [];
   const lines: number[] = [];
@@ -75,8 +77,11 @@ function formatOf(file: string): EventFormat | null {
   return extension === 'json' ? 'json' : null;
 }
 
-/** By the first line: a whole JSON object is NDJSON, the beginning of one or of a list JSON, anything else CSV. */
-async function guessed(input: Readable): Promise<EventFormat> {
+/**
+ * Guesses the format by the first line: a complete JSON object is NDJSON, the beginning of an object or list is JSON,
+ * anything else CSV.
+ */
+async function guessFormat(input: Readable): Promise<EventFormat> {
   const first = await new Promise<Buffer>((resolve, reject) => {
     const done = () => {
       input.off('readable', done).off('end', done).off('error', reject);
@@ -98,8 +103,8 @@ async function guessed(input: Readable): Promise<EventFormat> {
 async function* jsonEvents(input: Readable): AsyncGenerator<EventToSend> {
   const chunks: Buffer[] = [];
   for await (const chunk of input) chunks.push(chunk as Buffer);
-  const whole = parsed(Buffer.concat(chunks).toString(), 'The input');
-  // Longer lists than a request may hold are split by the client, so only the shape counts here.
+  const whole = parseJson(Buffer.concat(chunks).toString(), 'The input');
+  // The client splits lists that are too long for one request, so only the shape matters here.
   if (Array.isArray(whole)) yield* whole as EventToSend[];
   else {
     const events = (whole as { events?: unknown } | null)?.events;
@@ -119,7 +124,7 @@ async function* ndjsonEvents(input: Readable, lines: number[]): AsyncGenerator<E
     number += 1;
     if (line.trim() === '') continue;
     lines.push(number);
-    yield parsed(line, `Line ${number}`) as EventToSend;
+    yield parseJson(line, `Line ${number}`) as EventToSend;
   }
 }
 
@@ -188,7 +193,7 @@ function asNotCsv(error: unknown): unknown {
   return error;
 }
 
-/** Without a mapping the columns must be those that POST /import takes. */
+/** Rows of a CSV with the columns of POST /import, for which no mapping is needed. */
 function plainRows(
   columns: string[],
   allowsEmptyTimestamp: boolean,
@@ -214,7 +219,7 @@ function plainRows(
   };
 }
 
-function parsed(text: string, what: string): unknown {
+function parseJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

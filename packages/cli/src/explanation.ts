@@ -1,4 +1,4 @@
-// Why a lead has its score, as a table whose points add up to the score.
+// The explanation of a lead's score as a table whose points add up to the score.
 import type { CallAnswer } from '@lead-scoring/client';
 import { plain, table } from './output.js';
 
@@ -39,7 +39,9 @@ interface Part {
   why: string;
 }
 
-/** What the score is made of: what rules gave within the range, what else moved it, what is from before, and the sum. */
+/**
+ * The parts of the score: points of rules within the range, other changes, points from before the range, and the sum.
+ */
 function partsOf(answer: Explanation): Part[] {
   const drivers = answer.top_drivers.map((driver): Part => ({
     points: driver.total,
@@ -70,7 +72,7 @@ function partsOf(answer: Explanation): Part[] {
   return [...listed, { points: answer.score, how: '', event: '', why: 'the score' }];
 }
 
-/** What the rule was called: its label, else its filter in words, else what it scores; its id where nothing is known of it. */
+/** The name of a rule: its label, else its filter in words, else its event type; its id when the rule is unknown. */
 function ruleOf(
   { rule_id, rule_version }: Explanation['entries'][number],
   { top_drivers }: Explanation,

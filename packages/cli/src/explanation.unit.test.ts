@@ -1,4 +1,4 @@
-// The table of an explanation: its points add up to the score in its headline.
+// The points in the table of an explanation add up to the score in its headline.
 import { expect, test } from '@jest/globals';
 import type { CallAnswer } from '@lead-scoring/client';
 import fc from 'fast-check';

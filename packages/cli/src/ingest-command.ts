@@ -11,7 +11,7 @@ import type { Settings } from './settings.js';
 
 export interface IngestFlags extends MappingFlags {
   format?: EventFormat;
-  /** A file for it, or true for standard output. */
+  /** File for the proposed mapping, or true for standard output. */
   initMapping?: string | true;
   history?: boolean;
   batch?: string;
@@ -100,7 +100,7 @@ async function send(
   }
 }
 
-/** Whether a batch was refused for what is in it, and not for who sent it or where it went. */
+/** Whether the events of a batch are the reason for its refusal, and not the credential or the address. */
 function isAboutEvents(error: unknown): error is IngestFailed {
   if (!(error instanceof IngestFailed && error.cause instanceof RequestFailed)) return false;
   const { status, problem } = error.cause;
@@ -114,7 +114,10 @@ async function show({ events, problems, notices }: EventSource, output: Output):
   return problems.length > 0 ? exitCodes.incomplete : exitCodes.done;
 }
 
-/** A flag's whole number, or a refusal that says what is allowed. */
+/**
+ * The whole number in a flag.
+ * @throws CommandFailed with the allowed range
+ */
 export function wholeNumber(flag: string, text: string, minimum: number, maximum: number): number {
   const value = Number(text);
   if (/^\d{1,9}$/.test(text) && value >= minimum && value <= maximum) return value;

@@ -1,23 +1,24 @@
-// What is said of a file that was sent: how many of its events were new, which were not taken, and why.
+// The report on a sent file: how many events were new, which were rejected, and why.
 import { RequestFailed, ServiceUnreachable, type Client, type IngestResult } from '@lead-scoring/client';
 import { routeDeclarations } from '@lead-scoring/contracts';
 import { exitCodes } from './errors.js';
 import type { EventSource } from './event-source.js';
 import { duration, plain, type Output } from './output.js';
 
-/** Lines that are shown of what was not taken. */
+/** Maximum number of rejected lines to show. */
 const shown = 20;
 
-type Counted = { count: number; differing: number; aliasesRefused: number } | { count: null; why: string };
+type RepeatCount =
+  { count: number; differing: number; aliasesRefused: number } | { count: null; why: string };
 
 /**
- * How many of the accepted events had come before, and how many aliases were not linked: asked once all are decided.
- * @returns null and the reason when it cannot be told: the events are taken all the same
+ * Counts the repeated events and the aliases that were not linked, once all events are decided.
+ * @returns null and the reason when this cannot be counted; the events are accepted all the same
  */
 export async function countRepeats(
   client: Client,
   { batches, replayed, accepted, position }: IngestResult,
-): Promise<Counted> {
+): Promise<RepeatCount> {
   let count = 0;
   let differing = 0;
   let aliasesRefused = 0;
@@ -40,7 +41,7 @@ export async function countRepeats(
       return { count: null, why: error.message };
     throw error;
   }
-  // A batch whose key is older than a day is decided again, and its repeats are added to those of its first time.
+  // A batch whose key is older than a day is decided again, and its repeats are added to those of the first time.
   return { count: Math.min(accepted, count + replayed), differing, aliasesRefused };
 }
 

@@ -7,11 +7,11 @@ import { firstRowsOf } from './event-source.js';
 import { proposeMapping } from './mapping-proposal.js';
 import { plain, type Output } from './output.js';
 
-/** Rows that are looked at. */
+/** Number of rows to read. */
 const maximumRows = 5_000;
 
 /**
- * @param to the file that the mapping is written to; null: to standard output
+ * @param to the file for the mapping; null for standard output
  * @returns the exit code
  */
 export async function initMapping(
@@ -42,7 +42,7 @@ export async function initMapping(
   return exitCodes.done;
 }
 
-/** A mapping that somebody has corrected is not written over. */
+/** Writes a new file only: a mapping that somebody has corrected is not overwritten. */
 async function writeNew(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' });

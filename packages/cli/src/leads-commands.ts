@@ -1,4 +1,4 @@
-// `lead-scoring leads`, `explain` and `delete`: scores, the reasons for them, and the end of a lead.
+// `lead-scoring leads`, `explain` and `delete`: lists scores, explains a score, deletes a lead.
 import { createClient, type Client } from '@lead-scoring/client';
 import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
 import { CommandFailed, exitCodes } from './errors.js';
@@ -103,7 +103,9 @@ export async function deleteLead(lead: string, settings: Settings, output: Outpu
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A lead's id; or its alias, `kind:alias` or an e-mail address, from which the id is computed. */
+/**
+ * The id of a lead, given as its id or as an alias (`kind:alias` or an e-mail address), from which the id is computed.
+ */
 async function leadIdFrom(lead: string, settings: Settings, client: Client): Promise<string> {
   if (uuid.test(lead)) return lead.toLowerCase();
   const named = /^([a-z0-9_]{1,32}):([^]+)$/.exec(lead);

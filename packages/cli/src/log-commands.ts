@@ -19,7 +19,7 @@ import { wholeNumber } from './ingest-command.js';
 import { plain, progressBar, table, type Output } from './output.js';
 import type { Settings } from './settings.js';
 
-/** Opens the log, gives it to `use`, and closes it again. */
+/** Opens the log, passes it to `use`, and closes it again. */
 export async function withEventLog<Result>(
   settings: Settings,
   use: (log: EventLog) => Promise<Result>,
@@ -158,8 +158,8 @@ export async function rebuild(
 }
 
 /**
- * A processor consumes the command when its read models are folded. A projector consumes it first: its read models are
- * whole again when it has read again what its topics held when the rebuild began.
+ * A processor consumes the rebuild command after its read models are folded. A projector consumes the command first:
+ * its read models are rebuilt when it has read its topics up to their ends at the start of the rebuild.
  */
 function isRebuilt(
   service: ServiceName,
@@ -258,7 +258,7 @@ function retriedWord({ retried, outcome }: DeadLetter): string {
   return outcome === null ? 'not decided' : outcomeWords[outcome];
 }
 
-/** Letters that had no effect, were refused or are parked again are named. */
+/** Names the dead letters that had no effect, were refused or became dead letters again. */
 function writeOutcomes(
   service: ServiceName,
   letters: readonly DeadLetter[],
@@ -282,7 +282,7 @@ function writeOutcomes(
   }
 }
 
-/** Writing to a namespace that nobody uses would make its topics: more likely its name is mistyped. */
+/** Writing to an unused namespace would create its topics; more probably the namespace is mistyped. */
 async function ensureUsed(log: EventLog, service: ServiceName): Promise<void> {
   if ((await listLag(log, service)).length > 0) return;
   throw new CommandFailed(

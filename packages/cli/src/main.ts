@@ -3,7 +3,7 @@
 import { run } from './program.js';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader, such as `head`, has what it wanted.
+  // The reader of the output, such as `head`, has closed it.
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });

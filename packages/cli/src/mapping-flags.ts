@@ -1,4 +1,4 @@
-// What a CSV's columns mean: from a mapping file, or from flags.
+// Reads a CSV mapping from a file or from flags.
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { csvMapping, type CsvMapping } from './csv-mapping.js';
@@ -30,7 +30,7 @@ const columnFlags = [
   'textColumns',
 ] as const;
 
-/** The mapping that the flags name or spell; null when they name none. */
+/** The mapping in the flags; null when there is none. */
 export async function mappingOf(flags: MappingFlags): Promise<CsvMapping | null> {
   const given = columnFlags.filter((flag) => flags[flag] !== undefined);
   if (flags.mapping !== undefined) {
@@ -87,7 +87,7 @@ function namesIn(list: string): string[] {
     .filter(Boolean);
 }
 
-/** What `ingest --help` says of mappings. */
+/** The section of `ingest --help` on mappings. */
 export const mappingHelp = `
 A mapping says what the columns of a CSV mean; --init-mapping proposes one:
 

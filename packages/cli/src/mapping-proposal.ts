@@ -1,27 +1,27 @@
-// Proposes a mapping for a CSV from its header and its first rows: a beginning that a person corrects. Pure.
+// Proposes a mapping for a CSV from its header and its first rows, for a person to correct. Pure.
 import { normaliseAlias, utcTime } from '@lead-scoring/contracts';
 import { fieldMeantBy, metadataKeyOf } from './column-names.js';
 import { maximumRepeats, type CsvMappingFile } from './csv-mapping.js';
 
 export interface MappingProposal {
   mapping: CsvMappingFile;
-  /** What was chosen and why, and what a person should look at; a sentence each. */
+  /** Sentences on the choices, and on what a person should check. */
   notes: string[];
 }
 
 interface Column {
   name: string;
-  /** Cells that say something, in the order of the rows. */
+  /** Cells with a value, in the order of the rows. */
   values: string[];
   distinct: number;
-  /** Whether each row has a value. */
+  /** Whether every row has a value. */
   isFilled: boolean;
 }
 
-/** Cells that mean "nothing", whatever their case. */
+/** Cells that mean "nothing", in any case. */
 const nothing = new Set(['select', 'n/a', '#n/a', 'null', 'nil', '(none)', 'undefined', '-', '--']);
 
-/** A column with more different values than this names no kinds of events. */
+/** A column with more different values than this is not proposed as the event type. */
 const maximumTypes = 50;
 
 /** @param rows cells of the first rows, without the header */
@@ -141,7 +141,7 @@ function isTimes({ name, values }: Column): boolean {
   );
 }
 
-/** What a column of counts counts: `TotalVisits` are views of pages. */
+/** The event type that a column of counts stands for: `TotalVisits` counts page views. */
 function countedTypeOf({ name, values }: Column): string | null {
   if (values.length === 0 || /\bper\b|average|\bavg\b/i.test(name)) return null;
   if (!values.every((value) => /^\d{1,5}(?:\.0+)?$/.test(value) && Number(value) <= maximumRepeats))
@@ -157,7 +157,7 @@ function countedTypeOf({ name, values }: Column): string | null {
   return /login/.test(counted) ? 'Login' : 'Page View';
 }
 
-/** Digits that are a name and no amount: a number would lose what they are. */
+/** Columns whose digits are an identifier: as a number, it would lose leading zeros. */
 const codes = /phone|mobile|fax|zip|postal|post[ _-]?code|\bnumber$|\bcode$|\bid$|_id$/i;
 
 function metadataOf(columns: readonly Column[]): NonNullable<CsvMappingFile['metadata']> {

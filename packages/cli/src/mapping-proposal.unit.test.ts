@@ -1,4 +1,4 @@
-// Proposed mappings: what a header and its values say of who, what and when.
+// Proposed mappings: the columns that are chosen for the alias, the type and the time.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { csvMapping, mapperOf } from './csv-mapping.js';
@@ -132,7 +132,7 @@ test('whatever the file holds, what is proposed is a mapping for it', () => {
         const proposal = proposeMapping(columns, rows);
         if ('problem' in proposal) return;
         const mapper = mapperOf(csvMapping.parse(proposal.mapping), columns);
-        // Two columns may say the same: a person has to choose, and is told.
+        // Two columns may get the same key; then the person is told to choose.
         if ('problem' in mapper) expect(mapper.problem).toContain('would both be');
         else for (const row of rows) mapper(row);
       },

@@ -1,13 +1,13 @@
-// What a person sees: aligned tables, and a progress bar with rate and time left.
+// Output for people: aligned tables, and a progress bar with rate and remaining time.
 import { SingleBar } from 'cli-progress';
 
-/** Where a command writes; a test gives its own. */
+/** The output of a command; tests pass their own. */
 export interface Output {
-  /** The result: to standard output. */
+  /** Writes a result, to standard output. */
   write(text: string): void;
-  /** What is not the result: progress, notes. To standard error. */
+  /** Writes progress and notes, to standard error. */
   note(text: string): void;
-  /** The stream of a terminal that a progress bar may draw on; null for a file or a pipe. */
+  /** The terminal for a progress bar; null when the output is a file or a pipe. */
   terminal: NodeJS.WriteStream | null;
 }
 
@@ -15,11 +15,11 @@ export interface Column<Row> {
   title: string;
   value: (row: Row) => string | number;
   align?: 'left' | 'right';
-  /** Longer values are cut. */
+  /** Maximum width; longer values are cut. */
   maximum?: number;
 }
 
-/** Columns as wide as their widest value; numbers to the right. */
+/** A table with columns as wide as their widest value. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = [
     columns.map(({ title }) => title),
@@ -39,7 +39,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
     .join('\n');
 }
 
-/** Values come from other people: what would steer the terminal must not reach it. */
+/** Removes control characters: values come from other people and must not control the terminal. */
 export function plain(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
@@ -57,14 +57,14 @@ function width(text: string): number {
 }
 
 export interface Progress {
-  /** @param done so far, in the unit of `total` */
+  /** @param done amount so far, in the unit of `total` */
   update(done: number, count: number): void;
   stop(): void;
 }
 
 /**
- * A bar with percentage, count, rate and time left; silent where there is no terminal.
- * @param total 0: not known, so no percentage and no time left
+ * A bar with percentage, count, rate and remaining time; no output without a terminal.
+ * @param total 0 when unknown: then without percentage and remaining time
  */
 export function progressBar(output: Output, total: number, unit: string): Progress {
   if (!output.terminal) return { update: () => undefined, stop: () => undefined };

@@ -1,4 +1,5 @@
-// `lead-scoring positions`: where a service reads on, and an operator's word on it. docs/runbooks/positions.md
+// `lead-scoring positions`: shows how far a service has read its inputs, and lets an operator set where it continues.
+// docs/runbooks/positions.md
 import type { ServiceName } from '@lead-scoring/contracts';
 import { acceptPositions, isBeyondEnd, listPositions, type ServicePositions } from '@lead-scoring/event-log';
 import { CommandFailed, exitCodes } from './errors.js';
@@ -13,7 +14,7 @@ export interface AcceptFlags {
   partition?: string;
 }
 
-/** @returns the exit code: not 0 where a partition stands still */
+/** @returns the exit code: not 0 when a partition has stopped */
 export async function showPositions(
   service: ServiceName,
   flags: { json?: boolean },

@@ -1,4 +1,4 @@
-// The command line against a server of this process: what is sent, what is said, and with which exit code.
+// The command line against a server in this process: its requests, its output and its exit codes.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -195,7 +195,7 @@ describe('ingest', () => {
     const csv = 'E-mail,Times\nada@example.com,2\n"b\nc",1\n,1\n';
     const words = ['--alias-column', 'E-mail', '--event-type', 'Visit', '--repeat-column', 'Times'];
     const { noted } = await command(['ingest', file('bad.csv', csv), ...words]);
-    // The second event of line 2; the row that ends in line 4; and what could not even be sent.
+    // The second event of line 2, the row that ends in line 4, and the row that could not be sent.
     expect(noted).toMatch(/line 5: E-mail is empty\nline 2: alias is wrong\nline 4: alias is wrong/);
   });
 

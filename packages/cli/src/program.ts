@@ -1,4 +1,4 @@
-// The commands, their arguments and flags, and what runs them.
+// The commands with their arguments and flags, and the function that runs them.
 import type { Readable } from 'node:stream';
 import { Command, Option } from 'commander';
 import { acls, type AclsFlags } from './acls-command.js';
@@ -31,7 +31,7 @@ export interface Surroundings {
 /**
  * Runs one command line.
  * @param words the arguments, without node and the script
- * @returns the exit code; what went wrong has been said
+ * @returns the exit code; error messages have been printed
  */
 export async function run(words: readonly string[], surroundings: Surroundings): Promise<number> {
   const { output } = surroundings;
@@ -47,7 +47,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
   }
 }
 
-/** The flags of all commands together; each reads its own. */
+/** The flags of all commands together; each command reads its own. */
 type Flags = GlobalFlags &
   IngestFlags &
   LeadsFlags &

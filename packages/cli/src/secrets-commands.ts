@@ -1,5 +1,5 @@
-// `lead-scoring secrets`: with which key the secrets of channels are sealed, and sealing them anew. The services have the
-// keys, the command line has none: it asks the notification service. docs/runbooks/secrets.md
+// `lead-scoring secrets`: shows which keys seal the secrets of channels, and seals them with the current key. The
+// command line has no keys: it asks the notification service. docs/runbooks/secrets.md
 import { records } from '@lead-scoring/contracts';
 import {
   createRecordWriter,
@@ -15,18 +15,18 @@ import { withEventLog } from './log-commands.js';
 import type { Output } from './output.js';
 import type { Settings } from './settings.js';
 
-/** Of all partitions. */
+/** Counts over all partitions. */
 export interface SealedSecrets {
-  /** Ids of the current key, as each process of the service says: one, once all have been started with the same. */
+  /** Ids of the current key in the service's processes: one id when all have the same setting. */
   keyIds: string[];
-  /** Channels whose secrets were sealed anew. */
+  /** Channels whose secrets were sealed again. */
   channels: number;
   current: number;
   superseded: number;
   unreadable: number;
 }
 
-/** In one transaction: their secrets are a few KB each. */
+/** Channels in one transaction: their secrets are a few KB each. */
 const channelsAtOnce = 100;
 const patienceMs = 30_000;
 
@@ -39,7 +39,7 @@ export async function showSecrets(
   return report(await withEventLog(settings, (log) => countSecrets(log, patienceMs)), flags, output);
 }
 
-/** @returns the exit code: as of `showSecrets` */
+/** @returns the exit code of `showSecrets` */
 export async function resealSecrets(
   flags: { json?: boolean },
   settings: Settings,
@@ -52,12 +52,12 @@ export async function resealSecrets(
   );
 }
 
-/** Seals nothing anew. */
+/** Counts without sealing. */
 export function countSecrets(log: EventLog, timeoutMs: number): Promise<SealedSecrets> {
   return askAll(log, 0, timeoutMs);
 }
 
-/** What `doctor` and `secrets` say of it. */
+/** The counts as a sentence, for `doctor` and `secrets`. */
 export function secretsSentence({ keyIds, current, superseded, unreadable }: SealedSecrets): string {
   const total = current + superseded + unreadable;
   if (total === 0) return 'none yet';
@@ -67,7 +67,7 @@ export function secretsSentence({ keyIds, current, superseded, unreadable }: Sea
   return parts.join(', ');
 }
 
-/** Whether all processes have one current key, and nothing that is stored needs another. */
+/** Whether all processes have the same current key, and no stored secret needs another key. */
 export function isExchanged({ keyIds, superseded, unreadable }: SealedSecrets): boolean {
   return keyIds.length <= 1 && superseded === 0 && unreadable === 0;
 }
@@ -124,7 +124,7 @@ async function askAll(log: EventLog, maximum: number, timeoutMs: number): Promis
   }
 }
 
-/** Until nothing is left to seal anew. */
+/** Repeats the command until the partition has nothing left to seal. */
 async function askPartition(
   requester: Requester,
   partition: number,

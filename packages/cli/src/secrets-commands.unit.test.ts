@@ -1,4 +1,4 @@
-// What `secrets` and `doctor` say of the keys that the secrets of channels are sealed with.
+// The sentences of `secrets` and `doctor` on the keys that seal the secrets of channels.
 import { expect, test } from '@jest/globals';
 import { isExchanged, secretsSentence, type SealedSecrets } from './secrets-commands.js';
 
@@ -34,6 +34,6 @@ test.each<[string, Partial<SealedSecrets>, string, boolean]>([
   ],
 ])('%s', (_title, counts, sentence, isDone) => {
   expect(secretsSentence(found(counts))).toBe(sentence);
-  // Only then may the previous key go.
+  // Only then may the previous key be removed.
   expect(isExchanged(found(counts))).toBe(isDone);
 });

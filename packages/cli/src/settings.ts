@@ -1,4 +1,4 @@
-// What a command works on: flags first, then the environment, then what `npm start` wrote to .run/start.json.
+// The settings of a command: from flags, then the environment, then .run/start.json, which `npm start` writes.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readServerAccess, type ServerAccess } from '@lead-scoring/contracts';
@@ -22,18 +22,18 @@ export interface Settings {
   apiUrl: string;
   token: string | undefined;
   ouId: string | undefined;
-  /** Where `ouId` was found: the flag, the variable or the file. */
+  /** The origin of `ouId`: the flag, the variable or the file. */
   ouIdFrom: string | undefined;
   kafkaBrokers: string[] | undefined;
   schemaRegistryUrl: string | undefined;
   mongodbUri: string | undefined;
-  /** How those three let us in. */
+  /** Credentials for these servers. */
   access: ServerAccess;
   namespace: string;
   partitions: number;
-  /** Processes that `npm start` runs, by their names: `scoring`, or `scoring-0` where a service has several. */
+  /** Processes of `npm start` by their names: `scoring`, or `scoring-0` when a service has several. */
   services: Record<string, { url: string; pid: number }>;
-  /** The file that some of this came from; null when there is none. */
+  /** Path of the start file, when settings came from it; else null. */
   startFile: string | null;
 }
 
@@ -44,12 +44,12 @@ export interface GlobalFlags {
   json?: boolean;
 }
 
-/** Reads the settings; nothing is asked of any server. */
+/** Reads the settings, without any request to a server. */
 export function settingsOf(flags: GlobalFlags, environment: NodeJS.ProcessEnv, directory: string): Settings {
   const found = startFileAbove(directory);
   const start = found?.content;
   const apiUrl = flags.url ?? environment.LEAD_SCORING_URL ?? start?.api_url ?? 'http://127.0.0.1:8080';
-  // The file's token is for the file's system: another one must not be shown it.
+  // The file's token belongs to the file's system, and must not be sent to another one.
   const sameSystem = start !== undefined && apiUrl === start.api_url;
   return {
     apiUrl,
@@ -85,7 +85,7 @@ interface StartFile {
   content: z.infer<typeof startFile>;
 }
 
-/** @throws CommandFailed where settings are wrong or do not go together */
+/** @throws CommandFailed when settings are invalid or contradict each other */
 function accessOf(environment: Readonly<Record<string, string | undefined>>): ServerAccess {
   const { access, problems } = readServerAccess(environment);
   if (problems.length > 0)
@@ -96,7 +96,10 @@ function accessOf(environment: Readonly<Record<string, string | undefined>>): Se
   return access;
 }
 
-/** The file of this directory or the nearest one above, as a checkout's subdirectories belong to it. */
+/**
+ * The start file of this directory or of the nearest one above, because commands may run in any directory of a
+ * checkout.
+ */
 function startFileAbove(directory: string): StartFile | null {
   for (let at = directory; ; at = dirname(at)) {
     const file = join(at, '.run', 'start.json');
@@ -104,7 +107,7 @@ function startFileAbove(directory: string): StartFile | null {
     try {
       text = readFileSync(file, 'utf8');
     } catch {
-      // Not here; perhaps above.
+      // Not in this directory; try the one above.
     }
     if (text !== null) {
       try {

@@ -65,7 +65,7 @@ export async function endUnit(
   return exitCodes.done;
 }
 
-/** By its id or its name. */
+/** Finds a unit by its id or its name. */
 async function unitNamed(wanted: string, client: Client): Promise<Unit> {
   const units = await unitsOf(client);
   const found = units.find(({ id, name }) => id === wanted.toLowerCase() || name === wanted);

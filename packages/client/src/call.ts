@@ -1,11 +1,11 @@
-// What a caller gives to and gets from each route, as types, from the declarations in contracts.
+// Types of the input and the answer of each route, derived from the declarations in contracts.
 import type { RouteName, routes } from '@lead-scoring/contracts';
 import type { z } from 'zod';
 
 type Route<Name extends RouteName> = (typeof routes)[Name];
 
-/** A coerced query parameter takes anything by its schema; its callers are held to what it becomes. */
-type Loosened<Input, Output> = {
+/** A coerced query parameter accepts any input in its schema; here the caller must pass the output type. */
+type LooseInput<Input, Output> = {
   [Key in keyof Input]: unknown extends Input[Key]
     ? Key extends keyof Output
       ? Output[Key]
@@ -18,8 +18,8 @@ type ParametersOf<R> = R extends { parameters: infer S extends z.ZodType }
   : unknown;
 type QueryOf<R> = R extends { query: infer S extends z.ZodType }
   ? Partial<z.input<S>> extends z.input<S>
-    ? { query?: Loosened<z.input<S>, z.output<S>> }
-    : { query: Loosened<z.input<S>, z.output<S>> }
+    ? { query?: LooseInput<z.input<S>, z.output<S>> }
+    : { query: LooseInput<z.input<S>, z.output<S>> }
   : unknown;
 type BodyOf<R> = R extends { body: infer S extends z.ZodType }
   ? Partial<z.input<S>> extends z.input<S>
@@ -28,13 +28,13 @@ type BodyOf<R> = R extends { body: infer S extends z.ZodType }
   : unknown;
 
 export interface CallOptions {
-  /** Default for writes: a random one, so that a write is safe to send again; the same for all tries of the call. */
+  /** Default for writes: a random key, the same for all tries of the call, so that a write may be sent again. */
   idempotencyKey?: string;
   requestId?: string;
   signal?: AbortSignal;
 }
 
-/** What a call of the route takes. */
+/** The input of a call of the route. */
 export type CallInput<Name extends RouteName> = ParametersOf<Route<Name>> &
   QueryOf<Route<Name>> &
   BodyOf<Route<Name>> &
@@ -49,5 +49,5 @@ type AnswerOf<Responses> = {
       : undefined;
 }[keyof Responses & Successes];
 
-/** What a call of the route resolves with: the body of its 2xx answer. */
+/** The answer of a call of the route: the body of its 2xx answer. */
 export type CallAnswer<Name extends RouteName> = AnswerOf<Route<Name>['responses']>;

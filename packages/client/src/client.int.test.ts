@@ -1,4 +1,4 @@
-// The client against a real HTTP server of this process that misbehaves in the ways that servers do.
+// The client against a real HTTP server in this process that fails in various ways.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';

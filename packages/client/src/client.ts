@@ -1,4 +1,4 @@
-// The client: one typed call for every declared route, and events in batches.
+// The client: a typed call for every declared route, and ingestion of events in batches.
 import { randomUUID } from 'node:crypto';
 import { routes, type RouteName } from '@lead-scoring/contracts';
 import type { CallAnswer, CallInput, CallOptions } from './call.js';
@@ -7,14 +7,14 @@ import { sender, type ClientOptions, type Send } from './send.js';
 
 export interface Client {
   /**
-   * Calls a route by its name (the OpenAPI document's operationId).
-   * Writes carry an Idempotency-Key, so that every try after the first has no second effect.
-   * @throws RequestFailed when the service refuses, ServiceUnreachable when it answers on no try
+   * Calls a route by its name (the OpenAPI document's operationId). Writes carry an Idempotency-Key, so that further
+   * tries have no second effect.
+   * @throws RequestFailed when the service refuses, ServiceUnreachable when no try gets an answer
    */
   call<Name extends RouteName>(name: Name, input: CallInput<Name>): Promise<CallAnswer<Name>>;
   /**
-   * Sends events in batches, each acknowledged by the log before it counts as accepted. A batch is sent again until it
-   * is acknowledged or the retry policy is used up, and counts once however often it was sent.
+   * Sends events in batches. A batch counts as accepted when the log has acknowledged it. It is sent again until then,
+   * or until the retry policy is used up, and takes effect once however often it was sent.
    * @throws IngestFailed when a batch was not accepted in the end
    */
   ingest(
@@ -59,7 +59,7 @@ async function call<Name extends RouteName>(
 function pathOf(path: string, parameters: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_, parameter: string) => {
     const value = parameters[parameter] ?? '';
-    // An empty or dotted segment would be another path.
+    // An empty or dotted segment would lead to another path.
     if (value === '' || value === '.' || value === '..')
       throw new RangeError(`${parameter} must not be "${value}"`);
     return encodeURIComponent(value);

@@ -1,7 +1,10 @@
-// How a call fails: the service refused it, or no answer came.
+// The errors of a call: the service refused it, or no answer came.
 import type { Problem } from '@lead-scoring/contracts';
 
-/** The service answered with an error that no further try could mend; `problem` is its body where it sent one. */
+/**
+ * The service refused the request, and a further try would not help. `problem` is the body of the answer, if it was
+ * one.
+ */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
 
@@ -14,20 +17,20 @@ export class RequestFailed extends Error {
   }
 }
 
-/** No answer came on any try: nothing listens at the address, the connection broke, or it took too long. */
+/** No try got an answer: nothing listens at the address, the connection broke, or the answer took too long. */
 export class ServiceUnreachable extends Error {
   override readonly name = 'ServiceUnreachable';
 }
 
-/** A batch failed for good and no further one was sent; `cause` says why. Others may have been accepted. */
+/** A batch failed, and no further batch was sent; `cause` says why. Other batches may have been accepted. */
 export class IngestFailed extends Error {
   override readonly name = 'IngestFailed';
 
   constructor(
     cause: RequestFailed | ServiceUnreachable,
-    /** Index of the failed batch's first event in what was given. */
+    /** Index of the failed batch's first event among the given events. */
     readonly firstIndex: number,
-    /** Events that were accepted all the same. */
+    /** Number of events that were accepted. */
     readonly accepted: number,
   ) {
     super(`the batch that starts with event ${firstIndex} was not accepted: ${cause.message}`, { cause });

@@ -1,4 +1,4 @@
-// Sends events in batches: gzip, one Idempotency-Key a batch, a few requests at once.
+// Sends events in gzipped batches, each with an Idempotency-Key, a few requests at a time.
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
@@ -15,15 +15,15 @@ import type { Send } from './send.js';
 export type EventToSend = routeDeclarations.IngestedEvent;
 
 export interface IngestOptions {
-  /** Events a request, 1 to 5,000; default 1,000. */
+  /** Events in a request, 1 to 5,000; default 1,000. */
   batchSize?: number;
   /** Requests at a time; default 2. With 1 the events are logged in the order given. */
   concurrency?: number;
-  /** Take the valid events and report the others. Default: one invalid event fails its batch. */
+  /** Accept the valid events and report the others. Default: one invalid event fails its batch. */
   partial?: boolean;
   /** Send as history (POST /import): events of any age, scored at event time, and no trigger fires. */
   history?: boolean;
-  /** The Idempotency-Key of the batch with this number, from 0. Default: random. With keys of your own a run can be repeated. */
+  /** The Idempotency-Key of the batch with this number, from 0. Default: random. Own keys make a run repeatable. */
   idempotencyKey?: (batch: number) => string;
   /** Called after each acknowledged batch. */
   onBatch?: (progress: IngestProgress) => void;
@@ -32,7 +32,7 @@ export interface IngestOptions {
   signal?: AbortSignal;
 }
 
-/** What is done so far. */
+/** The progress so far. */
 export interface IngestProgress {
   batches: number;
   accepted: number;
@@ -41,13 +41,13 @@ export interface IngestProgress {
 
 export interface IngestResult {
   accepted: number;
-  /** With `partial`: events that were not taken, by their index in what was given. */
+  /** With `partial`: the rejected events, by their index among the given events. */
   rejected: RejectedEvent[];
-  /** Batches of which something was taken, for GET /event-stats: their repeats are decided after they were accepted. */
+  /** Ids of the accepted batches, for GET /event-stats, which counts their repeats once they are decided. */
   batches: string[];
-  /** Events, among those accepted, of batches that had been sent before under the same Idempotency-Key. */
+  /** Number of accepted events in batches that an earlier run had sent under the same Idempotency-Key. */
   replayed: number;
-  /** For `min_position`: a read with it sees all these events. Absent when nothing was sent. */
+  /** Position for `min_position`: a read with it sees all these events. Absent when nothing was sent. */
   position?: string;
 }
 
@@ -57,7 +57,7 @@ interface Batch {
   events: string[];
 }
 
-/** Stays below the API's limit, also when one more event comes. */
+/** Below the API's size limit, with room for one more event. */
 const batchBytes = 5_000_000;
 const compress = promisify(gzip);
 
@@ -78,7 +78,7 @@ export async function sendEvents(
   const batches = batchesOf(events, batchSize);
 
   const sendNext = async (): Promise<void> => {
-    // The senders pull from one generator, which hands each batch to one of them.
+    // The senders take batches from one generator, so each batch goes to one sender.
     for (
       let next = await batches.next();
       next.done !== true && !signal.aborted;
@@ -109,18 +109,18 @@ export async function sendEvents(
   await Promise.all(senders);
   await batches.return(undefined);
   options.signal?.throwIfAborted();
-  // Thrown as it came: an IngestFailed, or what the caller's iterable or callback threw.
+  // The original error: an IngestFailed, or an error of the caller's iterable or callback.
   if (failures.length > 0) throw failures[0];
   result.rejected.sort((a, b) => a.index - b.index);
   return result;
 }
 
-interface Accepted {
+interface AcceptedBatch {
   batch_id: string;
   accepted: number;
   isReplayed: boolean;
   rejected?: RejectedEvent[];
-  /** Absent when nothing was taken. */
+  /** Absent when no event was accepted. */
   position?: string;
 }
 
@@ -130,7 +130,7 @@ async function sendBatch(
   idempotencyKey: string,
   options: IngestOptions,
   signal: AbortSignal,
-): Promise<Accepted> {
+): Promise<AcceptedBatch> {
   const text = `[${batch.events.join(',')}]`;
   const compressed = text.length > 1_000;
   const search = new URLSearchParams();
@@ -148,14 +148,14 @@ async function sendBatch(
     signal,
     ...(options.onRetry && { onRetry: options.onRetry }),
   });
-  return { ...(body as Omit<Accepted, 'isReplayed'>), isReplayed };
+  return { ...(body as Omit<AcceptedBatch, 'isReplayed'>), isReplayed };
 }
 
-function add(result: IngestResult, batch: Batch, answer: Accepted): void {
+function add(result: IngestResult, batch: Batch, answer: AcceptedBatch): void {
   result.accepted += answer.accepted;
   for (const { index, errors } of answer.rejected ?? [])
     result.rejected.push({ index: batch.firstIndex + index, errors });
-  // A batch of which nothing was taken is nowhere in the log.
+  // A batch without accepted events is not in the log.
   if (answer.position === undefined) return;
   if (answer.isReplayed) result.replayed += answer.accepted;
   else result.batches.push(answer.batch_id);

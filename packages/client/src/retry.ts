@@ -1,17 +1,20 @@
-// When to try again, and how long to wait: the schedule as data.
+// The retry schedule as data: the number of tries and the waits between them.
 
 export interface RetrySchedule {
-  /** Tries in all, the first one included. */
+  /** Number of tries, including the first. */
   attempts: number;
-  /** The wait before the second try; it doubles with every further one. */
+  /** Wait before the second try; it doubles with every further try. */
   firstDelayMs: number;
-  /** No wait is longer, unless Retry-After asks for more. */
+  /** Maximum wait, unless Retry-After asks for a longer one. */
   maximumDelayMs: number;
 }
 
 export const defaultSchedule: RetrySchedule = { attempts: 8, firstDelayMs: 200, maximumDelayMs: 30_000 };
 
-/** 429 and 5xx pass (SPEC.md: retry with exponential backoff); 409 does while the first try of the same key is still running. */
+/**
+ * 429 and 5xx are temporary (SPEC.md: retry with exponential backoff). 409 `request_in_progress` is, too: the first try
+ * with the same key is still running.
+ */
 export function isWorthRetrying(status: number, code: string | undefined): boolean {
   return (
     status === 429 || (status >= 500 && status !== 501) || (status === 409 && code === 'request_in_progress')
@@ -19,9 +22,9 @@ export function isWorthRetrying(status: number, code: string | undefined): boole
 }
 
 /**
- * Milliseconds to wait after a try: doubling, less a jitter of up to a half so that many clients do not come back at
- * once, and never less than Retry-After asks (seconds or an HTTP date).
- * @param attempt the number of the try that failed, from 1
+ * Milliseconds to wait after a failed try: exponential, minus up to a half as jitter, so that many clients do not
+ * return at the same time, and never less than Retry-After asks (seconds or an HTTP date).
+ * @param attempt the number of the failed try, from 1
  * @param random a number in [0, 1)
  */
 export function delayAfter(
@@ -35,7 +38,7 @@ export function delayAfter(
   return Math.max(backoff * (0.5 + random / 2), askedMs(retryAfter, now));
 }
 
-/** A server that asks for longer is asked again after this time. */
+/** Maximum wait that Retry-After can cause. */
 const longestAskedMs = 300_000;
 
 function askedMs(retryAfter: string | null, now: number): number {

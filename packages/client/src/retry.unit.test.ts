@@ -1,4 +1,4 @@
-// The retry schedule: its bounds hold for every try.
+// The bounds of the retry schedule hold for every try.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { defaultSchedule, delayAfter, isWorthRetrying } from './retry.js';

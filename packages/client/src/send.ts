@@ -1,27 +1,27 @@
-// A request on its way: credentials, a deadline for each try, and further tries where they can help.
+// Sends a request with credentials, a timeout for each try, and further tries where they can help.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Problem } from '@lead-scoring/contracts';
 import { RequestFailed, ServiceUnreachable } from './errors.js';
 import { defaultSchedule, delayAfter, isWorthRetrying, type RetrySchedule } from './retry.js';
 
 export interface ClientOptions {
-  /** Where the API is, such as `https://scoring.example.com`. */
+  /** Base URL of the API, such as `https://scoring.example.com`. */
   baseUrl: string;
   /** A personal access token (`lsp_…`) or a JSON Web Token. */
   token?: string;
-  /** In place of a token: a service account. */
+  /** A service account, in place of a token. */
   clientId?: string;
   clientSecret?: string;
-  /** Works in this organizational unit in place of the credential's active one. */
+  /** The organizational unit to work in, in place of the credential's active one. */
   ouId?: string;
   /** Default: the global fetch. */
   fetch?: typeof fetch;
   retries?: RetrySchedule;
-  /** For one try; default 30 s. */
+  /** Timeout of one try; default 30 s. */
   timeoutMs?: number;
 }
 
-/** A request as it goes out, whatever its route. */
+/** An HTTP request of any route. */
 export interface WireRequest {
   method: string;
   path: string;
@@ -35,11 +35,11 @@ export interface WireRequest {
 /** A 2xx answer. */
 export interface WireAnswer {
   body: unknown;
-  /** The first answer to this Idempotency-Key, given again: the request has had no effect this time. */
+  /** The service repeated its first answer to this Idempotency-Key: the request had no effect this time. */
   isReplayed: boolean;
 }
 
-/** Sends a request, again where that can help, and resolves with the 2xx answer. */
+/** Sends a request, with further tries where they can help. Resolves with the 2xx answer. */
 export type Send = (request: WireRequest) => Promise<WireAnswer>;
 
 export function sender(options: ClientOptions): Send {
@@ -57,7 +57,7 @@ export function sender(options: ClientOptions): Send {
   return async (request) => {
     for (let tried = 1; ; tried += 1) {
       const outcome = await attempt(fetchOf, base, headers, request, timeoutMs);
-      // What an earlier try of this request was answered is no earlier request.
+      // After a retry, the repeated answer belongs to an earlier try of this same request.
       if (!('failure' in outcome)) return { ...outcome, isReplayed: outcome.isReplayed && tried === 1 };
       const { failure, retriable, retryAfter } = outcome;
       if (!retriable || tried >= schedule.attempts) throw failure;
@@ -103,7 +103,7 @@ async function attempt(
     return { failure, retriable: true, retryAfter: null };
   }
   const isJson = response.status !== 204 && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
-  const body = isJson ? parsed(text) : text === '' ? undefined : text;
+  const body = isJson ? parseJson(text) : text === '' ? undefined : text;
   if (response.ok && body !== notJson)
     return { body, isReplayed: response.headers.get('idempotent-replayed') === 'true' };
   const problem = isProblem(body) ? body : null;
@@ -122,7 +122,7 @@ async function attempt(
 
 const notJson = Symbol('not JSON');
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -141,7 +141,7 @@ function isProblem(body: unknown): body is Problem {
   );
 }
 
-/** The problem's detail, and what is wrong where. */
+/** The problem's detail, and the field errors. */
 function sentenceOf(problem: Problem): string {
   const places = (problem.errors ?? [])
     .slice(0, 5)
@@ -153,7 +153,7 @@ function sentenceOf(problem: Problem): string {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // fetch hides the reason in the cause; of several addresses tried, the first one's will do.
+  // fetch puts the reason into the cause. Of several tried addresses, the first error is enough.
   const cause = error.cause instanceof AggregateError ? (error.cause.errors[0] as unknown) : error.cause;
   return cause instanceof Error ? cause.message : error.message;
 }
