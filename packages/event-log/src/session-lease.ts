@@ -15,7 +15,7 @@ export interface SessionLease {
    * Blocks decisions until the promise settles: the database may have lost acknowledged writes, so state read from it
    * must be verified first.
    */
-  doubt(until: Promise<unknown>): void;
+  holdDecisionsUntil(verified: Promise<unknown>): void;
 }
 
 export interface OwnSessionLease extends SessionLease {
@@ -54,7 +54,7 @@ export function createSessionLease(
   now = () => performance.now(),
 ): OwnSessionLease {
   let ended: Error | undefined;
-  let doubt: Promise<unknown> | undefined;
+  let pending: Promise<unknown> | undefined;
   const check = () => {
     if (ended) throw ended;
     if (now() >= leasedUntil())
@@ -70,14 +70,14 @@ export function createSessionLease(
       ended ??= reason;
     },
     hasEnded: () => ended !== undefined,
-    doubt: (until) => {
-      const all = Promise.allSettled([doubt, until]).then(() => {
-        if (doubt === all) doubt = undefined;
+    holdDecisionsUntil: (verified) => {
+      const all = Promise.allSettled([pending, verified]).then(() => {
+        if (pending === all) pending = undefined;
       });
-      doubt = all;
+      pending = all;
     },
     confirmed: async () => {
-      while (doubt) await doubt;
+      while (pending) await pending;
       check();
     },
   };

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { createMembershipLease, createSessionLease, isOwnershipLoss } from './session-lease.js';
 
-describe('the group counts a member in', () => {
+describe('the membership lease', () => {
   const hold = createMembershipLease(8);
-  test('from what it has answered first, for a while after what it has answered last', () => {
+  test('lasts from the first answered request to a while after the last one', () => {
     expect(hold.until(100)).toBe(-Infinity);
     for (const sentAt of [100, 104, 111]) hold.confirmed(sentAt);
     expect(hold.until(100)).toBe(119);
     expect(hold.until(118)).toBe(119);
   });
 
-  test('anew after a break, and whoever began before it never again', () => {
+  test('begins again after a gap, and never again for a session from before the gap', () => {
     hold.confirmed(119);
     expect(hold.until(118)).toBe(-Infinity);
     expect(hold.until(119)).toBe(127);
@@ -21,7 +21,7 @@ describe('the group counts a member in', () => {
 });
 
 describe('a session may write', () => {
-  test('until the group may have given its partition away, and again once it has not', () => {
+  test('until the group may have reassigned its partition, and again once it is confirmed', () => {
     let leasedUntil = 100;
     let now = 99;
     const lease = createSessionLease(
@@ -37,7 +37,7 @@ describe('a session may write', () => {
     lease.check();
   });
 
-  test('never again once it was ended, for the reason that was given first', async () => {
+  test('never again once its lease was ended; the first reason is thrown', async () => {
     const lease = createSessionLease(() => Infinity);
     expect(lease.hasEnded()).toBe(false);
     lease.end(new Error('first'));
@@ -49,13 +49,13 @@ describe('a session may write', () => {
     await expect(lease.confirmed()).rejects.toThrow('first');
   });
 
-  test('what is in doubt is confirmed once every doubt has ended, however it ended', async () => {
+  test('is confirmed once every pending verification has settled', async () => {
     const lease = createSessionLease(() => Infinity);
     await lease.confirmed();
     let clear: () => void = () => undefined;
     let isConfirmed = false;
-    lease.doubt(new Promise<void>((resolve) => (clear = resolve)));
-    lease.doubt(Promise.reject(new Error('the look has failed')));
+    lease.holdDecisionsUntil(new Promise<void>((resolve) => (clear = resolve)));
+    lease.holdDecisionsUntil(Promise.reject(new Error('the verification has failed')));
     const confirmed = lease.confirmed().then(() => (isConfirmed = true));
     await new Promise(setImmediate);
     expect(isConfirmed).toBe(false);
@@ -63,7 +63,7 @@ describe('a session may write', () => {
     await confirmed;
   });
 
-  test('what tells of another owner is told from other errors', () => {
+  test('errors that imply another owner are recognised', () => {
     expect(isOwnershipLoss(Object.assign(new Error('x'), { code: 'checkpoint_superseded' }))).toBe(true);
     expect(isOwnershipLoss(Object.assign(new Error('x'), { code: 'database_unavailable' }))).toBe(false);
     expect(isOwnershipLoss(undefined)).toBe(false);

@@ -1,4 +1,4 @@
-// Measures the ways to write guarded documents on the server that MONGODB_URI names, contenders interleaved.
+// Measures the strategies for guarded writes on the server in MONGODB_URI, with the variants interleaved.
 // Usage: npm run build && MONGODB_URI=... node packages/read-model/scripts/measure-writes.mjs [documents] [rounds]
 import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';

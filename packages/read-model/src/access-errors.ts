@@ -1,9 +1,9 @@
-// What keeps this process out of MongoDB, and which setting to change.
+// Explains why MongoDB refuses this process, and names the setting to change.
 
 const authenticationFailed = 18;
 const unauthorised = 13;
 
-/** Undefined where the error is of another kind. Never holds MONGODB_URI, which has the password in it. */
+/** Undefined for an error of another kind. The text never contains MONGODB_URI, which holds the password. */
 export function databaseProblem(error: unknown): string | undefined {
   const faults = faultsOf(error);
   const text = faults.map(({ code, message }) => `${String(code)} ${message}`).join('\n');
@@ -23,11 +23,11 @@ export function databaseProblem(error: unknown): string | undefined {
   if (/wrong version number|packet length too long|socket disconnected before secure TLS/i.test(text))
     return 'MongoDB does not speak TLS there: unset MONGODB_CA_FILE, and take tls=true out of MONGODB_URI';
   if (/connection \S+ to \S+ closed|ECONNRESET/i.test(text))
-    return 'MongoDB closes the connection. Where this goes on, it speaks TLS: set MONGODB_CA_FILE, or tls=true in MONGODB_URI for a public authority';
+    return 'MongoDB closes the connection. If this continues, it speaks TLS: set MONGODB_CA_FILE, or tls=true in MONGODB_URI for a public authority';
   return undefined;
 }
 
-/** The error, its causes, and what the driver says of each server. */
+/** The error, its causes, and the driver's error for each server. */
 function faultsOf(error: unknown, depth = 0): { code: unknown; message: string }[] {
   if (typeof error !== 'object' || error === null || depth > 8) return [];
   const { code, message, cause, reason } = error as Record<string, unknown>;

@@ -18,11 +18,11 @@ const at = (offset: bigint, commands = offset): Checkpoint => ({
 });
 
 describe('checkpoints', () => {
-  test('one that was never stored is at the beginning', async () => {
+  test('an absent checkpoint is at the beginning', async () => {
     expect(await createCheckpoints(readModel).load('new', 0)).toEqual({ offset: 0n, positions: {} });
   });
 
-  test('what was stored is loaded, each name and partition by itself, beyond 32 bit too', async () => {
+  test('a stored checkpoint is loaded by name and partition, with offsets beyond 32 bits', async () => {
     const checkpoints = createCheckpoints(readModel);
     const both: Checkpoint = {
       offset: 9_007_199_254_740_991n,
@@ -43,7 +43,7 @@ describe('checkpoints', () => {
     expect(await checkpoints.load('scoring', 1)).toEqual(at(6n));
   });
 
-  test('of several who open a partition at once one stays its owner, and the others are refused', async () => {
+  test('one of several concurrent takeovers remains the owner, and the others are refused', async () => {
     const owners = await Promise.all(
       [1n, 2n, 3n, 4n, 5n].map(async (offset) => {
         const checkpoints = createCheckpoints(readModel);
@@ -61,7 +61,7 @@ describe('checkpoints', () => {
     );
   });
 
-  test('whoever opens a partition takes it over: its owner before stores nothing any more', async () => {
+  test('load takes the checkpoint over: its previous owner cannot store any more', async () => {
     const old = createCheckpoints(readModel);
     await old.load('taken', 0);
     await old.store('taken', 0, at(100n));
@@ -76,20 +76,20 @@ describe('checkpoints', () => {
     expect(await successor.loadAll('taken')).toEqual(new Map([[0, at(101n)]]));
   });
 
-  test('a store does not go through where the database holds something older than what was stored last', async () => {
+  test('a store is refused when the database holds an older revision than the last one stored', async () => {
     const collection = readModel.db.collection<{ _id: string }>('checkpoints');
     const owner = createCheckpoints(readModel);
     await owner.load('lost', 0);
     await owner.store('lost', 0, at(100n));
     const before = await collection.findOne({ _id: 'lost:0' });
     await owner.store('lost', 0, at(200n));
-    // As a crash leaves it behind that has lost the last writes.
+    // As after a crash that has lost the last writes.
     await collection.replaceOne({ _id: 'lost:0' }, before ?? {});
     await expect(owner.store('lost', 0, at(300n))).rejects.toMatchObject({ code: 'checkpoint_superseded' });
     expect(await createCheckpoints(readModel).load('lost', 0)).toEqual(at(100n));
   });
 
-  test('a checkpoint of another run of the server is believed as far as it was confirmed', async () => {
+  test('a checkpoint of another run of the server counts up to its confirmed place', async () => {
     const collection = readModel.db.collection<{ _id: string }>('checkpoints');
     const owner = createCheckpoints(readModel);
     await owner.load('restarted', 0);
@@ -103,7 +103,7 @@ describe('checkpoints', () => {
     expect(await createCheckpoints(readModel).load('restarted', 0)).toEqual(at(50n));
   });
 
-  test('a checkpoint of before there were owners is taken over as it is', async () => {
+  test('a checkpoint without an owner is taken over unchanged', async () => {
     const collection = readModel.db.collection<{ _id: string }>('checkpoints');
     const old = {
       name: 'older',
@@ -120,7 +120,7 @@ describe('checkpoints', () => {
     expect(await collection.findOne({ _id: 'older:0' })).toMatchObject({ generation: 2, offset: 10 });
   });
 
-  test('after a reset by another process nothing is stored until the partition is opened again', async () => {
+  test('after a reset by another process every store is refused until the partition is opened again', async () => {
     const old = createCheckpoints(readModel);
     await old.load('reset', 0);
     await old.store('reset', 0, at(100n));
@@ -137,7 +137,7 @@ describe('checkpoints', () => {
     await old.store('reset', 0, at(11n));
   });
 
-  test('a reset of what was never stored counts too', async () => {
+  test('a reset of an absent checkpoint counts too', async () => {
     const old = createCheckpoints(readModel);
     await old.load('early', 0);
     await createCheckpoints(readModel).reset('early', 0);
@@ -167,7 +167,7 @@ describe('waiting for a position', () => {
     );
   });
 
-  test('ends with null when the time is over or the caller has gone, and at once without positions', async () => {
+  test('ends with null after the timeout or the caller’s abort, and at once without positions', async () => {
     const watch = createPositionWatch(createCheckpoints(readModel), 'wait');
     const never = [{ partition: 0, offset: 99n }];
     expect(await watch.wait('ingest.commands', never, 30)).toBeNull();

@@ -1,46 +1,47 @@
-// How far each partition's stored state reflects the log. Written after the data, so never ahead of it; by one owner, and
-// only where the database still holds what that owner stored last.
+// The checkpoint of each partition: the position up to which its stored state reflects the log. It is written after the
+// data, so it is never ahead of it; only its owner writes it, and only while the database holds the owner's last
+// revision.
 import { randomUUID } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import type { TopicName } from '@lead-scoring/contracts';
-import { checkpointsName, superseded } from './checkpoint-look.js';
+import { checkpointsName, superseded } from './checkpoint-verifier.js';
 import { defineCollection } from './collection-declaration.js';
-import { gatheredCall } from './collection-gathering.js';
+import { coalescedCall } from './coalesced-calls.js';
 import type { ReadModel } from './connection.js';
 import { isDuplicateKey, withClassifiedErrors } from './errors.js';
 import { serverStart } from './server-start.js';
 import { inLockingOrder, numberToOffset, offsetToNumber } from './values.js';
 
 export interface Checkpoint {
-  /** Next offset of the own output topic that is not yet folded into the stored state. */
+  /** The next offset of the service's output topic to fold into the stored state. */
   offset: bigint;
-  /** Next offset of each input topic that the stored state does not reflect yet. */
+  /** The next offset of each input topic that the stored state does not reflect. */
   positions: Partial<Record<TopicName, bigint>>;
 }
 
 export interface Checkpoints {
   /**
-   * Takes the partition's checkpoint over: who had it before can not store any more.
-   * @returns where to fold on from: the stored checkpoint, or an older one where a crash of the database may have lost
-   *   what it had acknowledged since; offset 0 and no positions when there is none
+   * Takes over the partition's checkpoint: stores of its previous owner fail from then on.
+   * @returns the checkpoint from which to fold: the stored one, or an older one when a crash of the database may have
+   * lost acknowledged writes; offset 0 and no positions when there is none
    */
   load(name: string, partition: number): Promise<Checkpoint>;
   /**
-   * Call it only when everything before the checkpoint is acknowledged by the database.
-   * @throws ReadModelError `checkpoint_superseded` (retriable: open the partition again) when the database does not hold
-   *   what this owner stored last: somebody has taken the partition over or reset it, or a crash has lost it. A store
-   *   that went through then could be ahead of the data
+   * Stores the checkpoint; call it only after the database has acknowledged everything before it.
+   * @throws ReadModelError `checkpoint_superseded` (retriable: open the partition again) when the database does not
+   * hold this owner's last revision, because another owner has taken the partition over or reset it, or a crash has
+   * lost it. The checkpoint could otherwise be ahead of the data
    */
   store(name: string, partition: number, checkpoint: Checkpoint): Promise<void>;
-  /** Back to offset 0, before the partition's documents are deleted. */
+  /** Sets the checkpoint to offset 0, before the partition's documents are deleted. */
   reset(name: string, partition: number): Promise<void>;
-  /** All partitions' checkpoints, or those asked for. */
+  /** The checkpoints of all partitions, or of the given ones. */
   loadAll(name: string, partitions?: readonly number[]): Promise<Map<number, Checkpoint>>;
 }
 
 interface StoredPlace {
   offset: number;
-  // A list, because topic names have dots.
+  // An array, because topic names contain dots.
   positions: { topic: TopicName; offset: number }[];
 }
 
@@ -48,15 +49,15 @@ interface StoredCheckpoint extends StoredPlace {
   _id: string;
   name: string;
   partition: number;
-  /** Grows with every reset. */
+  /** Incremented by every reset. */
   generation: number;
-  /** Of the session that took the checkpoint over last; what was stored before there were owners has none. */
+  /** The session that took the checkpoint over last; absent in documents from before owners were stored. */
   owner?: string;
-  /** Grows with every store of an owner. */
+  /** Incremented by every store of an owner. */
   revision?: number;
-  /** `serverStart` as the owner knows it. */
+  /** The `serverStart` at the time of the takeover. */
   server_start?: string | null;
-  /** A place before which everything is stored whatever a crash of this run of the server has lost. */
+  /** The position up to which everything is stored, whatever a crash of the current run of the server has lost. */
   confirmed?: StoredPlace;
   stored_at: Date;
 }
@@ -66,18 +67,18 @@ export const checkpointCollection = defineCollection<StoredCheckpoint>({
   indexes: [],
 });
 
-/** What an owner knows of the checkpoint that it has taken over. */
+/** An owner's view of its checkpoint. */
 interface Held {
   generation: number;
   revision: number;
   isStoring: boolean;
   serverStart: string | null;
-  /** As stored last. */
+  /** The last stored place. */
   stored: StoredPlace;
   confirmed: StoredPlace;
 }
 
-/** A compare-and-set: the checkpoint is replaced where it has this owner and revision. */
+/** A compare-and-set: the checkpoint is replaced if it has this owner and revision. */
 interface CheckpointStore {
   _id: string;
   owner: string;
@@ -85,8 +86,8 @@ interface CheckpointStore {
   replacement: Omit<StoredCheckpoint, '_id'>;
 }
 
-/** @returns whether it was stored */
-const storeGathered = gatheredCall<CheckpointStore, boolean>({
+/** @returns whether the checkpoint was stored */
+const storeCoalesced = coalescedCall<CheckpointStore, boolean>({
   maximumItems: 1_000,
   idOf: ({ _id }) => _id,
   send: async (given, requests) => {
@@ -102,21 +103,21 @@ const storeGathered = gatheredCall<CheckpointStore, boolean>({
     const found = await collection
       .find({ _id: { $in: stores.map(({ _id }) => _id) } }, { projection: { owner: 1, revision: 1 } })
       .toArray();
-    const now = new Map(found.map((document) => [document._id, document]));
-    // Nobody else stores this owner's next revision.
+    const current = new Map(found.map((document) => [document._id, document]));
+    // No other owner stores this owner's next revision.
     const isStored = ({ _id, owner, replacement }: CheckpointStore) =>
-      now.get(_id)?.owner === owner && now.get(_id)?.revision === replacement.revision;
+      current.get(_id)?.owner === owner && current.get(_id)?.revision === replacement.revision;
     return requests.map((own) => own.every(isStored));
   },
 });
 
 const beginning: StoredPlace = { offset: 0, positions: [] };
-/** Two owners that take one checkpoint over at once meet once; the bound is for what cannot be. */
-const maximumMeetings = 10;
+/** Two concurrent takeovers conflict once; the bound guards against a loop. */
+const maximumConflicts = 10;
 
-type CheckpointReadModel = Pick<ReadModel, 'collection' | 'db' | 'engine' | 'lease' | 'look'>;
+type CheckpointReadModel = Pick<ReadModel, 'collection' | 'db' | 'engine' | 'lease' | 'checkpointVerifier'>;
 
-/** One per partition state: it is the owner of what it has loaded. */
+/** Creates the checkpoints of one partition state, which owns those that it has loaded. */
 export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
   const collection = readModel.collection(checkpointCollection);
   const owner = randomUUID();
@@ -124,12 +125,12 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
 
   async function takeOver(name: string, partition: number): Promise<Held> {
     const id = checkpointId(name, partition);
-    for (let meeting = 1; meeting <= maximumMeetings; meeting += 1) {
+    for (let attempt = 1; attempt <= maximumConflicts; attempt += 1) {
       const found = await collection.findOne({ _id: id });
-      // In this order: a crash between the two is then seen.
+      // Read in this order, so that a crash between the two reads is noticed.
       const start = await serverStart(readModel, checkpointsName);
-      const isSure = found?.server_start === undefined || found.server_start === start;
-      const place = placeOf(isSure ? found : (found.confirmed ?? found));
+      const isSameRun = found?.server_start === undefined || found.server_start === start;
+      const place = placeOf(isSameRun ? found : (found.confirmed ?? found));
       const held: Held = {
         generation: found?.generation ?? 0,
         revision: 0,
@@ -140,7 +141,7 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
       };
       const document = { ...documentOf(held), name, partition };
       if (found) {
-        const { matchedCount } = await collection.replaceOne(asFound(found), document);
+        const { matchedCount } = await collection.replaceOne(filterFor(found), document);
         if (matchedCount === 0) continue;
       } else if (!(await collection.insertOne({ _id: id, ...document }).then(() => true, unlessDuplicate)))
         continue;
@@ -154,7 +155,7 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
   function watch(id: string, held: Held): void {
     const { lease } = readModel;
     if (!lease) return;
-    readModel.look.hold({
+    readModel.checkpointVerifier.watch({
       id,
       owner,
       lease,
@@ -167,7 +168,12 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
     });
   }
 
-  async function put(name: string, partition: number, place: StoredPlace, generations = 0): Promise<void> {
+  async function storePlace(
+    name: string,
+    partition: number,
+    place: StoredPlace,
+    generations = 0,
+  ): Promise<void> {
     const id = checkpointId(name, partition);
     const held = owned.get(id) ?? (await takeOver(name, partition));
     const next: Held = {
@@ -175,11 +181,11 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
       generation: held.generation + generations,
       revision: held.revision + 1,
       stored: place,
-      // What a reset takes back is no longer there.
+      // A reset deletes what was confirmed before.
       confirmed: generations > 0 ? place : held.confirmed,
     };
     held.isStoring = true;
-    const isStored = await storeGathered(collection, [
+    const isStored = await storeCoalesced(collection, [
       { _id: id, owner, revision: held.revision, replacement: { ...documentOf(next), name, partition } },
     ]);
     if (!isStored) {
@@ -206,8 +212,8 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
     load: (name, partition) =>
       withClassifiedErrors(async () => toCheckpoint((await takeOver(name, partition)).stored)),
     store: (name, partition, checkpoint) =>
-      withClassifiedErrors(() => put(name, partition, toPlace(checkpoint))),
-    reset: (name, partition) => withClassifiedErrors(() => put(name, partition, beginning, 1)),
+      withClassifiedErrors(() => storePlace(name, partition, toPlace(checkpoint))),
+    reset: (name, partition) => withClassifiedErrors(() => storePlace(name, partition, beginning, 1)),
     loadAll: (name, partitions) =>
       withClassifiedErrors(async () => {
         const found = partitions
@@ -218,8 +224,8 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
   };
 }
 
-/** The document as it was found, and no other: null also stands for a field that is not there. */
-function asFound({ _id, generation, owner, revision }: StoredCheckpoint) {
+/** A filter for exactly the found document: null also matches a missing field. */
+function filterFor({ _id, generation, owner, revision }: StoredCheckpoint) {
   return { _id, generation, owner: owner ?? null, revision: revision ?? null } as never;
 }
 

@@ -2,7 +2,10 @@
 import type { Document, IndexDirection } from 'mongodb';
 
 export interface IndexDeclaration<Stored extends Document = Document> {
-  /** Fields in order, 1 ascending, -1 descending. Each index costs 40 to 45 % of the insert rate: as few as possible. */
+  /**
+   * The fields in order, 1 ascending, -1 descending. Each index reduces the insert rate by 40 to 45 %, so declare as
+   * few as possible.
+   */
   key: Partial<Record<keyof Stored & string, IndexDirection>>;
   unique?: boolean;
 }

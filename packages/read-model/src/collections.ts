@@ -1,17 +1,17 @@
-// Makes what is declared at start-up, also when several instances do it at once.
+// Creates the declared collections and indexes at start-up; several instances may do so concurrently.
 import type { IndexDirection } from 'mongodb';
 import type { ReadModel } from './connection.js';
 import { isDuplicateKey, isRetriable, withClassifiedErrors } from './errors.js';
 
-/** Only names and keys are used here, so declarations of any document types go together. */
+/** Uses only names and keys, so that declarations of different document types fit in one list. */
 export interface DeclaredCollection {
   name: string;
   indexes: readonly { key: object; unique?: boolean }[];
 }
 
 /**
- * Makes the collections and indexes that are missing. Safe when several instances do it at once; indexes that are
- * no longer declared are left alone (dropping one is an operator's decision).
+ * Creates the missing collections and indexes. Several instances may run it concurrently. Indexes that are no longer
+ * declared are kept: dropping one is an operator's decision.
  */
 export async function ensureCollections(
   readModel: ReadModel,
@@ -44,7 +44,10 @@ function unlessItExists(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === namespaceExists)) throw error;
 }
 
-/** Two instances that make the same index at once can collide inside the engine; what the other made is then found. */
+/**
+ * Two instances that create the same index concurrently can conflict inside the engine; the retry finds the other's
+ * index.
+ */
 async function withRetries(make: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

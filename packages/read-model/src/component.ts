@@ -1,4 +1,4 @@
-// The read model of a service as a part of its process: connected, with its collections made, and closed at the end.
+// The read model as a component of a service's process: connected, with its collections created, and closed at the end.
 import type { ServerAccess, ServiceName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { checkpointCollection } from './checkpoints.js';
@@ -6,18 +6,18 @@ import { ensureCollections, type DeclaredCollection } from './collections.js';
 import { connectReadModel, databaseName, type ReadModel } from './connection.js';
 
 export interface ReadModelComponentOptions {
-  /** Whose it is: the database is `<namespace>_<service>`. */
+  /** The service that owns the database `<namespace>_<service>`. */
   service: ServiceName;
-  /** Made at the start when they are missing. */
+  /** The collections to create at the start when they are missing. */
   collections: readonly DeclaredCollection[];
   logger: Logger;
-  /** For the log, where a process has several. Default: `read model`. */
+  /** The component's name, for processes with several read models. Default: `read model`. */
   name?: string;
-  /** As of ReadModelConfiguration. */
+  /** See ReadModelConfiguration. */
   timeoutMs?: number;
 }
 
-/** Connects to the database of a service, as the common configuration names it. */
+/** Creates the component that connects to a service's database with the common configuration. */
 export function createReadModelComponent(
   configuration: ServerAccess & { readonly MONGODB_URI: string; readonly NAMESPACE: string },
   { service, collections, logger, name = 'read model', timeoutMs }: ReadModelComponentOptions,

@@ -1,4 +1,4 @@
-// Connections that break, and start-ups that meet.
+// Broken connections and concurrent start-ups.
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { defineCollection } from './collection-declaration.js';
@@ -19,7 +19,7 @@ const items = defineCollection<Item>({
 });
 
 describe('start-up', () => {
-  test('several instances that make the same collections and indexes at once all succeed', async () => {
+  test('several instances that create the same collections and indexes concurrently all succeed', async () => {
     const { readModel, drop } = await throwawayReadModel();
     const others = defineCollection<Item>({ name: 'others', indexes: [{ key: { ou: 1 } }] });
     try {
@@ -74,7 +74,7 @@ describe('a connection that breaks', () => {
   }, 40_000);
 });
 
-/** A TCP proxy before the server that refuses, or swallows everything, on demand. */
+/** A TCP proxy before the server that refuses connections, or drops all bytes, on demand. */
 async function startProxy() {
   const target = new URL(mongodbUri().replace(/^mongodb:/, 'http:'));
   let mode: 'pass' | 'refuse' | 'swallow' = 'pass';

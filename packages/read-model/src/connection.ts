@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { ServerAccess } from '@lead-scoring/contracts';
 import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
-import { createLook, type CheckpointLook } from './checkpoint-look.js';
+import { createDatabaseVerifier, type CheckpointVerifier } from './checkpoint-verifier.js';
 import type { CollectionDeclaration } from './collection-declaration.js';
 import { databaseProblem } from './access-errors.js';
 import { ReadModelError, withClassifiedErrors } from './errors.js';
@@ -11,48 +11,48 @@ import type { WriteLease } from './write-lease.js';
 
 export interface ReadModelConfiguration {
   uri: string;
-  /** Database of this service; see `databaseName`. */
+  /** The service's database; see `databaseName`. */
   database: string;
   /**
-   * Milliseconds without a word from the server after which an operation is given up. With the driver's one retry
-   * and the search for a server, an operation ends within 2 × (timeoutMs + 3 s): keep that under a Kafka session (30 s).
+   * Milliseconds without an answer of the server after which an operation fails. With the driver's one retry and the
+   * search for a server, an operation ends within 2 × (timeoutMs + 3 s): keep that below a Kafka session (30 s).
    */
   timeoutMs?: number;
-  /** Connections to one server. Guarded writes use two at a time per partition. */
+  /** Maximum number of connections to one server. Guarded writes use two at a time per partition. */
   maximumConnections?: number;
-  /** Its MONGODB_ settings: how the server lets us in, beside user and password, which are in the URI. */
+  /** The MONGODB_ settings for TLS; user and password are in the URI. */
   access?: ServerAccess | undefined;
 }
 
-/** Which engine answers on the wire. Strategies that differ in cost are chosen by it. */
+/** The database engine; write strategies are chosen by it. */
 export type Engine = 'mongodb' | 'ferretdb';
 
 export interface ReadModel {
   readonly db: Db;
   readonly engine: Engine;
-  /** Of the partition state that writes here; absent for who only reads. */
+  /** The lease of the partition state that writes here; absent for readers. */
   readonly lease?: WriteLease;
-  /** Whether the checkpoints that are held here are still what was stored. */
-  readonly look: CheckpointLook;
+  /** Verifies the checkpoints that partition states of this process own. */
+  readonly checkpointVerifier: CheckpointVerifier;
   collection<Stored extends Document>(declaration: CollectionDeclaration<Stored>): Collection<Stored>;
-  /** Resolves when the server answers; rejects with a ReadModelError otherwise. For readiness. */
+  /** Resolves when the server answers, rejects with a ReadModelError otherwise. For readiness. */
   ping(): Promise<void>;
   /**
-   * Runs work that may take minutes (building an index, dropping a database) on a connection of its own, on which
-   * a silent server is waited for.
+   * Runs work that may take minutes (building an index, dropping a database) on a separate connection without a socket
+   * timeout.
    */
   patiently<Result>(work: (db: Db) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
-/** The database of a service within a namespace: `<namespace>_<service>`. */
+/** The name of a service's database in a namespace: `<namespace>_<service>`. */
 export function databaseName(namespace: string, service: string): string {
   return `${namespace}_${service}`;
 }
 
 /**
- * Connects and asks the server what it is.
- * @throws ReadModelError `database_unavailable` when no server answers within the time
+ * Connects to the server and detects its engine.
+ * @throws ReadModelError `database_unavailable` when no server answers in time
  */
 export async function connectReadModel(
   configuration: ReadModelConfiguration,
@@ -65,16 +65,16 @@ export async function connectReadModel(
     connectTimeoutMS: selectionTimeoutMs,
     waitQueueTimeoutMS: timeoutMs,
     maxPoolSize: configuration.maximumConnections ?? 20,
-    // Acknowledged by a majority: the checkpoint that follows must not be able to outlive the data.
+    // Acknowledged by a majority, so that the checkpoint that follows cannot outlive the data.
     writeConcern: { w: 'majority' },
-    // Integers come back as numbers, whatever width the server stored them in; offsets are safe integers.
+    // Integers are read as numbers, whatever width the server stored them in; offsets are safe integers.
     promoteLongs: true,
     promoteValues: true,
     useBigInt64: false,
     ignoreUndefined: true,
     ...tlsOf(configuration.access ?? {}),
   };
-  // The driver's own `timeoutMS` has no effect from 7.8 on: a silent server is noticed by its socket alone.
+  // The driver's `timeoutMS` has no effect from 7.8 on: only the socket timeout detects a server that does not answer.
   const client = new MongoClient(configuration.uri, { ...options, socketTimeoutMS: timeoutMs });
   const db = client.db(configuration.database);
   try {
@@ -83,19 +83,19 @@ export async function connectReadModel(
       return engineOf(await client.db('admin').command({ buildInfo: 1 }));
     });
     logger.info({ database: configuration.database, engine }, 'connected to the read model');
-    const look = createLook({ db, engine });
+    const checkpointVerifier = createDatabaseVerifier({ db, engine });
     client.on('connectionClosed', ({ reason }) => {
-      if (reason === 'error') look.interrupted();
+      if (reason === 'error') checkpointVerifier.connectionLost();
     });
     client.on('connectionPoolCleared', () => {
-      look.interrupted();
+      checkpointVerifier.connectionLost();
     });
     const collections = new Map<string, Collection>();
     return {
       db,
       engine,
-      look,
-      // One object for each, by which the calls that come at a time are gathered.
+      checkpointVerifier,
+      // One object for each collection, because concurrent calls are coalesced by it.
       collection: <Stored extends Document>({ name }: CollectionDeclaration<Stored>) => {
         const collection = collections.get(name) ?? db.collection(name);
         collections.set(name, collection);
@@ -123,8 +123,8 @@ export async function connectReadModel(
 }
 
 /**
- * Whether the server lets us in, for tools that look before they start something.
- * @throws ReadModelError that says what keeps us out, and which setting to change
+ * Checks the connection, for tools that test the configuration before they start something.
+ * @throws ReadModelError with the setting to change
  */
 export async function checkDatabase(
   configuration: Pick<ReadModelConfiguration, 'uri' | 'access'>,
@@ -145,7 +145,7 @@ export async function checkDatabase(
   }
 }
 
-/** The same error with what keeps us out of the server, and which setting to change, where that is known. */
+/** The same error with its cause and the setting to change, when they are known. */
 function explained(error: unknown): unknown {
   const problem = databaseProblem(error);
   if (problem === undefined || !(error instanceof ReadModelError)) return error;

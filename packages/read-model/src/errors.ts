@@ -1,4 +1,4 @@
-// Errors of the database: a short list of faults of the document itself; every other error passes by itself.
+// Classifies errors of the database: a short list of faults of the document itself; every other error is retriable.
 import { isSocketFault } from '@lead-scoring/contracts';
 import {
   MongoBulkWriteError,
@@ -8,7 +8,7 @@ import {
   MongoServerError,
 } from 'mongodb';
 
-/** Stable codes of what can go wrong with a read model. */
+/** The stable error codes of a read model. */
 export type ReadModelErrorCode =
   | 'database_unavailable'
   | 'database_refused'
@@ -18,8 +18,8 @@ export type ReadModelErrorCode =
   | 'offset_out_of_range';
 
 /**
- * A failure of a read model. `retriable` means that the same operation may succeed later without any change:
- * back off and try again, never dead-letter the record for it.
+ * A failure of a read model. `retriable`: the same operation may succeed later unchanged; back off and try again, and
+ * never dead-letter the record for it.
  */
 export class ReadModelError extends Error {
   override readonly name = 'ReadModelError';
@@ -36,9 +36,9 @@ export class ReadModelError extends Error {
 const duplicateKey = 11_000;
 
 /**
- * Codes by which the server refuses a document or a request for what is in it: sent again it is refused again.
- * https://www.mongodb.com/docs/manual/reference/error-codes/. A code that is not here is taken for a fault of the
- * surroundings (disk, memory, network, failover, rights), which an operator mends while the same request is tried again.
+ * Codes by which the server refuses a document or request for its contents: a repetition is refused again.
+ * https://www.mongodb.com/docs/manual/reference/error-codes/. Any other code counts as a fault of the environment
+ * (disk, memory, network, failover, rights), which an operator fixes while the request is repeated.
  */
 const faultCodes = new Set<number>([
   2, // BadValue
@@ -65,64 +65,65 @@ const faultCodes = new Set<number>([
   51091, // a regular expression that does not compile
 ]);
 
-/** FerretDB answers with this code whatever its PostgreSQL fails by. */
+/** FerretDB's code for every error of its PostgreSQL. */
 const internalError = 1;
-/** PostgreSQL's words for a value that it can never hold. */
-const valueIsRefused =
+/** PostgreSQL's messages for a value that it can never store. */
+const refusedValue =
   /invalid byte sequence for encoding|unsupported Unicode escape sequence|index row (?:size|requires)|row is too big|invalid memory alloc request size|stack depth limit exceeded/;
 
-/** The driver sends no invalid BSON: so FerretDB 2.7 speaks of a damaged index, which is to be built anew. */
-const isConfused = /invalid input BSON/;
+/** FerretDB 2.7's message for a damaged index, which must be rebuilt; the driver never sends invalid BSON. */
+const reportsDamagedIndex = /invalid input BSON/;
 
 function isFault({ code, message }: { code?: unknown; message: string }): boolean {
-  if (typeof code !== 'number' || isConfused.test(message)) return false;
-  return faultCodes.has(code) || (code === internalError && valueIsRefused.test(message));
+  if (typeof code !== 'number' || reportsDamagedIndex.test(message)) return false;
+  return faultCodes.has(code) || (code === internalError && refusedValue.test(message));
 }
 
-/** Whether trying the same again may help. A programming error (a document that BSON cannot hold) never is. */
+/** Whether a repetition may succeed. Never for a programming error, such as a document that BSON cannot hold. */
 export function isRetriable(error: unknown): boolean {
   if (error instanceof ReadModelError) return error.retriable;
-  if (!(error instanceof MongoError)) return hasRetriableFlag(error) || isSocketFault(error);
-  // Refused by the driver for what the caller passed; nothing was sent.
+  if (!(error instanceof MongoError)) return isMarkedRetriable(error) || isSocketFault(error);
+  // The driver refused the arguments; nothing was sent.
   if (error instanceof MongoInvalidArgumentError || error instanceof MongoParseError) return false;
   if (error instanceof MongoBulkWriteError) {
     if (error.result.getWriteConcernError() !== undefined) return true;
     const writeErrors = writeErrorsOf(error);
-    // Where only some are refused for what they hold, the next try shows those alone.
+    // When only some are faults of their documents, the next attempt fails with those alone.
     if (writeErrors.length > 0)
       return !writeErrors.every(({ code, errmsg = '' }) => isFault({ code, message: errmsg }));
-    const inner = whatBrokeOff(error);
+    const inner = interruptingError(error);
     if (inner) return isRetriable(inner);
   }
   return !isFault(error);
 }
 
 /**
- * Whether an error of a call with many documents may be of one of them alone, also where trying it again may help: the server
- * has answered with it, or the driver refuses what it was given. A connection that broke says nothing about any document.
+ * Whether an error of a call with many documents may be caused by one of them, also when a repetition may succeed: the
+ * server answered with the error, or the driver refused the arguments. A broken connection is never caused by a
+ * document.
  */
 export function mayBeOfOneDocument(error: unknown): boolean {
-  const inner = error instanceof MongoBulkWriteError ? (whatBrokeOff(error) ?? error) : error;
+  const inner = error instanceof MongoBulkWriteError ? (interruptingError(error) ?? error) : error;
   return inner instanceof MongoServerError || !isRetriable(inner);
 }
 
-/** A bulk write that broke off carries what broke it here, not as its cause. */
-function whatBrokeOff(error: MongoBulkWriteError): Error | undefined {
+/** The error that interrupted a bulk write, which the driver does not set as its cause. */
+function interruptingError(error: MongoBulkWriteError): Error | undefined {
   const inner: unknown = error.errorResponse;
   return inner instanceof Error && inner !== error ? inner : undefined;
 }
 
-function hasRetriableFlag(error: unknown): boolean {
+function isMarkedRetriable(error: unknown): boolean {
   return error instanceof Error && 'retriable' in error && error.retriable === true;
 }
 
-/** The error as a ReadModelError; errors that are not the database's are returned as they are. */
+/** Converts an error to a ReadModelError; returns errors that are not the database's unchanged. */
 export function asReadModelError(error: unknown): unknown {
   if (error instanceof MongoBulkWriteError) {
-    const inner = whatBrokeOff(error);
+    const inner = interruptingError(error);
     if (inner) return asReadModelError(inner);
   }
-  // The driver passes on some errors of its sockets as they are.
+  // The driver passes on some socket errors unchanged.
   if (!(error instanceof MongoError || isSocketFault(error))) return error;
   return isRetriable(error)
     ? new ReadModelError('database_unavailable', `MongoDB is not available: ${error.message}`, true, {
@@ -133,7 +134,7 @@ export function asReadModelError(error: unknown): unknown {
       });
 }
 
-/** Runs an operation; what the driver throws comes out as a ReadModelError that says whether to try again. */
+/** Runs an operation; errors of the driver are thrown as ReadModelErrors that say whether to try again. */
 export async function withClassifiedErrors<Result>(operation: () => Promise<Result>): Promise<Result> {
   try {
     return await operation();
@@ -154,15 +155,15 @@ function writeErrorsOf(error: MongoBulkWriteError): readonly WriteErrorAt[] {
     : [error.writeErrors as WriteErrorAt];
 }
 
-/** A document of an unordered bulk insert that was refused, for its id that is taken or for another fault of its own. */
+/** A refused document of an unordered bulk insert: its id is taken, or it has another fault. */
 export interface RefusedInsert {
   index: number;
   isTaken: boolean;
 }
 
 /**
- * The documents that were refused, where nothing else went wrong: the others are inserted.
- * @returns null when the error says anything else
+ * The refused documents, when nothing else failed: the others are inserted.
+ * @returns null for any other error
  */
 export function refusedInserts(error: unknown): RefusedInsert[] | null {
   if (!(error instanceof MongoBulkWriteError) || isRetriable(error)) return null;
@@ -170,7 +171,7 @@ export function refusedInserts(error: unknown): RefusedInsert[] | null {
   return refused.length > 0 && refused.every(({ index }) => Number.isInteger(index)) ? refused : null;
 }
 
-/** Whether one write was refused because its id (or another unique key) is taken. */
+/** Whether a write was refused because its id (or another unique key) is taken. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoError && error.code === duplicateKey;
 }

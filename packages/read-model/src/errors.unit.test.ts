@@ -11,7 +11,7 @@ import {
 
 const server = (code: number, message = `code ${String(code)}`) => new MongoServerError({ message, code });
 
-/** A bulk write that a connection broke off. */
+/** A bulk write interrupted by a connection error. */
 const brokenOff = (inner: Error) => new MongoBulkWriteError(inner, {} as unknown as BulkWriteResult);
 
 const bulk = (
@@ -27,7 +27,7 @@ const bulk = (
     } as unknown as BulkWriteResult,
   );
 
-/** As FerretDB 2.7 and MongoDB 8 say them, by what is wrong. */
+/** Errors of FerretDB 2.7 and MongoDB 8, by cause. */
 const surroundings: [string, number, string][] = [
   ['no primary', 10_107, 'not primary'],
   ['shutdown', 91, 'shutdown in progress'],
@@ -80,7 +80,7 @@ describe('errors of the database', () => {
     expect(isRetriable(bulk({ code, message }, [{ index: 0, code, errmsg: message }]))).toBe(false);
   });
 
-  test('every error class of the driver is retriable, but those that refuse what the caller passed', () => {
+  test('every error class of the driver is retriable, except those for invalid arguments', () => {
     const refuse = new Set<unknown>([driver.MongoInvalidArgumentError, driver.MongoParseError]);
     const classes = Object.values(driver).filter(
       (exported): exported is typeof driver.MongoError =>
@@ -94,7 +94,7 @@ describe('errors of the database', () => {
     }
   });
 
-  test('of a bulk write in which only some are refused for what they hold, the rest is tried again', () => {
+  test('a bulk write with some faulty documents is retriable, for the rest', () => {
     const [timeout, duplicate] = [
       { index: 0, code: 50, errmsg: 'canceling statement due to statement timeout' },
       { index: 1, code: 11_000, errmsg: 'duplicate' },
@@ -103,12 +103,12 @@ describe('errors of the database', () => {
     expect(isRetriable(bulk({ code: 11_000, message: 'duplicate' }, [duplicate], { code: 64 }))).toBe(true);
   });
 
-  test('an error of the program is not', () => {
+  test('a programming error is not retriable', () => {
     for (const error of [new TypeError('x'), new Error('x'), 'x', undefined])
       expect(isRetriable(error)).toBe(false);
   });
 
-  test('what the driver passes on of its socket as it is means that the database is away', async () => {
+  test('a socket error that the driver passes on means that the database is unavailable', async () => {
     const ended = Object.assign(new Error('This socket has been ended by the other party'), {
       code: 'EPIPE',
     });
@@ -120,13 +120,13 @@ describe('errors of the database', () => {
     });
   });
 
-  test('an error of elsewhere that says retriable stays so and is passed on as it is', () => {
+  test('another error marked retriable is passed on unchanged', () => {
     const error = Object.assign(new Error('broker away'), { retriable: true });
     expect(isRetriable(error)).toBe(true);
     expect(asReadModelError(error)).toBe(error);
   });
 
-  test('what an operation fails with is classified, what is of elsewhere and what succeeds passes', async () => {
+  test('errors of the driver are classified; other errors and results pass unchanged', async () => {
     const reset = withClassifiedErrors(() => Promise.reject(new MongoNetworkError('reset')));
     await expect(reset).rejects.toBeInstanceOf(ReadModelError);
     await expect(reset).rejects.toMatchObject({ code: 'database_unavailable', retriable: true });
@@ -140,7 +140,7 @@ describe('errors of the database', () => {
     });
   });
 
-  test('what the server answers, or the driver refuses, may be of one document; a connection that breaks is of none', () => {
+  test('a server error or refused argument may be caused by one document; a broken connection is not', () => {
     for (const error of [
       server(2),
       server(987_654),

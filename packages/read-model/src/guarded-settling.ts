@@ -1,8 +1,9 @@
-// The rule of guarded writing, apart from any database: insert what is absent, replace what is older, leave the rest.
+// The algorithm of guarded writing, independent of the database: insert absent documents, replace older ones, leave the
+// rest.
 import { ReadModelError } from './errors.js';
 import { inLockingOrder, keyOf } from './values.js';
 
-/** What every guarded document carries besides its own fields. */
+/** The fields of every guarded document besides its own. */
 export interface GuardedDocument {
   _id: unknown;
   /** The partition that owns the document. */
@@ -12,31 +13,31 @@ export interface GuardedDocument {
 }
 
 export interface GuardedWriteResult {
-  /** Documents that were not there before. */
+  /** The number of documents that were absent before. */
   inserted: number;
-  /** Documents that were there: replaced if they were older, left if not. */
+  /** The number of documents that existed: replaced if older, otherwise unchanged. */
   found: number;
 }
 
-/** What a store must be able to do; each document's change is atomic, a call as a whole need not be. */
+/** The operations of a store. The change of each document is atomic; a call as a whole need not be. */
 export interface GuardedStore<Stored extends GuardedDocument> {
-  /** Inserts; @returns those whose id was taken, which are left as they were. */
+  /** Inserts documents. @returns those whose id was taken, which are unchanged */
   insert(documents: readonly Stored[]): Promise<readonly Stored[]>;
   /**
-   * Replaces each where the stored offset is lower.
-   * @returns how many are now known to be stored at their offset or beyond: those replaced, and perhaps others that
-   *   were found not to be older (some engines count these as well); never one that is absent or older
+   * Replaces each document whose stored offset is lower.
+   * @returns the number of documents now known to be stored at their offset or beyond: the replaced ones, and possibly
+   * others that were not older (some engines count these too); never absent or older ones
    */
   replace(documents: readonly Stored[]): Promise<number>;
-  /** The stored offsets by `keyOf(_id)`; absent documents are missing. */
+  /** The stored offsets by `keyOf(_id)`; absent documents are omitted. */
   offsets(documents: readonly Stored[]): Promise<ReadonlyMap<string, number>>;
 }
 
 const maximumRounds = 6;
 
 /**
- * Brings every document to at least its offset. Others may write at the same time, before, between and after.
- * @throws ReadModelError `write_not_settled` when documents are neither found nor inserted, again and again
+ * Brings every document to at least its offset, with concurrent writers.
+ * @throws ReadModelError `write_not_settled` when documents are repeatedly neither found nor inserted
  */
 export async function settle<Stored extends GuardedDocument>(
   store: GuardedStore<Stored>,
@@ -47,8 +48,8 @@ export async function settle<Stored extends GuardedDocument>(
   let inserted = 0;
   let absent = wanted.filter((document) => isNew(document));
   let present = wanted.filter((document) => !isNew(document));
-  // Absent turns present when somebody else inserted first, present turns absent when nothing was found. Documents
-  // are not deleted but by the partition's reset, so this settles in two rounds; the bound is for what cannot be.
+  // An absent document becomes present when another writer inserted it first; a present one becomes absent when it was
+  // not found. Only a reset of the partition deletes documents, so two rounds suffice; the bound guards against a loop.
   for (let round = 1; absent.length + present.length > 0; round += 1) {
     if (round > maximumRounds)
       throw new ReadModelError(
@@ -69,7 +70,7 @@ export async function settle<Stored extends GuardedDocument>(
   return { inserted, found: wanted.length - inserted };
 }
 
-/** Of several documents with one id the one with the highest offset, of equal ones the last; in locking order. */
+/** The newest document of each id: the highest offset, the last of equal ones; in locking order. */
 function newestOfEach<Stored extends GuardedDocument>(documents: readonly Stored[]): Stored[] {
   const newest = new Map<string, Stored>();
   for (const document of documents) {

@@ -1,4 +1,4 @@
-// The laws of guarded writing on a model of a store, with other writers acting between any two calls.
+// The properties of guarded writing on a model of a store, with other writers between any two calls.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { settle, type GuardedDocument, type GuardedStore } from './guarded-settling.js';
@@ -10,11 +10,11 @@ interface Lead extends GuardedDocument {
 }
 
 function lead(id: string, offset: number): Lead {
-  // A fold is deterministic: what is stored at an offset follows from the offset.
+  // A fold is deterministic: the offset determines the stored document.
   return { _id: id, partition: 0, offset, content: `${id}@${String(offset)}` };
 }
 
-/** A store in memory; `meanwhile` runs before each call, as another process might. */
+/** An in-memory store; `meanwhile` runs before each call, like another process. */
 function modelStore(stored: Map<string, Lead>, meanwhile: () => void = () => undefined): GuardedStore<Lead> {
   return {
     insert: (documents) => {
@@ -59,7 +59,7 @@ function newest(...batches: readonly Lead[][]): Map<string, Lead> {
 const sorted = (stored: Map<string, Lead>) => [...stored.values()].sort((x, y) => (x._id < y._id ? -1 : 1));
 
 describe('guarded writing', () => {
-  test('leaves the newest of what was stored and what was written, whatever the hint says', async () => {
+  test('keeps the newest of the stored and the written document, for any hint', async () => {
     await fc.assert(
       fc.asyncProperty(leads, leads, fc.func(fc.boolean()), async (before, written, hint) => {
         const stored = newest(before);
@@ -69,7 +69,7 @@ describe('guarded writing', () => {
     );
   });
 
-  test('twice is once', async () => {
+  test('a repeated write changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(leads, leads, async (before, written) => {
         const stored = newest(before);
@@ -82,7 +82,7 @@ describe('guarded writing', () => {
     );
   });
 
-  test('any split of a batch, in any order, leaves the same', async () => {
+  test('any split of a batch, in any order, gives the same result', async () => {
     await fc.assert(
       fc.asyncProperty(leads, fc.nat(12), fc.boolean(), async (written, at, reversed) => {
         const whole = new Map<string, Lead>();
@@ -96,7 +96,7 @@ describe('guarded writing', () => {
     );
   });
 
-  test('loses nothing to another writer that acts between any two calls', async () => {
+  test('loses no update with another writer between any two calls', async () => {
     await fc.assert(
       fc.asyncProperty(leads, leads, fc.array(leads, { maxLength: 6 }), async (before, written, others) => {
         const stored = newest(before);

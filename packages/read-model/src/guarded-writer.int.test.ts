@@ -71,7 +71,7 @@ function expected(documents: Iterable<Lead>) {
 }
 
 describe.each([replaceEach, replaceSet])('guarded writes by $name', (strategy) => {
-  test('leave the newest of each document, for any batches in any order and any hint', async () => {
+  test('keep the newest version of each document, for any batches in any order and any hint', async () => {
     const some = fc.array(fc.tuple(fc.constantFrom(...ids), fc.nat(30)), { maxLength: 20 });
     const writer = createGuardedWriter(readModel, strategy);
     await fc.assert(
@@ -85,7 +85,7 @@ describe.each([replaceEach, replaceSet])('guarded writes by $name', (strategy) =
     );
   });
 
-  test('count what they did, and twice is once', async () => {
+  test('count their changes, and a repetition changes nothing', async () => {
     await collection.deleteMany({});
     const writer = createGuardedWriter(readModel, strategy);
     const first = ids.map((id) => lead(id, 5));
@@ -96,12 +96,12 @@ describe.each([replaceEach, replaceSet])('guarded writes by $name', (strategy) =
     expect(await contents()).toEqual(expected([...first, ...mixed]));
   });
 
-  test('lose no update to other writers at the same time', async () => {
+  test('lose no update with concurrent writers', async () => {
     await collection.deleteMany({});
     const many = Array.from({ length: 150 }, () => randomUUID());
     const written: Lead[] = [];
-    // Each writer goes through its own offsets in its own order of documents, as a writer that was taken for dead
-    // and its successor would.
+    // Each writer writes its own offsets in its own order of documents, like a writer that was fenced
+    // and its successor.
     await Promise.all(
       [0, 1, 2, 3].map(async (writer) => {
         for (let round = 0; round < 6; round += 1) {
@@ -145,7 +145,7 @@ describe.each([replaceEach, replaceSet])('guarded writes by $name', (strategy) =
   });
 });
 
-/** Two writers that lock the same documents in different orders can be told to try again; so they do. */
+/** Retries the deadlock errors of writers that lock the same documents in different orders. */
 async function writeUntilDone(write: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -163,7 +163,7 @@ describe('writing', () => {
     expect(strategyFor(readModel.engine).chunk).toBeGreaterThan(0);
   });
 
-  test('documents of recorded facts are inserted once, whoever inserts them how often', async () => {
+  test('insertMissing inserts each document once, for any number of callers and calls', async () => {
     await collection.deleteMany({});
     const documents = Array.from({ length: 1_500 }, (_, index) => lead(randomUUID(), index));
     expect(await insertMissing(collection, documents.slice(0, 700))).toBe(700);

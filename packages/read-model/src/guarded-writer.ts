@@ -1,7 +1,8 @@
-// Writing documents that remember how far they have been folded: applying anything twice, or late, changes nothing.
+// Guarded writes: each document stores the offset up to which it is folded, so a repeated or late write changes
+// nothing.
 import type { Collection, Document, Filter } from 'mongodb';
 import { inChunks } from './chunks.js';
-import { deleteGathered, insertGathered, replaceGathered, writeChunk } from './gathered-writes.js';
+import { deleteCoalesced, insertCoalesced, replaceCoalesced, writeChunk } from './coalesced-writes.js';
 import type { ReadModel } from './connection.js';
 import { withClassifiedErrors } from './errors.js';
 import {
@@ -16,18 +17,18 @@ import { strategyFor, type WriteStrategy } from './write-strategies.js';
 
 export interface GuardedWriteOptions<Stored> {
   /**
-   * True for documents that the writer knows to be new, by its cache or load. Only a hint about cost: a wrong
-   * answer either way costs a call more and changes nothing in the result.
+   * True for documents that the writer knows to be new from its cache or load. Only a hint: a wrong answer costs one
+   * more call and does not change the result.
    */
   isNew?: (document: Stored) => boolean;
 }
 
 export interface GuardedWriter {
   /**
-   * Brings every document to at least the given offset: inserts it when absent, replaces it when the stored
-   * offset is lower, leaves it otherwise. When it returns, all of that is acknowledged. When it throws, any part
-   * may have happened, and the same call again is right.
-   * Of several documents with one id, the one with the highest offset counts.
+   * Brings every document to at least the given offset: inserts it when absent, replaces it when the stored offset is
+   * lower, leaves it otherwise. When it resolves, the database has acknowledged everything. When it throws, any part
+   * may have been written, and the same call may be repeated. Of several documents with one id, the one with the
+   * highest offset counts.
    * @throws ReadModelError
    */
   write<Stored extends GuardedDocument>(
@@ -37,7 +38,7 @@ export interface GuardedWriter {
   ): Promise<GuardedWriteResult>;
 }
 
-/** @param strategy how to replace; default the fastest exact one for the engine */
+/** @param strategy the way to replace documents; default: the fastest exact one for the engine */
 export function createGuardedWriter(
   readModel: Pick<ReadModel, 'engine'>,
   strategy: WriteStrategy = strategyFor(readModel.engine),
@@ -56,12 +57,12 @@ function storeOf<Stored extends GuardedDocument>(
 ): GuardedStore<Stored> {
   return {
     insert: async (documents) => {
-      const taken = await inChunks(documents, writeChunk, (chunk) => insertGathered(collection, chunk));
+      const taken = await inChunks(documents, writeChunk, (chunk) => insertCoalesced(collection, chunk));
       return taken.flat();
     },
     replace: async (documents) => {
       const replaced = await inChunks(documents, strategy.chunk, (chunk) =>
-        replaceGathered(strategy, collection, chunk),
+        replaceCoalesced(strategy, collection, chunk),
       );
       return replaced.reduce((sum, count) => sum + count, 0);
     },
@@ -74,36 +75,36 @@ function storeOf<Stored extends GuardedDocument>(
 }
 
 /**
- * Inserts documents whose content follows from their id alone (recorded events, timeline entries): one that is
- * there already is left as it is.
- * @param documents in one order for all writers: that of the log, or `inLockingOrder`
- * @returns how many were not there before
- * @throws ReadModelError; the same call again is right
+ * Inserts documents whose content depends on their id alone (recorded events, timeline entries); existing ones are
+ * unchanged.
+ * @param documents in the same order for all writers: that of the log, or `inLockingOrder`
+ * @returns the number of inserted documents
+ * @throws ReadModelError; the same call may be repeated
  */
 export async function insertMissing<Stored extends Document>(
   collection: Collection<Stored>,
   documents: readonly Stored[],
 ): Promise<number> {
   return withClassifiedErrors(async () => {
-    const taken = await inChunks(documents, writeChunk, (chunk) => insertGathered(collection, chunk));
+    const taken = await inChunks(documents, writeChunk, (chunk) => insertCoalesced(collection, chunk));
     return documents.length - taken.reduce((sum, chunk) => sum + chunk.length, 0);
   });
 }
 
 /**
- * Deletes the documents with these ids; what is not there is not missed.
- * @throws ReadModelError; the same call again is right
+ * Deletes the documents with these ids; absent ones are ignored.
+ * @throws ReadModelError; the same call may be repeated
  */
 export async function deleteByIds<Stored extends Document>(
   collection: Collection<Stored>,
   ids: readonly Stored['_id'][],
 ): Promise<void> {
-  await withClassifiedErrors(() => inChunks(ids, writeChunk, (chunk) => deleteGathered(collection, chunk)));
+  await withClassifiedErrors(() => inChunks(ids, writeChunk, (chunk) => deleteCoalesced(collection, chunk)));
 }
 
 /**
- * Deletes all documents that a filter finds, a bounded number at a time: however many there are, no call takes long.
- * @throws ReadModelError; the same call again is right
+ * Deletes all documents that match a filter, a bounded number in a call, so that no call takes long.
+ * @throws ReadModelError; the same call may be repeated
  */
 export async function deleteFound<Stored extends Document>(
   collection: Collection<Stored>,

@@ -1,10 +1,10 @@
-// A read model of which nothing is written any more once its writer may have been replaced by another.
+// A read model whose writes are refused once its writer may have been replaced.
 import type { Collection, Document } from 'mongodb';
 import type { ReadModel } from './connection.js';
 import { leasedOptions } from './leased-connection.js';
 import type { WriteLease } from './write-lease.js';
 
-/** The methods of a collection that write, and at which place among its arguments each takes its options. */
+/** The writing methods of a collection, with the index of the options among their arguments. */
 export const optionsAt: ReadonlyMap<PropertyKey, number> = new Map([
   ['bulkWrite', 1],
   ['deleteMany', 1],
@@ -20,8 +20,8 @@ export const optionsAt: ReadonlyMap<PropertyKey, number> = new Map([
 ]);
 
 /**
- * The same read model, of which every write checks the lease in the synchronous turn in which it is called, and once more when
- * its bytes are about to leave.
+ * The same read model with every write under the lease: it is checked synchronously in the call, and again right before
+ * the bytes leave the process.
  */
 export function underLease(readModel: ReadModel, lease: WriteLease): ReadModel {
   return {
@@ -29,9 +29,9 @@ export function underLease(readModel: ReadModel, lease: WriteLease): ReadModel {
     lease,
     collection: (declaration) => {
       const collection = readModel.collection(declaration);
-      const underIt = checked(collection, lease);
-      leased.set(underIt, { collection: collection as never, lease });
-      return underIt;
+      const leasedCollection = checked(collection, lease);
+      leased.set(leasedCollection, { collection: collection as never, lease });
+      return leasedCollection;
     },
     patiently: (work) => {
       lease.check();
@@ -40,7 +40,9 @@ export function underLease(readModel: ReadModel, lease: WriteLease): ReadModel {
   };
 }
 
-/** A collection under a lease, apart: what is gathered from several partition states goes through the collection itself. */
+/**
+ * A collection without its lease, and the lease: coalesced calls of several partition states use the collection itself.
+ */
 export interface Unleased<Stored extends Document> {
   collection: Collection<Stored>;
   lease: WriteLease | undefined;
@@ -52,7 +54,7 @@ export function withoutLease<Stored extends Document>(collection: Collection<Sto
   return (leased.get(collection) as Unleased<Stored> | undefined) ?? { collection, lease: undefined };
 }
 
-/** The collection, of which every write asks the lease: when it is called, and when its bytes are about to leave. */
+/** The collection with a lease check in each write: in the call, and right before the bytes leave the process. */
 export function checked<Stored extends Document>(
   collection: Collection<Stored>,
   lease: Pick<WriteLease, 'check'>,

@@ -1,4 +1,4 @@
-// A lease that is lost while a write is in the driver's hand: nothing is written, and the connection serves the next.
+// A lease that ends while a write is inside the driver: nothing is written, and the connection serves the next write.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Collection } from 'mongodb';
 import { defineCollection } from './collection-declaration.js';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => throwaway.drop());
 
-/** Calls a write and loses the lease in the same turn: the driver has taken the write and sent nothing of it. */
+/** Calls a write and ends the lease synchronously: the driver has accepted the write and sent nothing of it. */
 function lostOnceCalled(write: (collection: Collection<Item>) => Promise<unknown>): Promise<unknown> {
   const lease = createLease();
   const written = write(underLease(throwaway.readModel, lease).collection(declaration));
@@ -61,7 +61,7 @@ test.each(Object.entries(calls))('%s is not sent once the lease is lost', async 
   expect(await stored()).toEqual([there]);
 });
 
-test('a write that waits for a free connection is refused when its turn comes; the next is served', async () => {
+test('a write that waits for a free connection is refused when it gets one; the next write is served', async () => {
   const before = items.countDocuments();
   const refused = lostOnceCalled((collection) => collection.insertOne(late));
   const after = items.countDocuments();
@@ -69,7 +69,7 @@ test('a write that waits for a free connection is refused when its turn comes; t
   expect([await before, await after]).toEqual([1, 1]);
 });
 
-test('a bulk write is refused as what it is: a lost lease, and no fault of the database', async () => {
+test('a bulk write fails with the error of the lease, not as a fault of the database', async () => {
   await expect(lostOnceCalled((collection) => insertMissing(collection, [late]))).rejects.toMatchObject({
     code: 'lease_ended',
     retriable: true,

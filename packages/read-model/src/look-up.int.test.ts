@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-test('every document that is stored is found once, however many are asked for', async () => {
+test('every stored document is found once, for any number of ids', async () => {
   const found = await findByIds(
     collection,
     Array.from({ length: 2 * count }, (_, number) => keyAt(number)),
@@ -38,7 +38,7 @@ test('every document that is stored is found once, however many are asked for', 
   for (const { _id, number } of found) expect(hexOf(_id)).toBe(hexOf(keyAt(number)));
 });
 
-test('of ids, those that are stored come back', async () => {
+test('findStoredIds returns the stored ids', async () => {
   const found = await findStoredIds(collection, [keyAt(7), keyAt(count), keyAt(count - 1)]);
   expect(found.map(hexOf).sort()).toEqual([keyAt(7), keyAt(count - 1)].map(hexOf).sort());
 });

@@ -1,8 +1,8 @@
-// Looking documents up by their ids, however many: a bounded number in one call, in which are the ids that others look up in
-// the same collection at the time.
+// Looks documents up by id: any number of ids, a bounded number in one call, coalesced with concurrent look-ups in the
+// same collection.
 import { BSON, type Collection, type Document, type Filter } from 'mongodb';
 import { inChunks } from './chunks.js';
-import { gatheredCall } from './collection-gathering.js';
+import { coalescedCall } from './coalesced-calls.js';
 import { withClassifiedErrors } from './errors.js';
 import { withoutLease } from './lease.js';
 import { keyOf } from './values.js';
@@ -10,7 +10,7 @@ import { keyOf } from './values.js';
 const lookUpChunk = 1_000;
 
 /**
- * The documents with these ids that are stored, in no particular order. Without ids nothing is asked.
+ * The stored documents with these ids, in no particular order. Without ids no call is made.
  * @throws ReadModelError
  */
 export async function findByIds<Stored extends { _id: unknown }>(
@@ -21,7 +21,7 @@ export async function findByIds<Stored extends { _id: unknown }>(
 }
 
 /**
- * The same, of each document the id and these fields alone.
+ * The same with only the id and these fields of each document.
  * @throws ReadModelError
  */
 export async function findFields<Stored extends { _id: unknown }, Field extends keyof Stored & string>(
@@ -32,14 +32,14 @@ export async function findFields<Stored extends { _id: unknown }, Field extends 
   const name = fields.join();
   let call = lookUpsOfFields.get(name);
   if (!call) {
-    call = gatheredLookUp(Object.fromEntries(['_id', ...fields].map((field) => [field, 1])));
+    call = coalescedLookUp(Object.fromEntries(['_id', ...fields].map((field) => [field, 1])));
     lookUpsOfFields.set(name, call);
   }
   return (await lookUp(call, collection, ids)) as Pick<Stored, '_id' | Field>[];
 }
 
 /**
- * Those of the ids under which a document is stored, in no particular order. Without ids nothing is asked.
+ * The ids of these that are stored, in no particular order. Without ids no call is made.
  * @throws ReadModelError
  */
 export async function findStoredIds<Stored extends { _id: unknown }>(
@@ -49,14 +49,14 @@ export async function findStoredIds<Stored extends { _id: unknown }>(
   return (await findFields(collection, ids, [])).map(({ _id }) => _id);
 }
 
-type LookUp = ReturnType<typeof gatheredLookUp>;
+type LookUp = ReturnType<typeof coalescedLookUp>;
 
-const wholeDocuments = gatheredLookUp();
-/** By the fields' names. */
+const wholeDocuments = coalescedLookUp();
+/** Look-ups by the joined names of their fields. */
 const lookUpsOfFields = new Map<string, LookUp>();
 
-function gatheredLookUp(projection?: Document) {
-  return gatheredCall<unknown, Document[]>({
+function coalescedLookUp(projection?: Document) {
+  return coalescedCall<unknown, Document[]>({
     maximumItems: lookUpChunk,
     send: async (collection, requests) => {
       const find = (ids: readonly unknown[]) =>
@@ -67,7 +67,7 @@ function gatheredLookUp(projection?: Document) {
   });
 }
 
-/** The documents for each of the requests. One that several ask for is copied: each may do with its own as it likes. */
+/** The documents of each request. A document of several requests is copied, so that each caller may change its own. */
 async function shared(
   requests: readonly (readonly unknown[])[],
   find: (ids: readonly unknown[]) => Promise<Document[]>,

@@ -1,15 +1,15 @@
-// The driver's connection, which its public types do not name: see "What is assumed of the driver's inside" in README.md.
+// The driver's connection, which its public types omit: see "Assumptions about the driver's internals" in README.md.
 declare module 'mongodb/lib/cmap/connection.js' {
-  /** A command that is about to be sent. */
+  /** A command before it is sent. */
   export interface WireCommand {
-    /** Those of the call that it was made for, with what the driver adds. */
+    /** The options of the operation, with those that the driver adds. */
     readonly options?: Readonly<Record<PropertyKey, unknown>>;
     toBin(): Uint8Array[];
   }
 
   export interface WriteOptions {
     readonly agreedCompressor?: string;
-    /** Asked when the bytes are made, right before they are written. */
+    /** Called after the command is encoded, right before it is written. */
     readonly timeoutContext?: { csotEnabled(): boolean };
   }
 

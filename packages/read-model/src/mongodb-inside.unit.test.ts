@@ -1,5 +1,5 @@
-// What `leased-connection.ts` assumes of the driver's inside, which no documentation promises: another version must be looked at
-// first. README.md lists it.
+// The assumptions of `leased-connection.ts` about the driver's internals, which are undocumented: check them before changing the
+// version. README.md lists them.
 import { createRequire } from 'node:module';
 import { beforeEach, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
@@ -33,18 +33,18 @@ function send(connection: typeof Connection, command: WireCommand, options: Writ
   return self.writeCommand(command, { agreedCompressor: 'none', ...options });
 }
 
-test('this is the version that was looked at', () => {
+test('the installed version is the one that was checked', () => {
   expect((require('mongodb/package.json') as { version: string }).version).toBe('7.8.0');
 });
 
-test('a client takes the class of its connections as an option', () => {
+test('a client accepts the class of its connections as an option', () => {
   const client = new MongoClient('mongodb://127.0.0.1:1', {
     connectionType: LeasedConnection,
   } as object);
   expect(client.options).toMatchObject({ connectionType: LeasedConnection });
 });
 
-test('an operation hands its options down each time it is sent, and a message keeps them, with keys that are symbols', () => {
+test('an operation passes its options to each message, including symbol keys', () => {
   const key = Symbol('ours');
   const operation = new UpdateOperation({}, [], { [key]: 'kept' });
   for (let sent = 1; sent <= 2; sent += 1) {
@@ -53,7 +53,7 @@ test('an operation hands its options down each time it is sent, and a message ke
   }
 });
 
-test('a connection asks for the time limit when the bytes are made, in the turn in which it writes', async () => {
+test('a connection checks the time limit after encoding, synchronously before it writes', async () => {
   const csotEnabled = () => {
     calls.push('asked');
     queueMicrotask(() => calls.push('a turn after that'));
@@ -64,7 +64,7 @@ test('a connection asks for the time limit when the bytes are made, in the turn 
   expect(calls).toEqual(['made', 'a turn later', 'asked', 'written', 'a turn after that']);
 });
 
-test('a message whose lease has ended by then is not written', async () => {
+test('a message whose lease has ended is not written', async () => {
   const check = () => {
     if (calls.includes('a turn later')) throw new Error('the lease has ended');
   };

@@ -1,4 +1,4 @@
-// Ordered keys have the bytes that are stored everywhere, in the order that they stand for, and read back.
+// The byte format of ordered keys, their order, and decoding.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Binary } from 'mongodb';
@@ -20,7 +20,7 @@ const offset = fc.maxSafeNat();
 const order = (a: Binary, b: Binary) => Math.sign(Buffer.compare(bytesOf(a), bytesOf(b)));
 
 describe('an ordered key', () => {
-  test('has the bytes of its UUIDs, then those of its offset, highest first', () => {
+  test('has the bytes of its UUIDs, then its offset, big-endian', () => {
     expect(hexOf(orderedKey(['00112233-4455-6677-8899-aabbccddeeff']))).toBe(
       '00112233445566778899aabbccddeeff',
     );
@@ -37,7 +37,7 @@ describe('an ordered key', () => {
     );
   });
 
-  test('is in the order of its offsets, and before that of its UUIDs', () => {
+  test('sorts by its UUIDs, then by its offset', () => {
     fc.assert(
       fc.property(uuid, uuid, offset, offset, (one, other, a, b) => {
         expect(order(orderedKey([one], a), orderedKey([one], b))).toBe(Math.sign(a - b));
@@ -47,7 +47,7 @@ describe('an ordered key', () => {
     );
   });
 
-  test('lies in the range of what it begins with, and in no other', () => {
+  test('lies in the range of its own prefix only', () => {
     fc.assert(
       fc.property(uuid, uuid, uuid, offset, (owner, other, id, at) => {
         const within = (of: string, key: Binary, rest: number) => {
@@ -67,7 +67,7 @@ describe('an ordered key', () => {
   });
 });
 
-test('UUIDs in either case and offsets read back from wherever they were written, and nothing else is touched', () => {
+test('UUIDs in either case and offsets are read back from any index, and no other bytes change', () => {
   fc.assert(
     fc.property(uuid, fc.boolean(), offset, fc.nat(20), (id, upper, at, place) => {
       const bytes = Buffer.alloc(place + uuidBytes + offsetBytes + 3, 0x5a);
@@ -81,7 +81,7 @@ test('UUIDs in either case and offsets read back from wherever they were written
   );
 });
 
-test('the bytes of a value that lies in a larger buffer are its own', () => {
+test('bytesOf returns only the value’s bytes of a larger buffer', () => {
   const binary = new Binary(Buffer.from([0, 1, 2, 3, 4, 5]).subarray(2, 5), 0);
   expect(hexOf(binary)).toBe('020304');
 });

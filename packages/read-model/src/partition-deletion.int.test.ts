@@ -47,7 +47,7 @@ test.each([
   }
 });
 
-test('it says after every step that it moves, also where the partition owns nothing', async () => {
+test('it calls touch after every step, also when the partition owns nothing', async () => {
   await fill(bytesOf, 45);
   for (const partition of [1, 7]) {
     let touched = 0;
@@ -56,7 +56,7 @@ test('it says after every step that it moves, also where the partition owns noth
   }
 });
 
-test('one that broke off is ended by the same call again', async () => {
+test('an interrupted deletion is completed by the same call', async () => {
   await fill(bytesOf, 45);
   let steps = 0;
   const breakOff = () => {

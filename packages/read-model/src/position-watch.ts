@@ -1,18 +1,18 @@
-// Waiting until what is stored reflects the log up to a position.
+// Waits until the stored state reflects the log up to a position.
 import type { TopicName } from '@lead-scoring/contracts';
 import type { Checkpoint, Checkpoints } from './checkpoints.js';
 
 export interface PositionReached {
   partition: number;
-  /** The next offset that must have been reached: to wait for the record at n, n + 1. */
+  /** The next offset to be reached: n + 1 for the record at n. */
   offset: bigint;
 }
 
 export interface PositionWatch {
   /**
    * Waits until the stored state reflects the input topic up to the given positions.
-   * @returns the checkpoints of those partitions once all are reached; null when the time is over or the signal
-   *   aborted first
+   * @returns the checkpoints of those partitions once all are reached; null after the timeout or when the signal is
+   * aborted
    */
   wait(
     topic: TopicName,
@@ -26,15 +26,18 @@ type Found = Map<number, Checkpoint>;
 
 const shortestPauseMs = 10;
 const longestPauseMs = 100;
-/** Who has waited for a second can wait for another twentieth of it: looking often is what a busy database needs least. */
+/** Each pause is a twentieth of the time waited so far, so that long waits do not load a busy database. */
 const pauseAfterWaiting = 1 / 20;
 
-/** One look at the checkpoints serves everybody who waits: a thousand waiting readers cost the database what one does. */
+/**
+ * Creates a watch in which all waiters share each read of the checkpoints: a thousand waiters load the database like
+ * one.
+ */
 export function createPositionWatch(checkpoints: Pick<Checkpoints, 'loadAll'>, name: string): PositionWatch {
   let next: { at: number; timer: NodeJS.Timeout; begin: () => void; found: Promise<Found> } | undefined;
 
-  /** The checkpoints as of a look that begins after this call, at the latest after the pause. */
-  function look(pauseMs: number): Promise<Found> {
+  /** The checkpoints as of a read that begins after this call, within the pause. */
+  function nextRead(pauseMs: number): Promise<Found> {
     const at = performance.now() + pauseMs;
     if (!next) {
       let begin: () => void = () => undefined;
@@ -60,7 +63,7 @@ export function createPositionWatch(checkpoints: Pick<Checkpoints, 'loadAll'>, n
       const deadline = began + timeoutMs;
       const pauseMs = () =>
         Math.min(longestPauseMs, Math.max(shortestPauseMs, (performance.now() - began) * pauseAfterWaiting));
-      for (let all = await checkpoints.loadAll(name); ; all = await look(pauseMs())) {
+      for (let all = await checkpoints.loadAll(name); ; all = await nextRead(pauseMs())) {
         if (wanted.every(({ partition, offset }) => (all.get(partition)?.positions[topic] ?? 0n) >= offset))
           return new Map([...all].filter(([partition]) => wanted.some((one) => one.partition === partition)));
         if (performance.now() >= deadline || signal?.aborted) return null;

@@ -89,7 +89,7 @@ describe('reading', () => {
     expect(page).toMatchObject({ total: 9_999, data: [['_id', 'name', 'score']] });
   });
 
-  test('a search text is found letter by letter, whatever the letters mean elsewhere', async () => {
+  test('a search text is matched literally, including characters of regular expressions', async () => {
     for (const text of hostile) {
       const expected = (await collection.find().toArray()).filter(({ name }) => name.includes(text)).length;
       expect(await collection.countDocuments({ name: containsText(text) })).toBe(expected);
@@ -100,7 +100,7 @@ describe('reading', () => {
     expect(await collection.countDocuments({ name: containsText('nothing\0here') })).toBe(0);
   });
 
-  test('ranges are exclusive and inclusive as they say', async () => {
+  test('the bounds from and to are inclusive, before is exclusive', async () => {
     const at = within({ from: new Date(1_700_000_001_000), before: new Date(1_700_000_003_000) });
     const found = await collection.find(at ? { at } : {}).toArray();
     expect(new Set(found.map((lead) => lead.at.getTime()))).toEqual(

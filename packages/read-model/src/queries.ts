@@ -1,14 +1,14 @@
-// Reading: values of users as values only, pages by number, pages by cursor.
+// Queries: filters from users' values, pages by number and by cursor.
 import { Binary, type Collection, type Document, type Filter } from 'mongodb';
 import { withClassifiedErrors } from './errors.js';
 import { binaryToUuid, uuidToBinary } from './values.js';
 
-/** What may be compared with a stored field: never an object, so no operator can come in from outside. */
+/** A value that may be compared with a stored field: never an object, so users cannot pass in operators. */
 export type Scalar = string | number | boolean | Date | Binary | null;
 
 /**
- * A user's value as a value: `{ ou: equals(ou) }`.
- * @throws TypeError for anything else than a scalar, such as `{ $ne: null }`
+ * A filter for equality with a user's value: `{ ou: equals(ou) }`.
+ * @throws TypeError for anything other than a scalar, such as `{ $ne: null }`
  */
 export function equals<Value extends Scalar>(value: Value): { $eq: Value } {
   return { $eq: scalar(value) };
@@ -23,7 +23,7 @@ export interface Bounds<Value extends string | number | Date> {
   to?: Value | undefined;
 }
 
-/** A range as the database takes it. */
+/** A range filter of the database. */
 export interface Range<Value> {
   $gte?: Value;
   $lt?: Value;
@@ -41,14 +41,14 @@ export function within<Value extends string | number | Date>(
   return Object.keys(filter).length > 0 ? filter : undefined;
 }
 
-/** Text that contains the user's text, upper and lower case alike. The user's text is taken letter by letter. */
+/** A filter for texts that contain the user's text literally, ignoring case. */
 export function containsText(text: string): { $regex: string; $options: 'i' } {
   return { $regex: escapeForRegex(text), $options: 'i' };
 }
 
-/** Every character that means something in a regular expression, escaped. */
+/** Escapes every character with a meaning in regular expressions. */
 export function escapeForRegex(text: string): string {
-  if (typeof text !== 'string') throw new TypeError('only text can be searched for');
+  if (typeof text !== 'string') throw new TypeError('the search text must be a string');
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('\0', '\\x00');
 }
 
@@ -57,10 +57,10 @@ function scalar<Value extends Scalar>(value: Value): Value {
   if (typeof value === 'number' && !Number.isNaN(value)) return value;
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value;
   if (value instanceof Binary) return value;
-  throw new TypeError('only a text, number, time, id, true, false or null can be compared with');
+  throw new TypeError('a compared value must be a text, number, time, id, true, false or null');
 }
 
-/** Field and direction of a sort. The field must be present in all documents, with values of one type. */
+/** The field and direction of a sort. All documents must have the field, with values of one type. */
 export interface SortOrder<Stored> {
   field: keyof Stored & string;
   direction: 'ascending' | 'descending';
@@ -70,7 +70,7 @@ export interface PageRequest {
   /** From 1. */
   page: number;
   limit: number;
-  /** In place of page: what an earlier answer gave. */
+  /** Instead of `page`: the `next_cursor` of an earlier answer. */
   cursor?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface Page<Item> {
   next_cursor?: string;
 }
 
-/** A cursor that nobody got from us, or that belongs to another list. The edge makes it a 400. */
+/** A malformed cursor, or one of another list. The HTTP layer answers 400. */
 export class InvalidCursor extends Error {
   override readonly name = 'InvalidCursor';
   readonly code = 'invalid_cursor';
@@ -95,16 +95,16 @@ export interface PageQuery<Stored extends Document, Item> {
   filter: Filter<Stored>;
   sort: SortOrder<Stored>;
   request: PageRequest;
-  /** Known already (a histogram, a counter), or counted. Default: counted. */
+  /** The total when it is known (from a histogram or a counter). Default: counted. */
   total?: number;
-  /** Fields to read; the sort field and the id are always read. */
+  /** The fields to read; the sort field and the id are always read. */
   projection?: Document;
   toItem: (stored: Stored) => Item;
 }
 
 /**
- * One page of a list, by number or by cursor. Documents with the same sort value are ordered by id, so that pages
- * neither overlap nor leave anything out.
+ * One page of a list, by number or by cursor. Documents with equal sort values are ordered by id, so that pages do not
+ * overlap and omit nothing.
  * @throws InvalidCursor
  */
 export async function findPage<Stored extends Document, Item>(
@@ -119,7 +119,7 @@ export async function findPage<Stored extends Document, Item>(
       .find<Stored>(after ? ({ $and: [filter, afterCursor(after, sort)] } as Filter<Stored>) : filter)
       .sort(sort.field === '_id' ? { _id: step } : { [sort.field]: step, _id: step })
       .skip(after ? 0 : (request.page - 1) * request.limit)
-      // One more than asked for tells whether there is a next page.
+      // One more than the limit shows whether there is a next page.
       .limit(request.limit + 1);
     if (query.projection) documents.project({ ...query.projection, [sort.field]: 1 });
     const [found, total] = await Promise.all([
@@ -138,13 +138,13 @@ export async function findPage<Stored extends Document, Item>(
   });
 }
 
-/** The place in a list after which the next page starts. */
+/** The position in a list after which the next page starts. */
 export interface Cursor {
   value: Scalar;
   id: Scalar;
 }
 
-/** The place of a document in a list of this order. */
+/** The cursor of a document in a list of this order. */
 export function cursorOf<Stored extends Document>(stored: Stored, sort: SortOrder<Stored>): Cursor {
   return { value: scalar(stored[sort.field] as Scalar), id: scalar(stored._id as Scalar) };
 }
@@ -158,13 +158,13 @@ export function afterCursor<Stored>({ value, id }: Cursor, sort: SortOrder<Store
   };
 }
 
-/** Opaque base64url text of sort and place. */
+/** Encodes sort order and position as opaque base64url text. */
 export function encodeCursor<Stored>({ value, id }: Cursor, sort: SortOrder<Stored>): string {
   const order = `${sort.direction === 'ascending' ? '+' : '-'}${sort.field}`;
   return Buffer.from(JSON.stringify([order, toText(value), toText(id)])).toString('base64url');
 }
 
-/** @throws InvalidCursor for anything that `encodeCursor` did not make for this sort */
+/** @throws InvalidCursor for a text that `encodeCursor` did not make for this sort */
 export function decodeCursor<Stored>(cursor: string, sort: SortOrder<Stored>): Cursor {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());

@@ -23,7 +23,7 @@ const byScore: SortOrder<Lead> = { field: 'score', direction: 'descending' };
 const byName: SortOrder<Lead> = { field: 'name', direction: 'ascending' };
 
 describe("users' values", () => {
-  test('only scalars can be compared with: no operator comes in from outside', () => {
+  test('only scalars can be compared, so users cannot pass in operators', () => {
     const hostile: unknown[] = [
       { $ne: null },
       { $gt: '' },
@@ -42,7 +42,7 @@ describe("users' values", () => {
     expect(equals('$ne')).toEqual({ $eq: '$ne' });
   });
 
-  test('a search text matches itself letter by letter, whatever it is made of', () => {
+  test('any search text matches itself literally', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), fc.string(), (text, around) => {
         fc.pre(text.isWellFormed());
@@ -53,7 +53,7 @@ describe("users' values", () => {
     expect(new RegExp(containsText('(a+)+$').$regex).test('aaaa')).toBe(false);
   });
 
-  test('bounds make a range, none make no filter', () => {
+  test('bounds make a range; without bounds there is no filter', () => {
     expect(within({})).toBeUndefined();
     expect(within({ from: 1, before: 3 })).toEqual({ $gte: 1, $lt: 3 });
     expect(within({ from: undefined, to: 3 })).toEqual({ $lte: 3 });
@@ -63,7 +63,7 @@ describe("users' values", () => {
 describe('cursors', () => {
   const values = fc.oneof<fc.Arbitrary<Scalar>[]>(
     fc.string(),
-    // 0 for -0: JSON has but one of them, and they have one place in an order.
+    // 0 for -0: JSON has only one of them, and they sort equally.
     fc.double({ noNaN: true }).map((value) => value + 0),
     fc.boolean(),
     fc.constant(null),
@@ -71,7 +71,7 @@ describe('cursors', () => {
     fc.uuid().map(uuidToBinary),
   );
 
-  test('a place in a list comes back as it went in, in a text fit for a URL', () => {
+  test('a cursor is decoded to the encoded position, and its text is safe in a URL', () => {
     fc.assert(
       fc.property(values, fc.uuid().map(uuidToBinary), (value, id) => {
         const text = encodeCursor({ value, id }, byScore);
@@ -91,7 +91,7 @@ describe('cursors', () => {
     expect(() => decodeCursor(text, { ...byScore, direction: 'ascending' })).toThrow(InvalidCursor);
   });
 
-  test('any other text is refused and nothing but scalars comes out', () => {
+  test('any other text is refused, and decoding yields only scalars', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(() => decodeCursor(text, byScore)).toThrow(InvalidCursor);

@@ -1,5 +1,5 @@
-// Which run of the database server answers. One that acknowledges writes before they are on disk may have forgotten the
-// last of them when it starts again after a crash: FerretDB's PostgreSQL with synchronous_commit=off does.
+// Identifies the run of the database server. A server that acknowledges writes before they are on disk may lose the
+// last ones in a crash: FerretDB's PostgreSQL with synchronous_commit=off does.
 import type { Db } from 'mongodb';
 
 export interface Server {
@@ -12,17 +12,17 @@ interface IndexStatistics {
 }
 
 /**
- * When the server's statistics began: with FerretDB the start of its PostgreSQL, which each crash changes. null: a server
- * that keeps what a majority has acknowledged, whenever it was started.
+ * The start of the server's statistics: with FerretDB the start of its PostgreSQL, which changes with each crash. null
+ * for a server that keeps acknowledged writes across restarts.
  */
 export async function serverStart({ db, engine }: Server, name: string): Promise<string | null> {
   if (engine === 'mongodb') return null;
-  const look = async () => {
+  const read = async () => {
     const [found] = await db
       .collection(name)
       .aggregate<IndexStatistics>([{ $indexStats: {} }])
       .toArray();
     return found?.accesses?.since?.toISOString() ?? null;
   };
-  return (await look()) ?? (await db.createCollection(name).then(look, look));
+  return (await read()) ?? (await db.createCollection(name).then(read, read));
 }

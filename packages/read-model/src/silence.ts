@@ -1,15 +1,15 @@
-// Whether a database has said nothing: not that it is away, which it says at once by refusing a connection.
+// Recognises request timeouts of the database. A refused connection is not a timeout.
 
 const silent = new Set([
   'MongoNetworkTimeoutError',
   'MongoOperationTimeoutError',
-  // Every connection was waiting for an answer.
+  // All connections of the pool were waiting for answers.
   'MongoWaitQueueTimeoutError',
 ]);
 
 /**
- * Whether the database, or what leads to it, took what it was sent and did not answer in time, wherever in the chain of causes
- * that is. Such an error may pass, so it is `retriable` too; but a process that gets nothing else should be started anew.
+ * Whether an error, or one of its causes, is a request timeout of the database or the network before it. Such an error
+ * is also `retriable`; but a process that gets nothing else should be restarted.
  */
 export function isSilence(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; depth += 1) {

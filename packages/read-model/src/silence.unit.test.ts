@@ -1,4 +1,4 @@
-// Which errors of the database say that it is silent.
+// Which errors of the database are request timeouts.
 import { expect, test } from '@jest/globals';
 import { MongoNetworkError, MongoNetworkTimeoutError, MongoServerSelectionError } from 'mongodb';
 import { ReadModelError } from './errors.js';

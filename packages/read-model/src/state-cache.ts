@@ -1,23 +1,23 @@
-// The aggregates that a partition's single writer has in hand, so that it does not read what it has just written.
+// A cache of the aggregates of a partition's single writer, so that it does not read what it has just written.
 import { LRUCache } from 'lru-cache';
 
 /**
- * Lives and dies with one partition state: the processor is the only writer of the partition, so what it wrote is
- * what is stored. After any error whose outcome is unknown the state, and the cache with it, is thrown away.
- * Values are shared with the caller: replace them, do not change them in place.
+ * A cache with the lifetime of one partition state: the processor is the only writer of the partition, so the cached
+ * values equal the stored ones. After an error with an unknown outcome the state and its cache are discarded. Values
+ * are shared with the caller: replace them, do not change them in place.
  */
 export interface StateCache<Value extends object> {
   /**
-   * The states under these keys; those not in hand are loaded in one go. Absent ones are remembered as absent.
-   * The answer holds all keys, however many the cache can keep.
+   * The states of these keys; those not cached are loaded in one call. Absent ones are cached as absent. The result has
+   * all keys, even more than the cache can hold.
    */
   load(
     keys: Iterable<string>,
     fetch: (missing: string[]) => Promise<Iterable<readonly [string, Value]>>,
   ): Promise<Map<string, Value | null>>;
-  /** What is in hand of this key: null when it is known to be absent, undefined when nothing is known. */
+  /** The cached state of a key: null when it is known to be absent, undefined when it is not cached. */
   get(key: string): Value | null | undefined;
-  /** What was just written. */
+  /** Caches a written state. */
   put(key: string, value: Value | null): void;
   delete(key: string): void;
   clear(): void;
@@ -25,8 +25,8 @@ export interface StateCache<Value extends object> {
 }
 
 /**
- * @param maximumEntries the least recently used beyond it are forgotten
- * @param onForgotten told of each that is forgotten in this way
+ * @param maximumEntries the maximum number of states; the least recently used are evicted
+ * @param onForgotten called with each evicted state
  */
 export function createStateCache<Value extends object>({
   maximumEntries,
@@ -56,7 +56,7 @@ export function createStateCache<Value extends object>({
         for (const key of missing) states.set(key, null);
         for (const [key, value] of await fetch(missing)) states.set(key, value);
         for (const key of missing) {
-          // What was put meanwhile is newer than what was fetched.
+          // A state put during the load is newer than the loaded one.
           const newer = entries.get(key);
           if (newer) states.set(key, newer.value);
           else entries.set(key, { value: states.get(key) ?? null });

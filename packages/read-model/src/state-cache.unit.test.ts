@@ -6,7 +6,7 @@ interface State {
 }
 
 describe('state cache', () => {
-  test('asks for each key once, remembers absent ones, and answers all keys beyond its size', async () => {
+  test('loads each key once, caches absent ones, and returns all keys beyond its size', async () => {
     const cache = createStateCache<State>({ maximumEntries: 2 });
     const asked: string[][] = [];
     const fetch = (missing: string[]) => {
@@ -32,7 +32,7 @@ describe('state cache', () => {
     expect(cache.size).toBe(2);
   });
 
-  test('what was put is what is loaded, without asking', async () => {
+  test('a state that was put is returned without loading', async () => {
     const cache = createStateCache<State>({ maximumEntries: 10 });
     cache.put('a', { n: 1 });
     cache.put('gone', null);
@@ -45,7 +45,7 @@ describe('state cache', () => {
     );
   });
 
-  test('what was put while it was being asked for is newer than the answer', async () => {
+  test('a state put during a load is newer than the loaded one', async () => {
     const cache = createStateCache<State>({ maximumEntries: 10 });
     const fetch = () => {
       cache.put('a', { n: 2 });
@@ -55,7 +55,7 @@ describe('state cache', () => {
     expect(cache.get('a')).toEqual({ n: 2 });
   });
 
-  test('a failed load remembers nothing', async () => {
+  test('a failed load caches nothing', async () => {
     const cache = createStateCache<State>({ maximumEntries: 10 });
     await expect(cache.load(['a'], () => Promise.reject(new Error('away')))).rejects.toThrow('away');
     expect(await cache.load(['a'], () => Promise.resolve([['a', { n: 1 }] as const]))).toEqual(

@@ -1,4 +1,4 @@
-// How values are stored: ids, offsets, arbitrary JSON.
+// The stored forms of ids, offsets and arbitrary JSON.
 import { Binary } from 'mongodb';
 import type { JsonValue } from '@lead-scoring/contracts';
 import { ReadModelError } from './errors.js';
@@ -7,8 +7,8 @@ import { bytesOf, readUuid, uuidBytes } from './ordered-keys.js';
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * A UUID as stored: 16 bytes, BSON subtype 4. Inserts are a third faster than with the text as `_id`.
- * @throws TypeError when the text is no UUID
+ * The stored form of a UUID: 16 bytes, BSON subtype 4. Inserts are a third faster than with text as `_id`.
+ * @throws TypeError when the text is not a UUID
  */
 export function uuidToBinary(text: string): Binary {
   if (!uuidText.test(text)) throw new TypeError(`not a UUID: ${JSON.stringify(text).slice(0, 80)}`);
@@ -22,9 +22,9 @@ export function binaryToUuid(binary: Binary): string {
 }
 
 /**
- * An offset of the log as stored: a number. Offsets are 64 bit on the wire, but a partition that takes a million
- * records a second reaches 2^53 after 285 years, and numbers compare and sort alike in every engine.
- * @throws ReadModelError `offset_out_of_range` beyond 2^53 - 1, rather than store another offset
+ * The stored form of an offset: a number. Offsets have 64 bits in the protocol, but a partition with a million records
+ * a second reaches 2^53 after 285 years, and numbers sort alike in every engine.
+ * @throws ReadModelError `offset_out_of_range` beyond 2^53 - 1, instead of storing another offset
  */
 export function offsetToNumber(offset: bigint): number {
   const stored = Number(offset);
@@ -43,8 +43,8 @@ export function numberToOffset(stored: number): bigint {
 }
 
 /**
- * Any JSON as one text. Keys with dots, dollars, NUL, `__proto__`, `_bsontype` or lone surrogates cannot be BSON
- * keys without loss or danger; in a text they are just characters. Comes back from `unpackJson` as it went in.
+ * Stores any JSON as one text. Keys with dots, dollars, NUL, `__proto__`, `_bsontype` or lone surrogates are lost or
+ * dangerous as BSON keys; in a text they are plain characters. `unpackJson` returns the same value.
  */
 export function packJson(value: JsonValue): string {
   return JSON.stringify(value);
@@ -55,7 +55,7 @@ export function unpackJson(text: string): JsonValue {
   return JSON.parse(text) as JsonValue;
 }
 
-/** JSON that is text already, as stored: its bytes. Comes back from `readJson`. */
+/** The stored form of JSON text: its bytes. `readJson` parses it. */
 export function storedJson(utf8: Uint8Array): Binary {
   return new Binary(utf8, 0);
 }
@@ -65,7 +65,7 @@ export function readJson(stored: Binary): JsonValue {
   return JSON.parse(bytesOf(stored).toString()) as JsonValue;
 }
 
-/** A map key for an `_id` of any kind that read models use. */
+/** A map key for any `_id` that read models use. */
 export function keyOf(documentId: unknown): string {
   if (typeof documentId === 'string') return `s${documentId}`;
   if (documentId instanceof Binary) return `b${documentId.toString('base64')}`;
@@ -75,8 +75,8 @@ export function keyOf(documentId: unknown): string {
 }
 
 /**
- * The documents in one order for all writers. Writers that lock the same documents in different orders block one
- * another; PostgreSQL needs a second to notice each time.
+ * Sorts documents into the same order for all writers. Writers that lock the same documents in different orders
+ * deadlock, which PostgreSQL detects only after a second each time.
  */
 export function inLockingOrder<Stored extends { _id?: unknown }>(documents: readonly Stored[]): Stored[] {
   return documents

@@ -13,7 +13,7 @@ import {
 } from './values.js';
 
 describe('stored ids', () => {
-  test('a UUID comes back in lower case as it went in', () => {
+  test('a stored UUID is read back in lower case', () => {
     fc.assert(
       fc.property(fc.uuid(), (id) => {
         expect(binaryToUuid(uuidToBinary(id))).toBe(id);
@@ -23,7 +23,7 @@ describe('stored ids', () => {
     );
   });
 
-  test('what is no UUID is refused', () => {
+  test('a text that is not a UUID is refused', () => {
     for (const text of ['', 'x', '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0', '0b6f8a527a0e5c0b9d8f0b6f8a527a0e'])
       expect(() => uuidToBinary(text)).toThrow(TypeError);
     expect(() => binaryToUuid(new Binary(Buffer.alloc(15)))).toThrow(TypeError);
@@ -39,7 +39,7 @@ describe('stored ids', () => {
 });
 
 describe('stored offsets', () => {
-  test('an offset comes back exactly or is refused', () => {
+  test('an offset is read back exactly or is refused', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 53n - 1n }), (offset) => {
         expect(numberToOffset(offsetToNumber(offset))).toBe(offset);
@@ -50,7 +50,7 @@ describe('stored offsets', () => {
 });
 
 describe('packed JSON', () => {
-  test('any JSON comes back as it went in', () => {
+  test('any JSON is read back unchanged', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
         const value = JSON.parse(text) as JsonValue;
@@ -59,7 +59,7 @@ describe('packed JSON', () => {
     );
   });
 
-  test('keys that BSON cannot hold come back, and no prototype is touched', () => {
+  test('keys that BSON cannot hold are kept, and no prototype changes', () => {
     const hostile = JSON.parse(
       '{"__proto__":{"polluted":1},"constructor":1,"$where":"x","a.b":1,"":2,"\\u0000":3,"_bsontype":"ObjectId","$ref":1,"x":"\\ud800"}',
     ) as JsonValue;
@@ -67,7 +67,7 @@ describe('packed JSON', () => {
     expect(JSON.stringify(back)).toBe(JSON.stringify(hostile));
     expect(Object.keys(back as object)).toContain('__proto__');
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
-    // Everything that UTF-8 cannot say is escaped, so the text itself is storable.
+    // Lone surrogates are escaped, so the text itself is valid UTF-8.
     expect(packJson(hostile).isWellFormed()).toBe(true);
     expect(packJson(hostile)).not.toContain('\0');
   });

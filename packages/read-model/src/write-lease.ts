@@ -1,12 +1,12 @@
-// The right of a partition state to write.
+// The lease under which a partition state writes.
 
-/** A partition state's right to write; the event log's `SessionLease` is one. */
+/** The lease under which a partition state writes; the event log's `SessionLease` implements it. */
 export interface WriteLease {
-  /** @throws when it has ended */
+  /** @throws when the lease has ended */
   check(): void;
-  /** Ends it: the partition is opened anew. */
+  /** Ends the lease: the partition is opened again. */
   end(reason: Error): void;
   hasEnded(): boolean;
-  /** Nothing is decided on what was read until this has ended. */
-  doubt(until: Promise<unknown>): void;
+  /** Blocks decisions until the promise settles: state read before must be verified first. */
+  holdDecisionsUntil(verified: Promise<unknown>): void;
 }

@@ -1,15 +1,16 @@
-// Ways to replace many documents in one call, each only where the stored offset is lower. They differ in cost alone.
+// Strategies to replace many documents in one call, each only when its stored offset is lower. They differ in cost
+// alone.
 import { type AnyBulkWriteOperation, type Collection, type Filter } from 'mongodb';
 import type { Engine } from './connection.js';
 import type { GuardedDocument } from './guarded-settling.js';
 
 /**
- * Replaces each stored document by the one given with the same `_id` if the stored offset is lower; does nothing
- * about the others. Ids are unique within a call. Each document's change is atomic; the call as a whole is not.
+ * Replaces each stored document by the one given with the same `_id` when the stored offset is lower; leaves the
+ * others. Ids are unique within a call. The change of each document is atomic; the call as a whole is not.
  */
 export interface WriteStrategy {
   readonly name: 'replace-each' | 'replace-set';
-  /** Documents in one call to the server. */
+  /** Maximum number of documents in one call to the server. */
   readonly chunk: number;
   /** @returns as `GuardedStore.replace` */
   replace<Stored extends GuardedDocument>(
@@ -38,8 +39,8 @@ export const replaceEach: WriteStrategy = {
 };
 
 /**
- * One updateMany for a set of documents: the pipeline looks each document's new content up in an array by its id
- * and takes it if the stored offset is lower. `$literal` keeps every value a value, whatever characters it has.
+ * One updateMany for a set of documents: the pipeline finds each document's new content in an array by its id and takes
+ * it if the stored offset is lower. `$literal` keeps all values literal, whatever characters they contain.
  */
 export const replaceSet: WriteStrategy = {
   name: 'replace-set',
@@ -69,7 +70,7 @@ export const replaceSet: WriteStrategy = {
   },
 };
 
-/** The fastest strategy that was exact in the measurements of the README, by engine. */
+/** The fastest strategy that was exact in the README's measurements, by engine. */
 export function strategyFor(engine: Engine): WriteStrategy {
   switch (engine) {
     case 'ferretdb':

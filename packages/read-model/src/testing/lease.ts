@@ -1,7 +1,7 @@
-// A lease that a test ends.
+// A lease that tests end.
 import type { WriteLease } from '../write-lease.js';
 
-/** The error by which the event log refuses, as far as it is looked at here. */
+/** The error of an ended lease, with the fields of the event log's error that are used here. */
 class LeaseEnded extends Error {
   readonly code = 'lease_ended';
   readonly retriable = true;
@@ -22,7 +22,7 @@ export function createLease(): TestLease {
     },
     end,
     hasEnded: () => ended !== undefined,
-    doubt: () => undefined,
+    holdDecisionsUntil: () => undefined,
     lose: () => {
       end(new LeaseEnded('the lease has ended'));
     },

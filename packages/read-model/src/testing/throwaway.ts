@@ -1,4 +1,4 @@
-// A database of its own for each test file, on the server that MONGODB_URI names, gone afterwards.
+// A separate database for each test file on the server in MONGODB_URI, dropped afterwards.
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import {

@@ -1,28 +1,28 @@
-// Gathers the requests of one kind that come within a turn of the event loop into one call; each caller gets the outcome of its
-// own request.
+// Coalesces requests of one kind: all that arrive within one iteration of the event loop form one call, and each caller
+// gets the outcome of its own request.
 
-/** In place of a result: the request is to be sent alone, for an error of its own. */
+/** Returned instead of a result: the request must be sent alone to get its own error. */
 export const alone = Symbol('send this request alone');
 
-export interface GatheringOptions<Request, Result> {
-  /** Documents or ids in a request. */
+export interface CoalescerOptions<Request, Result> {
+  /** The number of documents or ids in a request. */
   sizeOf: (request: Request) => number;
-  /** What the request is about, where requests about the same must not be in one call. */
+  /** The keys of a request, when requests with a common key must not share a call. */
   keysOf?: (request: Request) => Iterable<string>;
-  /** Sum of the sizes in one call; a request that is larger goes alone. */
+  /** Maximum sum of the sizes in one call; a larger request is sent alone. */
   maximumSize: number;
-  /** @throws when the request must not be sent any more; it is then left out, and its caller gets the error */
+  /** @throws when the request must no longer be sent; it is left out, and its caller gets the error */
   permit?: (request: Request) => void;
   /**
-   * @param check to be called whenever the call is about to leave the process: throws when one of the requests must not be sent
-   *   any more; nothing may leave then
-   * @returns the results, in the order of the requests; `alone` only where there are several
+   * @param check to be called right before the call leaves the process: throws when one of the requests must no longer
+   * be sent; then nothing may be sent
+   * @returns the results in the order of the requests; `alone` only when there are several
    */
   send: (requests: readonly Request[], check: () => void) => Promise<readonly (Result | typeof alone)[]>;
-  /** Whether the error may be of one request alone: each is then sent by itself. Any other goes to all callers. */
-  mayBeOfOne: (error: unknown) => boolean;
-  /** Runs work after what comes in this turn. */
-  afterTurn?: (work: () => void) => void;
+  /** Whether the error may be caused by one request: each is then sent alone. Any other error goes to all callers. */
+  mayBeCausedByOne: (error: unknown) => boolean;
+  /** Runs the function after the current iteration of the event loop. Default: setImmediate. */
+  defer?: (work: () => void) => void;
 }
 
 interface Entry<Request, Result> {
@@ -33,11 +33,11 @@ interface Entry<Request, Result> {
   reject(error: unknown): void;
 }
 
-/** @returns sends a request, together with others */
-export function createGathering<Request, Result>(
-  options: GatheringOptions<Request, Result>,
+/** @returns a function that sends a request together with others */
+export function createCoalescer<Request, Result>(
+  options: CoalescerOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
-  const { afterTurn = setImmediate, maximumSize } = options;
+  const { defer = setImmediate, maximumSize } = options;
   let waiting: Entry<Request, Result>[] = [];
 
   function sendWaiting(): void {
@@ -54,24 +54,24 @@ export function createGathering<Request, Result>(
     new Promise((resolve, reject) => {
       const size = options.sizeOf(request);
       const keys = new Set(options.keysOf?.(request));
-      if (waiting.length === 0) afterTurn(sendWaiting);
+      if (waiting.length === 0) defer(sendWaiting);
       waiting.push({ request, size, keys, resolve, reject });
     });
 }
 
-/** The first that waits, and all that fit in with it. */
-function nextCall<Waiting extends Pick<Entry<unknown, unknown>, 'size' | 'keys'>>(
-  waiting: readonly Waiting[],
+/** The first waiting request, and all others that fit in the same call. */
+function nextCall<Queued extends Pick<Entry<unknown, unknown>, 'size' | 'keys'>>(
+  waiting: readonly Queued[],
   maximumSize: number,
-): { call: Waiting[]; others: Waiting[] } {
+): { call: Queued[]; others: Queued[] } {
   const [first, ...further] = waiting;
   if (!first) return { call: [], others: [] };
   const call = [first];
-  const others: Waiting[] = [];
+  const others: Queued[] = [];
   let size = first.size;
   const keys = new Set(first.keys);
   for (const entry of further) {
-    if (size + entry.size > maximumSize || sharesOne(entry.keys, keys)) {
+    if (size + entry.size > maximumSize || haveCommonKey(entry.keys, keys)) {
       others.push(entry);
       continue;
     }
@@ -82,14 +82,14 @@ function nextCall<Waiting extends Pick<Entry<unknown, unknown>, 'size' | 'keys'>
   return { call, others };
 }
 
-function sharesOne(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+function haveCommonKey(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
   for (const key of some) if (others.has(key)) return true;
   return false;
 }
 
-/** Settles every entry; never rejects. */
+/** Sends one call and settles every entry; never rejects. */
 async function sendCall<Request, Result>(
-  options: GatheringOptions<Request, Result>,
+  options: CoalescerOptions<Request, Result>,
   entries: readonly Entry<Request, Result>[],
 ): Promise<void> {
   const { refusals, check } = permissions(options, entries);
@@ -108,25 +108,25 @@ async function sendCall<Request, Result>(
     });
   } catch (error) {
     if (refusals.size > 0) {
-      // The others' part of the call has not been sent, or may be sent twice.
+      // The call was not sent, or may be repeated, for the other entries.
       for (const [entry, refusal] of refusals) entry.reject(refusal);
       const others = entries.filter((entry) => !isRefused(entry));
       if (others.length > 0) await sendCall(options, others);
       return;
     }
-    if (entries.length === 1 || !options.mayBeOfOne(error)) {
+    if (entries.length === 1 || !options.mayBeCausedByOne(error)) {
       for (const entry of entries) entry.reject(error);
       return;
     }
     again = entries;
   }
-  // At a time, as they would have been without the others: where each fails only after a while, nobody waits for all.
+  // Concurrently, as without coalescing: when each fails after a delay, the delays do not add up.
   await Promise.all(again.map((entry) => sendCall(options, [entry])));
 }
 
-/** Which of the entries must not be sent any more is noted at each check. */
+/** Checks the permission of each entry and collects the refusals. */
 function permissions<Request, Result>(
-  { permit }: GatheringOptions<Request, Result>,
+  { permit }: CoalescerOptions<Request, Result>,
   entries: readonly Entry<Request, Result>[],
 ): { refusals: ReadonlyMap<Entry<Request, Result>, unknown>; check: () => void } {
   const refusals = new Map<Entry<Request, Result>, unknown>();

@@ -1,18 +1,19 @@
-// Writes of several partition states in one call of the driver, its documents in one order for all writers.
+// Coalesced writes: one call of the driver for several partition states, its documents in the same order for all
+// writers.
 import { type Collection, type Document, type Filter } from 'mongodb';
-import { gatheredCall } from './collection-gathering.js';
+import { coalescedCall } from './coalesced-calls.js';
 import { refusedInserts } from './errors.js';
-import { alone } from './gathering.js';
+import { alone } from './coalescer.js';
 import type { GuardedDocument } from './guarded-settling.js';
 import { inLockingOrder } from './values.js';
 import type { WriteStrategy } from './write-strategies.js';
 
-/** Documents in one call that inserts or deletes. */
+/** Maximum number of documents in one inserting or deleting call. */
 export const writeChunk = 1_000;
 
 const idOf = ({ _id }: Document): unknown => _id;
 
-const inserts = gatheredCall<Document, Document[]>({
+const inserts = coalescedCall<Document, Document[]>({
   maximumItems: writeChunk,
   idOf,
   send: async (collection, requests) => {
@@ -34,15 +35,15 @@ const inserts = gatheredCall<Document, Document[]>({
   },
 });
 
-/** Inserts; @returns those of the documents whose id was taken. */
-export async function insertGathered<Stored extends Document>(
+/** Inserts documents. @returns the documents whose id was taken */
+export async function insertCoalesced<Stored extends Document>(
   collection: Collection<Stored>,
   documents: readonly Stored[],
 ): Promise<Stored[]> {
   return (await inserts(collection, documents)) as Stored[];
 }
 
-const deletes = gatheredCall<unknown, true>({
+const deletes = coalescedCall<unknown, true>({
   maximumItems: writeChunk,
   send: async (collection, requests) => {
     await collection.deleteMany({ _id: { $in: requests.flat() } } as Filter<Document>);
@@ -51,17 +52,17 @@ const deletes = gatheredCall<unknown, true>({
 });
 
 /** Deletes the documents with these ids. */
-export async function deleteGathered<Stored extends Document>(
+export async function deleteCoalesced<Stored extends Document>(
   collection: Collection<Stored>,
   ids: readonly unknown[],
 ): Promise<void> {
   await deletes(collection, ids);
 }
 
-const replacesOf = new WeakMap<WriteStrategy, ReturnType<typeof gatheredReplaces>>();
+const replacesOf = new WeakMap<WriteStrategy, ReturnType<typeof coalescedReplaces>>();
 
-function gatheredReplaces(strategy: WriteStrategy) {
-  return gatheredCall<GuardedDocument, number>({
+function coalescedReplaces(strategy: WriteStrategy) {
+  return coalescedCall<GuardedDocument, number>({
     maximumItems: strategy.chunk,
     idOf,
     send: async (collection, requests) => {
@@ -71,19 +72,19 @@ function gatheredReplaces(strategy: WriteStrategy) {
         documents,
       );
       if (requests.length === 1) return [replaced];
-      // Nobody knows of whom the others are, so each looks for its own.
+      // The server does not say which documents were not replaced, so each caller checks its own.
       return requests.map((own) => (replaced === documents.length ? own.length : 0));
     },
   });
 }
 
 /** @returns as `GuardedStore.replace` */
-export function replaceGathered<Stored extends GuardedDocument>(
+export function replaceCoalesced<Stored extends GuardedDocument>(
   strategy: WriteStrategy,
   collection: Collection<Stored>,
   documents: readonly Stored[],
 ): Promise<number> {
   let replaces = replacesOf.get(strategy);
-  if (!replaces) replacesOf.set(strategy, (replaces = gatheredReplaces(strategy)));
+  if (!replaces) replacesOf.set(strategy, (replaces = coalescedReplaces(strategy)));
   return replaces(collection, documents);
 }

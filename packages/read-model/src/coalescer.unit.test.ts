@@ -1,26 +1,26 @@
-// Whatever is sent together: every caller gets the outcome of its own request.
+// Coalesced requests: every caller gets the outcome of its own request.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { alone, createGathering } from './gathering.js';
+import { alone, createCoalescer } from './coalescer.js';
 
 interface Request {
   name: number;
   size: number;
   keys: string[];
-  /** The call that it is in fails, unless it is refused before. */
+  /** Makes its call fail, unless the request is refused before. */
   isFaulty: boolean;
-  /** Checks of a call that it passes. */
+  /** The number of checks that the request passes. */
   permits: number;
 }
 
 class Fault extends Error {}
 class Refusal extends Error {}
 
-/** Turns of the event loop, one after the other as they are asked for. */
+/** Iterations of the event loop, run on demand. */
 function createTurns() {
   const work: (() => void)[] = [];
   return {
-    afterTurn: (next: () => void) => void work.push(next),
+    defer: (next: () => void) => void work.push(next),
     async runAll() {
       for (let idle = 0; idle < 20; idle += 1) {
         const next = work.shift();
@@ -36,12 +36,12 @@ function recorded(says: 'fails' | 'alone' | 'is down' = 'fails') {
   const calls: Request[][] = [];
   const turns = createTurns();
   const checks = new Map<Request, number>();
-  const send = createGathering<Request, string>({
+  const send = createCoalescer<Request, string>({
     sizeOf: ({ size }) => size,
     keysOf: ({ keys }) => keys,
     maximumSize: 10,
-    afterTurn: turns.afterTurn,
-    mayBeOfOne: (error) => error instanceof Fault,
+    defer: turns.defer,
+    mayBeCausedByOne: (error) => error instanceof Fault,
     permit: (request) => {
       const seen = (checks.get(request) ?? 0) + 1;
       checks.set(request, seen);
@@ -83,12 +83,12 @@ const requests = fc
   .array(request, { maxLength: 12 })
   .map((some) => some.map((one, name): Request => ({ ...one, name })));
 
-test('every caller gets its own result, its own fault or its own refusal, whatever it is sent with', async () => {
+test('every caller gets its own result, error or refusal, whatever it shares a call with', async () => {
   await fc.assert(
     fc.asyncProperty(requests, fc.constantFrom('fails', 'alone'), async (some, says) => {
-      const gathering = recorded(says);
-      const outcomes = await outcomesOf(some, gathering);
-      const sent = new Set(gathering.calls.flat());
+      const coalescer = recorded(says);
+      const outcomes = await outcomesOf(some, coalescer);
+      const sent = new Set(coalescer.calls.flat());
       some.forEach((one, index) => {
         if (one.permits >= 1_000)
           expect(outcomes[index]).toBe(
@@ -104,12 +104,12 @@ test('every caller gets its own result, its own fault or its own refusal, whatev
   );
 });
 
-test('no call is larger than allowed or has two requests about the same', async () => {
+test('no call exceeds the maximum size or has two requests with a common key', async () => {
   await fc.assert(
     fc.asyncProperty(requests, async (some) => {
-      const gathering = recorded();
-      await outcomesOf(some, gathering);
-      for (const call of gathering.calls) {
+      const coalescer = recorded();
+      await outcomesOf(some, coalescer);
+      for (const call of coalescer.calls) {
         expect(call.length === 1 || call.reduce((sum, { size }) => sum + size, 0) <= 10).toBe(true);
         const keys = call.flatMap((one) => one.keys);
         expect(new Set(keys).size).toBe(keys.length);
@@ -120,36 +120,36 @@ test('no call is larger than allowed or has two requests about the same', async 
 
 const plain = (name: number): Request => ({ name, size: 1, keys: [], isFaulty: false, permits: 1_000 });
 
-test('what comes in one turn goes in one call, and what its callers ask for then in the next', async () => {
-  const gathering = recorded();
-  const first = [0, 1, 2].map((name) => gathering.send(plain(name)));
+test('requests of one event loop iteration share a call, and those that follow share the next', async () => {
+  const coalescer = recorded();
+  const first = [0, 1, 2].map((name) => coalescer.send(plain(name)));
   const later = first.map(async (outcome, name) => {
     await outcome;
-    return gathering.send(plain(3 + name));
+    return coalescer.send(plain(3 + name));
   });
-  await gathering.turns.runAll();
+  await coalescer.turns.runAll();
   expect(await Promise.all(later)).toEqual(['result of 3', 'result of 4', 'result of 5']);
-  expect(gathering.calls.map((call) => call.map(({ name }) => name))).toEqual([
+  expect(coalescer.calls.map((call) => call.map(({ name }) => name))).toEqual([
     [0, 1, 2],
     [3, 4, 5],
   ]);
 });
 
-test('an error that says nothing about a request goes to all that were in the call, which is not repeated', async () => {
-  const gathering = recorded('is down');
-  expect(await outcomesOf([plain(0), plain(1), plain(2)], gathering)).toEqual(
+test('an error that no request causes goes to all callers, and the call is not repeated', async () => {
+  const coalescer = recorded('is down');
+  expect(await outcomesOf([plain(0), plain(1), plain(2)], coalescer)).toEqual(
     Array(3).fill('Error the server is down'),
   );
-  expect(gathering.calls).toHaveLength(1);
+  expect(coalescer.calls).toHaveLength(1);
 });
 
-test('a request that is refused when the call is about to leave is left out, and the others go without it', async () => {
-  const gathering = recorded();
+test('a request refused right before sending is left out, and the others are sent without it', async () => {
+  const coalescer = recorded();
   const ended: Request = { ...plain(1), permits: 1 };
-  expect(await outcomesOf([plain(0), ended, plain(2)], gathering)).toEqual([
+  expect(await outcomesOf([plain(0), ended, plain(2)], coalescer)).toEqual([
     'result of 0',
     'Refusal 1',
     'result of 2',
   ]);
-  expect(gathering.calls.map((call) => call.map(({ name }) => name))).toEqual([[0, 2]]);
+  expect(coalescer.calls.map((call) => call.map(({ name }) => name))).toEqual([[0, 2]]);
 });

@@ -1,7 +1,8 @@
-// The requests of all partition states of a process for one collection, gathered: one call of the driver for many of them.
+// Coalesces the requests of all partition states of a process to one collection: one call of the driver serves many
+// requests.
 import type { Collection, Document } from 'mongodb';
 import { mayBeOfOneDocument } from './errors.js';
-import { createGathering, type alone } from './gathering.js';
+import { createCoalescer, type alone } from './coalescer.js';
 import { checked, withoutLease } from './lease.js';
 import { keyOf } from './values.js';
 import type { WriteLease } from './write-lease.js';
@@ -11,15 +12,15 @@ interface Leased<Item> {
   lease: WriteLease | undefined;
 }
 
-/** What is asked of a collection: by ids, or with documents. */
+/** A kind of call to a collection, with ids or documents as items. */
 export interface CollectionCall<Item, Result> {
-  /** Items in one call. */
+  /** Maximum number of items in one call. */
   maximumItems: number;
-  /** Where one call must not have two items with the same id. */
+  /** Set when one call must not contain two items with the same id. */
   idOf?: (item: Item) => unknown;
   /**
-   * @param collection refuses to write once a caller may not write any more
-   * @returns the results in the order of the requests; `alone` where one of several is to be sent again by itself
+   * @param collection refuses writes once the lease of a caller has ended
+   * @returns the results in the order of the requests; `alone` for a request that must be sent again by itself
    */
   send: (
     collection: Collection,
@@ -28,10 +29,10 @@ export interface CollectionCall<Item, Result> {
 }
 
 /**
- * A kind of call that is gathered, collection by collection.
- * @returns calls it for some items, together with what others ask of the same collection
+ * Creates a coalesced kind of call.
+ * @returns a function that makes the call for some items, together with concurrent requests to the same collection
  */
-export function gatheredCall<Item, Result>({
+export function coalescedCall<Item, Result>({
   maximumItems,
   idOf,
   send,
@@ -39,9 +40,9 @@ export function gatheredCall<Item, Result>({
   collection: Collection<Stored>,
   items: readonly Item[],
 ) => Promise<Result> {
-  const gatherings = new WeakMap<object, (request: Leased<Item>) => Promise<Result>>();
-  const gatheringOf = (collection: Collection) =>
-    createGathering<Leased<Item>, Result>({
+  const coalescers = new WeakMap<object, (request: Leased<Item>) => Promise<Result>>();
+  const coalescerOf = (collection: Collection) =>
+    createCoalescer<Leased<Item>, Result>({
       sizeOf: ({ items }) => items.length,
       ...(idOf && { keysOf: ({ items }) => items.map((item) => keyOf(idOf(item))) }),
       maximumSize: maximumItems,
@@ -51,16 +52,16 @@ export function gatheredCall<Item, Result>({
           checked(collection, { check }),
           requests.map(({ items }) => items),
         ),
-      mayBeOfOne: mayBeOfOneDocument,
+      mayBeCausedByOne: mayBeOfOneDocument,
     });
   return async (given, items) => {
     const { collection, lease } = withoutLease(given);
     lease?.check();
-    let gathering = gatherings.get(collection);
-    if (!gathering) {
-      gathering = gatheringOf(collection as unknown as Collection);
-      gatherings.set(collection, gathering);
+    let coalescer = coalescers.get(collection);
+    if (!coalescer) {
+      coalescer = coalescerOf(collection as unknown as Collection);
+      coalescers.set(collection, coalescer);
     }
-    return gathering({ items, lease });
+    return coalescer({ items, lease });
   };
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createCheckpointLook, type HeldCheckpoint, type StoredRevision } from './checkpoint-look.js';
+import { createCheckpointVerifier, type HeldCheckpoint, type StoredRevision } from './checkpoint-verifier.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -11,24 +11,24 @@ afterEach(() => {
 interface Database {
   start: string | null;
   revisions: StoredRevision[];
-  looks: number;
+  verifiedTimes: number;
 }
 
-function looking(stored: Partial<StoredRevision> = {}, start = 'first') {
+function setUp(stored: Partial<StoredRevision> = {}, start = 'first') {
   const database: Database = {
     start,
     revisions: [{ _id: 'a:0', owner: 'me', revision: 7, ...stored }],
-    looks: 0,
+    verifiedTimes: 0,
   };
   const confirmed: number[] = [];
-  const doubts: Promise<unknown>[] = [];
+  const verifications: Promise<unknown>[] = [];
   let ended: Error | undefined;
   let isStoring = false;
   let isAway = false;
-  const look = createCheckpointLook({
+  const checkpointVerifier = createCheckpointVerifier({
     serverStart: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(database.start)),
     revisions: () => {
-      database.looks += 1;
+      database.verifiedTimes += 1;
       return Promise.resolve(database.revisions);
     },
   });
@@ -43,15 +43,15 @@ function looking(stored: Partial<StoredRevision> = {}, start = 'first') {
       check: () => undefined,
       hasEnded: () => ended !== undefined,
       end: (reason) => (ended ??= reason),
-      doubt: (until) => doubts.push(until),
+      holdDecisionsUntil: (verified) => verifications.push(verified),
     },
   };
-  look.hold(held);
+  checkpointVerifier.watch(held);
   return {
-    look,
+    checkpointVerifier,
     held,
     database,
-    doubts,
+    verifications,
     confirmed,
     ended: () => ended,
     storing: () => (isStoring = true),
@@ -60,18 +60,18 @@ function looking(stored: Partial<StoredRevision> = {}, start = 'first') {
   };
 }
 
-describe('a look at what the database holds', () => {
-  test('confirms what is there, again and again, and ends nothing', async () => {
-    const { confirmed, ended, later } = looking();
+describe('the checkpoint verifier', () => {
+  test('confirms stored revisions, and ends no lease', async () => {
+    const { confirmed, ended, later } = setUp();
     await later();
     await later();
     expect(confirmed).toEqual([7, 7]);
     expect(ended()).toBeUndefined();
   });
 
-  test('leaves a session alone that has taken its own checkpoint over, as a rebuild does, and sees who robs that', async () => {
-    const { look, held, database, confirmed, ended, later } = looking();
-    look.hold({ ...held, owner: 'me after the rebuild' });
+  test('accepts a session that takes over its own checkpoint, as a rebuild does, and notices another owner', async () => {
+    const { checkpointVerifier, held, database, confirmed, ended, later } = setUp();
+    checkpointVerifier.watch({ ...held, owner: 'me after the rebuild' });
     database.revisions = [{ _id: 'a:0', owner: 'me after the rebuild', revision: 7 }];
     await later();
     expect(ended()).toBeUndefined();
@@ -86,40 +86,40 @@ describe('a look at what the database holds', () => {
     ['an older revision', { revision: 6 }, 'checkpoint_lost'],
     ['nothing', { _id: 'b:0' }, 'checkpoint_superseded'],
   ])('opens the partition anew that finds %s there', async (_, stored, code) => {
-    const { confirmed, ended, later } = looking(stored);
+    const { confirmed, ended, later } = setUp(stored);
     await later();
     expect(ended()).toMatchObject({ code, retriable: true });
     expect(confirmed).toEqual([]);
   });
 
-  test('opens every partition anew after another start of the server, whatever is there', async () => {
-    const { ended, later } = looking({}, 'second');
+  test('ends every lease after a restart of the server', async () => {
+    const { ended, later } = setUp({}, 'second');
     await later();
     expect(ended()).toMatchObject({ code: 'checkpoint_lost', retriable: true });
   });
 
-  test('says nothing of a partition that is storing, and looks no more once all have ended', async () => {
-    const { confirmed, database, ended, later, storing } = looking({ revision: 6 });
+  test('skips a partition that is storing, and stops once all leases have ended', async () => {
+    const { confirmed, database, ended, later, storing } = setUp({ revision: 6 });
     storing();
     await later();
     expect([confirmed, ended()]).toEqual([[], undefined]);
     database.start = 'second';
     await later();
     expect(ended()).toBeDefined();
-    const { looks } = database;
+    const { verifiedTimes } = database;
     await later();
     await later();
-    expect(database.looks).toBe(looks);
+    expect(database.verifiedTimes).toBe(verifiedTimes);
   });
 
-  test('an interruption puts what was read in doubt until a look has ended, and one that fails ends the session', async () => {
-    const { look, doubts, ended, away } = looking();
-    look.interrupted();
-    await Promise.all(doubts);
-    expect([doubts.length, ended()]).toEqual([1, undefined]);
+  test('a broken connection blocks decisions until a verification settles, and a failed verification ends the lease', async () => {
+    const { checkpointVerifier, verifications, ended, away } = setUp();
+    checkpointVerifier.connectionLost();
+    await Promise.all(verifications);
+    expect([verifications.length, ended()]).toEqual([1, undefined]);
     away();
-    look.interrupted();
-    await Promise.all(doubts);
+    checkpointVerifier.connectionLost();
+    await Promise.all(verifications);
     expect(ended()).toMatchObject({ message: 'away' });
   });
 });

@@ -1,6 +1,6 @@
-// Measures what it costs that several partition states of a process read and write at a time: gathered, one call for all, against
-// a call for each; on the server that MONGODB_URI names, contenders interleaved.
-// Usage: npm run build && MONGODB_URI=... node packages/read-model/scripts/measure-gathering.mjs [rounds] [callers,...] [kind]
+// Measures concurrent reads and writes of several partition states of a process: one coalesced call for all against one call for
+// each, on the server in MONGODB_URI, with the variants interleaved.
+// Usage: npm run build && MONGODB_URI=... node packages/read-model/scripts/measure-coalescing.mjs [rounds] [callers,...] [kind]
 import { randomBytes, randomUUID } from 'node:crypto';
 import { cpus } from 'node:os';
 import { performance } from 'node:perf_hooks';
@@ -27,7 +27,7 @@ const readModel = await connectReadModel(
   },
   { logger: pino({ level: 'silent' }) },
 );
-/** Each call of it makes a collection of its own: nothing is gathered. */
+/** Each call of it makes a collection of its own: nothing is coalesced. */
 const separate = { ...readModel, collection: ({ name }) => readModel.db.collection(name) };
 const leads = defineCollection({
   name: 'leads',
@@ -62,7 +62,7 @@ const news = () => Array.from({ length: documentsEach }, (_, index) => lead(newI
 const changed = (caller) => some(caller).map(({ _id }, index) => lead(_id, offset, index));
 const owners = new Map();
 const checkpointsOf = (model, caller) => {
-  const name = `${model === separate ? 'separate' : 'gathered'}-${caller}`;
+  const name = `${model === separate ? 'separate' : 'coalesced'}-${caller}`;
   if (!owners.has(name)) owners.set(name, createCheckpoints(model));
   return owners.get(name).store(name, caller, { offset: BigInt(offset), positions: {} });
 };
@@ -105,7 +105,7 @@ const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const ratio = (pairs, field) =>
   (sum(pairs.map(([one]) => one[field])) / sum(pairs.map(([, other]) => other[field]))).toFixed(2);
 console.log(
-  `${readModel.engine}, ${documentsEach} documents a caller, ${rounds} rounds, separate / gathered`,
+  `${readModel.engine}, ${documentsEach} documents a caller, ${rounds} rounds, separate / coalesced`,
 );
 for (const callers of callerCounts)
   for (const [name, run] of Object.entries(kinds).filter(([name]) =>

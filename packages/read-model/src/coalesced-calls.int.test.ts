@@ -1,5 +1,5 @@
-// Partition states of one process that read and write at a time, on the running engine: their calls are gathered, and each gets
-// what it would have got alone.
+// Partition states of one process that read and write concurrently, on the running engine: their calls are coalesced, and each gets
+// the result that it would have got alone.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Collection } from 'mongodb';
 import { createCheckpoints } from './checkpoints.js';
@@ -25,7 +25,7 @@ let throwaway: Awaited<ReturnType<typeof throwawayReadModel>>;
 let readModel: ReadModel;
 /** The driver's calls since the test began. */
 const calls: string[] = [];
-/** What happens when the driver has been called for a write and has sent nothing of it. */
+/** Called after the driver was called for a write and before it has sent anything. */
 let onceCalled: (() => void) | undefined;
 beforeAll(async () => {
   throwaway = await throwawayReadModel();
@@ -102,7 +102,7 @@ const outcomes = async (work: (state: State, caller: number) => Promise<unknown>
       : ((outcome.reason as { code?: unknown }).code ?? (outcome.reason as Error).name),
   );
 
-test('six that write, look up and delete at a time do so by one call for each, and each gets its own', async () => {
+test('six concurrent writers, look-ups and deletions share one call of each kind, and each gets its own result', async () => {
   expect(await atOnce(({ items }, caller) => insertMissing(items, own(caller)))).toEqual(Array(6).fill(2));
   expect(
     await atOnce(({ items }, caller) => insertMissing(items, [...own(caller), item(20 + caller)])),
@@ -124,7 +124,7 @@ test('six that write, look up and delete at a time do so by one call for each, a
   expect(calls).toEqual(['insertMany', 'insertMany', 'insertMany', replace, 'find', 'find', 'deleteMany']);
 });
 
-test('a document that several look up is a copy for each', async () => {
+test('each look-up of the same document gets its own copy', async () => {
   await throwaway.readModel.collection(declaration).insertOne(item(7));
   const found = await atOnce(async ({ items }) => {
     const [one] = await findByIds(items, [7]);
@@ -144,13 +144,13 @@ const cases = Object.entries(writes);
 const resultOf = (name: string) => (name === 'insertMissing' ? 2 : { inserted: 2, found: 0 });
 
 test.each(cases)(
-  '%s: one whose lease has ended before writes nothing, the others all',
+  '%s: a caller with an ended lease writes nothing, the others write all',
   async (name, write) => {
     const states = openStates();
     const lost = (caller: number) => caller === 3;
     const done = outcomes((state, caller) => {
       const written = write(state, own(caller));
-      // In the turn in which the others call; nothing has been sent.
+      // In the same event loop iteration as the other calls; nothing has been sent.
       if (lost(caller)) state.lease.lose();
       return written;
     }, states);
@@ -162,7 +162,7 @@ test.each(cases)(
 );
 
 test.each(cases)(
-  '%s: one whose lease ends while the driver has the call writes nothing, the others all',
+  '%s: a caller whose lease ends inside the driver writes nothing, the others write all',
   async (name, write) => {
     const states = openStates();
     onceCalled = () => {
@@ -186,7 +186,7 @@ test.each(
     Object.entries(faults).map(([fault, faulty]) => [name, fault, write, faulty] as const),
   ),
 )(
-  '%s: one with a document that %s gets what it would get alone, and of the others all is written',
+  '%s: a caller with a document that %s gets its own error, and the others write all',
   async (name, _fault, write, faulty) => {
     await throwaway.readModel.collection(declaration).insertOne(item(99, 1, 'taken'));
     const refused = () => [item(3), faulty()];
@@ -201,7 +201,7 @@ test.each(
   },
 );
 
-test('of two that write the same document at a time the newer remains, whoever calls first', async () => {
+test('of two concurrent writes of a document the newer remains, in any order of calls', async () => {
   for (const offsets of [
     [5, 7],
     [7, 5],
@@ -218,25 +218,25 @@ test('of two that write the same document at a time the newer remains, whoever c
   ).toBe(1);
 });
 
-test('checkpoints that are stored at a time are one call; who was robbed of one is told, and the others are stored', async () => {
+test('concurrent stores of checkpoints are one call; a superseded owner is refused, and the others are stored', async () => {
   const states = openStates();
-  await atOnce(({ checkpoints }, caller) => checkpoints.load('gathered', caller), states);
+  await atOnce(({ checkpoints }, caller) => checkpoints.load('coalesced', caller), states);
   calls.length = 0;
   const at = (offset: bigint) => ({ offset, positions: {} });
-  await atOnce(({ checkpoints }, caller) => checkpoints.store('gathered', caller, at(1n)), states);
+  await atOnce(({ checkpoints }, caller) => checkpoints.store('coalesced', caller, at(1n)), states);
   expect(calls).toEqual(['bulkWrite']);
   const thief = createCheckpoints(throwaway.readModel);
-  await thief.load('gathered', 2);
-  // Its revision is then that which the owner before it would store next.
-  await thief.store('gathered', 2, at(10n));
-  await thief.store('gathered', 2, at(11n));
+  await thief.load('coalesced', 2);
+  // Its revision is then the one that the previous owner would store next.
+  await thief.store('coalesced', 2, at(10n));
+  await thief.store('coalesced', 2, at(11n));
   const done = await outcomes(({ checkpoints, lease }, caller) => {
-    const written = checkpoints.store('gathered', caller, at(2n));
+    const written = checkpoints.store('coalesced', caller, at(2n));
     if (caller === 4) lease.lose();
     return written;
   }, states);
   expect(done).toEqual([undefined, undefined, 'checkpoint_superseded', undefined, 'lease_ended', undefined]);
   expect(states.map(({ lease }) => lease.hasEnded())).toEqual([false, false, true, false, true, false]);
-  const places = await thief.loadAll('gathered');
+  const places = await thief.loadAll('coalesced');
   expect(callers.map((caller) => places.get(caller)?.offset)).toEqual([2n, 2n, 11n, 2n, 1n, 2n]);
 });
