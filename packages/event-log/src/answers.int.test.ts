@@ -1,4 +1,4 @@
-// A command that was committed is answered by the process that committed it, also when that is stopped or fails to fold the events.
+// A committed command is answered by the process that committed it, also when the process stops or fails to fold its events.
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { EventLogError } from './errors.js';
@@ -19,7 +19,7 @@ import { createRecordWriter } from './writer.js';
 let log: EventLog;
 let requester: Requester;
 let stores: Map<number, Store>;
-/** Calls that let the held folds go on, also after a failed test. */
+/** Functions that release the held folds, also after a failed test. */
 const releases: (() => void)[] = [];
 /** Stopped in reverse order. */
 const running: { stop(): Promise<void> }[] = [];
@@ -51,7 +51,7 @@ async function start(fold: (partition: number) => Promise<void> | void) {
   return { ...processor, stop };
 }
 
-/** A fold that waits between the commit and the writing, and what lets it go on. */
+/** A fold that waits between the commit and the write, and the function that releases it. */
 function heldFold() {
   const holding = new Set<number>();
   let release = (): void => undefined;
@@ -78,7 +78,7 @@ async function onLog(): Promise<number[]> {
   ];
 }
 
-test('a processor that is stopped between commit and fold folds and answers before it has stopped', async () => {
+test('a processor that is stopped between commit and fold folds and answers before its stop resolves', async () => {
   const { holding, release, beforeFold } = heldFold();
   const processor = await start(beforeFold);
   const answer = ask(0, 20_000);
@@ -86,12 +86,12 @@ test('a processor that is stopped between commit and fold folds and answers befo
   const stopped = processor.stop();
   release();
   await stopped;
-  // Nobody else is there who could have answered.
+  // No other process exists that could have answered.
   expect(await answer).toMatchObject({ outcome: 'done' });
   expect(await onLog()).toEqual([1]);
 }, 40_000);
 
-test('a command whose fold fails after the commit is answered once its processor has folded the event anew', async () => {
+test('a command whose fold fails after the commit is answered once its processor has folded the event again', async () => {
   let failures = 3;
   const processor = await start(() => {
     failures -= 1;

@@ -1,4 +1,4 @@
-// Which process may write a partition when several claim it, when its owner leaves, and when its owner is gone: real brokers.
+// Which process may write to a partition when several claim it, when its owner leaves, and when its owner dies: real brokers.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { internals, type EventLog } from './event-log.js';
@@ -44,7 +44,7 @@ afterAll(async () => {
   await removeNamespace(log);
 }, 30_000);
 
-/** A process that claims partitions of the output, as a session does that is opened. */
+/** A process that claims partitions of the output, as the opening of a session does. */
 async function claimant(partition: number, on = log) {
   const { connect, wire } = on[internals];
   const topic = wire('scoring.events');
@@ -64,7 +64,7 @@ async function claimant(partition: number, on = log) {
     owned: {},
   } as unknown as PartitionContext;
   return {
-    /** @returns whether it may write now; otherwise it is for the group to say who may */
+    /** @returns whether the process may write; false: it withdrew and needs a confirmation by the group */
     async open(): Promise<boolean> {
       producer = await producers.current();
       try {
@@ -75,7 +75,7 @@ async function claimant(partition: number, on = log) {
         throw error;
       }
     },
-    /** Whether a record of it is taken. */
+    /** Whether the brokers accept a record of this process. */
     async writes(headers: Record<string, string> = {}): Promise<boolean> {
       const { message } = inputsReadRecord(log, { topic: 'scoring.events', partition }, headers);
       return (
@@ -98,7 +98,7 @@ const outputEnd = async (partition: number) =>
   (await endOffsets(log, 'scoring.events', [partition]))[0]?.offset ?? 0n;
 
 describe('owners that claim a partition', () => {
-  test('while its owner lives end with one writer, though one of them sees the other take it', async () => {
+  test('that are claimed while the owner lives end with one writer, although one claimant sees the other take it', async () => {
     const [first, second, third] = await Promise.all([0, 1, 2].map(() => claimant(0)));
     if (!first || !second || !third) throw new Error('three were made');
     await first.open();
@@ -110,11 +110,11 @@ describe('owners that claim a partition', () => {
     for (const one of [first, second, third]) writers.push(await one.writes());
     for (const one of [first, second, third]) one.close();
     expect(opened).toEqual([false, true]);
-    // The second one has withdrawn, and its other partitions are left in peace.
+    // The second one has withdrawn, and its other partitions are not affected.
     expect(writers).toEqual([false, true, true]);
   }, 30_000);
 
-  test('fence one that died while it released the partition: its transaction holds up nobody', async () => {
+  test('fence an owner that died while it released the partition, so its open transaction blocks no reader', async () => {
     let isGone = false;
     const on = disturbed(log, (request, run) =>
       isGone && request === 'endTxn' ? Promise.reject(new Error('it is gone')) : run(),
@@ -132,7 +132,7 @@ describe('owners that claim a partition', () => {
     const connection = log[internals].connect();
     await connection.open([log[internals].wire('scoring.events')]);
     const reader = createPartitionReader(connection, log[internals].wire('scoring.events'), 1);
-    // The brokers would end the transaction after 15 seconds or more.
+    // The brokers would abort the transaction only after 15 seconds or more.
     await eventually(
       'the output can be read up to where it was taken',
       async () =>
@@ -167,7 +167,7 @@ async function stop(processor: Running): Promise<void> {
   await processor.stop();
 }
 
-/** The log, except that it tells which producers are made or fenced. */
+/** The same log, recording which producers are created or fenced. */
 function watched() {
   const producers = new Set<string>();
   const on = disturbed(log, (request, run, sent) => {
@@ -178,7 +178,7 @@ function watched() {
   return { on, producers };
 }
 
-/** Commands for these partitions; answers their keys. */
+/** Writes commands to these partitions; returns their keys. */
 async function command(partitions: readonly number[], name = 'usual'): Promise<string[]> {
   const commands = partitions.map((partition) => createRuleset({ partition, name }));
   await writer.value.write(commands);
@@ -195,12 +195,12 @@ async function expectOnceEach(ids: readonly string[], stores: Map<number, Store>
 const all = [0, 1, 2, 3];
 
 describe('a partition whose owner', () => {
-  test('leaves in order is opened by the next one with nobody fenced, and the other partitions of both go on', async () => {
+  test('leaves in order is opened by the next owner without fencing, and the other partitions of both continue', async () => {
     const stores = createStores();
     const [first, second] = [watched(), watched()];
     const leaving = await start(stores, { on: first.on });
     await eventually('the first one has all', () => owned(leaving).length === 4);
-    // Owners of earlier tests that the first one has fenced do not count.
+    // Owners of earlier tests that the first process has fenced do not count.
     first.producers.clear();
     const ids = await command(all);
     const coming = await start(stores, { on: second.on });
@@ -220,7 +220,7 @@ describe('a partition whose owner', () => {
     expect([...leaving.fatal, ...coming.fatal]).toEqual([]);
   }, 60_000);
 
-  test('is gone in the middle of a transaction is fenced, what it left is undone, and nothing is lost or done twice', async () => {
+  test('dies in the middle of a transaction is fenced, its transaction is aborted, and nothing is lost or done twice', async () => {
     const stores = createStores();
     let isDying = false;
     let isGone = false;
@@ -249,7 +249,7 @@ describe('a partition whose owner', () => {
 });
 
 describe('the other partitions of a process', () => {
-  test('are decided while one cannot be opened and the decisions of another one fail', async () => {
+  test('continue while one cannot be opened and the decisions of another one fail', async () => {
     const stores = createStores();
     let isBroken = true;
     const processor = await start(stores, {
@@ -286,7 +286,7 @@ describe('the other partitions of a process', () => {
     expect(processor.fatal).toEqual([]);
   }, 90_000);
 
-  test('are decided while the decision of one takes seconds', async () => {
+  test('continue while the decision of one takes seconds', async () => {
     const stores = createStores();
     let isDeciding = false;
     let decide: () => void = () => undefined;

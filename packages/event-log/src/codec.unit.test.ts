@@ -1,4 +1,4 @@
-// Payloads to bytes and back, and what is said of bytes that are none.
+// Encoding and decoding of payloads, and the problems reported for bytes that are no record.
 import { describe, expect, test } from '@jest/globals';
 import { jsonSchemaOf, records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { Ajv } from 'ajv';
@@ -78,7 +78,7 @@ const decoded = (value: Buffer | null, type = 'IngestEvents') =>
   codec.decode('ingest.commands', 2, raw(value, { type }));
 
 describe('the codec', () => {
-  test('what is encoded is decoded to the same, whatever is in the metadata', () => {
+  test('an encoded payload is decoded to the same, with any metadata', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (metadata) => {
         const payload = ingestEvents(metadata);
@@ -95,7 +95,7 @@ describe('the codec', () => {
     );
   });
 
-  test('hostile keys come through as they are and touch no prototype', () => {
+  test('hostile keys are kept as they are and do not change any prototype', () => {
     const json = JSON.stringify(ingestEvents({})).replace(
       '"metadata":{}',
       '"metadata":{"__proto__":{"polluted":true},"constructor":1,"_bsontype":"ObjectId","$where":"1","a.b":2,"\\u0000":3}',
@@ -105,7 +105,7 @@ describe('the codec', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test('id and time are taken from the record’s place and timestamp when its sender gave none', () => {
+  test('a missing id and time are taken from the record’s offset and timestamp', () => {
     const value = codec.encode(declarations.ingestEvents, ingestEvents({}));
     const plain = codec.decode('ingest.commands', 2, raw(value, { type: 'IngestEvents' }));
     expect('headers' in plain && plain.headers).toEqual({
@@ -117,7 +117,7 @@ describe('the codec', () => {
     expect('headers' in named && named.headers).toMatchObject({ id: 'x', ou: ouId });
   });
 
-  test('a payload that does not fit its schema is refused before it is written, with the place', () => {
+  test('a payload that does not fit its schema is refused before it is written, with the path of the field', () => {
     const { payload } = createRuleset();
     expect(() =>
       codec.encode(declarations.createRuleset, { ...(payload as object), name: 5 } as never),
@@ -133,7 +133,7 @@ describe('the codec', () => {
     ).toThrow(/divide it/);
   });
 
-  test('a payload nested 100,000 deep is refused or named, and never escapes as a RangeError', () => {
+  test('a payload nested 100,000 deep is refused or reported as a problem, never thrown as a RangeError', () => {
     const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
     const back = decoded(
       wire(
@@ -183,7 +183,7 @@ describe('the codec', () => {
     expect('problem' in back && back.problem).toMatch(problem);
   });
 
-  test('no bytes make it throw', () => {
+  test('decoding throws for no bytes', () => {
     fc.assert(
       fc.property(fc.option(fc.uint8Array()), fc.dictionary(fc.string(), fc.string()), (value, headers) => {
         const back = codec.decode('ingest.commands', 0, raw(value && Buffer.from(value), headers));

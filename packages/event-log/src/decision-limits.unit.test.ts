@@ -1,8 +1,8 @@
-// What is remembered of decisions that took too long.
+// The limits after decisions that took too long.
 import { expect, test } from '@jest/globals';
 import { createDecisionLimits } from './decision-limits.js';
 
-test('a batch that took too long is decided in halves, again and again, up to its end and no further', () => {
+test('the limit is halved after each slow batch, and applies up to the end of that batch', () => {
   const limits = createDecisionLimits();
   expect(limits.limitAt('ingest.events', 0n)).toBe(Infinity);
   limits.recordSlowDecision('ingest.events', 100n, 9);
@@ -13,7 +13,7 @@ test('a batch that took too long is decided in halves, again and again, up to it
   expect(limits.limitAt('scoring.commands', 0n)).toBe(Infinity);
 });
 
-test('one record that took too long alone is known by its place', () => {
+test('a record that was slow alone is found by its input and offset', () => {
   const limits = createDecisionLimits();
   limits.recordSlowDecision('ingest.events', 7n, 1);
   expect(limits.isSlowRecord('ingest.events', 7n)).toBe(true);

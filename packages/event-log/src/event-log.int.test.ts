@@ -1,4 +1,4 @@
-// Preparation, writing, requests, projections and the operator's look at the log, against real servers.
+// Preparation, writing, requests, projections and operations, against real servers.
 import { isDeepStrictEqual } from 'node:util';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -70,7 +70,7 @@ describe('preparation', () => {
     expect(settings[1]).toMatchObject({ 'retention.ms': '3600000' });
   });
 
-  test('what was made a moment ago can be asked for its offsets, though its leader does not know of it yet', async () => {
+  test('the offsets of a new topic can be read although its leader does not know it yet', async () => {
     const { connect, kafka } = log[internals];
     const admin = kafka.admin();
     await admin.connect();
@@ -95,7 +95,7 @@ describe('preparation', () => {
     await admin.disconnect();
   }, 60_000);
 
-  test('another count of partitions than the topics have is refused, and says what to set', async () => {
+  test('a PARTITIONS setting that differs from the topics is refused with the value to set', async () => {
     const other = testLog({ namespace: log.config.namespace, partitions: 5 });
     await expect(other.prepare()).rejects.toMatchObject({
       code: 'topic_mismatch',
@@ -104,7 +104,7 @@ describe('preparation', () => {
     await other.close();
   });
 
-  test('a schema that cannot read what was written before is refused with subject, type and reason; a compatible one is taken', async () => {
+  test('an incompatible schema is refused with subject, type and reason; a compatible one is accepted', async () => {
     const base = { type: 'Probe', topic: 'scoring.events', key: 'ou_id', description: 'A probe.' } as const;
     const store = (schema: z.ZodType) =>
       createSchemaStore({
@@ -120,7 +120,7 @@ describe('preparation', () => {
     await store(z.strictObject({ a: z.string() })).register();
     const config = `${log.config.schemaRegistryUrl}/config/${encodeURIComponent(subject)}`;
     expect(await (await fetch(config)).json()).toEqual({ compatibilityLevel: 'BACKWARD' });
-    // As where the process that made the subject died before it set the level.
+    // As after a process that died between creating the subject and setting its level.
     await fetch(config, {
       method: 'PUT',
       headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
@@ -136,7 +136,7 @@ describe('preparation', () => {
     await store(z.strictObject({ a: z.string(), b: z.string().optional() })).register();
   }, 30_000);
 
-  test('a record of a schema that another version of the system registered is read', async () => {
+  test('a record with a schema that another version of the system registered is decoded', async () => {
     const { codec, schemas } = log[internals];
     const { declaration, payload } = createRuleset();
     const subject = subjectOf(log.config.namespace, declaration);
@@ -174,7 +174,7 @@ describe('preparation', () => {
 });
 
 describe('the writer', () => {
-  test('answers where each record is, and each is there with its key and headers', async () => {
+  test('returns the position of each record, which is stored with its key and headers', async () => {
     const records = Array.from({ length: 50 }, () => createRuleset({ headers: { ou: 'x' } }));
     const positions = await writer.write(records);
     const found = new Map<string, TailedRecord>();
@@ -193,7 +193,7 @@ describe('the writer', () => {
     });
   });
 
-  test('what it wrote since a time can be read alone', async () => {
+  test('records written since a time can be read alone', async () => {
     await writer.write([createRuleset()]);
     const written = Date.now() + 1;
     await eventually('the next millisecond', () => Date.now() >= written);
@@ -206,7 +206,7 @@ describe('the writer', () => {
     expect(found).toEqual([later.payload]);
   });
 
-  test('is all there since a time before there were computers', async () => {
+  test('reading since a time before 1970 returns all records', async () => {
     const record = createRuleset();
     await writer.write([record]);
     const found: unknown[] = [];
@@ -217,7 +217,7 @@ describe('the writer', () => {
     expect(found.filter((one) => isDeepStrictEqual(one, payload))).toHaveLength(2);
   });
 
-  test('brokers that cannot be reached make it reject within its time limit', async () => {
+  test('rejects within its timeout when the brokers cannot be reached', async () => {
     const away = testLog({ namespace: log.config.namespace });
     const unreachable = {
       ...away,
@@ -247,7 +247,7 @@ function testLogAt(broker: string): EventLog {
 }
 
 describe('a request', () => {
-  test('is answered after the fold, so that who asks reads its own write', async () => {
+  test('is answered after the fold, so that the caller reads its own write', async () => {
     const stores = createStores();
     const processor = await startProcessor(log, stores);
     const { value: requester, stop } = await createRequester(log, { writer }).start();
@@ -264,7 +264,7 @@ describe('a request', () => {
     await processor.stop();
   }, 30_000);
 
-  test('that nobody answers rejects with ReplyTimeout', async () => {
+  test('without a reply rejects with ReplyTimeout', async () => {
     const { value: requester, stop } = await createRequester(log, { writer }).start();
     await expect(requester.request(createRuleset(), { timeoutMs: 200 })).rejects.toBeInstanceOf(ReplyTimeout);
     await stop();
@@ -272,7 +272,7 @@ describe('a request', () => {
 });
 
 describe('operations', () => {
-  test('lag is what a service has not read yet', async () => {
+  test('the lag is the number of records that a service has not read', async () => {
     const stores = createStores();
     const [position] = await writer.write([createRuleset({ partition: 1 })]);
     const offset = position?.offset ?? 0n;
@@ -294,7 +294,7 @@ describe('operations', () => {
     await processor.stop();
   }, 40_000);
 
-  test('a tail shows what comes from now on, with the reason for what cannot be decoded', async () => {
+  test('a tail returns new records, with the reason for each that cannot be decoded', async () => {
     const ending = new AbortController();
     const seen: TailedRecord[] = [];
     const following = (async () => {
@@ -358,7 +358,7 @@ describe('a projector', () => {
     };
   }
 
-  test('records that come twice change nothing, and a rebuild ends with the same', async () => {
+  test('folding records twice changes nothing, and a rebuild ends with the same state', async () => {
     const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
     let failures = 3;
     const { value, stop } = await createProjector(log, {
@@ -391,7 +391,7 @@ describe('a projector', () => {
     await stop();
   }, 40_000);
 
-  test('leaves what may wait until its time has come or something comes that may not', async () => {
+  test('lingers on records that may wait until its interval is over or an urgent record arrives', async () => {
     const folded: string[][] = [];
     const keys = new Set<string>();
     const { value, stop } = await createProjector(log, {
@@ -429,7 +429,7 @@ describe('a projector', () => {
     await stop();
   }, 40_000);
 
-  test('obeys the rebuild of the service that it goes with, once for each command', async () => {
+  test('executes each rebuild command of its service once', async () => {
     const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
     let resets = 0;
     const { value, stop } = await createProjector(log, {
@@ -470,7 +470,7 @@ describe('a projector', () => {
     await stop();
   }, 40_000);
 
-  test('its lag is seen with that of its service, whose rebuild waits for it', async () => {
+  test('its lag is listed with that of its service, and the service’s rebuild waits for it', async () => {
     const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
     const [name] = projectorNames.share;
     const { stop } = await createProjector(log, {
@@ -504,7 +504,7 @@ describe('a projector', () => {
     expect(await seen()).toMatchObject({ position: after?.position, lag: 1n });
   }, 60_000);
 
-  test('its positions reach the end of a topic, also where that ends with a commit marker', async () => {
+  test('its positions reach the end of a topic, also of one that ends with a commit marker', async () => {
     const processor = await startProcessor(log, createStores());
     const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
     const { stop } = await createProjector(log, {

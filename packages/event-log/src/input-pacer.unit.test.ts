@@ -16,7 +16,7 @@ const pacer = ({ eventsEveryMs = 0, patienceMs = 0 } = {}) =>
   new InputPacer({ eventsEveryMs, patienceMs: () => patienceMs });
 const read = new Map([['ingest.commands', { wasBehind: false }]] as const);
 
-/** A pacer whose input of commands has been busy: batches of 20 ms, one after the other. */
+/** A pacer whose command input has been busy: consecutive batches of 20 ms. */
 function busy(): InputPacer {
   const made = pacer();
   for (let at = 0; at < 1_000; at += 20) {
@@ -26,30 +26,30 @@ function busy(): InputPacer {
   return made;
 }
 
-describe('an input of commands', () => {
-  test('is handled at once after a silence, and then at most every five times a batch', () => {
+describe('a command input', () => {
+  test('starts a batch at once after a silence, and then at most every 5 × recent batch time', () => {
     const made = pacer();
     made.arrived('ingest.commands', 10_000);
     expect(made.dueAt([commands({ arrivedAt: 10_000 })], 10_000)).toBe(10_000);
     expect(busy().dueAt([commands({ arrivedAt: 1_001 })], 1_001)).toBe(980 + 100);
   });
 
-  test('does not rest where somebody waits, or where there is more to read', () => {
+  test('does not linger when a caller waits or the input has more to read', () => {
     expect(busy().dueAt([commands({ arrivedAt: 1_001, isUrgent: true })], 1_001)).toBe(1_001);
     expect(busy().dueAt([commands({ arrivedAt: 1_001, isBehind: true })], 1_001)).toBe(1_001);
   });
 
-  test('that several partitions bring has rested once, not once for each', () => {
+  test('counts a silence once, not once for each of its partitions', () => {
     const made = busy();
     for (let partition = 0; partition < 6; partition++) made.arrived('ingest.commands', 1_100);
     made.handled(read, 1_100, 1_120);
-    // It has rested 20 ms since 1,080, and rests that much less.
+    // The 20 ms of silence since 1,080 count as linger.
     expect(made.dueAt([commands({ arrivedAt: 1_121 })], 1_121)).toBe(1_180);
   });
 });
 
-describe('an input of events', () => {
-  test('is handled at once, or waits as long as it is patient for what another input brings', () => {
+describe('an event input', () => {
+  test('is handled at once, or waits up to patienceMs for records of another input', () => {
     expect(pacer().dueAt([events({ arrivedAt: 5 })], 5)).toBe(5);
     const patient = pacer({ patienceMs: 150 });
     expect(patient.dueAt([events({ arrivedAt: 5 })], 5)).toBe(155);
@@ -57,7 +57,7 @@ describe('an input of events', () => {
     expect(patient.dueAt([events({ arrivedAt: 5, isBehind: true })], 5)).toBe(5);
   });
 
-  test('that may wait is handled once in a while, where it is asked for', () => {
+  test('starts a batch at most once per eventsEveryMs while its records may wait', () => {
     const made = pacer({ eventsEveryMs: 1_000 });
     made.arrived('ingest.events', 0);
     made.handled(new Map([['ingest.events', { wasBehind: false }]] as const), 0, 10);
@@ -66,6 +66,6 @@ describe('an input of events', () => {
   });
 });
 
-test('nothing buffered is never due', () => {
+test('an empty buffer is never due', () => {
   expect(pacer().dueAt([], 0)).toBe(Infinity);
 });

@@ -1,4 +1,4 @@
-// What a header says of the inputs, and what the group's offsets say.
+// The input positions in the position header and in the group's offsets.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { TopicName } from '@lead-scoring/contracts';
@@ -11,7 +11,7 @@ import {
   type GroupOffset,
 } from './input-positions.js';
 
-describe('how far the inputs are read, as text', () => {
+describe('the text of input positions', () => {
   test('is a list of topics and offsets', () => {
     const positions = new Map([
       ['ingest.commands', 42n],
@@ -20,7 +20,7 @@ describe('how far the inputs are read, as text', () => {
     expect(formatInputPositions(positions)).toBe('ingest.commands:42,scoring.events:9007199254740993');
   });
 
-  test('is read as it was written', () => {
+  test('is parsed to the positions that it was formatted from', () => {
     const topic = fc.stringMatching(/^[a-z.-]{1,20}$/);
     fc.assert(
       fc.property(
@@ -35,37 +35,37 @@ describe('how far the inputs are read, as text', () => {
     );
   });
 
-  test('what somebody else wrote is passed over', () => {
+  test('entries of another form are skipped', () => {
     expect(parseInputPositions('')).toEqual(new Map());
     expect(parseInputPositions('a:-1,b,c:x,:5,d:1.5,e:7')).toEqual(new Map([['e', 7n]]));
   });
 });
 
-test('a group’s offsets say where in the output later positions are', () => {
+test('committed offsets carry the output’s end as metadata', () => {
   expect(committedOffsets([['in', 5n]], 2, 100n)).toEqual([
     { topic: 'in', partition: 2, offset: 5n, metadata: '100' },
   ]);
 });
 
-describe('where inputs are read on', () => {
+describe('the next offset of each input', () => {
   const group = (offset?: GroupOffset) => new Map<TopicName, GroupOffset>([['ingest.events', offset ?? {}]]);
   const said = (position: bigint) => new Map([['ingest.events', position]]);
 
-  test('is what the records say where the group knows nothing', () => {
+  test('is the stated position when the group has no offset', () => {
     expect(furthestPositions(group(), said(7n))).toEqual(said(7n));
   });
 
-  test('is the furthest of both, so that nothing that was decided is decided again', () => {
+  test('is the higher of both, so that no record is decided twice', () => {
     expect(furthestPositions(group({ position: 5n }), said(7n))).toEqual(said(7n));
     expect(furthestPositions(group({ position: 9n, outputEndAtCommit: 3n }), said(7n))).toEqual(said(9n));
   });
 
-  test('is left open where nobody knows, and what the records say of other topics does not count', () => {
+  test('is absent when neither is known, and positions of other topics are ignored', () => {
     expect(furthestPositions(group(), new Map([['ingest.commands', 4n]]))).toEqual(new Map());
   });
 });
 
-test('what is for the log alone is known by its type, as text or bytes', () => {
+test('InputsRead is recognised by its type header, as text or bytes', () => {
   expect(isInputsRead({ headers: { type: 'InputsRead' } })).toBe(true);
   expect(isInputsRead({ headers: { type: Buffer.from('InputsRead') } })).toBe(true);
   expect(isInputsRead({ headers: { type: 'LeadScored' } })).toBe(false);

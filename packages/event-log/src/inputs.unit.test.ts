@@ -1,4 +1,4 @@
-// Tables of what services read: what they leave out does not compile, and what they take is told by its type.
+// Input tables: an incomplete table does not compile, and taken records are discriminated by type.
 import { expect, test } from '@jest/globals';
 import { recordsOf } from '@lead-scoring/contracts';
 import { takenOf, takingAll, useOf, type InputTable } from './inputs.js';
@@ -27,7 +27,7 @@ const recordOf = (topic: IncomingRecord['topic'], type: string): IncomingRecord 
   headers: { type, id: '', time: '' },
 });
 
-test('a table that leaves a declared type out, or ignores a command, does not compile', () => {
+test('a table that omits a declared type, or ignores a command, does not compile', () => {
   // @ts-expect-error RevokeShare is declared for the topic.
   const incomplete: InputTable = { 'share.commands': { CreateShare: 'taken' } };
   // @ts-expect-error A command cannot be ignored.
@@ -39,7 +39,7 @@ test('a table that leaves a declared type out, or ignores a command, does not co
   expect([incomplete, ignoring, unknown]).toHaveLength(3);
 });
 
-test('a record is taken by its topic and its type, and by what a table itself names', () => {
+test('a record is taken by topic and type, only when the table itself names the type', () => {
   const taken = takenOf(
     'share.commands',
     inputs['share.commands'],
@@ -53,7 +53,7 @@ test('a record is taken by its topic and its type, and by what a table itself na
     expect(takenOf('ingest.events', inputs['ingest.events'], recordOf('ingest.events', name))).toBeNull();
 });
 
-test('what a table does not name has no use, whatever the type is called', () => {
+test('a type that the table does not name has no use, also when it is named like an inherited property', () => {
   expect(useOf(inputs, 'ingest.events', 'EventsIngested')).toBe('taken');
   expect(useOf(inputs, 'ingest.events', 'LeadDeleted')).toBe('ignored');
   for (const name of ['RebuildReadModel', 'constructor', '__proto__'])
@@ -61,7 +61,7 @@ test('what a table does not name has no use, whatever the type is called', () =>
   expect(useOf(inputs, 'scoring.events', 'LeadScored')).toBeUndefined();
 });
 
-test('a table for tests takes all that is declared', () => {
+test('takingAll takes every declared type', () => {
   const table = takingAll('scoring.events');
   for (const { type } of recordsOf('scoring.events'))
     expect(useOf(table, 'scoring.events', type)).toBe('taken');

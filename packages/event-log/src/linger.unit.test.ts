@@ -5,18 +5,18 @@ import { createLinger } from './linger.js';
 const longest = 100;
 
 describe('an input that was read to its end', () => {
-  test('rests from the beginning of a batch until its cycle is over', () => {
+  test('lingers from the beginning of a batch until its cycle is over', () => {
     const linger = createLinger(0);
     linger.arrived(0, longest);
     linger.handled(0, 10, () => 40);
     expect(linger.endsAt()).toBe(40);
-    // What came meanwhile is handled a little late: the next cycle begins then.
+    // The next batch begins late, and its cycle with it.
     linger.arrived(30, longest);
     linger.handled(45, 60, () => 60);
     expect(linger.endsAt()).toBe(105);
   });
 
-  test('has rested while nothing came, and rests that much less, once', () => {
+  test('counts silence as linger, once', () => {
     const linger = createLinger(0);
     linger.arrived(70, longest);
     linger.handled(70, 80, () => 40);
@@ -29,7 +29,7 @@ describe('an input that was read to its end', () => {
     expect(linger.endsAt()).toBe(130);
   });
 
-  test('counts of a long silence no more than one longest cycle', () => {
+  test('counts at most one longest cycle of a long silence', () => {
     const linger = createLinger(0);
     linger.arrived(10_000, longest);
     linger.handled(10_000, 10_010, () => 40);
@@ -38,7 +38,7 @@ describe('an input that was read to its end', () => {
     expect(linger.endsAt()).toBe(20_050);
   });
 
-  test('rests as batches take lately, whatever held up the last one', () => {
+  test('lingers by the average of recent batches, so that one slow batch changes little', () => {
     const linger = createLinger(0);
     const seen: number[] = [];
     let now = 0;
@@ -60,7 +60,7 @@ describe('an input that was read to its end', () => {
     expect(linger.endsAt()).toBe(0);
   });
 
-  test('has batches that take together no more of the time than each of its cycle, but for one longest', () => {
+  test('limits the share of time that batches take, except for one longest cycle', () => {
     const arrival = fc.record({
       after: fc.integer({ min: 0, max: 200 }),
       takes: fc.integer({ min: 1, max: 40 }),

@@ -1,4 +1,4 @@
-// When a partition on which nothing moves is given up, and when it is not: on a clock of the test's own.
+// When a partition without progress ends the process, and when not: with a fake clock.
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import { pino } from 'pino';
@@ -23,7 +23,7 @@ afterEach(async () => {
   jest.useRealTimers();
 });
 
-/** A partition's loop whose sessions are opened like this. */
+/** A partition's loop whose sessions are opened by `open`. */
 function loopOf(
   open: (touch: Touch, touchByBroker: Touch) => Promise<Session>,
   { moved = () => undefined, isRetriable = true }: { moved?: () => void; isRetriable?: boolean } = {},
@@ -60,7 +60,7 @@ const session = (): Session => ({
 });
 
 describe('a partition', () => {
-  test('that takes five minutes to open, and says that it moves, is opened', async () => {
+  test('that reports progress while it opens for five minutes is opened', async () => {
     let opened = false;
     loopOf(async (touch) => {
       for (let second = 0; second < 300; second += 1) {
@@ -76,7 +76,7 @@ describe('a partition', () => {
     expect(fatal).toEqual([]);
   });
 
-  test('on which nothing moves is told to be stalled first, and given up so early that a process ends within 60 s', async () => {
+  test('without progress is stalled first, and fatal early enough for the process to end within 60 s', async () => {
     const loop = loopOf(never);
     await jest.advanceTimersByTimeAsync(5_000);
     expect(loop.state()).toEqual({ state: 'opening' });
@@ -89,7 +89,7 @@ describe('a partition', () => {
     ]);
   });
 
-  test('whose process was suspended for an hour is not given up for that', async () => {
+  test('whose process was suspended for an hour is not fatal', async () => {
     loopOf(never);
     await jest.advanceTimersByTimeAsync(5_000);
     jest.setSystemTime(Date.now() + 60 * minute);
@@ -102,7 +102,7 @@ describe('a partition', () => {
     later.mockRestore();
   });
 
-  test('that moves says so to those that wait for it', async () => {
+  test('with progress calls moved() for the waiting partitions', async () => {
     let told = 0;
     loopOf(
       async (touch) => {
@@ -135,7 +135,7 @@ describe('a server', () => {
   test.each([
     ['the broker', new kafkajs.KafkaJSRequestTimeoutError('timed out'), 30_000],
     [
-      'the broker, told by whoever gave up',
+      'the broker, as the cause of another error',
       new Error('given up', { cause: new kafkajs.KafkaJSRequestTimeoutError('timed out') }),
       10_000,
     ],
@@ -151,7 +151,7 @@ describe('a server', () => {
   });
 });
 
-test('a silent database ends the process, although the log goes on to answer', async () => {
+test('a database that does not answer ends the process, although the brokers answer', async () => {
   loopOf(async (_, touchByBroker) => {
     touchByBroker();
     await after(10_000);
@@ -161,7 +161,7 @@ test('a silent database ends the process, although the log goes on to answer', a
   expect(fatal).toEqual([expect.stringMatching(/made no progress.*the database is silent/)]);
 });
 
-test('a database that was silent once and answers again is no reason to end', async () => {
+test('a database that did not answer once and then answers does not end the process', async () => {
   let isSilent = true;
   loopOf(async (touch) => {
     await after(10_000);
@@ -180,7 +180,7 @@ test('a database that was silent once and answers again is no reason to end', as
 });
 
 test.each([TypeError, RangeError, SyntaxError])(
-  'a %p in what a session does ends the process, and is not waited out',
+  'a repeated %p in a session ends the process',
   async (Fault) => {
     loopOf(() => Promise.reject(new Fault('undefined is not a function')), { isRetriable: false });
     await jest.advanceTimersByTimeAsync(minute - 10_000);

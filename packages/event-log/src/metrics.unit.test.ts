@@ -1,4 +1,4 @@
-// The metrics as whoever scrapes them sees them.
+// The metrics as a scraper gets them.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { metrics } from '@opentelemetry/api';
 import { metrics as sdk } from '@opentelemetry/sdk-node';
@@ -26,7 +26,7 @@ async function collected(name: string) {
     .flatMap(({ dataPoints }) => dataPoints as { attributes: object; value: unknown }[]);
 }
 
-test('durations are in seconds, in buckets that tell a millisecond from a second', async () => {
+test('durations are in seconds, in buckets from 1 ms', async () => {
   const measured = createProcessingMetrics('scoring');
   for (const seconds of [0.002, 0.02, 0.2, 2]) {
     measured.stage('commit', seconds);
@@ -39,14 +39,14 @@ test('durations are in seconds, in buckets that tell a millisecond from a second
   }
 });
 
-test('a stage that fails is measured too', async () => {
+test('a failed stage is measured too', async () => {
   const measured = createProcessingMetrics('share');
   await expect(timed(measured, 'fold', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   const points = await collected('event_log_stage_duration_seconds');
   expect(points.map(({ attributes }) => attributes)).toContainEqual({ service: 'share', stage: 'fold' });
 });
 
-test('the lag is told of the partitions that the process has, and of no other', async () => {
+test('the lag is reported for the partitions of the process only', async () => {
   const measured = createProcessingMetrics('ingest');
   measured.lag('ingest.commands', 0, 5);
   measured.lag('ingest.commands', 1, 7);

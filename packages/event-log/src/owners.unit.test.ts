@@ -31,29 +31,29 @@ function read(...records: LogRecord[]): OwnerReader {
   return reader;
 }
 
-describe('who claims a partition', () => {
-  test('fences the owner before', () => {
+describe('a process that claims a partition', () => {
+  test('fences the previous owner', () => {
     expect(read(claim('a'), write('a'), claim('b')).before('b')).toEqual(['a']);
   });
 
-  test('fences also an owner whose claim is not among the records, and one that has claimed and not written', () => {
+  test('also fences an owner whose claim was not read, and one that has claimed and not written', () => {
     expect(read(write('a'), claim('b'), claim('c')).before('c')).toEqual(['a', 'b']);
   });
 
-  test('fences nobody after an owner that has released the partition', () => {
+  test('fences no owner that has released the partition', () => {
     expect(read(claim('a'), write('a'), release('a'), claim('b')).before('b')).toEqual([]);
   });
 
-  test('need not fence an owner that claimed before another one wrote: the other one has fenced it', () => {
+  test('does not fence an owner that a later owner has fenced', () => {
     expect(read(claim('a'), claim('b'), write('b'), claim('c')).before('c')).toEqual(['b']);
   });
 
-  test('does not fence an owner that claimed later, also where one wrote in between', () => {
+  test('does not fence an owner that claimed later, also when one wrote in between', () => {
     expect(read(claim('a'), claim('b'), write('a')).before('a')).toEqual([]);
     expect(read(claim('a'), claim('b'), write('a')).before('b')).toEqual(['a']);
   });
 
-  test('counts an owner as long as the transaction by which it releases the partition has not ended', () => {
+  test('fences an owner whose releasing transaction is still open', () => {
     const reader = new OwnerReader();
     takeInto(reader, [claim('a'), write('a'), release('a'), claim('b')], 0, 2);
     expect(reader.before('b')).toEqual(['a']);
@@ -61,22 +61,22 @@ describe('who claims a partition', () => {
     expect(reader.before('b')).toEqual([]);
   });
 
-  test('fences an owner that took the partition after the claim, also where the claim of that one is not among the records', () => {
+  test('fences an owner that took the partition after the claim, also when its own claim was not read', () => {
     expect(read(write('a'), claim('c'), taken('b')).before('c')).toEqual(['b', 'a']);
   });
 
-  test('sees who claimed it later, until that one withdraws', () => {
+  test('sees a later claimant until it withdraws', () => {
     expect(read(claim('a'), claim('b')).after('a')).toEqual(['b']);
     expect(read(claim('a'), claim('b'), withdrawn('b')).after('a')).toEqual([]);
   });
 
-  test('is not sure of the owners before while no record says that somebody could write', () => {
+  test('does not know all earlier owners before it has read a position statement', () => {
     expect(read(claim('b'), claim('c')).isSure()).toBe(false);
     expect(read(claim('b'), claim('c'), write('b')).isSure()).toBe(true);
   });
 });
 
-/** A step of a process: they come in any order, and any of them may be as late as it likes. */
+/** A step of a process: steps run in any order, with any delay. */
 const steps = fc.array(
   fc.record({
     process: fc.constantFrom(0, 1, 2),
@@ -110,13 +110,13 @@ const othersOf = (reader: OwnerReader, id: string, fenced: ReadonlySet<string>) 
 const stateAfter = (reader: OwnerReader, id: string, fenced: ReadonlySet<string>) =>
   othersOf(reader, id, fenced).length === 0 ? 'writing' : 'waiting';
 
-test('whatever happens, at most one process can write at a time, however little of the log those who open it read', () => {
+test('at most one process can write at a time, in any order of steps and for any part of the log that is read', () => {
   fc.assert(
     fc.property(steps, fc.constantFrom(1, 2, 5), (all, firstLook) => {
       const log: LogRecord[] = [];
       const openings = new Map<number, Opening>();
       const dead = new Set<string>();
-      /** Whoever was fenced goes on under another id; whose session has only failed goes on under the same. */
+      /** A fenced process continues with a new id, one whose session failed with the same id. */
       const idOf = (process: number) => {
         let life = 0;
         while (dead.has(`${process}-${life}`)) life++;
@@ -143,7 +143,7 @@ test('whatever happens, at most one process can write at a time, however little 
             withdraw(process, one);
             continue;
           }
-          // Whether they release it in time or are fenced is the same to others.
+          // Released in time or fenced: the result is the same for others.
           for (const other of othersOf(one.reader, one.id, one.fenced)) {
             dead.add(other);
             one.fenced.add(other);

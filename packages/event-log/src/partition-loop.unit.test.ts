@@ -5,7 +5,7 @@ import { internals, type EventLog } from './event-log.js';
 import { createProcessingMetrics } from './metrics.js';
 import { startPartitionLoop } from './partition-loop.js';
 
-test('a loop that is stopped while its session is being opened ends, and closes it in order', async () => {
+test('a loop that is stopped while it opens a session ends, and closes the session', async () => {
   const done: string[] = [];
   let opening: () => void = () => undefined;
   const isOpening = new Promise<void>((resolve) => (opening = resolve));

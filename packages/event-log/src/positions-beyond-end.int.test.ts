@@ -1,4 +1,4 @@
-// Topics that were cut short or made anew, against real brokers: nothing is begun anew by itself.
+// Truncated and recreated topics, against real brokers: no state is dropped automatically.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { TopicName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
@@ -58,9 +58,9 @@ async function start(stores: Map<number, Store>) {
 const runs = (status: ProcessorStatus) =>
   eventually('it runs', () => status.ready() && status.partitions().length === 1);
 
-/** What is said of the partition once it stands still. */
+/** The message of the partition once it is halted. */
 function halted(status: ProcessorStatus): Promise<string> {
-  return eventually('it stands still', () => status.partitions()[0]?.halted, 40_000).catch(
+  return eventually('the partition is halted', () => status.partitions()[0]?.halted, 40_000).catch(
     (error: unknown) => {
       throw new Error(JSON.stringify(status.partitions()), { cause: error });
     },
@@ -81,7 +81,7 @@ const commands = (count: number) => Array.from({ length: count }, () => createRu
 const onLog = () => countRulesets(tail(log, 'scoring.events', { from: 'beginning', follow: false }));
 const endOf = async (topic: TopicName) => (await endOffsets(log, topic))[0]?.offset ?? -1n;
 
-/** The topic is there, and empty. */
+/** Recreates the topic empty. */
 async function makeAnew(topic: TopicName): Promise<void> {
   const admin = log[internals].kafka.admin();
   await admin.connect();
@@ -110,8 +110,8 @@ async function deleteRecordsBefore(topic: TopicName, offset: bigint): Promise<vo
   await admin.disconnect();
 }
 
-describe('an input that ends before where it is to be read on', () => {
-  test('stops the partition, which says topic, position and end, until an operator says where to read on', async () => {
+describe('an input that ends before its next position', () => {
+  test('halts the partition, with topic, position and end, until an operator accepts positions', async () => {
     const stores = createStores();
     const { status } = await start(stores);
     await runs(status);
@@ -142,7 +142,7 @@ describe('an input that ends before where it is to be read on', () => {
     expect(fatal).toEqual([]);
     expect(storeOf(stores, 0).resets).toBe(0);
 
-    // An operator's word counts once.
+    // An operator's statement counts once.
     const { status: later } = await start(stores);
     await runs(later);
     await taken(commands(1));
@@ -151,7 +151,7 @@ describe('an input that ends before where it is to be read on', () => {
     expect(await acceptPositions(log, 'scoring', { readOn: 'earliest' })).toEqual([]);
   }, 120_000);
 
-  test('and what it holds is left alone, where the operator says that reading goes on at its end', async () => {
+  test('keeps its records undecided when the operator continues at its end', async () => {
     const stores = createStores();
     const { status } = await start(stores);
     await runs(status);
@@ -168,7 +168,7 @@ describe('an input that ends before where it is to be read on', () => {
     expect((await onLog()).size).toBe(4);
   }, 120_000);
 
-  test('an operator’s word on a partition that has gone on since is not heeded', async () => {
+  test('an operator’s statement is ignored by a partition that has committed since', async () => {
     const stores = createStores();
     const { status } = await start(stores);
     await runs(status);
@@ -179,7 +179,7 @@ describe('an input that ends before where it is to be read on', () => {
     await taken(commands(1));
     await stopAll();
     const events = (await onLog()).size;
-    // As written by somebody who saw the first statement alone.
+    // As written by an operator who saw only the first statement.
     const { declaration, ...record } = staleWord();
     await writer.write([{ declaration, ...record }]);
     const { status: later } = await start(stores);
@@ -202,8 +202,8 @@ function staleWord(): OutgoingRecord {
   };
 }
 
-describe('an output that ends before what is stored of it', () => {
-  test('stops the partition, and is folded anew once an operator says that it is whole', async () => {
+describe('an output that ends before the stored checkpoint', () => {
+  test('halts the partition, and is folded again once an operator declares it whole', async () => {
     const stores = createStores();
     const { status } = await start(stores);
     await runs(status);
@@ -231,11 +231,11 @@ describe('an output that ends before what is stored of it', () => {
     expect(fatal).toEqual([]);
   }, 120_000);
 
-  test('stops it also where nothing is stored, and only the group knows how far it went', async () => {
+  test('also halts it without stored state, by the output end in the group’s offsets', async () => {
     const { status } = await start(createStores());
     await runs(status);
     await taken(commands(40));
-    // Told once nothing comes, with where the output ends.
+    // Committed while idle, with the output's end.
     await taken(commands(1));
     await stopAll();
     await makeAnew('scoring.events');
@@ -245,8 +245,8 @@ describe('an output that ends before what is stored of it', () => {
   }, 120_000);
 });
 
-describe('records that are gone by their age', () => {
-  test('of an input are a loss that is said aloud, and the rest is decided', async () => {
+describe('records deleted by retention', () => {
+  test('of an input are logged as a loss, and the rest is decided', async () => {
     const stores = createStores();
     const { status } = await start(stores);
     await runs(status);
@@ -262,7 +262,7 @@ describe('records that are gone by their age', () => {
     expect((await onLog()).size).toBe(3);
   }, 60_000);
 
-  test('of the output leave what is stored as it is', async () => {
+  test('of the output do not change the stored state', async () => {
     const stores = createStores();
     const { status } = await start(stores);
     await runs(status);
@@ -279,7 +279,7 @@ describe('records that are gone by their age', () => {
   }, 60_000);
 });
 
-test('a projector whose topic was made anew stands still until its service is rebuilt', async () => {
+test('a projector whose topic was recreated is halted until its service is rebuilt', async () => {
   const stores = createStores();
   const startProjector = async () => {
     const { value: status, stop } = await createProjector(log, {
@@ -323,7 +323,7 @@ test('a projector whose topic was made anew stands still until its service is re
   await requestRebuild(log, 'share');
   await runs(again);
   await eventually(
-    'it is folded anew',
+    'the topic is folded again',
     () => storeOf(stores, 0).checkpoint.positions['scoring.commands'] === 1n,
   );
   expect(storeOf(stores, 0)).toMatchObject({ resets: 1, folds: 4 });

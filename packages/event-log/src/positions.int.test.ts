@@ -1,4 +1,4 @@
-// Positions against real brokers: what was decided stays decided, whatever became of the group's offsets.
+// Input positions against real brokers: no record is decided twice, whatever happens to the group's offsets.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { records as declarations, type TopicName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
@@ -56,7 +56,7 @@ async function stopAll(): Promise<void> {
   await Promise.all(running.splice(0).map((one) => one.stop()));
 }
 
-/** As Kafka does once a group has been empty for a week. */
+/** Deletes the group's offsets, as Kafka does after a week without members. */
 async function forgetGroups(): Promise<void> {
   const admin = log[internals].kafka.admin();
   await admin.connect();
@@ -67,7 +67,7 @@ async function forgetGroups(): Promise<void> {
   await admin.disconnect();
 }
 
-/** Every committed record of a partition as it is on the log, those included that no service sees. */
+/** Every committed record of a partition, including those that no service gets. */
 async function allOf(topic: TopicName): Promise<RawRecord[]> {
   const connection = log[internals].connect();
   await connection.open([log[internals].wire(topic)]);
@@ -83,7 +83,7 @@ async function allOf(topic: TopicName): Promise<RawRecord[]> {
   return found;
 }
 
-/** Without the records by which an owner claims and releases a partition: every start and every stop adds one. */
+/** Without claims and releases, of which every start and stop adds one. */
 const typesOf = async (topic: TopicName) =>
   (await allOf(topic))
     .filter((record) => !isOfOwner(record))
@@ -104,7 +104,7 @@ async function positionOf(topic: TopicName): Promise<number> {
   return Number(lags.find((lag) => lag.topic === topic)?.position ?? -1);
 }
 
-/** Written, and read by the processor as the group sees it. */
+/** Writes commands and waits until the group's offsets pass them. */
 async function taken(records: OutgoingRecord[]): Promise<void> {
   const written = await writer.write(records);
   const [first] = records;
@@ -113,7 +113,7 @@ async function taken(records: OutgoingRecord[]): Promise<void> {
   await eventually('all is read', async () => (await positionOf(first.declaration.topic)) >= end);
 }
 
-describe('when Kafka has forgotten the group’s offsets', () => {
+describe('after Kafka has deleted the group’s offsets', () => {
   test('no command is decided twice, and nothing is added to any topic', async () => {
     const stores = createStores();
     await start(stores);
@@ -129,7 +129,7 @@ describe('when Kafka has forgotten the group’s offsets', () => {
     expect([...rulesetsInStores(stores).values()]).toEqual(Array.from({ length: 30 }, () => 1));
   }, 60_000);
 
-  test('what was decided last is found however many empty transactions came after it', async () => {
+  test('the last statement is found behind any number of empty transactions', async () => {
     const stores = createStores();
     await start(stores);
     await taken([createRuleset({ partition: 0 })]);
@@ -155,8 +155,8 @@ describe('when Kafka has forgotten the group’s offsets', () => {
     expect(before.events.filter((type) => type === 'RulesetCreated')).toHaveLength(1);
   }, 60_000);
 
-  test('no command to another partition is sent twice, and nothing is parked twice, where no event came of it', async () => {
-    /** Asks for an event elsewhere, and decides on nothing else. */
+  test('commands and dead letters without events are not written twice', async () => {
+    /** Decides on one command to another partition, and nothing else. */
     const forwarding = (partition: number): PartitionState => ({
       ...rulesetState(createStores(), partition),
       decide: (incoming: IncomingRecord[]) =>
@@ -188,7 +188,7 @@ describe('when Kafka has forgotten the group’s offsets', () => {
     expect({ ...(await everything()), sent: await typesOf('ingest.commands') }).toEqual(before);
   }, 60_000);
 
-  test('events of which nothing came are not decided again after an orderly stop', async () => {
+  test('events that caused no records are not decided again after an orderly stop', async () => {
     let decided = 0;
     const counting = (partition: number): PartitionState => ({
       ...rulesetState(createStores(), partition),
@@ -210,7 +210,7 @@ describe('when Kafka has forgotten the group’s offsets', () => {
   }, 60_000);
 });
 
-test('a group’s offsets that somebody has set back do not have anything decided again', async () => {
+test('group offsets that were set back do not cause records to be decided again', async () => {
   const stores = createStores();
   await start(stores);
   await taken(Array.from({ length: 5 }, () => createRuleset({ partition: 0 })));
@@ -231,7 +231,7 @@ test('a group’s offsets that somebody has set back do not have anything decide
   expect(await everything()).toEqual(before);
 }, 60_000);
 
-test('what says how far inputs are read is seen by nobody who reads the topic for what happened', async () => {
+test('readers of the topic do not get the records that state positions', async () => {
   await start(createStores());
   await writer.write([outgoing(declarations.setRulesActive, nothingToChange())]);
   await eventually('it is said', async () => (await typesOf('scoring.events')).includes('InputsRead'));
@@ -265,7 +265,7 @@ test('what says how far inputs are read is seen by nobody who reads the topic fo
   for await (const letter of listDeadLetters(log, 'notification')) letters.push(letter);
   expect(letters).toEqual([]);
   await stopAll();
-  // And it says nothing of having read it, or two that read each other would never come to rest.
+  // It does not state having read it: two services that read each other would never become idle.
   expect(await typesOf('notification.events')).toEqual([]);
 }, 60_000);
 

@@ -1,4 +1,4 @@
-// One cycle for all partitions of a process: on a clock of the test's own, with partitions in memory.
+// The cycle of a process, with a fake clock and in-memory partitions.
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { TopicName } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -33,14 +33,14 @@ interface Handled {
 
 class Feeding {
   readonly topics = fakeTopics();
-  /** What was handled, a list a round. */
+  /** The handled records, one list per round. */
   readonly rounds: Handled[][] = [];
   readonly touched: number[] = [];
   readonly settled: number[] = [];
   readonly ended = new Map<number, 'left' | Error>();
   readonly cycle: ProcessCycle<Session>;
   readonly #leave = new Map<number, AbortController>();
-  /** Until when the group counts the members in. */
+  /** The end of the members' leases. */
   leasedUntil = Infinity;
 
   constructor(
@@ -95,7 +95,7 @@ class Feeding {
     }
   }
 
-  /** Joins, and waits until the fetch that waits for records asks for all of them. */
+  /** Joins, and waits until the waiting fetch covers all partitions. */
   async joined(...partitions: number[]): Promise<void> {
     this.join(...partitions);
     await pass(300);
@@ -126,7 +126,7 @@ class Feeding {
   }
 }
 
-test('a large batch that has to wait for two that outlast their round waits in peace, and is handled after them', async () => {
+test('a large batch waits without polling for two that outlast their round, and is handled after them', async () => {
   let finish: () => void = () => undefined;
   const finished = new Promise<void>((resolve) => (finish = resolve));
   const feeding = new Feeding((partition) => (partition < 2 ? finished : undefined));
@@ -134,7 +134,7 @@ test('a large batch that has to wait for two that outlast their round waits in p
   for (const partition of [0, 1, 2]) feeding.append(partition, 'x'.repeat(40));
   await pass(5_000);
   expect(feeding.handledOf(2)).toEqual([]);
-  // Each is a look at what has changed: many of them would leave the process no time for anything else.
+  // Each is an iteration of the cycle: a busy loop would make many.
   expect(feeding.rounds.length).toBeLessThan(30);
   finish();
   await pass(1_000);
@@ -153,7 +153,7 @@ describe('the partitions of a process', () => {
     await feeding.stop();
   });
 
-  test('go on when one fails, when one leaves and when one comes', async () => {
+  test('continue when one fails, leaves or is added', async () => {
     const feeding = new Feeding((partition) => {
       if (partition === 1) throw new Error('it cannot be handled');
     });
@@ -177,7 +177,7 @@ describe('the partitions of a process', () => {
     await feeding.stop();
   });
 
-  test('one that leaves while it is in hand has left when that is done', async () => {
+  test('a partition that leaves during its batch has left when the batch is done', async () => {
     const feeding = new Feeding(() => pause(1_000));
     feeding.append(0, 'a');
     feeding.join(0);
@@ -190,7 +190,7 @@ describe('the partitions of a process', () => {
     await feeding.stop();
   });
 
-  test('one whose topic cannot be read is given up with the error; the others go on', async () => {
+  test('a partition whose topic cannot be read fails with the error; the others continue', async () => {
     const feeding = new Feeding();
     feeding.join(0, 1);
     await pass(10);
@@ -203,7 +203,7 @@ describe('the partitions of a process', () => {
     await feeding.stop();
   });
 
-  test('one whose lease has ended is given up and not handled', async () => {
+  test('a partition whose lease has ended fails without being handled', async () => {
     const feeding = new Feeding();
     feeding.join(0);
     await pass(100);
@@ -215,7 +215,7 @@ describe('the partitions of a process', () => {
     await feeding.stop();
   });
 
-  test('that wait for one that takes long are touched when that one moves', async () => {
+  test('that wait for a slow one count its progress as theirs', async () => {
     const feeding = new Feeding((partition) => pause(partition === 0 ? 20_000 : 1));
     await feeding.joined(0, 1);
     for (const partition of [0, 1]) feeding.append(partition, 'a');
@@ -224,12 +224,12 @@ describe('the partitions of a process', () => {
     feeding.cycle.moved(1);
     expect(feeding.touched).toEqual([]);
     feeding.cycle.moved(0);
-    // What is in hand itself does not wait: that it stands still must be seen.
+    // A working partition does not wait: its own lack of progress must be noticed.
     expect(feeding.touched).toEqual([1]);
     await feeding.stop();
   });
 
-  test('go on when one takes long, which gets no second batch meanwhile', async () => {
+  test('continue while one is slow, which gets no second batch meanwhile', async () => {
     const feeding = new Feeding((partition) => pause(partition === 0 ? 20_000 : 1));
     await feeding.joined(0, 1);
     for (const partition of [0, 1]) feeding.append(partition, 'a');
@@ -245,7 +245,7 @@ describe('the partitions of a process', () => {
     await feeding.stop();
   });
 
-  test('one that takes long leaves the round once, when the round ends without it', async () => {
+  test('a slow partition leaves the round once, when the round ends without it', async () => {
     const inRound = new Set<number>();
     const feeding = new Feeding((partition) => pause(partition === 0 ? 20_000 : 1), {
       round: {
@@ -267,7 +267,7 @@ describe('the partitions of a process', () => {
     expect([...inRound]).toEqual([]);
   });
 
-  test('are told to store what they have kept while nothing comes', async () => {
+  test('store their state while the inputs are idle', async () => {
     const feeding = new Feeding();
     feeding.join(0, 1);
     await pass(1_000);
@@ -293,7 +293,7 @@ describe('a round', () => {
     await feeding.stop();
   });
 
-  test('takes no more of them where each has something small of another input, too', async () => {
+  test('counts the batches of all inputs of a partition together', async () => {
     const feeding = new Feeding();
     await feeding.joined(0, 1, 2, 3);
     for (const partition of [0, 1, 2, 3]) {
@@ -311,7 +311,7 @@ describe('a round', () => {
     await feeding.stop();
   });
 
-  test('that is due by one input leaves alone what another input has, unless what all have is decided together', async () => {
+  test('takes only the due input, unless takesAll is set', async () => {
     for (const takesAll of [true, false]) {
       const feeding = new Feeding(() => undefined, { takesAll, patienceMs: () => 10_000 });
       await feeding.joined(0, 1);
@@ -334,7 +334,7 @@ describe('a round', () => {
   });
 
   test.each([true, false])(
-    'comes within a few rounds for all that was buffered, whatever the others bring: takesAll %p',
+    'handles every buffered record within a few rounds, whatever the others bring: takesAll %p',
     async (takesAll) => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (all) => {
@@ -359,7 +359,7 @@ describe('a round', () => {
                   waited.set(String(value), at - (appendedBefore.get(String(value)) ?? 0));
           });
           expect([...waited.keys()].sort()).toEqual([...appendedBefore.keys()].sort());
-          // Six partitions of two inputs, two large ones a round, and one round that was under way.
+          // Six partitions of two inputs, two large ones per round, and one round that was running.
           for (const rounds of waited.values()) expect(rounds).toBeLessThanOrEqual(12);
           await feeding.stop();
         }),

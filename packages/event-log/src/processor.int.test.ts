@@ -1,4 +1,4 @@
-// The processor against real brokers: once, whatever fails.
+// The processor against real brokers: exactly once under failures.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, afterAll, describe, expect, test } from '@jest/globals';
 import type { ServiceName, TopicName } from '@lead-scoring/contracts';
@@ -68,7 +68,7 @@ async function start(
   return processor;
 }
 
-/** Until it works on all partitions. */
+/** Waits until it runs all partitions. */
 async function allRun({ status }: Awaited<ReturnType<typeof start>>): Promise<void> {
   await eventually('all run', () => status.ready() && status.partitions().length === 3);
 }
@@ -115,7 +115,7 @@ describe('a processor', () => {
     await writer.write(commands);
   }
 
-  test('takes each command once, appends its event once and folds it once', async () => {
+  test('decides on each command once, appends its event once and folds it once', async () => {
     const processor = await start(stores);
     for (let at = 0; at < 10; at++) await command(50);
     await eventually('all folded', () => rulesetsInStores(stores).size === ids.size);
@@ -125,7 +125,7 @@ describe('a processor', () => {
     expect(processor.fatal).toEqual([]);
   }, 60_000);
 
-  test('a plain restart folds nothing again and decides nothing again', async () => {
+  test('a restart folds and decides nothing again', async () => {
     const folds = [...stores.values()].map((store) => store.folds);
     const processor = await start(stores);
     await allRun(processor);
@@ -134,7 +134,7 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('a state that was lost is folded from the log before anything is decided', async () => {
+  test('a lost state is folded from the log before the first decision', async () => {
     for (const partition of [0, 1, 2]) stores.delete(partition);
     const known: number[] = [];
     await start(stores, {
@@ -147,7 +147,7 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('an error between commit and fold, or in the fold, is made good by catching up', async () => {
+  test('an error between commit and fold, or in the fold, is repaired by catching up', async () => {
     let failures = 4;
     const fail = () => {
       if (failures-- > 0) throw Object.assign(new Error('the database is away'), { retriable: true });
@@ -160,7 +160,7 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('what is too much at once is decided in halves, in order, without opening the partition anew', async () => {
+  test('a batch that throws BatchTooLarge is decided in halves, in order, in the same session', async () => {
     await command(60, { partition: 0 });
     const opened = storeOf(stores, 0).opened;
     const sizes: number[] = [];
@@ -182,7 +182,7 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('a predecessor’s open transaction is ended, and its later commit is refused', async () => {
+  test('a previous owner’s open transaction is aborted, and its later commit is refused', async () => {
     const { connect, wire, codec } = log[internals];
     const groupId = `${log.config.namespace}.scoring`;
     const connection = connect();
@@ -221,7 +221,7 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('answers lost at any request, and failures at any step, leave each command decided once', async () => {
+  test('each command is decided once with lost answers at any request and failures at any step', async () => {
     const next = random(20_260_131);
     let disturbances = 0;
     const cut = () => {
@@ -262,7 +262,7 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 90_000);
 
-  test('a rebuild drops the state, folds all events anew and ends with the same', async () => {
+  test('a rebuild drops the state, folds all events again and ends with the same state', async () => {
     const before = new Map([...stores].map(([partition, { rulesets }]) => [partition, new Map(rulesets)]));
     await start(stores);
     const { positions } = await requestRebuild(log, 'scoring');
@@ -277,7 +277,7 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 40_000);
 
-  test('a state hears when it has caught up: after all folds of the log, before it decides, and again after a rebuild', async () => {
+  test('caughtUp is called after all folds of the log and before the first decision, also after a rebuild', async () => {
     const own = createStores();
     const steps: string[] = [];
     await start(own, {
@@ -315,7 +315,7 @@ describe('processors of one service', () => {
   beforeAll(fresh, 60_000);
   afterAll(clear, 30_000);
 
-  test('share the partitions; when one leaves or another joins, the rest is taken over and nothing is done twice', async () => {
+  test('share the partitions; after a leave or join each record is still decided once', async () => {
     const stores = createStores();
     const ids = new Set<string>();
     const writing = new AbortController();
@@ -354,18 +354,18 @@ describe('processors of one service', () => {
   }, 60_000);
 });
 
-describe('how far the inputs are read', () => {
+describe('the input positions', () => {
   beforeEach(fresh, 60_000);
   afterEach(async () => {
     await stopAll();
     await clear();
   }, 30_000);
 
-  /** The log, except that it counts what ends transactions, and refuses the group's offsets from now on if told to. */
+  /** The same log, counting ended transactions, and refusing commits of group offsets on demand. */
   function watched() {
     const seen = { transactions: 0, commits: 0, refuses: false };
     const on = disturbed(log, (request, run, sent) => {
-      // What is said on opening a partition is aborted.
+      // The transaction of the opening is aborted.
       const { transactionResult = true, topics = [] } = sent as {
         transactionResult?: boolean;
         topics?: { topic: string }[];
@@ -391,7 +391,7 @@ describe('how far the inputs are read', () => {
   const positionOf = async (topic: TopicName) =>
     (await listLag(log, 'scoring')).find((lag) => lag.topic === topic && lag.partition === 0)?.position;
 
-  test('is with the events of each transaction, and soon after with the group', async () => {
+  test('are stated with the events of each transaction, and soon after committed to the group', async () => {
     const stores = createStores();
     const { on, seen } = watched();
     await ready(on, stores);
@@ -404,7 +404,7 @@ describe('how far the inputs are read', () => {
     expect(seen.commits).toBeLessThan(made.length / 2);
   }, 30_000);
 
-  test('is known from the events to who takes over from one that could not tell the group', async () => {
+  test('are read from the events when the previous owner could not commit group offsets', async () => {
     const stores = createStores();
     const { on, seen } = watched();
     const processor = await ready(on, stores);
@@ -433,7 +433,7 @@ describe('how far the inputs are read', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('is known although the leader, which was elected just now, does not show at first what was committed last', async () => {
+  test('are complete although a new leader does not show the last commit at first', async () => {
     const stores = createStores();
     const { on, seen } = watched();
     await ready(on, stores);
@@ -479,7 +479,7 @@ describe('how far the inputs are read', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('is told only once nothing comes, where nothing came of events; of a command the output tells at once', async () => {
+  test('are stated while idle for events without effect, and at once for commands', async () => {
     const stores = createStores();
     const { on, seen } = watched();
     await ready(on, stores);
@@ -501,7 +501,7 @@ describe('how far the inputs are read', () => {
   }, 30_000);
 });
 
-describe('records that cannot be taken', () => {
+describe('records that cannot be processed', () => {
   beforeAll(fresh, 60_000);
   afterAll(clear, 30_000);
   const stores = createStores();
@@ -520,7 +520,7 @@ describe('records that cannot be taken', () => {
     },
   };
 
-  test('bad bytes, unknown types, wrong payloads and ones that make deciding throw are parked; the partition goes on', async () => {
+  test('bad bytes, unknown types, wrong payloads and failing decisions are parked; the partition continues', async () => {
     const good = (name?: string) => {
       const record = createRuleset({ partition: 0, ...(name === undefined ? {} : { name }) });
       if (name === undefined) ids.add(record.key);
@@ -590,7 +590,7 @@ describe('records that cannot be taken', () => {
     await expectOnceEach(ids, stores);
   }, 60_000);
 
-  test('a dead letter has the record’s bytes and key as they came', async () => {
+  test('a dead letter keeps the record’s bytes and key', async () => {
     const { connect, wire } = log[internals];
     const connection = connect();
     await connection.open([wire('scoring.dead-letters')]);
@@ -604,7 +604,7 @@ describe('records that cannot be taken', () => {
     expect(plain?.headers.type?.toString()).toBe('CreateRuleset');
   });
 
-  test('what is sent again is taken once, however often the command is given; what fails again is parked again', async () => {
+  test('a retried dead letter takes effect once for any number of retries, and is parked again when it fails again', async () => {
     await start(stores, { faults });
     const all = await letters();
     const cured = all.filter(({ key }) => key !== null && poison.has(key));
@@ -629,7 +629,7 @@ describe('records that cannot be taken', () => {
     await expectOnceEach(ids, stores);
   }, 60_000);
 
-  test('a record of another service’s topic is sent again to this service alone', async () => {
+  test('a dead letter from another service’s topic is retried by this service alone', async () => {
     const incoming: string[] = [];
     await start(stores, {
       faults: { decide: (records) => void incoming.push(...records.map(({ topic }) => topic)) },
@@ -650,21 +650,21 @@ describe('records that cannot be taken', () => {
   }, 40_000);
 });
 
-describe('a state that is stored now and then', () => {
+describe('a state with storeEveryMs', () => {
   beforeAll(fresh, 60_000);
   afterAll(clear, 30_000);
   const ids = new Set<string>();
   const stores = createStores();
   const failure = () => Object.assign(new Error('the database is away'), { retriable: true });
 
-  /** Commands that come at once and are decided one by one, so that batches follow each other without a silence. */
+  /** Commands written together and decided one by one, so that batches follow each other without a silence. */
   async function commands(count: number): Promise<void> {
     const written = Array.from({ length: count }, () => createRuleset({ partition: 0 }));
     for (const { key } of written) ids.add(key);
     await writer.write(written);
   }
 
-  /** A processor that has opened all its partitions: what `faults` see comes of what is written from now on. */
+  /** A processor that has opened all its partitions, so that `faults` only see later records. */
   async function ready(faults: Faults = {}, storeEveryMs = 60_000) {
     let opened = false;
     const later: Faults = {
@@ -695,7 +695,7 @@ describe('a state that is stored now and then', () => {
 
   const allStored = () => eventually('all stored', () => rulesetsInStores(stores).size === ids.size);
 
-  /** What is stored reaches as far as its checkpoint says, and not further. */
+  /** The stored state reaches exactly as far as its checkpoint. */
   function expectInAgreement(): void {
     const { rulesets, checkpoint } = storeOf(stores, 0);
     const offsets = [...rulesets.values()].map(({ offset }) => Number(offset));
@@ -703,7 +703,7 @@ describe('a state that is stored now and then', () => {
     expect(Number(checkpoint.positions['scoring.commands'])).toBe(rulesets.size);
   }
 
-  test('is not stored between batches that follow each other, and is as soon as nothing comes', async () => {
+  test('is not stored between consecutive batches, and at once when the inputs are idle', async () => {
     const steps: string[] = [];
     await ready({ fold: () => void steps.push('fold'), store: () => void steps.push('store') });
     await commands(20);
@@ -715,7 +715,7 @@ describe('a state that is stored now and then', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('is stored when its processor is stopped amid batches', async () => {
+  test('is stored when its processor stops between batches', async () => {
     const before = rulesetsInStores(stores).size;
     const { fold, stopped } = stopAmidBatches();
     await ready({ fold });
@@ -729,7 +729,7 @@ describe('a state that is stored now and then', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('is folded from the log by the next owner where the last one ended without storing it', async () => {
+  test('is folded from the log by the next owner when the last one ended without storing it', async () => {
     const before = rulesetsInStores(stores).size;
     const { fold, stopped } = stopAmidBatches();
     await ready({
@@ -747,7 +747,7 @@ describe('a state that is stored now and then', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('is folded by the next owner in one go, and stored beside what is decided then', async () => {
+  test('is folded by the next owner in one pass, and stored concurrently with its first decisions', async () => {
     Object.assign(storeOf(stores, 0), { rulesets: new Map(), checkpoint: { offset: 0n, positions: {} } });
     const steps: string[] = [];
     let release = () => {};
@@ -781,7 +781,7 @@ describe('a state that is stored now and then', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('is folded from the log where a failure took what was not stored', async () => {
+  test('is folded from the log when a failure discarded the unstored part', async () => {
     const before = rulesetsInStores(stores).size;
     const folded: (string | null)[] = [];
     const storedAtFailure: number[] = [];
@@ -801,7 +801,7 @@ describe('a state that is stored now and then', () => {
     await expectOnceEach(ids, stores);
   }, 30_000);
 
-  test('is stored beside the batches when they do not end, once at a time', async () => {
+  test('is stored concurrently with continuous batches, one store at a time', async () => {
     const steps: string[] = [];
     let underWay = 0;
     let most = 0;
@@ -810,7 +810,7 @@ describe('a state that is stored now and then', () => {
         fold: () => void steps.push('fold'),
         async store() {
           most = Math.max(most, ++underWay);
-          // The first ends only when another batch is folded.
+          // The first store ends only after another batch is folded.
           if (!steps.includes('stored'))
             await eventually('another batch', () => steps.filter((step) => step === 'fold').length > 1);
           steps.push('stored');
@@ -832,7 +832,7 @@ describe('a state that is stored now and then', () => {
     ['in a silence', 60_000],
     ['beside the batches', 1],
   ])(
-    'is opened anew when storing it fails %s',
+    'is opened again when storing it fails %s',
     async (_, storeEveryMs) => {
       const { opened } = storeOf(stores, 0);
       let failures = 0;
@@ -854,7 +854,7 @@ describe('a state that is stored now and then', () => {
     30_000,
   );
 
-  test('holds each ruleset once, wherever folding and storing fail', async () => {
+  test('holds each ruleset once with failures of any fold and store', async () => {
     const next = random(20_261_122);
     let failures = 0;
     const fail = () => {
@@ -875,7 +875,7 @@ describe('a state that is stored now and then', () => {
     await expectOnceEach(ids, stores);
   }, 90_000);
 
-  test('is the same after a rebuild amid batches', async () => {
+  test('is the same after a rebuild between batches', async () => {
     await ready({}, 1);
     await commands(20);
     const { positions } = await requestRebuild(log, 'scoring');
@@ -890,7 +890,7 @@ describe('a state that is stored now and then', () => {
   }, 40_000);
 });
 
-describe('what several inputs have brought', () => {
+describe('the records of several inputs', () => {
   beforeEach(fresh, 60_000);
   afterEach(async () => {
     await stopAll();
@@ -920,7 +920,7 @@ describe('what several inputs have brought', () => {
     });
     await allRun(processor);
     return {
-      /** Writes commands while an event is decided on, and waits until all is taken. @returns the batches since */
+      /** Writes commands during a decision, and waits until all are decided. @returns the batches since */
       meanwhile: async (commands: OutgoingRecord[]) => {
         const begun = batches.length;
         let release = () => {};
@@ -944,7 +944,7 @@ describe('what several inputs have brought', () => {
   const rulesets = (...names: string[]) => names.map((name) => createRuleset({ partition: 0, name }));
   const idsOf = (records: OutgoingRecord[]) => records.map(({ key }) => key);
 
-  test('is decided in one batch, and taken once', async () => {
+  test('are decided in one batch, once', async () => {
     const { meanwhile, expectOnceEach: once } = await taking();
     const ids: string[] = [];
     await eventually('some are decided together', async () => {
@@ -956,7 +956,7 @@ describe('what several inputs have brought', () => {
     await once(ids);
   }, 60_000);
 
-  test('waits, where it is patient, for what another one brings, and keeps nobody from stopping', async () => {
+  test('wait up to patienceMs for another input, and do not delay a stop', async () => {
     const decided: string[][] = [];
     const { expectOnceEach: once } = await taking(
       (records) => {
@@ -986,7 +986,7 @@ describe('what several inputs have brought', () => {
     ['deciding fails', new Error('for a reason of its own')],
     ['what one waits for is not there yet', Object.assign(new Error('not yet'), { retriable: true })],
   ])(
-    'is decided by input where %s',
+    'are decided by input when %s',
     async (_, failure) => {
       let failed = 0;
       const { meanwhile, expectOnceEach: once } = await taking((records) => {
@@ -1011,7 +1011,7 @@ describe('what several inputs have brought', () => {
     60_000,
   );
 
-  test('is decided one by one only of the input that has a record which cannot be taken', async () => {
+  test('are decided one by one only for the input with a failing record', async () => {
     const { meanwhile, expectOnceEach: once } = await taking((records) => {
       if (records.some(({ payload }) => (payload as { name?: string }).name === 'poison'))
         throw new Error('it cannot be taken');
@@ -1032,7 +1032,7 @@ describe('what several inputs have brought', () => {
   }, 60_000);
 });
 
-describe('an input that has been read to its end', () => {
+describe('an input that was read to its end', () => {
   beforeAll(fresh, 60_000);
   afterAll(clear, 30_000);
 
@@ -1068,7 +1068,7 @@ describe('an input that has been read to its end', () => {
       inputs: takingAll(input),
       output,
       faults: {
-        // Long enough for the longest rest.
+        // Long enough for the longest linger.
         async decide(records) {
           steps.push(`decide ${records.map(({ type }) => type).join(', ')}`);
           await pause(70);
@@ -1100,9 +1100,9 @@ describe('an input that has been read to its end', () => {
   const withCaller = () =>
     ingestEvents({ headers: { 'reply-to': randomUUID(), 'correlation-id': randomUUID() } });
 
-  test('gathers commands that may wait and decides them together', async () => {
+  test('buffers commands that may wait and decides them together', async () => {
     const { round } = await watched('ingest', 'ingest.commands', 'ingest.events');
-    // Each is written when the one before was read: together they are only if one that was read had to wait.
+    // Each is written after the one before was read: they are decided together only if a read one lingered.
     await eventually('some are decided together', async () =>
       (await round([ingestEvents(), ingestEvents()], 'read')).includes('decide IngestEvents, IngestEvents'),
     );
@@ -1122,7 +1122,7 @@ describe('an input that has been read to its end', () => {
         rounds.push(steps);
         return steps.includes(`decide IngestEvents, ${type}`);
       });
-      // What is decided next after it was read is this one, whatever came before it.
+      // The next decision after it was read includes it.
       for (const steps of rounds) {
         const next = steps.slice(steps.lastIndexOf(`read ${type}`)).find((step) => step.startsWith('decide'));
         expect(next).toMatch(new RegExp(`^decide .*${type}$`));
@@ -1131,7 +1131,7 @@ describe('an input that has been read to its end', () => {
     60_000,
   );
 
-  test('does not rest where it is of events: each is decided as soon as it is read', async () => {
+  test('does not linger for events: each is decided as soon as it is read', async () => {
     const { round } = await watched('notification', 'scoring.events', 'notification.events');
     await round([rulesetCreated()], 'written');
     const steps = await round([rulesetCreated(), rulesetCreated()], 'read');
@@ -1144,7 +1144,7 @@ describe('an input that has been read to its end', () => {
   }, 60_000);
 });
 
-test('a state that keeps failing without a passing cause ends the process in place of standing still', async () => {
+test('a state that keeps failing with permanent errors ends the process', async () => {
   await fresh();
   const fatal: Error[] = [];
   const processor = await startProcessor(log, createStores(), {

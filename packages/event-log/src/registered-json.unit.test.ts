@@ -1,9 +1,9 @@
-// Values on the wire: prefix and text, whatever the text is, and none written over by a later one.
+// Values in the wire format: prefix and text, for any text, and none overwritten by a later one.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createValueWriter, registeredPrefixBytes } from './registered-json.js';
 
-test('each value is a zero byte, its schema id and its text, also after others were written', () => {
+test('each value is a zero byte, its schema id and its text, also after later writes', () => {
   fc.assert(
     fc.property(
       fc.array(

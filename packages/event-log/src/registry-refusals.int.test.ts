@@ -1,4 +1,4 @@
-// A registry, or what stands in front of it, that refuses once: nothing is parked and nothing is remembered as missing.
+// A registry, or a proxy before it, that refuses once: no record is parked and no schema is cached as missing.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -10,7 +10,7 @@ import { createRuleset, removeNamespace, testLog } from './testing/test-support.
 
 let log: EventLog;
 let id: number;
-/** Answered in place of the registry's next answer to a question for a schema. */
+/** Replaces the registry's next answer to a schema request. */
 let refusal: { status: number; body: string } | undefined;
 
 const proxy = createServer((req, res) => {
@@ -77,7 +77,7 @@ test.each([
   expect(schemas.find(declaration, id)).toMatchObject({ id });
 });
 
-test('a schema that the registry says it does not have is asked for again, so that one that comes later is found', async () => {
+test('a schema that the registry does not have is requested again, so that a later registration is found', async () => {
   const schemas = store();
   refusal = { status: 404, body: '{"error_code":40403,"message":"Schema not found"}' };
   await schemas.load(id);

@@ -1,4 +1,4 @@
-// The number of copies on a cluster of three brokers of the test's own, and on the run's.
+// The number of copies on a test cluster of three brokers, and on the cluster of the test run.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { topics } from '@lead-scoring/contracts';
 import { startPlatform, type RunningPlatform } from '@lead-scoring/platform';
@@ -9,7 +9,7 @@ import { createEventLog, internals, type EventLog } from './event-log.js';
 import { listReplication } from './operations.js';
 import { removeNamespace, testLog } from './testing/test-support.js';
 
-/** A log whose lines are kept. */
+/** A log with captured log lines. */
 function loggedLog(config: Partial<EventLogConfig>): { log: EventLog; lines: string[] } {
   const lines: string[] = [];
   const logger: Logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
@@ -42,7 +42,7 @@ describe('one broker', () => {
   let log: EventLog;
   afterAll(() => removeNamespace(log), 30_000);
 
-  test('each topic has one copy, which is said aloud', async () => {
+  test('each topic has one copy, which is logged as a warning', async () => {
     const { log: made, lines } = loggedLog({
       brokers: (process.env.KAFKA_BROKERS ?? '').split(',').slice(0, 1),
     });
@@ -53,7 +53,7 @@ describe('one broker', () => {
     expect(await listReplication(log)).toEqual({ brokers: 1, wanted: 1, copies: 1, lacking: [] });
   }, 60_000);
 
-  test('more copies than brokers are refused, and the error says what to set', async () => {
+  test('more copies than brokers are refused with the value to set', async () => {
     const { log: other } = loggedLog({ namespace: `${log.config.namespace}-x`, replicationFactor: 2 });
     await expect(other.prepare()).rejects.toMatchObject({
       code: 'too_few_brokers',
@@ -69,13 +69,13 @@ describe('three brokers', () => {
     cluster = await startPlatform({
       brokers: 3,
       servers: ['kafka'],
-      // An engine that cannot serve: its compose file has one broker.
+      // Skipped for an engine whose compose file has one broker.
       environment: { ...process.env, KAFKA_BROKERS: '', DOCKER_HOST: 'tcp://none.invalid:2375' },
     });
   }, 180_000);
   afterAll(() => cluster.stop(), 60_000);
 
-  test('each topic has three copies, two of which are waited for', async () => {
+  test('each topic has three copies, two of which must acknowledge', async () => {
     const { log } = loggedLog({ brokers: cluster.endpoints.kafkaBrokers });
     await log.prepare();
     expect(await copiesAndInSync(log)).toEqual(new Set(['3 copies, 2 in sync']));
@@ -83,7 +83,7 @@ describe('three brokers', () => {
     await removeNamespace(log);
   }, 60_000);
 
-  test('topics of before that have one copy are named aloud, and stay as they are', async () => {
+  test('existing topics with one copy are logged, and not changed', async () => {
     const brokers = cluster.endpoints.kafkaBrokers;
     const { log: before } = loggedLog({ brokers, replicationFactor: 1 });
     await before.prepare();

@@ -1,4 +1,4 @@
-// How many copies are made, and what is said of them.
+// The number of copies, and its description.
 import { describe, expect, test } from '@jest/globals';
 import type { Admin } from 'kafkajs';
 import {
@@ -18,13 +18,13 @@ test.each([
   expect(neededInSync(copies)).toBe(inSync);
 });
 
-test('what a lost disk costs is said', () => {
+test('the description says what the loss of a disk costs', () => {
   expect(replicationSentence({ brokers: 1, copies: 1 })).toMatch(/one broker.*one copy.*lost with it/);
   expect(replicationSentence({ brokers: 2, copies: 2 })).toMatch(/while a broker is away is on one disk/);
   expect(replicationSentence({ brokers: 5, copies: 3 })).toMatch(/3 copies, of which 2 must acknowledge/);
 });
 
-describe('topics that are about to be made', () => {
+describe('new topics', () => {
   const cluster = (...counts: number[]) =>
     ({
       describeCluster: () => {
@@ -34,7 +34,7 @@ describe('topics that are about to be made', () => {
     }) as unknown as Admin;
   const three = ['one:9092', 'two:9092', 'three:9092'];
 
-  test('get as many copies as there are brokers, also of brokers that are not listed', async () => {
+  test('get as many copies as there are brokers, including unlisted ones', async () => {
     expect(await factorForNewTopics(cluster(4), { brokers: ['one:9092'] })).toBe(3);
     expect(await factorForNewTopics(cluster(2), { brokers: ['one:9092'] })).toBe(2);
   });
@@ -53,7 +53,7 @@ describe('topics that are about to be made', () => {
     });
   });
 
-  test('get as many copies as the setting says', async () => {
+  test('get as many copies as REPLICATION_FACTOR says', async () => {
     expect(await factorForNewTopics(cluster(3), { brokers: three, replicationFactor: 1 })).toBe(1);
   });
 });

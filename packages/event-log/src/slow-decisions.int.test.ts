@@ -1,4 +1,4 @@
-// A decision that outlasts its transaction, on a running Kafka: it is made on fewer records, and not repeated for ever.
+// A decision that exceeds its transaction timeout, on a running Kafka: it is repeated on fewer records, not for ever.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import type { EventLog } from './event-log.js';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const nameOf = ({ payload }: IncomingRecord) => (payload as { name?: string }).name;
 
-test('a batch is decided in halves until a decision is in time; a record that takes longer alone is decided all the same', async () => {
+test('a batch is halved until a decision is in time; a single slow record is decided nevertheless', async () => {
   const sent = Array.from({ length: 16 }, () => createRuleset({ name: 'usual' }));
   sent.push(createRuleset({ name: 'slow' }));
   await writer.value.write(sent);

@@ -1,4 +1,4 @@
-// What counts of the statements on an output, in their order.
+// Which position statement of an output counts.
 import { expect, test } from '@jest/globals';
 import type { RawRecord } from './kafka/partition-reader.js';
 import { createStatementReader } from './stated-positions.js';
@@ -20,19 +20,19 @@ function read(records: RawRecord[], isFromBeginning = true) {
   return { at: Number(reader.last()?.positions.get('in') ?? -1), last: reader.last(), needs: reader.needs() };
 }
 
-test('the last one counts, and records that say nothing are passed over', () => {
+test('the last statement counts, and records without one are skipped', () => {
   expect(read([says(0, 5), record(1, { type: 'LeadScored' }), says(2, 9)])).toMatchObject({ at: 9 });
   expect(read([])).toMatchObject({ at: -1, needs: undefined });
 });
 
-test('an operator’s word counts where it follows the statement that the operator saw', () => {
+test('an operator’s statement counts if it follows the statement that the operator saw', () => {
   expect(read([says(3, 500), accepts(4, 0, '3')])).toMatchObject({ at: 0, last: { isOperators: true } });
   expect(read([says(3, 500), says(4, 501), accepts(5, 0, '3')])).toMatchObject({ at: 501 });
   expect(read([accepts(0, 7, 'none')])).toMatchObject({ at: 7 });
   expect(read([says(0, 1), accepts(1, 7, 'none')])).toMatchObject({ at: 1 });
 });
 
-test('it counts until something is decided after it', () => {
+test('an operator’s statement counts until a decision follows it', () => {
   expect(
     read([says(3, 500), accepts(4, 0, '3', { 'positions-output-is-whole': 'true' })]).last,
   ).toMatchObject({
@@ -44,7 +44,7 @@ test('it counts until something is decided after it', () => {
   });
 });
 
-test('where it comes first, what it follows has to be read too', () => {
+test('an operator’s statement that is read first requires reading the statement that it follows', () => {
   expect(read([accepts(40, 0, '3')], false)).toMatchObject({ at: -1, needs: 3n });
   expect(read([accepts(40, 0, 'none')], false)).toMatchObject({ needs: 'none' });
   expect(read([accepts(40, 0, '3'), says(44, 6)], false)).toMatchObject({ at: 6, needs: undefined });

@@ -1,4 +1,4 @@
-// Records of the history that cannot be read, against real brokers: nothing is folded without them unless an operator says so.
+// Unreadable records of the history, against real brokers: folding halts at them unless an operator skips them.
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { internals, type EventLog } from './event-log.js';
@@ -24,7 +24,7 @@ const logs: EventLog[] = [];
 const running: { stop(): Promise<void> }[] = [];
 let log: EventLog;
 
-/** The same log, as a process sees it that was told to leave records out. */
+/** The same log with `skippedRecords`. */
 async function logThatSkips(...skippedRecords: string[]): Promise<EventLog> {
   const { namespace } = log.config;
   const other = testLog({ partitions: 1, namespace, skippedRecords });
@@ -84,9 +84,9 @@ async function startProjector(on: EventLog, stores: Map<number, Store>): Promise
 const runs = (status: ProcessorStatus) =>
   eventually('it runs', () => status.ready() && status.partitions().length === 1, 40_000);
 const halted = (status: ProcessorStatus) =>
-  eventually('it stands still', () => status.partitions()[0]?.halted, 40_000);
+  eventually('the partition is halted', () => status.partitions()[0]?.halted, 40_000);
 
-/** Two rulesets on the log, and behind them a record that no version of the service can read; answers its offset. */
+/** Two rulesets on the log, followed by an unreadable record; returns its offset. */
 async function historyWithJunk(stores: Map<number, Store>): Promise<number> {
   const status = await start(log, stores);
   await runs(status);
@@ -103,7 +103,7 @@ async function historyWithJunk(stores: Map<number, Store>): Promise<number> {
   return Number(end?.offset) - 1;
 }
 
-test('a service whose own record cannot be read stands still and names it, until an operator leaves it out', async () => {
+test('a service with an unreadable own record is halted and names it, until an operator skips it', async () => {
   const stores = createStores();
   const offset = await historyWithJunk(stores);
   const name = `scoring.events:0:${String(offset)}`;
@@ -123,7 +123,7 @@ test('a service whose own record cannot be read stands still and names it, until
   expect(rulesetsInStores(stores).size).toBe(2);
 }, 120_000);
 
-test('a projector stands still at a record that cannot be read, and another one that is left out does not help', async () => {
+test('a projector is halted at an unreadable record, and skipping another record does not help', async () => {
   const offset = await historyWithJunk(createStores());
   const name = `scoring.events:0:${String(offset)}`;
   const stores = createStores();

@@ -1,4 +1,4 @@
-// The record writer against brokers that are made to misbehave.
+// The record writer with brokers that fail on demand.
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { RecordDeclaration } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
@@ -13,7 +13,7 @@ import { createRecordWriter, type RecordWriter, type RecordWriterOptions } from 
 const declaration = { type: 'Said', topic: 'ingest.commands' } as unknown as RecordDeclaration;
 const topic = 'ingest.commands';
 
-/** A log over fake brokers whose records are plain text. */
+/** A log on fake brokers whose records are plain text. */
 function fakeLog(cluster: FakeCluster): EventLog {
   return {
     config: { partitions: 4 },
@@ -43,7 +43,7 @@ async function start(cluster: FakeCluster, options: RecordWriterOptions = {}): P
 afterEach(() => stop());
 
 describe('a record writer', () => {
-  test('answers with the position of each record, in the order given', async () => {
+  test('returns the position of each record, in the order given', async () => {
     const writer = await start(fakeCluster({ brokers: 2 }));
     const written = await writer.write([record(1, 'a'), record(0, 'b'), record(1, 'c')]);
     expect(written).toEqual([
@@ -53,7 +53,7 @@ describe('a record writer', () => {
     ]);
   });
 
-  test('what arrives while a request is under way goes together in the next', async () => {
+  test('records that arrive during a request share the next one', async () => {
     const cluster = fakeCluster();
     const writer = await start(cluster);
     await writer.write([record(0, 'first')]);
@@ -68,7 +68,7 @@ describe('a record writer', () => {
     expect(cluster.requests.filter((name) => name === 'produce')).toHaveLength(3);
   });
 
-  test('when a leader moves between the two halves of a write, both halves are written, once', async () => {
+  test('both partitions of a write are written once when a leader moves in between', async () => {
     const cluster = fakeCluster({ brokers: 2 });
     const writer = await start(cluster);
     await writer.write([record(0, 'a'), record(1, 'b')]);
@@ -81,7 +81,7 @@ describe('a record writer', () => {
     expect(cluster.log(topic, 1)).toEqual(['b', 'd', 'e']);
   });
 
-  test('a partition that the answer does not name is sent again, and is on the log once', async () => {
+  test('a batch that the answer does not name is sent again, and written once', async () => {
     const cluster = fakeCluster();
     const writer = await start(cluster);
     cluster.omitNext(topic, 1);
@@ -90,7 +90,7 @@ describe('a record writer', () => {
     expect(cluster.log(topic, 1)).toEqual(['b']);
   });
 
-  test('an answer that is lost with the connection is asked for again, and the record is on the log once', async () => {
+  test('a batch whose answer is lost is sent again, and written once', async () => {
     const cluster = fakeCluster();
     const writer = await start(cluster);
     cluster.cutNext('produce');
@@ -99,7 +99,7 @@ describe('a record writer', () => {
     expect(cluster.log(topic, 0)).toEqual(['a', 'b']);
   });
 
-  test('while one partition has no leader, the others are written', async () => {
+  test('other partitions are written while one has no leader', async () => {
     const cluster = fakeCluster();
     cluster.moveLeader(topic, 1, undefined);
     const writer = await start(cluster);
@@ -112,7 +112,7 @@ describe('a record writer', () => {
     expect(cluster.log(topic, 1)).toEqual(['late']);
   });
 
-  test('brokers that do not answer make a write reject in time, and those that come back are written to with a new producer', async () => {
+  test('a write rejects in time when the brokers do not answer, and later writes use a new producer', async () => {
     const cluster = fakeCluster();
     const writer = await start(cluster, { timeoutMs: 150 });
     await writer.write([record(0, 'a')]);
@@ -131,7 +131,7 @@ describe('a record writer', () => {
     expect(cluster.log(topic, 0).filter((text) => text === 'b').length).toBeLessThanOrEqual(1);
   });
 
-  test('an error that is not passing rejects the write, and the next one is written', async () => {
+  test('a permanent error rejects the write, and the next one is written', async () => {
     const cluster = fakeCluster();
     const writer = await start(cluster);
     cluster.failNext('produce', 'OUT_OF_ORDER_SEQUENCE_NUMBER');
@@ -139,7 +139,7 @@ describe('a record writer', () => {
     expect(await writer.write([record(0, 'b')])).toEqual([{ topic, partition: 0, offset: 0n }]);
   });
 
-  test('more than may wait is refused at once', async () => {
+  test('a write beyond the byte limit is refused at once', async () => {
     const cluster = fakeCluster();
     const writer = await start(cluster, { maxBufferedBytes: 200 });
     await writer.write([record(0, 'warm')]);

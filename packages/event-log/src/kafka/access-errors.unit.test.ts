@@ -1,5 +1,5 @@
-// Each way in which a server keeps us out is told apart, and names the setting to change. The texts are those of Node.js,
-// OpenSSL and kafkajs, as they came from real servers.
+// Each way in which a server refuses this process is recognised, with the setting to change. The texts are those of Node.js,
+// OpenSSL and kafkajs with real servers.
 import { expect, test } from '@jest/globals';
 import type { ServerAccess } from '@lead-scoring/contracts';
 import { kafkaProblem, registryProblem } from './access-errors.js';
@@ -85,7 +85,7 @@ test.each<[string, unknown, ServerAccess, RegExp]>([
   expect(problem).not.toContain('hunter2');
 });
 
-test('a broker that is away, or closes though all is set, is not said to demand anything', () => {
+test('a broker that is away, or closes the connection although all settings are present, yields no advice', () => {
   expect(kafkaProblem(wrapped('connect ECONNREFUSED 127.0.0.1:1'), {})).toBeUndefined();
   expect(kafkaProblem(wrapped('Closed connection'), named)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// How partition numbers are shared out in a group.
+// The assignment of partition numbers in a group.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { assignPartitions, type Member } from './assigner.js';
@@ -11,8 +11,8 @@ const group = fc.record({
   ),
 });
 
-describe('sharing out', () => {
-  test('every partition goes to exactly one member, and no member has two more than another', () => {
+describe('the assignment', () => {
+  test('gives every partition to exactly one member, and shares differ by at most one', () => {
     fc.assert(
       fc.property(group, ({ count, members }) => {
         const shares = [...assignPartitions(count, members).values()];
@@ -26,7 +26,7 @@ describe('sharing out', () => {
     );
   });
 
-  test('does not depend on the order in which members are named', () => {
+  test('does not depend on the order of the members', () => {
     fc.assert(
       fc.property(group, ({ count, members }) => {
         expect(assignPartitions(count, [...members].reverse())).toEqual(assignPartitions(count, members));
@@ -34,7 +34,7 @@ describe('sharing out', () => {
     );
   });
 
-  test('sharing out again among the same members moves nothing', () => {
+  test('moves nothing when it is repeated for the same members', () => {
     fc.assert(
       fc.property(group, ({ count, members }) => {
         const first = assignPartitions(count, members);
@@ -44,7 +44,7 @@ describe('sharing out', () => {
     );
   });
 
-  test('when one joins, the others only give up what it gets', () => {
+  test('moves only the partitions of a new member', () => {
     fc.assert(
       fc.property(group, fc.uuid(), ({ count, members }, newcomer) => {
         fc.pre(!members.some(({ id }) => id === newcomer));

@@ -1,15 +1,15 @@
-// Groups are remembered for as long as what they have read.
+// Group offsets must be kept as long as the records.
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import type { Admin } from 'kafkajs';
 import { checkGroupRetention, neededGroupRetention } from './group-retention.js';
 
-test('groups are remembered for ever where a topic is kept for ever, else as long as the longest', () => {
+test('the needed retention of group offsets is the longest retention of a topic, or unlimited', () => {
   expect(neededGroupRetention([60_000, -1])).toBe(2_147_483_647);
   expect(neededGroupRetention([60_000, 604_800_000])).toBe(10_080);
 });
 
-/** Two brokers that are asked for their settings. */
+/** An admin client of two brokers with these settings. */
 function brokersThatKeep(...minutes: (number | undefined)[]): Admin {
   return {
     describeCluster: () =>
@@ -35,14 +35,14 @@ async function warnings(admin: Admin): Promise<string[]> {
   return lines;
 }
 
-test('brokers that forget sooner are named with what to set', async () => {
+test('a shorter retention is logged with the value to set', async () => {
   const [line, ...others] = await warnings(brokersThatKeep(2_147_483_647, 10_080));
   expect(others).toEqual([]);
   expect(JSON.parse(line ?? '')).toMatchObject({ is: 10_080, wanted: 2_147_483_647 });
   expect(line).toContain('set offsets.retention.minutes=2147483647');
 });
 
-test('brokers that remember for ever, or do not tell, are not warned of', async () => {
+test('an unlimited or unknown retention is not logged', async () => {
   expect(await warnings(brokersThatKeep(2_147_483_647))).toEqual([]);
   expect(await warnings(brokersThatKeep(undefined))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// kafkajs' errors are told apart by its classes; what it throws is an instance of them.
+// kafkajs' errors are classified by the error classes that it exports.
 import { createRequire } from 'node:module';
 import { describe, expect, test } from '@jest/globals';
 import kafkajs from 'kafkajs';
@@ -17,14 +17,14 @@ function errorOf(name: string): Error {
   return new errorClass('as kafkajs says it', {});
 }
 
-test('the error of every code of the protocol is a protocol error with the name that kafkajs gives it', () => {
+test('the error of every protocol code is a protocol error with kafkajs’ name', () => {
   expect(errorCodes.length).toBeGreaterThan(80);
   for (const { code, type } of errorCodes) {
     expect(protocolErrorType(createErrorFromCode(code))).toBe(type);
   }
 });
 
-test('what is tried in vain for too long is known by its cause, and so is what is wrapped', () => {
+test('an error is classified by its causes, also after kafkajs’ retries', () => {
   const cause = createErrorFromCode(6);
   const { KafkaJSNumberOfRetriesExceeded } = kafkajs;
   const exceeded = new KafkaJSNumberOfRetriesExceeded(cause, { retryCount: 1, retryTime: 1 });
@@ -32,13 +32,13 @@ test('what is tried in vain for too long is known by its cause, and so is what i
   expect(protocolErrorType(new Error('wrapped', { cause: exceeded }))).toBe('NOT_LEADER_FOR_PARTITION');
 });
 
-test('an error of another kind is no protocol error, whatever its fields are', () => {
+test('an error of another class is no protocol error, whatever its fields are', () => {
   const problem = Object.assign(new Error('a problem'), { type: 'https://example.com/problem' });
   expect(protocolErrorType(problem)).toBeUndefined();
   expect(protocolErrorType(undefined)).toBeUndefined();
 });
 
-test('an error made here counts as the broker’s answer', () => {
+test('protocolError() makes an error that counts as a broker’s answer', () => {
   const error = protocolError('LEADER_NOT_AVAILABLE', 'no leader');
   expect([protocolErrorType(error), error.message]).toEqual(['LEADER_NOT_AVAILABLE', 'no leader']);
 });
@@ -53,7 +53,7 @@ describe.each([
   { name: 'KafkaJSRequestTimeoutError', silent: true },
   { name: 'KafkaJSLockTimeout', silent: true },
 ])('$name', ({ name, silent }) => {
-  test(`is an error of the connection${silent ? ', and a silence' : ''}`, () => {
+  test(`is a connection error${silent ? ', and a request timeout' : ''}`, () => {
     for (const error of [errorOf(name), new Error('wrapped', { cause: errorOf(name) })]) {
       expect(isConnectionError(error)).toBe(true);
       expect(isSilence(error)).toBe(silent);
@@ -61,7 +61,7 @@ describe.each([
   });
 });
 
-test('any other error is neither of the connection nor a silence', () => {
+test('any other error is neither a connection error nor a request timeout', () => {
   for (const error of [
     new Error('another'),
     createErrorFromCode(6),

@@ -1,4 +1,4 @@
-// What this folder assumes of kafkajs' inside, which no documentation promises: another version must be looked at first.
+// This folder's assumptions about kafkajs' internals, which are undocumented: check them before changing the version.
 import { createRequire } from 'node:module';
 import { expect, test } from '@jest/globals';
 import kafkajs from 'kafkajs';
@@ -7,11 +7,11 @@ const require = createRequire(import.meta.url);
 const inside = (path: string) => (require(`kafkajs/src/${path}`) as { prototype: object }).prototype;
 const methodsOf = (prototype: object) => Object.getOwnPropertyNames(prototype);
 
-test('this is the version that was looked at', () => {
+test('the installed version is the one that was checked', () => {
   expect((require('kafkajs/package.json') as { version: string }).version).toBe('2.2.4');
 });
 
-test('a consumer hands its cluster to a custom assigner when it is made, without connecting', () => {
+test('a consumer passes its cluster to a custom assigner when it is created, without connecting', () => {
   let cluster: object | undefined;
   new kafkajs.Kafka({ brokers: ['127.0.0.1:1'], logLevel: kafkajs.logLevel.NOTHING }).consumer({
     groupId: 'none',
@@ -43,7 +43,7 @@ test('a consumer hands its cluster to a custom assigner when it is made, without
   );
 });
 
-test('a broker has the requests that are sent, and a request queue the loop that is ended', () => {
+test('a broker has the requests that are sent, and a request queue has the polling loop that is stopped', () => {
   expect(methodsOf(inside('broker'))).toEqual(
     expect.arrayContaining([
       'produce',
@@ -59,7 +59,7 @@ test('a broker has the requests that are sent, and a request queue the loop that
   expect(methodsOf(inside('network/requestQueue'))).toContain('scheduleCheckPendingRequests');
 });
 
-test('a consumer tells what membership listens to', () => {
+test('a consumer has the instrumentation events that membership listens to', () => {
   const consumer = new kafkajs.Kafka({ brokers: ['127.0.0.1:1'] }).consumer({ groupId: 'none' });
   expect(Object.values(consumer.events)).toEqual(
     expect.arrayContaining([

@@ -1,4 +1,4 @@
-// Keys land where every other Kafka client puts them.
+// Keys are hashed as by every other Kafka client.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import kafkajs from 'kafkajs';

@@ -1,4 +1,4 @@
-// All partitions of a process read at once, from brokers that fail as they are told: on a clock of the test's own.
+// The feed of all partitions of a process, with brokers that fail on demand and a fake clock.
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PositionBeyondEnd } from '../errors.js';
@@ -15,7 +15,7 @@ afterEach(() => {
 
 interface Reading {
   feed: PartitionFeed;
-  /** What each source has brought and was taken, by topic and partition. */
+  /** The taken records of each source, by topic and partition. */
   taken: Map<string, { offset: number; value: string }[]>;
   failed: { partition: number; error: unknown }[];
   lost: { name: string; wanted: bigint; earliest: bigint }[];
@@ -64,7 +64,7 @@ const valuesOf = ({ taken }: Reading, name: string) => (taken.get(name) ?? []).m
 const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
 describe('the partitions that a process reads', () => {
-  test('come with one fetch from each broker, and what is appended comes at once', async () => {
+  test('are read with one fetch from each broker, and appended records arrive at once', async () => {
     const topics = fakeTopics(2);
     for (const partition of [0, 1, 2, 3]) topics.append('in', partition, `a${partition}`);
     const reading = readingOf(topics);
@@ -85,7 +85,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('added while a fetch waits for records come within a quarter of a second', async () => {
+  test('that are added during a waiting fetch are read within 250 ms', async () => {
     const topics = fakeTopics();
     const reading = readingOf(topics);
     reading.feed.add([source(0)]);
@@ -98,7 +98,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('of one that was removed and added again at another offset, while a fetch is under way, nothing is skipped', async () => {
+  test('removed and added again at another offset during a fetch skip no record', async () => {
     const topics = fakeTopics();
     for (const value of ['a', 'b', 'c', 'd']) topics.append('in', 0, value);
     topics.delayMs = 50;
@@ -113,7 +113,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('one that is full is not fetched until it is taken, and the others come meanwhile', async () => {
+  test('a source with a full buffer is not fetched until it is taken, and the others are', async () => {
     const topics = fakeTopics();
     for (const value of ['aaaa', 'bbbb', 'cccc']) topics.append('in', 0, value);
     const reading = readingOf(topics, 8);
@@ -132,7 +132,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('one whose leader says that it is none leaves the others, and is read from its new leader', async () => {
+  test('a source whose leader has moved is read from its new leader, without effect on the others', async () => {
     const topics = fakeTopics(2);
     for (const partition of [0, 2, 4]) topics.append('in', partition, 'a');
     const reading = readingOf(topics);
@@ -147,7 +147,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('one whose failure does not pass is given up with its error, and leaves the others', async () => {
+  test('a source with a permanent error is given up with the error, without effect on the others', async () => {
     const topics = fakeTopics();
     topics.partition('in', 1).code = codes.topicAuthorizationFailed;
     const reading = readingOf(topics);
@@ -186,7 +186,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('what is gone by its age is told, and the rest is read', async () => {
+  test('records deleted by retention are reported, and the rest is read', async () => {
     const topics = fakeTopics();
     Object.assign(topics.partition('in', 0), { earliest: 5, values: ['f', 'g'] });
     const reading = readingOf(topics);
@@ -199,7 +199,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('one that ends before where it was read is given up once its leader can be believed, and leaves the others', async () => {
+  test('a source that ends before its position is given up after staleLeaderMs, without effect on the others', async () => {
     const topics = fakeTopics();
     topics.append('in', 0, 'a');
     const reading = readingOf(topics);
@@ -216,7 +216,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('one whose leader learns in time what its predecessor had goes on', async () => {
+  test('a source whose new leader learns the missing records in time continues', async () => {
     const topics = fakeTopics();
     topics.append('in', 0, 'a');
     const reading = readingOf(topics);
@@ -230,7 +230,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('what its old leader has brought while its new one was asked where its records begin does not come twice', async () => {
+  test('records of the old leader that arrive during an offset look-up at the new one are not read twice', async () => {
     const topics = fakeTopics(2);
     for (let at = 0; at < 10; at++) topics.append('in', 0, String(at));
     const find = topics.connection.offset.bind(topics.connection);
@@ -239,14 +239,14 @@ describe('the partitions that a process reads', () => {
       return find(...asked);
     };
     const reading = readingOf(topics);
-    // The old leader has looked, and its answer comes late; the new one does not have the older records.
+    // The old leader has read its records, and its answer is late; the new one does not have the older records.
     topics.delayMs = 400;
     reading.feed.add([source(0), source(1)]);
     await pass(1);
     topics.delayMs = 0;
     Object.assign(topics.partition('in', 0), { leader: 1, earliest: 4 });
     topics.partition('in', 0).values.splice(0, 4);
-    // The other partition of the new leader makes it learn the leaders anew.
+    // The other partition of the new leader causes a refresh of the leaders.
     topics.partition('in', 1).code = codes.notLeader;
     topics.append('in', 1, 'wakes');
     await pass(200);
@@ -257,7 +257,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('one whose broker does not lead it is asked for ten times a second at most', async () => {
+  test('a source whose broker does not lead it is requested at most ten times a second', async () => {
     const topics = fakeTopics();
     const reading = readingOf(topics);
     reading.feed.add([source(0), source(1)]);
@@ -276,7 +276,7 @@ describe('the partitions that a process reads', () => {
     reading.feed.close();
   });
 
-  test('nothing comes and nothing is told after it was closed, also of a fetch that was under way', async () => {
+  test('a closed feed delivers and reports nothing, also from a fetch that was running', async () => {
     const topics = fakeTopics();
     topics.append('in', 0, 'a');
     topics.delayMs = 100;
@@ -292,7 +292,7 @@ describe('the partitions that a process reads', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('one that has records that cannot be read is given up with the error, and leaves the others', async () => {
+  test('a source with undecodable records is given up with the error, without effect on the others', async () => {
     const topics = fakeTopics();
     topics.partition('in', 1).unreadable = new Error('records of compression 4 cannot be read');
     const reading = readingOf(topics);
@@ -324,7 +324,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 test.each([1, 3])(
-  'whatever fails, each source brings its records once and in order: %i brokers',
+  'each source delivers its records once and in order under any failures: %i brokers',
   async (brokers) => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
@@ -332,7 +332,7 @@ test.each([1, 3])(
         const reading = readingOf(topics, 12);
         const partitions = [0, 1, 2, 3];
         const appended = new Map(partitions.map((partition) => [partition, 0]));
-        /** From where each was opened last: what came before is of no interest. */
+        /** The offset at which each source was opened last. */
         const openedAt = new Map(partitions.map((partition) => [partition, 0]));
         const append = (partition: number) => {
           const at = appended.get(partition) ?? 0;

@@ -1,4 +1,4 @@
-// What a fetch answers, as a reader of committed records may see it.
+// The records of a fetch that a reader of committed records gets.
 import { describe, expect, test } from '@jest/globals';
 import type { FetchedPartition } from './broker.js';
 import type { KafkaConnection } from './kafka-connection.js';
@@ -33,7 +33,7 @@ function batchAt(
 const offsets = (fetched: ReturnType<typeof committedRecords>) =>
   fetched.records.map(({ offset }) => Number(offset));
 
-test('markers are not seen, and reading goes on behind them', () => {
+test('control markers are not returned, and reading continues after them', () => {
   const fetched = committedRecords(
     {
       batches: [batchAt(4), batchAt(5), batchAt(6, { marker: 'commit' })],
@@ -48,7 +48,7 @@ test('markers are not seen, and reading goes on behind them', () => {
   expect(fetched.highWatermark).toBe(7n);
 });
 
-test('records of an aborted transaction are not seen, those of others between them are', () => {
+test('records of an aborted transaction are not returned, those of others between them are', () => {
   const fetched = committedRecords(
     {
       batches: [
@@ -71,7 +71,7 @@ test('records of an aborted transaction are not seen, those of others between th
   expect(fetched.nextOffset).toBe(8n);
 });
 
-test('two aborted transactions of two producers, named in any order, are both left out', () => {
+test('two aborted transactions of two producers, listed in any order, are both left out', () => {
   const batches = [
     batchAt(0, { producer: '1' }),
     batchAt(1, { producer: '2' }),
@@ -93,7 +93,7 @@ test('two aborted transactions of two producers, named in any order, are both le
   }
 });
 
-test('records before the wanted offset, which come with their batch, are not seen', () => {
+test('records of a batch before the wanted offset are not returned', () => {
   expect(
     offsets(
       committedRecords(
@@ -109,7 +109,7 @@ test('records before the wanted offset, which come with their batch, are not see
   ).toEqual([2]);
 });
 
-test('nothing new: reading goes on where it was', () => {
+test('an answer without records does not change the position', () => {
   expect(
     committedRecords({ batches: [], abortedTransactions: [], highWatermark: 3n, lastStableOffset: 3n }, 3n),
   ).toEqual({
@@ -120,7 +120,7 @@ test('nothing new: reading goes on where it was', () => {
   });
 });
 
-test('a batch whose records were all compacted away is passed', () => {
+test('a batch whose records were all compacted away is skipped', () => {
   const empty = { ...batchAt(3), lastOffset: 5n, records: [] };
   const fetched = committedRecords(
     { batches: [empty], abortedTransactions: [], highWatermark: 9n, lastStableOffset: 9n },
@@ -130,8 +130,8 @@ test('a batch whose records were all compacted away is passed', () => {
   expect(fetched.nextOffset).toBe(6n);
 });
 
-describe('reading until the end is there', () => {
-  /** A leader that answers one after the other: batches, an error, or that it has nothing. */
+describe('reading until an end', () => {
+  /** A leader with these consecutive answers: batches, an error, or no records. */
   function leaderOf(...answers: (FetchedBatch[] | string)[]): KafkaConnection {
     const fetch = () => {
       const [next = []] = answers.splice(0, 1);
@@ -154,7 +154,7 @@ describe('reading until the end is there', () => {
     } as unknown as KafkaConnection;
   }
   const from = { topic: 'out', partition: 0, from: 4n };
-  /** Reads from offset 4 up to an end. */
+  /** Reads from offset 4 to an end. */
   async function read(
     connection: KafkaConnection,
     end: bigint,
@@ -169,12 +169,12 @@ describe('reading until the end is there', () => {
     return { offsets: found, lost };
   }
 
-  test('what a new leader does not show yet, though it was acknowledged, is waited for', async () => {
+  test('waits for acknowledged records that a new leader does not show yet', async () => {
     const leader = leaderOf([], [batchAt(4)], [], [batchAt(5), batchAt(6, { marker: 'commit' })]);
     expect(await read(leader, 7n)).toEqual({ offsets: [4, 5], lost: [] });
   });
 
-  test('a leader that has less than was read before is not believed at once', async () => {
+  test('a leader with fewer records than were read before is first considered stale', async () => {
     const leader = leaderOf('OFFSET_OUT_OF_RANGE', 'NOT_LEADER_FOR_PARTITION', [
       batchAt(4),
       batchAt(5, { marker: 'commit' }),

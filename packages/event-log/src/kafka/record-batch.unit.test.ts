@@ -1,4 +1,4 @@
-// Record batches against kafkajs' own encoder and decoder, which the brokers have taken for years.
+// Record batches compared with kafkajs' own encoder and decoder.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createRequire } from 'node:module';
@@ -104,7 +104,7 @@ function written(records: RecordToWrite[], options: Parameters<typeof sizeBatch>
 const withLength = (batch: Buffer) => new Encoder().writeInt32(batch.length).writeBuffer(batch).buffer;
 
 describe('a batch that is written', () => {
-  test('is read by kafkajs as the same, and by this package', async () => {
+  test('is decoded to the same records by kafkajs and by this package', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(record, { minLength: 1, maxLength: 100, size: 'small' }),
@@ -153,7 +153,7 @@ describe('a batch that is written', () => {
     );
   });
 
-  test('and the whole produce request is byte for byte what kafkajs sends', async () => {
+  test('makes a produce request that equals kafkajs’ byte for byte', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -198,7 +198,7 @@ describe('a batch that is written', () => {
     );
   });
 
-  test('is never larger than its records were said to be', () => {
+  test('is never larger than the sum of recordBytes', () => {
     fc.assert(
       fc.property(fc.array(record, { minLength: 1, maxLength: 20 }), attributes, (samples, options) => {
         const records = samples.map(toWrite);
@@ -209,7 +209,7 @@ describe('a batch that is written', () => {
     );
   });
 
-  test('has a time of its own when its records have none, and one in the calendar when they have none that is', () => {
+  test('gets the current time when its records have no timestamp, and clamps timestamps outside the range of Date', () => {
     const options = { producerId: 1, producerEpoch: 0, firstSequence: 0, transactional: false };
     const before = Date.now();
     const [now] = readBatches(written([{ value: 'a' }], options));
@@ -227,10 +227,10 @@ describe('a batch that is written', () => {
   });
 });
 
-describe('what was fetched', () => {
+describe('a fetched batch', () => {
   const options = { producerId: 1, producerEpoch: 0, firstSequence: 0, transactional: false };
 
-  test('is read as kafkajs reads it, batch after batch, and a batch that is cut off is left for the next fetch', async () => {
+  test('is decoded as by kafkajs, and a truncated batch is left for the next fetch', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(record, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 4 }),
@@ -323,7 +323,7 @@ describe('what was fetched', () => {
           ],
         },
       ]);
-      // Records that cannot be read are no fault of the other partitions.
+      // Undecodable records do not affect the other partitions.
       batch.writeInt16BE(4, 21);
       expect(fetchAnswer(answerWith(batch), version).responses).toMatchObject([
         {
@@ -336,7 +336,7 @@ describe('what was fetched', () => {
     },
   );
 
-  test('is read when it is compressed with gzip, and named when it cannot be read', () => {
+  test('is decoded when it is compressed with gzip; any other compression is reported', () => {
     const batch = written([{ value: 'v'.repeat(200) }, { value: 'w' }], options);
     const zipped = gzipSync(batch.subarray(61));
     const compressed = Buffer.concat([batch.subarray(0, 61), zipped]);
@@ -352,7 +352,7 @@ describe('what was fetched', () => {
     expect(() => readBatches(compressed)).toThrow(/format 1/);
   });
 
-  test('a time that the broker gave stands for all records of its batch; a header without a value is kept as such', () => {
+  test('uses the broker’s append time for all its records, and keeps a header without a value', () => {
     const batch = written(
       [
         { value: 'a', timestamp: 5, headers: { none: null } },
@@ -368,7 +368,7 @@ describe('what was fetched', () => {
     ]);
   });
 
-  test('bytes that are no batch end in an error or nothing, never in an endless loop', () => {
+  test('bytes that are no batch yield an error or nothing, never an endless loop', () => {
     fc.assert(
       fc.property(
         fc.array(record, { minLength: 1, maxLength: 3 }),

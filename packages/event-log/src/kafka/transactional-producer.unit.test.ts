@@ -1,4 +1,4 @@
-// Transactions against brokers that are made to misbehave.
+// Transactions with brokers that fail on demand.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fakeCluster } from '../testing/fake-cluster.js';
@@ -29,7 +29,7 @@ describe('a transaction', () => {
     expect(cluster.requests.filter((name) => name === 'endTxn')).toHaveLength(2);
   });
 
-  test('that is open can be ended with nothing in it; where none is open nothing is asked', async () => {
+  test('that is open can be ended without contents; without an open one no request is sent', async () => {
     const cluster = fakeCluster();
     const producer = createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });
     await producer.fence();
@@ -41,7 +41,7 @@ describe('a transaction', () => {
     expect(await producer.commit({ batches: [batch('out', 0, 'a')], offsets })).toEqual([0n]);
   });
 
-  test('waits while the last one is still being ended', async () => {
+  test('waits while the previous one is still ending', async () => {
     const cluster = fakeCluster();
     const producer = createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });
     await producer.fence();
@@ -51,7 +51,7 @@ describe('a transaction', () => {
     expect(await producer.commit({ batches: [batch('out', 0, 'a')], offsets })).toEqual([0n]);
   });
 
-  test('opened ahead it stays open until the commit, and asks for nobody twice', async () => {
+  test('that was opened early stays open until the commit, and adds each participant once', async () => {
     const cluster = fakeCluster();
     const producer = createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });
     await producer.fence();
@@ -66,7 +66,7 @@ describe('a transaction', () => {
     expect([asked('addPartitionsToTxn'), asked('addOffsetsToTxn'), asked('endTxn')]).toEqual([2, 1, 2]);
   });
 
-  test('one that could not be opened ahead is not committed', async () => {
+  test('that could not be opened early is not committed', async () => {
     const cluster = fakeCluster();
     const producer = createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });
     await producer.fence();
@@ -81,7 +81,7 @@ describe('a transaction', () => {
     const cluster = fakeCluster({ brokers: 2 });
     const producer = createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });
     await producer.fence();
-    // Partition 0 is led by broker 0, partition 1 by broker 1 until it asks; then broker 0 has both.
+    // Broker 0 leads partition 0, and broker 1 partition 1 until the request; then broker 0 leads both.
     cluster.beforeNext('produce', 1, () => {
       cluster.moveLeader('out', 1, 0);
     });
@@ -101,7 +101,7 @@ describe('a transaction', () => {
   });
 
   test.each(['addOffsetsToTxn', 'addPartitionsToTxn', 'endTxn', 'txnOffsetCommit'] as const)(
-    'an answer to %s that does not come is not guessed: it rejects',
+    'a lost answer to %s rejects',
     async (request) => {
       const cluster = fakeCluster();
       const producer = createTransactionalProducer(cluster.connect(), { transactionalId: 't', groupId: 'g' });

@@ -1,4 +1,4 @@
-// The one producer of a process: what its partitions decide in a round is one transaction. Brokers in memory, own clock.
+// The producer of a process: the decisions of a round share one transaction. In-memory brokers, fake clock.
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { asError } from '../errors.js';
 import { internals, type EventLog } from '../event-log.js';
@@ -26,7 +26,7 @@ const contents = (partition: number, ...values: string[]) => ({
 
 const transactions = (cluster: FakeCluster) => cluster.requests.filter((one) => one === 'endTxn').length;
 
-/** How a commit ends, to be looked at while others have not. */
+/** The outcome of a commit, readable while other commits are pending. */
 function outcomeOf(commit: Promise<bigint[]>) {
   const outcome: { offsets?: bigint[]; error?: Error & { code?: string; type?: string } } = {};
   commit.then(
@@ -67,7 +67,7 @@ describe('the partitions of one round', () => {
     ]);
   });
 
-  test('do not wait for one that takes longer than half a second: it is committed by itself', async () => {
+  test('do not wait longer than 500 ms for a slow one, which is committed alone', async () => {
     const { cluster, producer } = await made();
     producer.enterRound();
     producer.enterRound();
@@ -106,7 +106,7 @@ describe('the partitions of one round', () => {
   });
 });
 
-test('commits that come while a transaction is under way share the next one', async () => {
+test('commits that arrive during a transaction share the next one', async () => {
   const { cluster, producer } = await made();
   const go = cluster.hang();
   const first = outcomeOf(producer.commit(contents(0, 'a')));
@@ -121,14 +121,14 @@ test('commits that come while a transaction is under way share the next one', as
 
 describe('a transaction that fails', () => {
   test.each(['produce', 'endTxn', 'txnOffsetCommit', 'addPartitionsToTxn', 'addOffsetsToTxn'] as const)(
-    'where an answer to %s is lost rejects all that take part in it, all that wait, and every later commit',
+    'by a lost answer to %s rejects its participants, all waiting commits and all later ones',
     async (request) => {
       const { cluster, producer } = await made();
       producer.enterRound();
       producer.enterRound();
       producer.enterRound();
       cluster.cutNext(request);
-      // An appender asks again for what is written once whatever comes.
+      // The appender repeats a produce request, which has an effect once.
       if (request === 'produce') cluster.failNext('produce', 'INVALID_PRODUCER_EPOCH');
       const together = [0, 1].map((partition) => outcomeOf(producer.commitInRound(contents(partition, 'a'))));
       producer.leaveRound();
@@ -149,7 +149,7 @@ describe('a transaction that fails', () => {
     },
   );
 
-  test('leaves the process with another id, and the former one was fenced before', async () => {
+  test('is followed by a producer with a new id after the former one was fenced', async () => {
     const { cluster, producers, producer } = await made();
     cluster.cutNext('endTxn');
     const failed = outcomeOf(producer.commit(contents(0, 'a')));
@@ -168,7 +168,7 @@ describe('a transaction that fails', () => {
     expect(commit.offsets).toEqual([1n]);
   });
 
-  test('is followed by no other producer while the former one cannot be fenced', async () => {
+  test('is followed by no producer while the former one cannot be fenced', async () => {
     const { cluster, producers, producer } = await made();
     cluster.cutNext('endTxn');
     const failed = outcomeOf(producer.commit(contents(0, 'a')));
@@ -180,7 +180,7 @@ describe('a transaction that fails', () => {
   });
 });
 
-test('one that was fenced by another process can commit nothing more', async () => {
+test('a fenced producer cannot commit any more', async () => {
   const cluster = fakeCluster();
   const [one, other] = [producersOn(cluster), producersOn(cluster)];
   const producer = await one.current();
@@ -192,7 +192,7 @@ test('one that was fenced by another process can commit nothing more', async () 
   expect((await one.current()).id).not.toBe(producer.id);
 });
 
-test('a producer is fenced once, however many partitions are taken from it at the same time', async () => {
+test('a producer is fenced once for any number of partitions taken over at the same time', async () => {
   const cluster = fakeCluster();
   const [one, other] = [producersOn(cluster), producersOn(cluster)];
   const { id } = await one.current();
