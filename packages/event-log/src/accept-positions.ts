@@ -31,7 +31,7 @@ export interface ServicePositions {
   output: { topic: TopicName; end: bigint; known: bigint };
 }
 
-interface Read extends ServicePositions {
+interface PositionsWithStatement extends ServicePositions {
   stated: StatedPositions | undefined;
 }
 
@@ -45,10 +45,14 @@ export async function listPositions(log: EventLog, service: ServiceName): Promis
   }
 }
 
-async function readAll(log: EventLog, connection: KafkaConnection, service: ServiceName): Promise<Read[]> {
+async function readAll(
+  log: EventLog,
+  connection: KafkaConnection,
+  service: ServiceName,
+): Promise<PositionsWithStatement[]> {
   const { wire } = log[internals];
   await connection.open(topics.map(({ name }) => wire(name)));
-  const found: Read[] = [];
+  const found: PositionsWithStatement[] = [];
   for (let partition = 0; partition < log.config.partitions; partition++)
     found.push(await readPartition(log, connection, service, partition));
   return found;
@@ -59,7 +63,7 @@ async function readPartition(
   connection: KafkaConnection,
   service: ServiceName,
   partition: number,
-): Promise<Read> {
+): Promise<PositionsWithStatement> {
   const { wire } = log[internals];
   const output: TopicName = `${service}.events`;
   const own = { topic: wire(output), partition };

@@ -78,14 +78,14 @@ class SchemaCodec implements Codec {
 
   decode(topic: TopicName, partition: number, record: RawRecord): DecodedRecord | Problem {
     try {
-      return this.#decoded(topic, partition, record);
+      return this.#decode(topic, partition, record);
     } catch (error) {
       return { problem: `it cannot be parsed: ${asError(error).message}` };
     }
   }
 
   /** @throws SyntaxError for a payload that is not JSON */
-  #decoded(topic: TopicName, partition: number, record: RawRecord): DecodedRecord | Problem {
+  #decode(topic: TopicName, partition: number, record: RawRecord): DecodedRecord | Problem {
     const type = headerText(record.headers, 'type');
     if (type === undefined) return { problem: 'it has no header `type`' };
     const declaration = this.schemas.declarationOf(topic, type);

@@ -38,7 +38,7 @@ export function isRetryOutcome(text: string | undefined): text is RetryOutcome {
 const longestReason = 1_000;
 
 /** The record's headers without the mark of a retry. */
-function withoutLetter(headers: RawRecord['headers']): RawRecord['headers'] {
+function withoutRetryHeader(headers: RawRecord['headers']): RawRecord['headers'] {
   if (!Object.hasOwn(headers, deadLetterHeaders.of)) return headers;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== deadLetterHeaders.of));
 }
@@ -55,7 +55,7 @@ export function deadLetterMessage(
   // A record that is parked again keeps the offset at which it was first received.
   const attempts = Number(headerText(record.headers, deadLetterHeaders.attempts) ?? '0') || 0;
   const headers: RecordToWrite['headers'] = {
-    ...withoutLetter(record.headers),
+    ...withoutRetryHeader(record.headers),
     [deadLetterHeaders.reason]: reason.slice(0, longestReason).toWellFormed(),
     [deadLetterHeaders.topic]: topic,
     [deadLetterHeaders.partition]: String(partition),

@@ -81,8 +81,8 @@ export async function retryDeadLetters(
       );
       if (chosen.length === 0) continue;
       const messages = chosen.flatMap(({ letter, record }) => [
-        original(wire(`${service}.commands`), record, partition, letter),
-        marker(wire(`${service}.dead-letters`), record, partition, letter),
+        retriedRecord(wire(`${service}.commands`), record, partition, letter),
+        retryMarker(wire(`${service}.dead-letters`), record, partition, letter),
       ]);
       await producer.commit({
         batches: toBatches(messages, readBytes).map(({ batch }) => batch),
@@ -143,18 +143,18 @@ async function readPartition(
     for (const record of records) {
       const marked = headerText(record.headers, deadLetterHeaders.retried);
       if (marked === undefined) {
-        const letter = letterOf(service, partition, record);
+        const letter = deadLetterOf(service, partition, record);
         found.set(letter.id, { letter, record });
       } else {
         const sent = found.get(`${partition}:${marked}`);
-        if (sent) mark(sent.letter, record);
+        if (sent) applyMarker(sent.letter, record);
       }
     }
   }
   return [...found.values()];
 }
 
-function letterOf(service: ServiceName, partition: number, record: RawRecord): DeadLetter {
+function deadLetterOf(service: ServiceName, partition: number, record: RawRecord): DeadLetter {
   const text = (name: string) => headerText(record.headers, name);
   const topic = text(deadLetterHeaders.topic);
   return {
@@ -176,7 +176,7 @@ function letterOf(service: ServiceName, partition: number, record: RawRecord): D
 }
 
 /** Markers are read in order: first that the letter was retried, then the outcome of the retry. */
-function mark(letter: DeadLetter, { headers }: RawRecord): void {
+function applyMarker(letter: DeadLetter, { headers }: RawRecord): void {
   letter.retried = true;
   const outcome = headerText(headers, deadLetterHeaders.outcome);
   letter.outcome = isRetryOutcome(outcome) ? outcome : null;
@@ -186,7 +186,12 @@ function mark(letter: DeadLetter, { headers }: RawRecord): void {
 }
 
 /** The original record, with the headers that state its origin and the number of times it has been parked. */
-function original(topic: string, record: RawRecord, partition: number, letter: DeadLetter): EncodedRecord {
+function retriedRecord(
+  topic: string,
+  record: RawRecord,
+  partition: number,
+  letter: DeadLetter,
+): EncodedRecord {
   const omitted: string[] = [deadLetterHeaders.reason, deadLetterHeaders.time];
   const headers = {
     ...Object.fromEntries(Object.entries(record.headers).filter(([name]) => !omitted.includes(name))),
@@ -205,7 +210,7 @@ function offsetOf({ id }: DeadLetter): string {
   return id.slice(id.indexOf(':') + 1);
 }
 
-function marker(topic: string, record: RawRecord, partition: number, letter: DeadLetter): EncodedRecord {
+function retryMarker(topic: string, record: RawRecord, partition: number, letter: DeadLetter): EncodedRecord {
   const message = {
     key: record.key,
     value: null,

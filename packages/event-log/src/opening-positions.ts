@@ -25,7 +25,7 @@ export interface InputPositions {
 }
 
 /** A partition of a service, with its inputs and output. */
-export interface OpenedPlace {
+export interface PartitionPlace {
   groupId: string;
   inputs: readonly TopicName[];
   output: TopicName;
@@ -52,7 +52,7 @@ export async function readInputPositions(
   log: EventLog,
   connection: KafkaConnection,
   claimedAt: bigint,
-  place: OpenedPlace,
+  place: PartitionPlace,
   progress: Progress,
 ): Promise<InputPositions> {
   const { wire } = log[internals];
@@ -105,7 +105,7 @@ export function knownPositions(
 export async function readGroupOffsets(
   log: EventLog,
   connection: KafkaConnection,
-  { groupId, inputs, partition }: Omit<OpenedPlace, 'output'>,
+  { groupId, inputs, partition }: Omit<PartitionPlace, 'output'>,
 ): Promise<Map<TopicName, GroupOffset>> {
   const { wire } = log[internals];
   const coordinator = await connection.groupCoordinator(groupId);

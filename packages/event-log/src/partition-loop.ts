@@ -156,7 +156,7 @@ class SessionLoop<Of extends Session> implements PartitionLoop {
       const { touch } = this.#liveness;
       await options.feed({ partition, session, lease, touch, succeeded }, this.#stopping.signal);
       // State that is not stored is folded again by the next owner.
-      if (options.isMine()) await session.settle?.(true);
+      if (options.isMine()) await session.flush?.(true);
       await session.release?.();
     } finally {
       await session.close().catch((error: unknown) => {

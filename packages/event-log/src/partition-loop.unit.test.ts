@@ -31,7 +31,7 @@ test('a loop that is stopped while it opens a session ends, and closes the sessi
       return {
         positions: new Map(),
         handle: () => Promise.resolve(),
-        settle: (isLast) => Promise.resolve(void done.push(`settled ${String(isLast)}`)),
+        flush: (isLast) => Promise.resolve(void done.push(`flushed ${String(isLast)}`)),
         release: () => Promise.resolve(void done.push('released')),
         close: () => Promise.resolve(void done.push('closed')),
       };
@@ -44,5 +44,5 @@ test('a loop that is stopped while it opens a session ends, and closes the sessi
   const stopped = loop.stop();
   opened();
   await stopped;
-  expect(done).toEqual(['fed', 'settled true', 'released', 'closed']);
+  expect(done).toEqual(['fed', 'flushed true', 'released', 'closed']);
 });

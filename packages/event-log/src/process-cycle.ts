@@ -181,7 +181,7 @@ export class ProcessCycle<Of extends Session> {
       // Nothing may be selected although an input is due: large batches wait for the working partitions.
       const selected = due <= now ? this.#selectDue(buffered, inputs, now) : [];
       if (selected.length > 0) await this.#handle(feed, selected);
-      else if (now - this.#handledAt >= idleMs) await this.#settle();
+      else if (now - this.#handledAt >= idleMs) await this.#flush();
       else await pause(due > now ? Math.min(due - now, idleMs) : idleMs, this.#changed.signal);
     }
   }
@@ -293,8 +293,8 @@ export class ProcessCycle<Of extends Session> {
   }
 
   /** While the inputs are idle, each session stores what it has kept in memory. */
-  #settle(): Promise<void> {
-    return this.#inRound(this.#idle(), async ({ session }) => session.settle?.(false));
+  #flush(): Promise<void> {
+    return this.#inRound(this.#idle(), async ({ session }) => session.flush?.(false));
   }
 
   #idle(): CycleMember<Of>[] {

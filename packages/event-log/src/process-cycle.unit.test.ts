@@ -36,7 +36,7 @@ class Feeding {
   /** The handled records, one list per round. */
   readonly rounds: Handled[][] = [];
   readonly touched: number[] = [];
-  readonly settled: number[] = [];
+  readonly flushed: number[] = [];
   readonly ended = new Map<number, 'left' | Error>();
   readonly cycle: ProcessCycle<Session>;
   readonly #leave = new Map<number, AbortController>();
@@ -78,7 +78,7 @@ class Feeding {
           this.rounds.at(-1)?.push({ partition, arrivals });
           await this.handle(partition);
         },
-        settle: () => Promise.resolve(void this.settled.push(partition)),
+        flush: () => Promise.resolve(void this.flushed.push(partition)),
         close: () => Promise.resolve(),
       };
       const member: CycleMember = {
@@ -271,8 +271,8 @@ describe('the partitions of a process', () => {
     const feeding = new Feeding();
     feeding.join(0, 1);
     await pass(1_000);
-    expect(feeding.settled).toContain(0);
-    expect(feeding.settled).toContain(1);
+    expect(feeding.flushed).toContain(0);
+    expect(feeding.flushed).toContain(1);
     await feeding.stop();
   });
 });

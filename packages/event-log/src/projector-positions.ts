@@ -18,7 +18,7 @@ export async function asksForRebuild(
   return asking.some((record) => !('problem' in codec.decode(topic, partition, record)));
 }
 
-interface Place {
+interface PartitionInputs {
   inputs: readonly TopicName[];
   partition: number;
 }
@@ -30,7 +30,7 @@ interface Place {
 export async function projectorPositions(
   log: EventLog,
   connection: KafkaConnection,
-  { inputs, partition }: Place,
+  { inputs, partition }: PartitionInputs,
   stored: Partial<Record<TopicName, bigint>>,
 ): Promise<Map<TopicName, bigint>> {
   const { wire } = log[internals];

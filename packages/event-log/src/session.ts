@@ -17,8 +17,8 @@ export interface Session {
   /** Handles the records of one input, or of several inputs in a session that decides them together. */
   handle(arrivals: readonly InputArrival[]): Promise<void>;
   /** Stores state kept in memory: called repeatedly while the inputs are idle, and at an orderly end with `isLast`. */
-  settle?(isLast: boolean): Promise<void>;
-  /** Called at an orderly end, after `settle`: releases the partition to its next owner. */
+  flush?(isLast: boolean): Promise<void>;
+  /** Called at an orderly end, after `flush`: releases the partition to its next owner. */
   release?(): Promise<void>;
   close(): Promise<void>;
 }

@@ -133,7 +133,7 @@ class TopicTail {
     await this.log[internals].codec.loadSchemas(fetched);
     const records = fetched
       .filter((record) => !isInputsRead(record))
-      .map((record) => tailed(this.log, this.topic, partition, record));
+      .map((record) => toTailedRecord(this.log, this.topic, partition, record));
     if (records.length === 0 || this.#hasEnded()) return;
     await new Promise<void>((taken) => {
       this.#ready.push({ records, taken });
@@ -146,7 +146,7 @@ class TopicTail {
   }
 }
 
-function tailed(log: EventLog, topic: TopicName, partition: number, record: RawRecord): TailedRecord {
+function toTailedRecord(log: EventLog, topic: TopicName, partition: number, record: RawRecord): TailedRecord {
   const decoded = log[internals].codec.decode(topic, partition, record);
   if (!('problem' in decoded)) return decoded;
   const type = headerText(record.headers, 'type') ?? '';

@@ -6,7 +6,7 @@ import { serverStart, type Server } from './server-start.js';
 import type { WriteLease } from './write-lease.js';
 
 /** A checkpoint that a partition state of this process owns. */
-export interface HeldCheckpoint {
+export interface WatchedCheckpoint {
   readonly id: string;
   readonly owner: string;
   readonly lease: WriteLease;
@@ -32,7 +32,7 @@ export interface CheckpointSource {
 }
 
 export interface CheckpointVerifier {
-  watch(held: HeldCheckpoint): void;
+  watch(held: WatchedCheckpoint): void;
   /**
    * Called when a connection broke: until the verification has ended, state read before may be older than what was
    * acknowledged.
@@ -43,7 +43,7 @@ export interface CheckpointVerifier {
 const verifyEveryMs = 2_000;
 
 export function createCheckpointVerifier(source: CheckpointSource): CheckpointVerifier {
-  const held = new Set<HeldCheckpoint>();
+  const held = new Set<WatchedCheckpoint>();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 

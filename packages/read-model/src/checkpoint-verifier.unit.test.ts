@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createCheckpointVerifier, type HeldCheckpoint, type StoredRevision } from './checkpoint-verifier.js';
+import {
+  createCheckpointVerifier,
+  type WatchedCheckpoint,
+  type StoredRevision,
+} from './checkpoint-verifier.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -32,7 +36,7 @@ function setUp(stored: Partial<StoredRevision> = {}, start = 'first') {
       return Promise.resolve(database.revisions);
     },
   });
-  const held: HeldCheckpoint = {
+  const held: WatchedCheckpoint = {
     id: 'a:0',
     owner: 'me',
     serverStart: 'first',

@@ -68,7 +68,7 @@ export const checkpointCollection = defineCollection<StoredCheckpoint>({
 });
 
 /** An owner's view of its checkpoint. */
-interface Held {
+interface CheckpointOwnership {
   generation: number;
   revision: number;
   isStoring: boolean;
@@ -121,9 +121,9 @@ type CheckpointReadModel = Pick<ReadModel, 'collection' | 'db' | 'engine' | 'lea
 export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
   const collection = readModel.collection(checkpointCollection);
   const owner = randomUUID();
-  const owned = new Map<string, Held>();
+  const owned = new Map<string, CheckpointOwnership>();
 
-  async function takeOver(name: string, partition: number): Promise<Held> {
+  async function takeOver(name: string, partition: number): Promise<CheckpointOwnership> {
     const id = checkpointId(name, partition);
     for (let attempt = 1; attempt <= maximumConflicts; attempt += 1) {
       const found = await collection.findOne({ _id: id });
@@ -131,7 +131,7 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
       const start = await serverStart(readModel, checkpointsName);
       const isSameRun = found?.server_start === undefined || found.server_start === start;
       const place = placeOf(isSameRun ? found : (found.confirmed ?? found));
-      const held: Held = {
+      const held: CheckpointOwnership = {
         generation: found?.generation ?? 0,
         revision: 0,
         isStoring: false,
@@ -152,7 +152,7 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
     throw superseded(id);
   }
 
-  function watch(id: string, held: Held): void {
+  function watch(id: string, held: CheckpointOwnership): void {
     const { lease } = readModel;
     if (!lease) return;
     readModel.checkpointVerifier.watch({
@@ -176,7 +176,7 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
   ): Promise<void> {
     const id = checkpointId(name, partition);
     const held = owned.get(id) ?? (await takeOver(name, partition));
-    const next: Held = {
+    const next: CheckpointOwnership = {
       ...held,
       generation: held.generation + generations,
       revision: held.revision + 1,
@@ -196,7 +196,7 @@ export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
     Object.assign(held, next, { isStoring: false });
   }
 
-  function documentOf(held: Held): Omit<StoredCheckpoint, '_id' | 'name' | 'partition'> {
+  function documentOf(held: CheckpointOwnership): Omit<StoredCheckpoint, '_id' | 'name' | 'partition'> {
     return {
       generation: held.generation,
       owner,

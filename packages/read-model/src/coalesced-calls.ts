@@ -3,11 +3,11 @@
 import type { Collection, Document } from 'mongodb';
 import { mayBeOfOneDocument } from './errors.js';
 import { createCoalescer, type alone } from './coalescer.js';
-import { checked, withoutLease } from './lease.js';
+import { withLeaseChecks, withoutLease } from './lease.js';
 import { keyOf } from './values.js';
 import type { WriteLease } from './write-lease.js';
 
-interface Leased<Item> {
+interface LeasedRequest<Item> {
   items: readonly Item[];
   lease: WriteLease | undefined;
 }
@@ -40,16 +40,16 @@ export function coalescedCall<Item, Result>({
   collection: Collection<Stored>,
   items: readonly Item[],
 ) => Promise<Result> {
-  const coalescers = new WeakMap<object, (request: Leased<Item>) => Promise<Result>>();
+  const coalescers = new WeakMap<object, (request: LeasedRequest<Item>) => Promise<Result>>();
   const coalescerOf = (collection: Collection) =>
-    createCoalescer<Leased<Item>, Result>({
+    createCoalescer<LeasedRequest<Item>, Result>({
       sizeOf: ({ items }) => items.length,
       ...(idOf && { keysOf: ({ items }) => items.map((item) => keyOf(idOf(item))) }),
       maximumSize: maximumItems,
       permit: ({ lease }) => lease?.check(),
       send: (requests, check) =>
         send(
-          checked(collection, { check }),
+          withLeaseChecks(collection, { check }),
           requests.map(({ items }) => items),
         ),
       mayBeCausedByOne: mayBeOfOneDocument,

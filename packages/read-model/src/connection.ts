@@ -118,7 +118,7 @@ export async function connectReadModel(
     };
   } catch (error) {
     await client.close();
-    throw explained(error);
+    throw withRemedy(error);
   }
 }
 
@@ -139,14 +139,14 @@ export async function checkDatabase(
       await client.db('admin').command({ ping: 1 });
     });
   } catch (error) {
-    throw explained(error);
+    throw withRemedy(error);
   } finally {
     await client.close();
   }
 }
 
 /** The same error with its cause and the setting to change, when they are known. */
-function explained(error: unknown): unknown {
+function withRemedy(error: unknown): unknown {
   const problem = databaseProblem(error);
   if (problem === undefined || !(error instanceof ReadModelError)) return error;
   return new ReadModelError(error.code, problem, error.retriable, { cause: error });

@@ -29,8 +29,8 @@ export function underLease(readModel: ReadModel, lease: WriteLease): ReadModel {
     lease,
     collection: (declaration) => {
       const collection = readModel.collection(declaration);
-      const leasedCollection = checked(collection, lease);
-      leased.set(leasedCollection, { collection: collection as never, lease });
+      const leasedCollection = withLeaseChecks(collection, lease);
+      leasedCollections.set(leasedCollection, { collection: collection as never, lease });
       return leasedCollection;
     },
     patiently: (work) => {
@@ -43,19 +43,26 @@ export function underLease(readModel: ReadModel, lease: WriteLease): ReadModel {
 /**
  * A collection without its lease, and the lease: coalesced calls of several partition states use the collection itself.
  */
-export interface Unleased<Stored extends Document> {
+export interface CollectionWithLease<Stored extends Document> {
   collection: Collection<Stored>;
   lease: WriteLease | undefined;
 }
 
-const leased = new WeakMap<object, Unleased<Document>>();
+const leasedCollections = new WeakMap<object, CollectionWithLease<Document>>();
 
-export function withoutLease<Stored extends Document>(collection: Collection<Stored>): Unleased<Stored> {
-  return (leased.get(collection) as Unleased<Stored> | undefined) ?? { collection, lease: undefined };
+export function withoutLease<Stored extends Document>(
+  collection: Collection<Stored>,
+): CollectionWithLease<Stored> {
+  return (
+    (leasedCollections.get(collection) as CollectionWithLease<Stored> | undefined) ?? {
+      collection,
+      lease: undefined,
+    }
+  );
 }
 
 /** The collection with a lease check in each write: in the call, and right before the bytes leave the process. */
-export function checked<Stored extends Document>(
+export function withLeaseChecks<Stored extends Document>(
   collection: Collection<Stored>,
   lease: Pick<WriteLease, 'check'>,
 ): Collection<Stored> {

@@ -62,13 +62,13 @@ function coalescedLookUp(projection?: Document) {
       const find = (ids: readonly unknown[]) =>
         collection.find(withIds(ids), projection ? { projection } : {}).toArray();
       const [only, ...further] = requests;
-      return only && further.length === 0 ? [await find(only)] : shared(requests, find);
+      return only && further.length === 0 ? [await find(only)] : findForAll(requests, find);
     },
   });
 }
 
 /** The documents of each request. A document of several requests is copied, so that each caller may change its own. */
-async function shared(
+async function findForAll(
   requests: readonly (readonly unknown[])[],
   find: (ids: readonly unknown[]) => Promise<Document[]>,
 ): Promise<Document[][]> {

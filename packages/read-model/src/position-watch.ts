@@ -22,7 +22,7 @@ export interface PositionWatch {
   ): Promise<Map<number, Checkpoint> | null>;
 }
 
-type Found = Map<number, Checkpoint>;
+type CheckpointsByPartition = Map<number, Checkpoint>;
 
 const shortestPauseMs = 10;
 const longestPauseMs = 100;
@@ -34,10 +34,12 @@ const pauseAfterWaiting = 1 / 20;
  * one.
  */
 export function createPositionWatch(checkpoints: Pick<Checkpoints, 'loadAll'>, name: string): PositionWatch {
-  let next: { at: number; timer: NodeJS.Timeout; begin: () => void; found: Promise<Found> } | undefined;
+  let next:
+    | { at: number; timer: NodeJS.Timeout; begin: () => void; found: Promise<CheckpointsByPartition> }
+    | undefined;
 
   /** The checkpoints as of a read that begins after this call, within the pause. */
-  function nextRead(pauseMs: number): Promise<Found> {
+  function nextRead(pauseMs: number): Promise<CheckpointsByPartition> {
     const at = performance.now() + pauseMs;
     if (!next) {
       let begin: () => void = () => undefined;

@@ -52,7 +52,7 @@ function directProduce(
   assertVersion('Produce', made.request.apiVersion, produceVersions);
   return {
     ...made,
-    request: { ...made.request, encode: () => Promise.resolve(encoded(produceBody(options))) },
+    request: { ...made.request, encode: () => Promise.resolve(asEncoder(produceBody(options))) },
   };
 }
 
@@ -61,7 +61,7 @@ function directFetch(made: ProtocolRequest): ProtocolRequest {
   assertVersion('Fetch', version, fetchVersions);
   // kafkajs' parser throws for one partition's error, and so drops the records of all others.
   const parse = (answer: unknown) => Promise.resolve(answer);
-  return { ...made, response: { ...made.response, decode: (bytes) => decoded(bytes, version), parse } };
+  return { ...made, response: { ...made.response, decode: (bytes) => decodeAnswer(bytes, version), parse } };
 }
 
 function assertVersion(name: string, version: number, known: { first: number; last: number }): void {
@@ -72,7 +72,7 @@ function assertVersion(name: string, version: number, known: { first: number; la
 }
 
 /** The form of kafkajs' encoders. */
-function encoded(bytes: Buffer): { buf: Buffer; buffer: Buffer } {
+function asEncoder(bytes: Buffer): { buf: Buffer; buffer: Buffer } {
   return { buf: bytes, buffer: bytes };
 }
 
@@ -118,7 +118,10 @@ export function produceBody(request: ProduceRequest): Buffer {
 }
 
 /** A malformed answer rejects, as in kafkajs' own decoder. */
-function decoded(bytes: Buffer, version: number): Promise<FetchAnswer & { clientSideThrottleTime: number }> {
+function decodeAnswer(
+  bytes: Buffer,
+  version: number,
+): Promise<FetchAnswer & { clientSideThrottleTime: number }> {
   return new Promise((resolve) => {
     resolve(fetchAnswer(bytes, version));
   });

@@ -46,9 +46,9 @@ export async function decide(
   try {
     const { records, parked } = received;
     const decision: Decision = records.length > 0 ? await state.decide(records) : { events: [] };
-    parked.push(...refused(context, decision, received));
+    parked.push(...parkRefused(context, decision, received));
     const letters = parked.map(({ letter }) => letter);
-    return { batch, decision, ...encoded(context, book, batch, decision), parked, letters };
+    return { batch, decision, ...encodeDecision(context, book, batch, decision), parked, letters };
   } catch (error) {
     if (mustBeSplit(error, batch)) throw error;
     // One input's failing records must not delay the other inputs.
@@ -58,7 +58,7 @@ export async function decide(
   }
 }
 
-function encoded(
+function encodeDecision(
   { log, options, partition }: PartitionContext,
   book: PositionBook,
   batch: InputBatch,
@@ -79,7 +79,7 @@ function encoded(
 }
 
 /** Parks the records that the decision refuses. */
-function refused(
+function parkRefused(
   context: PartitionContext,
   { deadLetters = [] }: Decision,
   { records, raw }: ReceivedBatch,

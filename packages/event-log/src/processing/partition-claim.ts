@@ -86,7 +86,7 @@ async function writeRecord(
   return offset;
 }
 
-interface OwnersRead {
+interface OwnerScan {
   reader: OwnerReader;
   nextOffset: bigint;
 }
@@ -95,7 +95,7 @@ interface OwnersRead {
 async function readOn(
   context: PartitionContext,
   connection: KafkaConnection,
-  owners: OwnersRead,
+  owners: OwnerScan,
   { forMs = Infinity }: { forMs?: number },
   isEnd: () => boolean,
 ): Promise<void> {
@@ -114,7 +114,7 @@ async function readOwners(
   context: PartitionContext,
   connection: KafkaConnection,
   claimedAt: bigint,
-): Promise<OwnersRead> {
+): Promise<OwnerScan> {
   const topic = context.log[internals].wire(context.options.output);
   const earliest = await connection.offset(topic, context.partition, 'earliest');
   const isEnd = ({ nextOffset }: FetchResult) => nextOffset > claimedAt;

@@ -89,11 +89,11 @@ export class PartitionSession implements Session {
   }
 
   /** Does not wait for the store, so that the next batch can begin at once. */
-  async settle(isLast: boolean): Promise<void> {
+  async flush(isLast: boolean): Promise<void> {
     const { storage, book } = this.parts;
-    if (isLast) return storage.storeRest(true);
+    if (isLast) return storage.flush(true);
     this.#isInRound = true;
-    await storage.storeRest(false);
+    await storage.flush(false);
     const { isStating, isWithOffsets } = book.dueWhileIdle();
     if (isWithOffsets) await this.#commitPositions(isStating ? book.statement(book.positions) : undefined);
     this.#isInRound = false;

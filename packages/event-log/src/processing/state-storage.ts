@@ -69,7 +69,7 @@ export class StateStorage {
   }
 
   /** Stores the remaining state; waits for it only at the end of the session. */
-  async storeRest(isLast: boolean): Promise<void> {
+  async flush(isLast: boolean): Promise<void> {
     if (!isLast) {
       this.#awaited.abort();
       if (this.#isStoring) return;
