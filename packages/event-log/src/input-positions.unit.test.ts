@@ -49,15 +49,15 @@ test('committed offsets carry the output’s end as metadata', () => {
 
 describe('the next offset of each input', () => {
   const group = (offset?: GroupOffset) => new Map<TopicName, GroupOffset>([['ingest.events', offset ?? {}]]);
-  const said = (position: bigint) => new Map([['ingest.events', position]]);
+  const stated = (position: bigint) => new Map([['ingest.events', position]]);
 
   test('is the stated position when the group has no offset', () => {
-    expect(furthestPositions(group(), said(7n))).toEqual(said(7n));
+    expect(furthestPositions(group(), stated(7n))).toEqual(stated(7n));
   });
 
   test('is the higher of both, so that no record is decided twice', () => {
-    expect(furthestPositions(group({ position: 5n }), said(7n))).toEqual(said(7n));
-    expect(furthestPositions(group({ position: 9n, outputEndAtCommit: 3n }), said(7n))).toEqual(said(9n));
+    expect(furthestPositions(group({ position: 5n }), stated(7n))).toEqual(stated(7n));
+    expect(furthestPositions(group({ position: 9n, outputEndAtCommit: 3n }), stated(7n))).toEqual(stated(9n));
   });
 
   test('is absent when neither is known, and positions of other topics are ignored', () => {

@@ -103,19 +103,19 @@ describe('a partition', () => {
   });
 
   test('with progress calls moved() for the waiting partitions', async () => {
-    let told = 0;
+    let calls = 0;
     loopOf(
       async (touch) => {
         await after(1_000);
         touch();
         return never();
       },
-      { moved: () => void (told += 1) },
+      { moved: () => void (calls += 1) },
     );
     await jest.advanceTimersByTimeAsync(500);
-    expect(told).toBe(0);
+    expect(calls).toBe(0);
     await jest.advanceTimersByTimeAsync(minute);
-    expect(told).toBe(1);
+    expect(calls).toBe(1);
     expect(fatal).toHaveLength(1);
   });
 });

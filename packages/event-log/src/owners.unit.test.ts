@@ -94,9 +94,9 @@ interface Opening {
   state: 'waiting' | 'taking' | 'writing';
 }
 
-function startOpening(id: string, log: LogRecord[], firstLook: number): Opening {
+function startOpening(id: string, log: LogRecord[], firstWindow: number): Opening {
   const end = log.push(claim(id));
-  for (let from = Math.max(0, end - 1 - firstLook); ; from = 0) {
+  for (let from = Math.max(0, end - 1 - firstWindow); ; from = 0) {
     const reader = new OwnerReader();
     takeInto(reader, log.slice(from), from);
     if (reader.isSure() || from === 0)
@@ -112,7 +112,7 @@ const stateAfter = (reader: OwnerReader, id: string, fenced: ReadonlySet<string>
 
 test('at most one process can write at a time, in any order of steps and for any part of the log that is read', () => {
   fc.assert(
-    fc.property(steps, fc.constantFrom(1, 2, 5), (all, firstLook) => {
+    fc.property(steps, fc.constantFrom(1, 2, 5), (all, firstWindow) => {
       const log: LogRecord[] = [];
       const openings = new Map<number, Opening>();
       const dead = new Set<string>();
@@ -136,7 +136,7 @@ test('at most one process can write at a time, in any order of steps and for any
         if (one && dead.has(one.id)) openings.delete(process);
         else if (one && step === 'fail') openings.delete(process);
         else if (!one) {
-          if (step === 'go') openings.set(process, startOpening(idOf(process), log, firstLook));
+          if (step === 'go') openings.set(process, startOpening(idOf(process), log, firstWindow));
         } else if (one.state === 'waiting' && step === 'go') {
           readOn(one);
           if (hasRival(one)) {

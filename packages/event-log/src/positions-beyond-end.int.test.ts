@@ -82,7 +82,7 @@ const onLog = () => countRulesets(tail(log, 'scoring.events', { from: 'beginning
 const endOf = async (topic: TopicName) => (await endOffsets(log, topic))[0]?.offset ?? -1n;
 
 /** Recreates the topic empty. */
-async function makeAnew(topic: TopicName): Promise<void> {
+async function recreate(topic: TopicName): Promise<void> {
   const admin = log[internals].kafka.admin();
   await admin.connect();
   const wired = log[internals].wire(topic);
@@ -101,7 +101,7 @@ async function makeAnew(topic: TopicName): Promise<void> {
 async function deleteRecordsBefore(topic: TopicName, offset: bigint): Promise<void> {
   const admin = log[internals].kafka.admin();
   await admin.connect();
-  // kafkajs looks for the leader only among topics that it was asked for before.
+  // kafkajs finds leaders only for topics that it has requested before.
   await admin.fetchTopicOffsets(log[internals].wire(topic));
   await admin.deleteTopicRecords({
     topic: log[internals].wire(topic),
@@ -118,7 +118,7 @@ describe('an input that ends before its next position', () => {
     const before = commands(3);
     await taken(before);
     await stopAll();
-    await makeAnew('scoring.commands');
+    await recreate('scoring.commands');
     const after = commands(2);
     await writer.write(after);
 
@@ -157,7 +157,7 @@ describe('an input that ends before its next position', () => {
     await runs(status);
     await taken(commands(3));
     await stopAll();
-    await makeAnew('scoring.commands');
+    await recreate('scoring.commands');
     await writer.write(commands(1));
     const { status: again } = await start(stores);
     await halted(again);
@@ -210,7 +210,7 @@ describe('an output that ends before the stored checkpoint', () => {
     await taken(commands(5));
     await stopAll();
     const stored = storeOf(stores, 0).checkpoint.offset;
-    await makeAnew('scoring.events');
+    await recreate('scoring.events');
 
     const { status: again, fatal } = await start(stores);
     expect(await halted(again)).toMatch(
@@ -238,7 +238,7 @@ describe('an output that ends before the stored checkpoint', () => {
     // Committed while idle, with the output's end.
     await taken(commands(1));
     await stopAll();
-    await makeAnew('scoring.events');
+    await recreate('scoring.events');
     const { status: again } = await start(createStores());
     expect(await halted(again)).toContain(log[internals].wire('scoring.events'));
     expect((await onLog()).size).toBe(0);
@@ -314,7 +314,7 @@ test('a projector whose topic was recreated is halted until its service is rebui
     () => storeOf(stores, 0).checkpoint.positions['scoring.commands'] === 3n,
   );
   await stopAll();
-  await makeAnew('scoring.commands');
+  await recreate('scoring.commands');
   await writer.write(commands(1));
   const again = await startProjector();
   expect(await halted(again)).toContain('ends at 1, before the next position to read, 3');

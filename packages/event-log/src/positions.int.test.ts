@@ -123,7 +123,10 @@ describe('after Kafka has deleted the group’s offsets', () => {
     await forgetGroups();
 
     await start(stores);
-    await eventually('the group is told again', async () => (await positionOf('scoring.commands')) > 0);
+    await eventually(
+      'the group offsets are committed again',
+      async () => (await positionOf('scoring.commands')) > 0,
+    );
     await stopAll();
     expect(await everything()).toEqual(before);
     expect([...rulesetsInStores(stores).values()]).toEqual(Array.from({ length: 30 }, () => 1));
@@ -183,7 +186,10 @@ describe('after Kafka has deleted the group’s offsets', () => {
     await forgetGroups();
 
     await start(createStores(), options);
-    await eventually('the group is told again', async () => (await positionOf('ingest.events')) > 0);
+    await eventually(
+      'the group offsets are committed again',
+      async () => (await positionOf('ingest.events')) > 0,
+    );
     await stopAll();
     expect({ ...(await everything()), sent: await typesOf('ingest.commands') }).toEqual(before);
   }, 60_000);
@@ -203,7 +209,10 @@ describe('after Kafka has deleted the group’s offsets', () => {
     await stopAll();
     await forgetGroups();
     await start(createStores(), { open });
-    await eventually('the group is told again', async () => (await positionOf('ingest.events')) > 0);
+    await eventually(
+      'the group offsets are committed again',
+      async () => (await positionOf('ingest.events')) > 0,
+    );
     await stopAll();
     expect(decided).toBe(3);
     expect(await typesOf('scoring.events')).toEqual([]);
@@ -226,7 +235,10 @@ test('group offsets that were set back do not cause records to be decided again'
   await admin.disconnect();
 
   await start(stores);
-  await eventually('the group is told again', async () => (await positionOf('scoring.commands')) >= 5);
+  await eventually(
+    'the group offsets are committed again',
+    async () => (await positionOf('scoring.commands')) >= 5,
+  );
   await stopAll();
   expect(await everything()).toEqual(before);
 }, 60_000);
@@ -234,7 +246,9 @@ test('group offsets that were set back do not cause records to be decided again'
 test('readers of the topic do not get the records that state positions', async () => {
   await start(createStores());
   await writer.write([outgoing(declarations.setRulesActive, nothingToChange())]);
-  await eventually('it is said', async () => (await typesOf('scoring.events')).includes('InputsRead'));
+  await eventually('the positions are stated', async () =>
+    (await typesOf('scoring.events')).includes('InputsRead'),
+  );
   const seen: string[] = [];
   for await (const { type } of tail(log, 'scoring.events', { from: 'beginning', follow: false }))
     seen.push(type);

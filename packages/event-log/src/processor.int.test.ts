@@ -484,7 +484,7 @@ describe('the input positions', () => {
     const { on, seen } = watched();
     await ready(on, stores);
     await writer.write([leadDeleted()]);
-    await eventually('the first is told', () => seen.commits === 1);
+    await eventually('the positions of the first are committed', () => seen.commits === 1);
     const written = await writer.write(Array.from({ length: 20 }, leadDeleted));
     const end = Math.max(...written.map(({ offset }) => Number(offset))) + 1;
     await eventually('the group knows', async () => Number(await positionOf('ingest.events')) >= end);
@@ -495,7 +495,7 @@ describe('the input positions', () => {
     for (let at = 0; at < 3; at++) {
       const before = await endOfOutput();
       await writer.write([linkAlias()]);
-      await eventually('it is told', async () => (await endOfOutput()) > before);
+      await eventually('the positions are stated', async () => (await endOfOutput()) > before);
     }
     await eventually('each in a transaction', () => seen.transactions >= transactions + 3);
   }, 30_000);

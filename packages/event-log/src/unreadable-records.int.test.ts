@@ -110,15 +110,17 @@ test('a service with an unreadable own record is halted and names it, until an o
   const before = storeOf(stores, 0).checkpoint.offset;
 
   const status = await start(log, stores);
-  const said = await halted(status);
-  expect(said).toContain(`the record ${name} cannot be read: it is not in the schema registry's wire format`);
-  expect(said).toContain(`SKIP_RECORDS=${name}`);
+  const message = await halted(status);
+  expect(message).toContain(
+    `the record ${name} cannot be read: it is not in the schema registry's wire format`,
+  );
+  expect(message).toContain(`SKIP_RECORDS=${name}`);
   expect(status.ready()).toBe(false);
   expect(storeOf(stores, 0).checkpoint.offset).toBe(before);
   await stopAll();
 
-  const told = await start(await logThatSkips(name), stores);
-  await runs(told);
+  const skipping = await start(await logThatSkips(name), stores);
+  await runs(skipping);
   await eventually('it has gone on', () => storeOf(stores, 0).checkpoint.offset > BigInt(offset));
   expect(rulesetsInStores(stores).size).toBe(2);
 }, 120_000);

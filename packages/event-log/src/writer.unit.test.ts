@@ -10,7 +10,7 @@ import type { OutgoingRecord } from './records.js';
 import { logger } from './testing/test-support.js';
 import { createRecordWriter, type RecordWriter, type RecordWriterOptions } from './writer.js';
 
-const declaration = { type: 'Said', topic: 'ingest.commands' } as unknown as RecordDeclaration;
+const declaration = { type: 'Noted', topic: 'ingest.commands' } as unknown as RecordDeclaration;
 const topic = 'ingest.commands';
 
 /** A log on fake brokers whose records are plain text. */

@@ -89,7 +89,7 @@ describe('the checkpoint verifier', () => {
     ['another owner', { owner: 'other' }, 'checkpoint_superseded'],
     ['an older revision', { revision: 6 }, 'checkpoint_lost'],
     ['nothing', { _id: 'b:0' }, 'checkpoint_superseded'],
-  ])('opens the partition anew that finds %s there', async (_, stored, code) => {
+  ])('ends the lease when the database holds %s', async (_, stored, code) => {
     const { confirmed, ended, later } = setUp(stored);
     await later();
     expect(ended()).toMatchObject({ code, retriable: true });

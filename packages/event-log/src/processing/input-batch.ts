@@ -5,12 +5,12 @@ import type { RawRecord } from '../kafka/record-batch.js';
 /** Consecutive records of one input topic. */
 export interface InputSegment {
   input: TopicName;
-  /** The topic that the records belong to. A dead letter that is sent again belongs to the topic where it first came. */
+  /** The topic of the records. A retried dead letter belongs to the topic at which it was first received. */
   topic: TopicName;
   records: RawRecord[];
   /**
-   * The input's next offset after each record. A dead letter that is sent again keeps the offset at which it first came, so
-   * this is not always the record's own offset plus one.
+   * The input's next offset after each record. A retried dead letter keeps its first offset, so this is not always the
+   * record's own offset plus one.
    */
   nextOffsets: bigint[];
 }
