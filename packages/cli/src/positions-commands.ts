@@ -14,7 +14,7 @@ export interface AcceptFlags {
   partition?: string;
 }
 
-/** @returns the exit code: not 0 when a partition has stopped */
+/** @returns the exit code: not 0 when a partition is halted */
 export async function showPositions(
   service: ServiceName,
   flags: { json?: boolean },

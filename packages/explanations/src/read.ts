@@ -46,7 +46,7 @@ export async function readExplanation(
 ): Promise<ReadExplanation | null> {
   const end = (await foldedUpTo([partition]))(partition);
   if (first_offset >= end) return null;
-  const [led, [configuration = emptyConfiguration(ou_id)]] = await Promise.all([
+  const [documents, [configuration = emptyConfiguration(ou_id)]] = await Promise.all([
     withClassifiedErrors(() =>
       readModel
         .collection(decisions)
@@ -58,7 +58,7 @@ export async function readExplanation(
   ]);
   const lead = await findLead(readModel, { ou_id, lead_id: id });
   if (!lead || !isSameLead({ first_offset }, lead)) return null;
-  const explained = led.map(toDecision);
+  const explained = documents.map(toDecision);
   const score = explained.at(-1)?.score ?? 0;
   // Every decision counts, even when another machine's clock is ahead of this one.
   const at = explained.reduce(

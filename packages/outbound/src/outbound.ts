@@ -58,7 +58,7 @@ export interface OutboundResponse {
   /** The URL that answered, after redirects. */
   url: URL;
   status: number;
-  /** Header names are in lower case; repeated headers are joinHeaders by commas. */
+  /** Header names are in lower case; repeated headers are joined by commas. */
   headers: Record<string, string>;
   body: Buffer;
   truncated: boolean;

@@ -26,7 +26,7 @@ export function serviceHealthChecks(
   readModel: { ping: () => Promise<void> },
   ...readers: readonly {
     ready: () => boolean;
-    /** `halted`: the message for the operator about a partition that has stopped. */
+    /** `halted`: the message for the operator about a halted partition. */
     partitions?: () => readonly { halted?: string }[];
   }[]
 ): Record<'read model' | 'partitions', HealthCheck> {

@@ -1,5 +1,5 @@
 // Encrypts ("seals") secrets that the system must use again, with a setting that only the services which need it have.
-// The log and the databases hold only the sealed currentForm. docs/decisions/0024-two-keys-side-by-side.md
+// The log and the databases hold only the sealed form. docs/decisions/0024-two-keys-side-by-side.md
 import { createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { aessiv } from '@noble/ciphers/aes.js';
 import { shareTokenFrom } from '@lead-scoring/contracts';
@@ -7,9 +7,9 @@ import type { SecretsInForce } from './secrets-in-force.js';
 
 /** Which key opens a sealed text. */
 export type SealStanding =
-  /** Sealed with the current key, in the current currentForm. */
+  /** Sealed with the current key, in the current form. */
   | 'current'
-  /** Sealed with another key in force, or in the first currentForm. */
+  /** Sealed with another key in force, or in the first form. */
   | 'superseded'
   /** No key in force opens it. */
   | 'unreadable';
@@ -37,7 +37,7 @@ export interface Sealing {
   shareTokens(firingId: string): string[];
 }
 
-/** The current currentForm: this prefix with the key's id. Texts in the first currentForm have no prefix. */
+/** The current form: this prefix with the key's id. Texts in the first form have no prefix. */
 const currentForm = /^sealed2_([0-9a-f]{8})_([A-Za-z0-9_-]+)$/;
 
 /** @param secrets the settings SEALING_SECRET, SEALING_SECRET_PREVIOUS and SEALING_SECRET_NEXT */
@@ -85,14 +85,14 @@ export function createSealing(secrets: string | SecretsInForce): Sealing {
 
 /** The functions of one secret. Each purpose has a key of its own, derived from the secret. */
 function keyOf(secret: string) {
-  const derived = (purpose: string, length = 32) =>
+  const deriveKey = (purpose: string, length = 32) =>
     Buffer.from(hkdfSync('sha256', secret, '', `lead-scoring ${purpose}`, length));
-  const sealingKey = derived('seal with AES-SIV', 64);
+  const sealingKey = deriveKey('seal with AES-SIV', 64);
   const cipher = (context: string) => aessiv(sealingKey, Buffer.from(context));
-  const signingKey = derived('signing');
-  const shareKey = derived('share');
+  const signingKey = deriveKey('signing');
+  const shareKey = deriveKey('share');
   return {
-    id: derived('key id', 4).toString('hex'),
+    id: deriveKey('key id', 4).toString('hex'),
     seal: (text: string, context: string) =>
       Buffer.from(cipher(context).encrypt(Buffer.from(text))).toString('base64url'),
     open: (sealed: string, context: string) => {
@@ -101,7 +101,7 @@ function keyOf(secret: string) {
       if (bytes.toString('base64url') !== sealed) throw new Error('it is not written as it was');
       return Buffer.from(cipher(context).decrypt(bytes)).toString('utf8');
     },
-    openFirstForm: createFirstForm(derived),
+    openFirstForm: createFirstForm(deriveKey),
     signingSecret: (keyId: string) =>
       `whsec_${createHmac('sha256', signingKey).update(`signing${keyId}`).digest('base64')}`,
     shareToken: (firingId: string) =>
@@ -110,13 +110,15 @@ function keyOf(secret: string) {
 }
 
 /**
- * Opens texts in the first currentForm: AES-256-GCM, with a keyed hash of context and text as nonce. No text is sealed so any
+ * Opens texts in the first form: AES-256-GCM, with a keyed hash of context and text as nonce. No text is sealed so any
  * more.
  */
-function createFirstForm(derived: (purpose: string) => Buffer): (sealed: string, context: string) => string {
+function createFirstForm(
+  deriveKey: (purpose: string) => Buffer,
+): (sealed: string, context: string) => string {
   const nonceBytes = 12;
   const tagBytes = 16;
-  const key = derived('seal');
+  const key = deriveKey('seal');
   return (sealed, context) => {
     const bytes = Buffer.from(sealed, 'base64url');
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), {

@@ -64,6 +64,7 @@ export function titleOf({ label, event_type }: SharedDriver): string {
 function row(driver: SharedDriver, axis: Axis): Html {
   const { event_type, label, filter_label, count, weight, total } = driver;
   const length = total === 0 ? 0 : Math.max(0.8, Math.abs(total) * axis.perPoint);
+  const pointsInWords = (points: number) => countInWords(points, 'point');
   return html`<li>
     <div class="what">
       <b><bdi>${clip(titleOf(driver), longestEventType)}</bdi></b>
@@ -85,8 +86,7 @@ function row(driver: SharedDriver, axis: Axis): Html {
     </svg>
     <p class="sum">
       <span class="vh"
-        >${countInWords(count, 'time')}, ${countInWords(weight, 'point')} each:
-        ${countInWords(total, 'point')}</span
+        >${countInWords(count, 'time')}, ${pointsInWords(weight)} each: ${pointsInWords(total)}</span
       ><span aria-hidden="true"
         >${numberInWords(count)} × ${numberInWords(weight)} =
         <b class="${toneOf(total)}">${withSign(total)}</b></span

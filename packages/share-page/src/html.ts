@@ -59,8 +59,8 @@ const entities: Record<string, string> = {
   '`': '&#96;',
 };
 
-/** Control characters, lone surrogates and what is no character at all have no place in a document. */
-const forbidden = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\uFFFE\uFFFF]|\p{Surrogate}/gu; // eslint-disable-line no-control-regex -- they are what is taken out
+/** Control characters, lone surrogates and code points that are not characters are not allowed in a document. */
+const forbidden = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\uFFFE\uFFFF]|\p{Surrogate}/gu; // eslint-disable-line no-control-regex -- the pattern removes them
 
 function escape(text: string): string {
   return text
