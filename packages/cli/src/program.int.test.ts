@@ -18,7 +18,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
-interface Seen {
+interface ReceivedRequest {
   method: string;
   url: string;
   headers: Record<string, unknown>;
@@ -26,8 +26,12 @@ interface Seen {
 }
 let server: Server;
 let url: string;
-let seen: Seen[];
-let answer: (request: Seen) => { status?: number; body: unknown; headers?: Record<string, string> };
+let seen: ReceivedRequest[];
+let answer: (request: ReceivedRequest) => {
+  status?: number;
+  body: unknown;
+  headers?: Record<string, string>;
+};
 
 beforeEach(async () => {
   seen = [];
@@ -81,7 +85,7 @@ function file(name: string, content: string): string {
   return path;
 }
 
-const taking = ({ url: path, body }: Seen) =>
+const taking = ({ url: path, body }: ReceivedRequest) =>
   path.startsWith('/event-stats')
     ? { body: { repeats: 0, differing: 0, aliases_refused: 0 } }
     : { status: 202, body: { accepted: (body as unknown[]).length, batch_id: leadId, position: '0-1' } };
@@ -173,7 +177,7 @@ describe('ingest', () => {
 
   const refusing =
     (...refused: number[]) =>
-    (request: Seen) =>
+    (request: ReceivedRequest) =>
       request.method === 'GET'
         ? { body: { repeats: 0, differing: 0, aliases_refused: 0 } }
         : {

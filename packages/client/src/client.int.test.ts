@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from '@jest/globals';
 import { createClient, IngestFailed, RequestFailed, ServiceUnreachable, type EventToSend } from './index.js';
 
-interface Seen {
+interface ReceivedRequest {
   url: string;
   key: string | undefined;
   body: Buffer;
@@ -31,9 +31,12 @@ const problem = {
 };
 
 async function serve(
-  answer: (nth: number, seen: Seen) => { status: number; body: unknown; headers?: Record<string, string> },
+  answer: (
+    nth: number,
+    seen: ReceivedRequest,
+  ) => { status: number; body: unknown; headers?: Record<string, string> },
 ) {
-  const requests: Seen[] = [];
+  const requests: ReceivedRequest[] = [];
   server = createServer((req, res) => {
     void read(req).then((body) => {
       const seen = {
