@@ -5,12 +5,14 @@ import * as description from './description.js';
 import * as events from './events.js';
 import * as intake from './intake.js';
 import * as leads from './leads.js';
+import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
 import type { RouteDeclaration } from './route.js';
 import * as configuration from './scoring-configuration.js';
+import * as sequences from './sequences.js';
 import * as shares from './shares.js';
 import * as sites from './site-analysis.js';
-import * as triggers from './triggers.js';
+import * as surges from './surge-triggers.js';
 
 export const routes = {
   ingest: intake.ingest,
@@ -49,28 +51,28 @@ export const routes = {
   rotateChannelSecret: channels.rotateChannelSecret,
   resumeChannel: channels.resumeChannel,
   redeliverNotifications: channels.redeliverNotifications,
-  listTriggers: triggers.listTriggers,
-  createTrigger: triggers.createTrigger,
-  getTrigger: triggers.getTrigger,
-  replaceTrigger: triggers.replaceTrigger,
-  deleteTrigger: triggers.deleteTrigger,
-  simulateTrigger: triggers.simulateTrigger,
-  listMilestoneEvents: triggers.listMilestoneEvents,
-  listSequences: triggers.listSequences,
-  createSequence: triggers.createSequence,
-  getSequence: triggers.getSequence,
-  replaceSequence: triggers.replaceSequence,
-  deleteSequence: triggers.deleteSequence,
-  simulateSequence: triggers.simulateSequence,
-  listSequenceEvents: triggers.listSequenceEvents,
-  listSurgeTriggers: triggers.listSurgeTriggers,
-  createSurgeTrigger: triggers.createSurgeTrigger,
-  getSurgeTrigger: triggers.getSurgeTrigger,
-  replaceSurgeTrigger: triggers.replaceSurgeTrigger,
-  deleteSurgeTrigger: triggers.deleteSurgeTrigger,
-  simulateSurgeTrigger: triggers.simulateSurgeTrigger,
-  previewSurgeTrigger: triggers.previewSurgeTrigger,
-  listSurgeEvents: triggers.listSurgeEvents,
+  listTriggers: milestones.listTriggers,
+  createTrigger: milestones.createTrigger,
+  getTrigger: milestones.getTrigger,
+  replaceTrigger: milestones.replaceTrigger,
+  deleteTrigger: milestones.deleteTrigger,
+  simulateTrigger: milestones.simulateTrigger,
+  listMilestoneEvents: milestones.listMilestoneEvents,
+  listSequences: sequences.listSequences,
+  createSequence: sequences.createSequence,
+  getSequence: sequences.getSequence,
+  replaceSequence: sequences.replaceSequence,
+  deleteSequence: sequences.deleteSequence,
+  simulateSequence: sequences.simulateSequence,
+  listSequenceEvents: sequences.listSequenceEvents,
+  listSurgeTriggers: surges.listSurgeTriggers,
+  createSurgeTrigger: surges.createSurgeTrigger,
+  getSurgeTrigger: surges.getSurgeTrigger,
+  replaceSurgeTrigger: surges.replaceSurgeTrigger,
+  deleteSurgeTrigger: surges.deleteSurgeTrigger,
+  simulateSurgeTrigger: surges.simulateSurgeTrigger,
+  previewSurgeTrigger: surges.previewSurgeTrigger,
+  listSurgeEvents: surges.listSurgeEvents,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   redeliverNotification: deliveries.redeliverNotification,

@@ -1,0 +1,203 @@
+// Milestone triggers: they watch a score, and fire when it crosses a threshold or the lower bound of a level.
+import { z } from 'zod';
+import { name, page, score } from '../common.js';
+import { thresholdLevel } from '../domain/webhook.js';
+import { scoreType } from '../records/scoring.js';
+import { defineRoute } from './route.js';
+import {
+  cooldown,
+  deleted,
+  formFields,
+  listQuery,
+  parameters,
+  read,
+  shownCooldown,
+  shownFields,
+  shownScoreType,
+  write,
+} from './trigger-fields.js';
+import { firedEvent, firedQuery } from './trigger-firings.js';
+import { simulated, simulation } from './trigger-simulation.js';
+
+const isAbove = (one: number | undefined, other: number | undefined) =>
+  one !== undefined && other !== undefined && one > other;
+
+const milestoneForm = z
+  .strictObject({
+    ...formFields,
+    event_type: name(100)
+      .optional()
+      .describe('Only crossings that an event of this type brings about. Default: any.'),
+    score_type: scoreType.default('engagement').meta({ default: 'engagement' }),
+    score_threshold: score.optional().describe('Either this or level.').meta({ example: 50 }),
+    level: name(100)
+      .optional()
+      .describe(
+        'Either this or score_threshold: the name of an engagement level, in any case. Its min_score is the threshold, also when the levels change; a change of the levels alone makes nothing fire. A score that jumps over several levels reaches each of them.',
+      )
+      .meta({ example: 'Hot' }),
+    direction: z
+      .enum(['up', 'down'])
+      .default('up')
+      .describe(
+        'up: fires when the score comes from below to the threshold or above; down: when it falls below it.',
+      )
+      .meta({ default: 'up' }),
+    rearm: z
+      .strictObject({
+        below: score
+          .optional()
+          .describe(
+            'Direction up: fires again only once the score has been below this. Default: the threshold.',
+          ),
+        above: score
+          .optional()
+          .describe(
+            'Direction down: fires again only once the score has been at this or above. Default: the threshold.',
+          ),
+        cooldown_seconds: cooldown.default(0).meta({ default: 0 }),
+      })
+      .prefault({}),
+  })
+  .refine(({ direction, rearm }) => direction === 'up' || rearm.below === undefined, {
+    path: ['rearm', 'below'],
+    error: 'is for direction up; use above',
+  })
+  .refine(({ direction, rearm }) => direction === 'down' || rearm.above === undefined, {
+    path: ['rearm', 'above'],
+    error: 'is for direction down; use below',
+  })
+  .refine(({ rearm, score_threshold }) => !isAbove(rearm.below, score_threshold), {
+    path: ['rearm', 'below'],
+    error: 'must not be above score_threshold',
+  })
+  .refine(({ rearm, score_threshold }) => !isAbove(score_threshold, rearm.above), {
+    path: ['rearm', 'above'],
+    error: 'must not be below score_threshold',
+  })
+  .refine(({ score_threshold, level }) => (score_threshold === undefined) !== (level === undefined), {
+    path: ['score_threshold'],
+    error: 'must be given, or level in its place: one of the two and not both',
+  })
+  .meta({
+    id: 'MilestoneTriggerForm',
+    oneOf: [{ required: ['score_threshold'] }, { required: ['level'] }],
+    example: { name: 'Hot lead', score_threshold: 50 },
+  });
+
+export const milestoneTrigger = z
+  .strictObject({
+    ...shownFields,
+    event_type: z.string().max(100).optional(),
+    score_type: shownScoreType,
+    score_threshold: score.optional(),
+    level: z.string().max(100).optional().describe('Of a trigger by level, in place of score_threshold.'),
+    level_missing: z
+      .boolean()
+      .optional()
+      .describe(
+        'Of a trigger by level: true while no level of this name with a min_score is there, such as after its removal. The trigger does not fire then.',
+      ),
+    direction: z.enum(['up', 'down']),
+    rearm: z.strictObject({
+      below: score.optional(),
+      above: score.optional(),
+      cooldown_seconds: shownCooldown,
+    }),
+  })
+  .meta({
+    id: 'MilestoneTrigger',
+    oneOf: [{ required: ['score_threshold'] }, { required: ['level', 'level_missing'] }],
+  });
+export type MilestoneTriggerAnswer = z.infer<typeof milestoneTrigger>;
+
+export const simulatedMilestones = simulated('SimulatedMilestones', {
+  score,
+  previous_score: score,
+});
+export type SimulatedMilestones = z.infer<typeof simulatedMilestones>;
+
+export const milestoneEvent = firedEvent('MilestoneEvent', 'milestone', {
+  score_type: z.literal('engagement'),
+  threshold: score,
+  threshold_level: thresholdLevel,
+  direction: z.enum(['up', 'down']),
+});
+export type MilestoneEvent = z.infer<typeof milestoneEvent>;
+
+export const listTriggers = defineRoute({
+  ...read,
+  name: 'listTriggers',
+  method: 'GET',
+  path: '/triggers',
+  summary: 'Milestone triggers',
+  query: listQuery,
+  responses: { 200: { description: 'Triggers, oldest first', schema: page(milestoneTrigger) } },
+  problems: [],
+});
+
+export const createTrigger = defineRoute({
+  ...write,
+  name: 'createTrigger',
+  method: 'POST',
+  path: '/triggers',
+  summary: 'Create a milestone trigger',
+  description:
+    'Fires when a score crosses the threshold, or the lower bound of the level, not while it is beyond; again only when re-armed. A level that the OU does not have is 404 `level_not_found`, with the names that there are. Events sent with POST /import do not make it fire.',
+  body: milestoneForm,
+  responses: { 201: { description: 'Created', schema: milestoneTrigger } },
+  problems: ['level_not_found', 'notification_channel_not_found', 'position_not_reached', 'limit_reached'],
+});
+
+export const getTrigger = defineRoute({
+  ...read,
+  name: 'getTrigger',
+  method: 'GET',
+  path: '/triggers/{id}',
+  summary: 'A milestone trigger',
+  parameters,
+  responses: { 200: { description: 'Trigger', schema: milestoneTrigger } },
+  problems: ['trigger_not_found'],
+});
+
+export const replaceTrigger = defineRoute({
+  ...write,
+  name: 'replaceTrigger',
+  method: 'PUT',
+  path: '/triggers/{id}',
+  summary: 'Replace every field of a milestone trigger',
+  parameters,
+  body: milestoneForm,
+  responses: { 200: { description: 'Updated', schema: milestoneTrigger } },
+  problems: [
+    'trigger_not_found',
+    'level_not_found',
+    'notification_channel_not_found',
+    'position_not_reached',
+  ],
+});
+
+export const deleteTrigger = defineRoute({
+  ...deleted,
+  name: 'deleteTrigger',
+  path: '/triggers/{id}',
+  summary: 'Delete a milestone trigger',
+});
+
+export const simulateTrigger = defineRoute({
+  ...simulation,
+  name: 'simulateTrigger',
+  path: '/triggers/{id}/simulate',
+  responses: { 200: { description: 'What would have fired', schema: simulatedMilestones } },
+});
+
+export const listMilestoneEvents = defineRoute({
+  ...read,
+  name: 'listMilestoneEvents',
+  method: 'GET',
+  path: '/milestone-events',
+  summary: 'Firings of milestone triggers, newest first',
+  query: firedQuery,
+  responses: { 200: { description: 'Firings', schema: page(milestoneEvent) } },
+  problems: [],
+});
