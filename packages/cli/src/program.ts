@@ -56,6 +56,16 @@ type Flags = GlobalFlags &
   AclsFlags &
   AcceptFlags & { timeout?: string; again?: boolean; yes?: boolean };
 
+/** How commands run, and where their output goes. */
+interface CommandContext {
+  /** Runs an action with the flags of its command, the global flags, and the arguments. */
+  command: (action: Action) => (...given: unknown[]) => Promise<void>;
+  output: Output;
+  stdin: Readable;
+}
+
+type Action = (flags: Flags, settings: Settings, words: string[]) => Promise<number>;
+
 function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
   const { environment, directory, stdin, output } = surroundings;
   const program = new Command('lead-scoring')
@@ -68,9 +78,8 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .exitOverride()
     .configureOutput({ writeOut: (text) => output.write(text), writeErr: (text) => output.note(text) });
 
-  /** Runs a command with its own and the global flags, and its arguments. */
   const command =
-    (action: (flags: Flags, settings: Settings, words: string[]) => Promise<number>) =>
+    (action: Action) =>
     async (...given: unknown[]): Promise<void> => {
       const self = given.at(-1) as Command;
       const flags = self.optsWithGlobals<Flags>();
@@ -83,6 +92,20 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
       );
     };
 
+  const context: CommandContext = { command, output, stdin };
+  declareIngest(program, context);
+  declareLeads(program, context);
+  declareUnits(program, context);
+  declareLog(program, context);
+  declareDeadLetters(program, context);
+  declarePositions(program, context);
+  declareSecrets(program, context);
+  declareOperations(program, context);
+  return program;
+}
+
+/** `ingest`: sends events from a file. */
+function declareIngest(program: Command, { command, output, stdin }: CommandContext): void {
   program
     .command('ingest <file>')
     .description('Send events from a file, or - for standard input: JSON, NDJSON, or CSV with a mapping.')
@@ -123,7 +146,10 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .option('--dry-run', 'write the events as NDJSON in place of sending them')
     .addHelpText('after', mappingHelp)
     .action(command((flags, settings, [file = '']) => ingest(file, flags, settings, output, stdin)));
+}
 
+/** `leads`, `explain` and `delete`: leads and their scores. */
+function declareLeads(program: Command, { command, output }: CommandContext): void {
   program
     .command('leads')
     .description('Leads with their scores, highest first.')
@@ -147,7 +173,10 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .command('delete <lead>')
     .description('Delete a lead with all that there is of it. Named as for explain; this cannot be undone.')
     .action(command((_, settings, [lead = '']) => deleteLead(lead, settings, output)));
+}
 
+/** `ou`: organizational units. */
+function declareUnits(program: Command, { command, output }: CommandContext): void {
   const units = program.command('ou').description('The organizational units that the credential may use.');
   units
     .command('list')
@@ -162,7 +191,10 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .description('End one, by its name or id: it takes and shows nothing any more. This cannot be undone.')
     .option('--yes', 'do it, in place of saying what would end')
     .action(command((flags, settings, [unit = '']) => endUnit(unit, flags, settings, output)));
+}
 
+/** `tail` and `rebuild`: the log, and the read models folded from it. */
+function declareLog(program: Command, { command, output }: CommandContext): void {
   program
     .command('tail <topic>')
     .description('Records of a topic as they come, such as scoring.events.')
@@ -177,7 +209,10 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .action(
       command((flags, settings, [service = '']) => rebuild(serviceNamed(service), flags, settings, output)),
     );
+}
 
+/** `dead-letters`: the records that a service could not take. */
+function declareDeadLetters(program: Command, { command, output }: CommandContext): void {
   const deadLetters = program.command('dead-letters').description('Records that a service could not take.');
   deadLetters
     .command('list <service>')
@@ -197,7 +232,10 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
         retryLetters(serviceNamed(service), ids, flags, settings, output),
       ),
     );
+}
 
+/** `positions`: how far a service has read its topics. */
+function declarePositions(program: Command, { command, output }: CommandContext): void {
   const positions = program
     .command('positions')
     .description('How far a service has read its topics, and where it reads on after one was cut short.');
@@ -225,7 +263,10 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
         acceptPositionsOf(serviceNamed(service), flags, settings, output),
       ),
     );
+}
 
+/** `secrets`: the keys with which the secrets of notification channels are sealed. */
+function declareSecrets(program: Command, { command, output }: CommandContext): void {
   const secrets = program
     .command('secrets')
     .description(
@@ -239,7 +280,10 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .command('reseal')
     .description('Seal with the current key what is sealed with another.')
     .action(command((flags, settings) => resealSecrets(flags, settings, output)));
+}
 
+/** `acls` and `doctor`: the rights that services need in Kafka, and the state of the whole system. */
+function declareOperations(program: Command, { command, output }: CommandContext): void {
   program
     .command('acls')
     .description(
@@ -255,6 +299,4 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .command('doctor')
     .description('What is up, how far the services are behind, and what to do about it.')
     .action(command((flags, settings) => doctor(flags, settings, output)));
-
-  return program;
 }
