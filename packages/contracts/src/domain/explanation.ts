@@ -50,6 +50,44 @@ export function explainScore(
   const from = new Date(
     Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
   ).toISOString();
+  const { listed, later, entries, contributions, adjustments } = tallyOf(decisions, from, at);
+  const score = lead.score - later;
+  return {
+    lead_id: lead.id,
+    lead_name: lead.name,
+    score,
+    level: levelOf(then.levels, score),
+    top_drivers: driversOf(contributions, current).slice(0, shownDrivers),
+    ...(adjustments.size > 0 && { adjustments: [...adjustments.values()] }),
+    snapshot: [...then.rules.values()]
+      .filter((rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true)
+      .map(({ event_type, weight }) => ({ event_type, weight })),
+    decay_applied: 0,
+    range_hours,
+    at,
+    unattributed: score - listed,
+    entries: newestFirst(entries).slice(0, shownEntries),
+    entries_total: entries.length,
+  };
+}
+
+/** What the decisions on a lead gave it until the explained moment, and after. */
+interface Tally {
+  /** Points of all decisions up to the moment. */
+  listed: number;
+  /** Points of the decisions after the moment. */
+  later: number;
+  /** The matches in the range, in the order of the decisions. */
+  entries: Entry[];
+  contributions: Contributions;
+  adjustments: ReadonlyMap<string, Adjustment>;
+}
+
+/**
+ * @param from the beginning of the range; earlier events give points, and no entries
+ * @param at the explained moment
+ */
+function tallyOf(decisions: readonly ExplainedDecision[], from: string, at: string): Tally {
   let listed = 0;
   let later = 0;
   const entries: Entry[] = [];
@@ -61,7 +99,7 @@ export function explainScore(
       if (!counts) later += points;
       else {
         listed += points;
-        if (decision.decided_at >= from) adjust(adjustments, reason, points, decision.decided_at);
+        if (decision.decided_at >= from) addAdjustment(adjustments, reason, points, decision.decided_at);
       }
     }
     for (const { event_id, event_type, timestamp, matches } of decision.scored_events)
@@ -86,37 +124,24 @@ export function explainScore(
         });
       }
   }
-  const score = lead.score - later;
-  return {
-    lead_id: lead.id,
-    lead_name: lead.name,
-    score,
-    level: levelOf(then.levels, score),
-    top_drivers: driversOf(contributions, current).slice(0, shownDrivers),
-    ...(adjustments.size > 0 && { adjustments: [...adjustments.values()] }),
-    snapshot: [...then.rules.values()]
-      .filter((rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true)
-      .map(({ event_type, weight }) => ({ event_type, weight })),
-    decay_applied: 0,
-    range_hours,
-    at,
-    unattributed: score - listed,
-    entries: entries
-      .map((entry, index) => ({ entry, index }))
-      .sort((a, b) =>
-        a.entry.timestamp === b.entry.timestamp
-          ? b.index - a.index
-          : a.entry.timestamp < b.entry.timestamp
-            ? 1
-            : -1,
-      )
-      .slice(0, shownEntries)
-      .map(({ entry }) => entry),
-    entries_total: entries.length,
-  };
+  return { listed, later, entries, contributions, adjustments };
 }
 
-function adjust(
+/** Sorts by the times of the events; of two events of one time the later decision comes first. */
+function newestFirst(entries: readonly Entry[]): Entry[] {
+  return entries
+    .map((entry, index) => ({ entry, index }))
+    .sort((a, b) =>
+      a.entry.timestamp === b.entry.timestamp
+        ? b.index - a.index
+        : a.entry.timestamp < b.entry.timestamp
+          ? 1
+          : -1,
+    )
+    .map(({ entry }) => entry);
+}
+
+function addAdjustment(
   to: Map<string, Adjustment>,
   reason: ScoreAdjustment['reason'],
   points: number,

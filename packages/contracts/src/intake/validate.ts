@@ -213,13 +213,7 @@ function check(event: unknown, latest: string, errors: MetadataProblem[]): Check
     }
   }
   const named: Alias[] = [];
-  if (aliases === undefined) checkAlias(kind, alias, '', named, errors);
-  else if (kind !== undefined || alias !== undefined)
-    errors.push({
-      path: 'aliases',
-      message: 'takes the place of alias_kind and alias: send one of the two forms',
-    });
-  else checkAliases(aliases, named, errors);
+  checkNaming(kind, alias, aliases, named, errors);
   const result: CheckedEvent = {
     aliases: named,
     eventType: '',
@@ -227,9 +221,42 @@ function check(event: unknown, latest: string, errors: MetadataProblem[]): Check
     eventId: undefined,
     metadata: undefined,
   };
+  checkFields(result, eventType, timestamp, eventId, metadata, latest, errors);
+  // Unknown fields are reported last: a missing field matters more, and an unknown field may be its misspelling.
+  if (unknown) reportUnknownFields(unknown, event, errors);
+  return result;
+}
+
+/** Fills `named` with the aliases of an event, which come as alias_kind and alias or as aliases. */
+function checkNaming(
+  kind: unknown,
+  alias: unknown,
+  aliases: unknown,
+  named: Alias[],
+  errors: MetadataProblem[],
+): void {
+  if (aliases === undefined) checkAlias(kind, alias, '', named, errors);
+  else if (kind !== undefined || alias !== undefined)
+    errors.push({
+      path: 'aliases',
+      message: 'takes the place of alias_kind and alias: send one of the two forms',
+    });
+  else checkAliases(aliases, named, errors);
+}
+
+/** Fills `checked` with the other known fields of an event. */
+function checkFields(
+  checked: CheckedEvent,
+  eventType: unknown,
+  timestamp: unknown,
+  eventId: unknown,
+  metadata: unknown,
+  latest: string,
+  errors: MetadataProblem[],
+): void {
   if (typeof eventType === 'string') {
-    result.eventType = eventType.trim();
-    const problem = problemOfName(result.eventType);
+    checked.eventType = eventType.trim();
+    const problem = problemOfName(checked.eventType);
     if (problem !== null) errors.push({ path: 'event_type', message: problem });
   } else
     errors.push({ path: 'event_type', message: eventType === undefined ? 'is missing' : 'must be a text' });
@@ -238,23 +265,20 @@ function check(event: unknown, latest: string, errors: MetadataProblem[]): Check
     if (utc === null) errors.push({ path: 'timestamp', message: sentTimeRule });
     else if (utc > latest)
       errors.push({ path: 'timestamp', message: 'must be at most 24 hours in the future' });
-    else result.timestamp = utc;
+    else checked.timestamp = utc;
   }
   if (eventId !== undefined) {
     if (typeof eventId !== 'string' || eventId.length === 0 || eventId.length > 128)
       errors.push({ path: 'event_id', message: 'must be a text of 1 to 128 characters' });
     else if (!eventId.isWellFormed())
       errors.push({ path: 'event_id', message: 'must be well-formed Unicode' });
-    else result.eventId = eventId;
+    else checked.eventId = eventId;
   }
   if (metadata !== undefined) {
     const problem = checkMetadata(metadata, 'metadata');
     if (problem) errors.push({ path: clip(problem.path), message: problem.message });
-    else result.metadata = metadata as JsonObject;
+    else checked.metadata = metadata as JsonObject;
   }
-  // Unknown fields are reported last: a missing field matters more, and an unknown field may be its misspelling.
-  if (unknown) reportUnknownFields(unknown, event, errors);
-  return result;
 }
 
 const eventFields = ['alias_kind', 'alias', 'aliases', 'event_type', 'timestamp', 'event_id', 'metadata'];
