@@ -78,30 +78,34 @@ export function coursePlot(history: readonly Point[], rangeHours: number): Html 
       <span>${shortMoment(history[0]?.at ?? '', withTime)}</span
       ><span>${shortMoment(history.at(-1)?.at ?? '', withTime)}</span>
     </p>
-    <details>
-      <summary>The same as a table</summary>
-      <table>
-        <caption class="vh">
-          The score at ${countInWords(Math.min(history.length, tableRows), 'moment')}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">When (UTC)</th>
-            <th scope="col">Score</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${momentsOf(history).map(
-            ({ at, score }) =>
-              html`<tr>
-                <td><time datetime="${at}">${shortMoment(at, true)}</time></td>
-                <td>${numberInWords(score)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </details>
+    ${courseTable(history)}
   </figure>`;
+}
+
+function courseTable(history: readonly Point[]): Html {
+  return html`<details>
+    <summary>The same as a table</summary>
+    <table>
+      <caption class="vh">
+        The score at ${countInWords(Math.min(history.length, tableRows), 'moment')}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">When (UTC)</th>
+          <th scope="col">Score</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${momentsOf(history).map(
+          ({ at, score }) =>
+            html`<tr>
+              <td><time datetime="${at}">${shortMoment(at, true)}</time></td>
+              <td>${numberInWords(score)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </details>`;
 }
 
 /** The path of the plot, `y H x V y …`: a score stays the same until its next change. */
