@@ -45,31 +45,8 @@ export async function measureAccepting(
   before: EarlierCheckout | undefined,
   say: (message: string) => void,
 ): Promise<AcceptingResult> {
-  const plan: WorkloadPlan = {
-    name: 'accept',
-    seed: 1,
-    leads: 20_000,
-    events: 40_000,
-    eventsPerRequest: 500,
-    distribution: 'even',
-    firstEventAt: Date.now() - 3_600_000,
-  };
-  const measure = async (running: RunningContender, forMs: number): Promise<AcceptingRound> => {
-    const before = running.cpuSeconds();
-    const result = await generator.perform({ do: 'flood', target: running.target, plan, connections, forMs });
-    const cpuSeconds = running.cpuSeconds() - before;
-    return {
-      ...result,
-      eventsPerSecond: result.events / (result.acceptMs / 1_000),
-      cpuPerEventUs: (cpuSeconds * 1_000_000) / result.events,
-    };
-  };
-  const progress = {
-    say,
-    describe: (round: AcceptingRound) =>
-      `${Math.round(round.eventsPerSecond)} events/s, p50 ${round.latencies.p50.toFixed(1)} ms, ` +
-      `p99 ${round.latencies.p99.toFixed(1)} ms, ${round.cpuPerEventUs.toFixed(1)} µs an event`,
-  };
+  const measure = meterOf(generator);
+  const progress = { say, describe };
   const turnMs = measuredMs / turnsInRound;
   const contenders: AcceptingResult['contenders'] = [];
   const running: (RunningContender & { name: string })[] = [];
@@ -101,4 +78,36 @@ export async function measureAccepting(
     )),
   );
   return { contenders, connections, turnMs, systemMs: measuredMs };
+}
+
+type Measure = (running: RunningContender, forMs: number) => Promise<AcceptingRound>;
+
+/** Measures one contender for a time, with the same events each time. */
+function meterOf(generator: LoadGenerator): Measure {
+  const plan: WorkloadPlan = {
+    name: 'accept',
+    seed: 1,
+    leads: 20_000,
+    events: 40_000,
+    eventsPerRequest: 500,
+    distribution: 'even',
+    firstEventAt: Date.now() - 3_600_000,
+  };
+  return async (running, forMs) => {
+    const before = running.cpuSeconds();
+    const result = await generator.perform({ do: 'flood', target: running.target, plan, connections, forMs });
+    const cpuSeconds = running.cpuSeconds() - before;
+    return {
+      ...result,
+      eventsPerSecond: result.events / (result.acceptMs / 1_000),
+      cpuPerEventUs: (cpuSeconds * 1_000_000) / result.events,
+    };
+  };
+}
+
+function describe({ eventsPerSecond, latencies, cpuPerEventUs }: AcceptingRound): string {
+  return (
+    `${Math.round(eventsPerSecond)} events/s, p50 ${latencies.p50.toFixed(1)} ms, ` +
+    `p99 ${latencies.p99.toFixed(1)} ms, ${cpuPerEventUs.toFixed(1)} µs an event`
+  );
 }

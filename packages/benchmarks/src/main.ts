@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb';
 import { measureAccepting } from './accepting.js';
 import { measureCapacity } from './capacity.js';
 import { capacityPlot, capacityPlotFile } from './capacity-plot.js';
-import { startLoadGenerator } from './load/load-generator.js';
+import { startLoadGenerator, type LoadGenerator } from './load/load-generator.js';
 import { describeMachine } from './machine.js';
 import { measureNotifying } from './notifying.js';
 import { allParts, readOptions, usage, type Options } from './options.js';
@@ -73,83 +73,109 @@ const quickSizes: typeof fullSizes = {
  * @param flags as `usage` says
  */
 export async function main(root: string, flags: readonly string[]): Promise<void> {
-  let options: Options;
-  try {
-    options = readOptions(flags, join(root, 'packages/benchmarks/RESULTS.md'));
-  } catch (error) {
-    process.stderr.write(`${messageOf(error)}\n${usage}`);
-    process.exit(64);
-  }
-  const stopping: (() => Promise<void> | void)[] = [];
-  let stopped = false;
-  const stop = async (code: number) => {
-    if (stopped) return;
-    stopped = true;
-    for (const end of stopping.reverse()) await end();
-    process.exit(code);
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(130));
+  const options = optionsOrExit(root, flags);
+  const shutdown = new Shutdown();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => void shutdown.exit(130));
   try {
     const platform = await startPlatform({ environment: process.env, onProgress: say });
-    stopping.push(() => platform.stop());
+    shutdown.stopLater(() => platform.stop());
     const generator = startLoadGenerator();
-    stopping.push(() => generator.stop());
+    shutdown.stopLater(() => generator.stop());
     const { endpoints } = platform;
-    const { parts, rounds, quick } = options;
-    const sizes = quick ? quickSizes : fullSizes;
-    const before = options.before === undefined ? undefined : { root: resolve(options.before) };
+    const { rounds, quick } = options;
     const results: Results = {
       machine: describeMachine(root, platform, await mongodbVersionOf(endpoints)),
       startedAt: new Date().toISOString(),
       rounds,
       quick,
     };
-    if (parts.includes('a')) {
-      say('(a) Accepting: POST /ingest');
-      results.accepting = await measureAccepting(endpoints, generator, sizes.accepting, rounds, before, say);
-    }
-    if (parts.includes('b')) {
-      say('(b) From POST to readable score');
-      results.postToReadable = await measurePostToReadable(
-        endpoints,
-        generator,
-        sizes.postToReadable,
-        rounds,
-        before,
-        say,
-      );
-    }
-    if (parts.includes('c')) {
-      say('(c) Latencies of reads');
-      results.queries = await measureQueries(endpoints, generator, sizes.queries, say);
-    }
-    if (parts.includes('d')) {
-      say('(d) From POST to notification');
-      results.notifying = await measureNotifying(endpoints, generator, sizes.notifying, rounds, say);
-    }
-    if (parts.includes('e')) {
-      say('(e) Capacity');
-      const cells = options.cells ?? sizes.capacity.cells;
-      results.capacity = await measureCapacity(
-        endpoints,
-        generator,
-        { ...sizes.capacity, cells },
-        before,
-        say,
-      );
-    }
-    const report = reportOf(results);
-    say(`\n${report}`);
-    if (options.output === undefined)
-      say('Not written to a file: a quick run and a comparison are only with --output FILE.');
-    else await write(options.output, report, parts.length === allParts.length);
-    if (options.output !== undefined && results.capacity)
-      await writeFile(join(dirname(options.output), capacityPlotFile), capacityPlot(results.capacity));
-    await stop(0);
+    await measureParts(results, options, endpoints, generator);
+    await publish(results, options);
+    await shutdown.exit(0);
   } catch (error) {
     process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    await stop(1);
+    await shutdown.exit(1);
   }
+}
+
+function optionsOrExit(root: string, flags: readonly string[]): Options {
+  try {
+    return readOptions(flags, join(root, 'packages/benchmarks/RESULTS.md'));
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n${usage}`);
+    process.exit(64);
+  }
+}
+
+/** Stops what was started, the latest first, and ends the process; a second call does nothing. */
+class Shutdown {
+  readonly #stops: (() => Promise<void> | void)[] = [];
+  #begun = false;
+
+  stopLater(stop: () => Promise<void> | void): void {
+    this.#stops.push(stop);
+  }
+
+  async exit(code: number): Promise<void> {
+    if (this.#begun) return;
+    this.#begun = true;
+    for (const stop of this.#stops.reverse()) await stop();
+    process.exit(code);
+  }
+}
+
+/** Adds the result of each part that was asked for to the results. */
+async function measureParts(
+  results: Results,
+  options: Options,
+  endpoints: PlatformEndpoints,
+  generator: LoadGenerator,
+): Promise<void> {
+  const { parts, rounds, quick } = options;
+  const sizes = quick ? quickSizes : fullSizes;
+  const before = options.before === undefined ? undefined : { root: resolve(options.before) };
+  if (parts.includes('a')) {
+    say('(a) Accepting: POST /ingest');
+    results.accepting = await measureAccepting(endpoints, generator, sizes.accepting, rounds, before, say);
+  }
+  if (parts.includes('b')) {
+    say('(b) From POST to readable score');
+    results.postToReadable = await measurePostToReadable(
+      endpoints,
+      generator,
+      sizes.postToReadable,
+      rounds,
+      before,
+      say,
+    );
+  }
+  if (parts.includes('c')) {
+    say('(c) Latencies of reads');
+    results.queries = await measureQueries(endpoints, generator, sizes.queries, say);
+  }
+  if (parts.includes('d')) {
+    say('(d) From POST to notification');
+    results.notifying = await measureNotifying(endpoints, generator, sizes.notifying, rounds, say);
+  }
+  if (parts.includes('e')) {
+    say('(e) Capacity');
+    const cells = options.cells ?? sizes.capacity.cells;
+    results.capacity = await measureCapacity(endpoints, generator, { ...sizes.capacity, cells }, before, say);
+  }
+}
+
+/** Prints the report, and writes it to the output file, where there is one, with the plot of the capacity. */
+async function publish(results: Results, { output, parts }: Options): Promise<void> {
+  const report = reportOf(results);
+  say(`\n${report}`);
+  if (output === undefined) {
+    say('Not written to a file: a quick run and a comparison are only with --output FILE.');
+    return;
+  }
+  await write(output, report, parts.length === allParts.length);
+  if (results.capacity)
+    await writeFile(join(dirname(output), capacityPlotFile), capacityPlot(results.capacity));
 }
 
 /** A part of the measurements replaces that part and leaves the others. */

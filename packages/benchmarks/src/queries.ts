@@ -2,10 +2,12 @@
 // events come in.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { leadIdOf } from '@lead-scoring/contracts';
+import type { RunningScoringContender } from './contenders/contender.js';
 import { startWholeSystem } from './contenders/whole-system.js';
 import { expectSuccess, openConnections } from './load/connection.js';
 import { startLoadGenerator, type LoadGenerator } from './load/load-generator.js';
 import type { Target } from './load/connection.js';
+import type { Ask } from './load/protocol.js';
 import type { Latencies } from './statistics.js';
 import { companyOf, createWorkload, type Workload, type WorkloadPlan } from './workload.js';
 
@@ -57,27 +59,15 @@ export async function measureQueries(
   const system = await startWholeSystem(endpoints);
   const background = startLoadGenerator();
   try {
-    const filled = await generator.perform({
-      do: 'flood',
-      target: system.target,
-      plan,
-      connections: 8,
-      readable: { by: system.readable, timeoutMs: 1_800_000, acceptedBefore: 0 },
-    });
-    const loadedPerSecond = events / ((filled.readableMs ?? filled.acceptMs) / 1_000);
+    const loadedPerSecond = await fill(system, generator, plan);
     say(`  ${leads} leads and ${events} events are stored (${Math.round(loadedPerSecond)} events/s)`);
     const workload = createWorkload(plan);
     await checkScores(system.target, system.ouId, workload);
     const kinds = queryKinds(workload, system.ouId);
-    const measure = async (kind: QueryKind, connections: number, enough: number): Promise<Latencies> => {
-      const paths = Array.from({ length: mostPaths }, (_, number) => kind.path(number));
-      const ask = { do: 'ask', target: system.target, connections } as const;
-      await generator.perform({ ...ask, paths: paths.slice(0, 20), forMs: warmUpMs, atLeast: 1 });
-      return (await generator.perform({ ...ask, paths, forMs, atLeast: enough })).latencies;
-    };
     const quiet: Latencies[] = [];
     for (const kind of kinds) {
-      const latencies = await measure(kind, quietConnections, atLeast);
+      const reads = { target: system.target, connections: quietConnections, forMs, atLeast };
+      const latencies = await measureReads(generator, kind, reads);
       quiet.push(latencies);
       say(`  quiet, ${kind.name}: ${describe(latencies)}`);
     }
@@ -91,7 +81,8 @@ export async function measureQueries(
         eventsPerSecond: backgroundEventsPerSecond,
         forMs: warmUpMs + forMs,
       });
-      const loaded = await measure(kind, loadedConnections, 1);
+      const reads = { target: system.target, connections: loadedConnections, forMs, atLeast: 1 };
+      const loaded = await measureReads(generator, kind, reads);
       await load;
       say(`  under load, ${kind.name}: ${describe(loaded)}`);
       const before = quiet[index];
@@ -102,6 +93,37 @@ export async function measureQueries(
     background.stop();
     await system.stop();
   }
+}
+
+/**
+ * Sends the plan's events, and waits until all can be read.
+ * @returns events a second
+ */
+async function fill(
+  { target, readable }: RunningScoringContender,
+  generator: LoadGenerator,
+  plan: WorkloadPlan,
+): Promise<number> {
+  const filled = await generator.perform({
+    do: 'flood',
+    target,
+    plan,
+    connections: 8,
+    readable: { by: readable, timeoutMs: 1_800_000, acceptedBefore: 0 },
+  });
+  return plan.events / ((filled.readableMs ?? filled.acceptMs) / 1_000);
+}
+
+/** Measures reads of one kind, after reads that are not counted. */
+async function measureReads(
+  generator: LoadGenerator,
+  kind: QueryKind,
+  { target, connections, forMs, atLeast }: Omit<Ask, 'do' | 'paths'>,
+): Promise<Latencies> {
+  const paths = Array.from({ length: mostPaths }, (_, number) => kind.path(number));
+  const ask = { do: 'ask', target, connections } as const;
+  await generator.perform({ ...ask, paths: paths.slice(0, 20), forMs: warmUpMs, atLeast: 1 });
+  return (await generator.perform({ ...ask, paths, forMs, atLeast })).latencies;
 }
 
 function queryKinds(workload: Workload, ouId: string): QueryKind[] {

@@ -148,55 +148,9 @@ function changesSince<Round>(
   });
 }
 
-function postToReadableSection(results: PostToReadableResult[]): string[] {
-  const rows: string[][] = [];
-  const latencyRows: string[][] = [];
-  const verdicts: string[] = [];
-  const changes: string[] = [];
-  for (const { leads, events, contenders } of results) {
-    const [baseline, system] = contenders;
-    if (!baseline || !system) continue;
-    for (const { name, rounds } of contenders) {
-      rows.push([
-        whole(leads),
-        whole(events),
-        name,
-        whole(medianOf(rounds, (round) => round.eventsPerSecond)),
-        ratioText(ratio(baseline.rounds, rounds, (round) => round.eventsPerSecond)),
-        whole(medianOf(rounds, (round) => round.acceptedPerSecond)),
-        `${medianOf(rounds, (round) => round.cpuPerEventUs).toFixed(1)} µs`,
-      ]);
-      const paced = rounds.flatMap(({ halfRate }) => (halfRate?.probeLatencies ? [halfRate] : []));
-      if (paced.length === 0) continue;
-      const latency = (of: 'p50' | 'p99' | 'max') =>
-        medianOf(paced, (round) => round.probeLatencies?.[of] ?? NaN);
-      latencyRows.push([
-        whole(leads),
-        name,
-        whole(medianOf(paced, (round) => round.eventsPerSecond)),
-        latency('p50').toFixed(0),
-        latency('p99').toFixed(0),
-        latency('max').toFixed(0),
-      ]);
-      if (name === system.name)
-        verdicts.push(
-          `Goal: p99 from POST to readable under ${goals.latencyMs} ms at half the rate: ${verdict(latency('p99') < goals.latencyMs)}.`,
-        );
-    }
-    if (leads === goals.postToReadableLeads) {
-      const found = ratio(baseline.rounds, system.rounds, (round) => round.eventsPerSecond).median;
-      verdicts.unshift(
-        `Goal: at least ${goals.postToReadable} times the naive wiring at ${whole(leads)} leads: ` +
-          `${verdict(found >= goals.postToReadable)} (${found.toFixed(2)} times).`,
-      );
-    }
-    changes.push(
-      ...changesSince(contenders, ` at ${whole(leads)} leads`, {
-        'events a second': (round) => round.eventsPerSecond,
-        'processor time an event': (round) => round.cpuPerEventUs,
-      }),
-    );
-  }
+function postToReadableSection(all: PostToReadableResult[]): string[] {
+  const results = all.filter(({ contenders }) => contenders.length > 1);
+  const latencies = results.flatMap(latencyRows);
   return [
     '## (b) From POST to readable score',
     '',
@@ -209,21 +163,86 @@ function postToReadableSection(results: PostToReadableResult[]): string[] {
     '',
     ...table(
       ['leads', 'events', 'contender', 'events/s', 'ratio', 'accepted/s', 'own processor time an event'],
-      rows,
+      results.flatMap(throughputRows),
     ),
     '',
-    ...(latencyRows.length === 0
+    ...(latencies.length === 0
       ? []
       : [
           'One event, from the moment it is due to be sent until it can be read, while half of the contender’s own rate comes in:',
           '',
-          ...table(['leads', 'contender', 'events/s', 'p50 ms', 'p99 ms', 'longest ms'], latencyRows),
+          ...table(['leads', 'contender', 'events/s', 'p50 ms', 'p99 ms', 'longest ms'], latencies),
           '',
         ]),
-    ...verdicts,
+    ...results.flatMap(throughputVerdict),
+    ...results.flatMap(latencyVerdict),
     '',
-    ...changes,
+    ...results.flatMap(({ leads, contenders }) =>
+      changesSince(contenders, ` at ${whole(leads)} leads`, {
+        'events a second': (round) => round.eventsPerSecond,
+        'processor time an event': (round) => round.cpuPerEventUs,
+      }),
+    ),
   ];
+}
+
+function throughputRows({ leads, events, contenders }: PostToReadableResult): string[][] {
+  const [baseline] = contenders;
+  if (!baseline) return [];
+  return contenders.map(({ name, rounds }) => [
+    whole(leads),
+    whole(events),
+    name,
+    whole(medianOf(rounds, (round) => round.eventsPerSecond)),
+    ratioText(ratio(baseline.rounds, rounds, (round) => round.eventsPerSecond)),
+    whole(medianOf(rounds, (round) => round.acceptedPerSecond)),
+    `${medianOf(rounds, (round) => round.cpuPerEventUs).toFixed(1)} µs`,
+  ]);
+}
+
+function latencyRows({ leads, contenders }: PostToReadableResult): string[][] {
+  return contenders.flatMap(({ name, rounds }) => {
+    const paced = pacedHalves(rounds);
+    if (paced.length === 0) return [];
+    return [
+      [
+        whole(leads),
+        name,
+        whole(medianOf(paced, (round) => round.eventsPerSecond)),
+        ...(['p50', 'p99', 'max'] as const).map((of) => probeLatency(paced, of).toFixed(0)),
+      ],
+    ];
+  });
+}
+
+function throughputVerdict({ leads, contenders }: PostToReadableResult): string[] {
+  const [baseline, system] = contenders;
+  if (!baseline || !system || leads !== goals.postToReadableLeads) return [];
+  const found = ratio(baseline.rounds, system.rounds, (round) => round.eventsPerSecond).median;
+  return [
+    `Goal: at least ${goals.postToReadable} times the naive wiring at ${whole(leads)} leads: ` +
+      `${verdict(found >= goals.postToReadable)} (${found.toFixed(2)} times).`,
+  ];
+}
+
+function latencyVerdict({ contenders: [, system] }: PostToReadableResult): string[] {
+  const paced = pacedHalves(system?.rounds ?? []);
+  if (paced.length === 0) return [];
+  return [
+    `Goal: p99 from POST to readable under ${goals.latencyMs} ms at half the rate: ${verdict(probeLatency(paced, 'p99') < goals.latencyMs)}.`,
+  ];
+}
+
+type PostToReadableRound = PostToReadableResult['contenders'][number]['rounds'][number];
+type PacedHalf = NonNullable<PostToReadableRound['halfRate']>;
+
+/** The parts at half the rate of the rounds in which probes were timed. */
+function pacedHalves(rounds: readonly PostToReadableRound[]): PacedHalf[] {
+  return rounds.flatMap(({ halfRate }) => (halfRate?.probeLatencies ? [halfRate] : []));
+}
+
+function probeLatency(paced: readonly PacedHalf[], of: 'p50' | 'p99' | 'max'): number {
+  return medianOf(paced, (round) => round.probeLatencies?.[of] ?? NaN);
 }
 
 function queriesSection({

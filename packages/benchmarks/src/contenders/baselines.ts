@@ -30,7 +30,7 @@ const programs = {
 export const bareHandler: Contender = {
   name: 'bare express + kafkajs, one record an event',
   start: async (endpoints) => {
-    const baseline = await startBaseline(endpoints);
+    const baseline = await Baseline.start(endpoints);
     return baseline.orStop(async () => baseline.running((await baseline.run('httpToKafka')).url));
   },
 };
@@ -41,7 +41,7 @@ export function naiveWiring(partitions = defaultPartitions): ScoringContender {
     name: 'naive wiring',
     scoring: 'fixed-points',
     start: async (endpoints) => {
-      const baseline = await startBaseline(endpoints, partitions);
+      const baseline = await Baseline.start(endpoints, partitions);
       return baseline.orStop(async () => {
         const consumer = await baseline.run('kafkaToMongodb');
         const handler = await baseline.run('httpToKafka');
@@ -75,76 +75,85 @@ export async function totalsOfLeads(endpoints: PlatformEndpoints, database: stri
   }
 }
 
-interface Baseline {
-  database: string;
-  run(program: keyof typeof programs): Promise<{ url: string }>;
-  running(url: string): RunningContender;
-  /** Takes away what was begun when the start fails half-way. */
-  orStop<Result>(start: () => Promise<Result>): Promise<Result>;
-}
+/** A topic, a database and a folder for logs, and the processes that use them. */
+class Baseline {
+  readonly database: string;
+  readonly #endpoints: PlatformEndpoints;
+  readonly #topic: string;
+  readonly #logDirectory: string;
+  readonly #admin: Admin;
+  readonly #guardian = startGuardian();
+  readonly #processes: ProcessHandle[] = [];
 
-async function startBaseline(
-  endpoints: PlatformEndpoints,
-  partitions = defaultPartitions,
-): Promise<Baseline> {
-  const name = `bench-${randomBytes(5).toString('hex')}`;
-  const database = `${name}_naive`;
-  const logDirectory = await mkdtemp(join(tmpdir(), 'lead-scoring-bench-'));
-  const admin = new Kafka({ brokers: endpoints.kafkaBrokers, logLevel: logLevel.ERROR }).admin();
-  const guardian = startGuardian();
-  const processes: ProcessHandle[] = [];
-  const stop = async () => {
-    await Promise.all(processes.map((process) => process.stop()));
-    guardian.dismiss();
-    if ((await admin.listTopics()).includes(name)) await admin.deleteTopics({ topics: [name] });
-    await admin.disconnect();
-    const mongo = await MongoClient.connect(endpoints.mongodbUri);
-    await mongo.db(database).dropDatabase();
-    await mongo.close();
-    await rm(logDirectory, { recursive: true, force: true });
-  };
-  const orStop = async <Result>(start: () => Promise<Result>): Promise<Result> => {
+  private constructor(endpoints: PlatformEndpoints, logDirectory: string) {
+    this.#endpoints = endpoints;
+    this.#topic = `bench-${randomBytes(5).toString('hex')}`;
+    this.database = `${this.#topic}_naive`;
+    this.#logDirectory = logDirectory;
+    this.#admin = new Kafka({ brokers: endpoints.kafkaBrokers, logLevel: logLevel.ERROR }).admin();
+  }
+
+  static async start(endpoints: PlatformEndpoints, partitions = defaultPartitions): Promise<Baseline> {
+    const baseline = new Baseline(endpoints, await mkdtemp(join(tmpdir(), 'lead-scoring-bench-')));
+    await baseline.orStop(() => createTopic(baseline.#admin, baseline.#topic, partitions));
+    return baseline;
+  }
+
+  /** Starts a program, and resolves when it is ready. */
+  async run(program: keyof typeof programs): Promise<{ url: string }> {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    this.#processes.push(
+      await startProcess({
+        name: program,
+        command: process.execPath,
+        args: ['--enable-source-maps', programs[program]],
+        logFile: join(this.#logDirectory, `${program}.log`),
+        guardian: this.#guardian,
+        readyUrl: `${url}/healthz`,
+        env: {
+          NODE_ENV: 'production',
+          KAFKAJS_NO_PARTITIONER_WARNING: '1',
+          PORT: String(port),
+          KAFKA_BROKERS: this.#endpoints.kafkaBrokers.join(','),
+          TOPIC: this.#topic,
+          MONGODB_URI: this.#endpoints.mongodbUri,
+          DATABASE: this.database,
+        },
+      }),
+    );
+    return { url };
+  }
+
+  running(url: string): RunningContender {
+    return {
+      target: { baseUrl: url, headers: {} },
+      cpuSeconds: () => cpuSecondsOf(this.#processes.map((process) => process.pid)),
+      stop: () => this.#stop(),
+    };
+  }
+
+  /** Stops the processes and deletes the topic, the database and the logs when a step of the start fails. */
+  async orStop<Result>(start: () => Promise<Result>): Promise<Result> {
     try {
       return await start();
     } catch (error) {
-      await stop();
+      await this.#stop();
       throw error;
     }
-  };
-  await orStop(() => createTopic(admin, name, partitions));
-  return {
-    database,
-    orStop,
-    run: async (program) => {
-      const port = await freePort();
-      const url = `http://127.0.0.1:${port}`;
-      processes.push(
-        await startProcess({
-          name: program,
-          command: process.execPath,
-          args: ['--enable-source-maps', programs[program]],
-          logFile: join(logDirectory, `${program}.log`),
-          guardian,
-          readyUrl: `${url}/healthz`,
-          env: {
-            NODE_ENV: 'production',
-            KAFKAJS_NO_PARTITIONER_WARNING: '1',
-            PORT: String(port),
-            KAFKA_BROKERS: endpoints.kafkaBrokers.join(','),
-            TOPIC: name,
-            MONGODB_URI: endpoints.mongodbUri,
-            DATABASE: database,
-          },
-        }),
-      );
-      return { url };
-    },
-    running: (url) => ({
-      target: { baseUrl: url, headers: {} },
-      cpuSeconds: () => cpuSecondsOf(processes.map((process) => process.pid)),
-      stop,
-    }),
-  };
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.stop()));
+    this.#guardian.dismiss();
+    const topic = this.#topic;
+    if ((await this.#admin.listTopics()).includes(topic)) await this.#admin.deleteTopics({ topics: [topic] });
+    await this.#admin.disconnect();
+    const mongo = await MongoClient.connect(this.#endpoints.mongodbUri);
+    await mongo.db(this.database).dropDatabase();
+    await mongo.close();
+    await rm(this.#logDirectory, { recursive: true, force: true });
+  }
 }
 
 async function createTopic(admin: Admin, topic: string, partitions: number): Promise<void> {

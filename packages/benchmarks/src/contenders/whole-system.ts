@@ -1,5 +1,5 @@
 // The system itself, as processes of their own, with 50 rules where scores matter.
-import { createClient } from '@lead-scoring/client';
+import { createClient, type Client } from '@lead-scoring/client';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { startTestSystem, type TestSystem } from '@lead-scoring/testing';
@@ -133,23 +133,7 @@ export async function startNotifier(
         channel_ids: [channel.id],
       },
     });
-    for (let number = 0; number < triggers - 1; number += 1) {
-      const [first, second] = typesOfTrigger(number);
-      const name = `Trigger ${number}`;
-      // Half of them look at events, half at scores.
-      if (number % 2 === 0)
-        await client.call('createSequence', {
-          body: { name, event_types: [first, second], window_seconds: 3_600, ordered: true },
-        });
-      else if (number % 4 === 1)
-        await client.call('createTrigger', {
-          body: { name, event_type: first, score_threshold: 20 + number },
-        });
-      else
-        await client.call('createSurgeTrigger', {
-          body: { name, event_type: first, threshold: 20 + number, window_seconds: 3_600 },
-        });
-    }
+    await createOtherTriggers(client, triggers - 1);
   } catch (error) {
     await system.stop();
     throw error;
@@ -166,6 +150,26 @@ export async function startNotifier(
         ),
       ),
   };
+}
+
+async function createOtherTriggers(client: Client, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    const [first, second] = typesOfTrigger(number);
+    const name = `Trigger ${number}`;
+    // Half of them look at events, half at scores.
+    if (number % 2 === 0)
+      await client.call('createSequence', {
+        body: { name, event_types: [first, second], window_seconds: 3_600, ordered: true },
+      });
+    else if (number % 4 === 1)
+      await client.call('createTrigger', {
+        body: { name, event_type: first, score_threshold: 20 + number },
+      });
+    else
+      await client.call('createSurgeTrigger', {
+        body: { name, event_type: first, threshold: 20 + number, window_seconds: 3_600 },
+      });
+  }
 }
 
 function typesOfTrigger(number: number): [string, string] {

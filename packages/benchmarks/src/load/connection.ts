@@ -60,3 +60,12 @@ export function expectSuccess(what: string, answer: Answer): string {
     throw new Error(`${what} answered ${answer.status}: ${answer.text.slice(0, 500)}`);
   return answer.text;
 }
+
+/** Sends a body to POST /ingest. */
+export async function postEvents(
+  connections: Connections,
+  body: Buffer,
+): Promise<{ accepted: number; position: string }> {
+  const answer = await connections.send('POST', '/ingest', body);
+  return JSON.parse(expectSuccess('POST /ingest', answer)) as { accepted: number; position: string };
+}

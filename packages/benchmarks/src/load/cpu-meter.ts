@@ -1,0 +1,11 @@
+import { performance } from 'node:perf_hooks';
+
+/** Gives the share of one core that this process used since it was called. */
+export function startCpuMeter(): () => number {
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000 / (performance.now() - startedAt);
+  };
+}
