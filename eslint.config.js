@@ -25,12 +25,13 @@ export default tseslint.config(
   // The size of plain rooms; the other packages and services follow, one by one.
   {
     files: [
-      'packages/{event-log,capability}/src/**/*.ts',
+      'packages/{event-log,capability,benchmarks,cli,client,contracts,explanations,share-page}/src/**/*.ts',
       'services/ingest/src/**/*.ts',
       'services/site-analysis/src/**/*.ts',
       'services/scoring/src/**/*.ts',
       'services/gateway/src/**/*.ts',
       'services/notification/src/**/*.ts',
+      'services/share/src/**/*.ts',
     ],
     ignores: ['**/*.test.ts', '**/testing/**'],
     rules: {
