@@ -56,18 +56,12 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
 }
 
 /** Decompresses in parts, so that `onHeld` sees the memory grow. */
-async function unpack(sent: Buffer, { maximumBytes, onHeld }: BodyOptions): Promise<Buffer> {
+async function unpack(sent: Buffer, options: BodyOptions): Promise<Buffer> {
   const gunzip = createGunzip();
   gunzip.end(sent);
-  const parts: Buffer[] = [];
-  let bytes = 0;
+  const held = new HeldBytes(options);
   try {
-    for await (const part of gunzip as AsyncIterable<Buffer>) {
-      bytes += part.length;
-      if (bytes > maximumBytes) throw tooLarge(maximumBytes);
-      onHeld?.(part.length);
-      parts.push(part);
-    }
+    for await (const part of gunzip as AsyncIterable<Buffer>) held.add(part);
   } catch (error) {
     if (error instanceof ProblemError) throw error;
     throw new ProblemError(
@@ -77,7 +71,32 @@ async function unpack(sent: Buffer, { maximumBytes, onHeld }: BodyOptions): Prom
       { cause: error },
     );
   }
-  return Buffer.concat(parts, bytes);
+  return held.whole();
+}
+
+/** The parts of a body that are in memory so far. */
+class HeldBytes {
+  readonly #parts: Buffer[] = [];
+  #length = 0;
+
+  constructor(private readonly limits: Pick<BodyOptions, 'maximumBytes' | 'onHeld'>) {}
+
+  get bytes(): number {
+    return this.#length;
+  }
+
+  /** @throws ProblemError 413 above the maximum size, or the error of `onHeld` */
+  add(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length > this.limits.maximumBytes) throw tooLarge(this.limits.maximumBytes);
+    this.limits.onHeld?.(part.length);
+    this.#parts.push(part);
+  }
+
+  whole(): Buffer {
+    const [first] = this.#parts;
+    return this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts, this.#length);
+  }
 }
 
 function mediaTypeOf(req: IncomingMessage, types: readonly string[]): string {
@@ -100,17 +119,14 @@ function mediaTypeOf(req: IncomingMessage, types: readonly string[]): string {
   return type;
 }
 
-function receive(
-  req: IncomingMessage,
-  { maximumBytes, leastRate = leastUploadRate, onHeld }: BodyOptions,
-): Promise<Buffer> {
+function receive(req: IncomingMessage, options: BodyOptions): Promise<Buffer> {
+  const { maximumBytes, leastRate = leastUploadRate } = options;
   const announced = Number(req.headers['content-length'] ?? 0);
   if (announced > maximumBytes) return Promise.reject(tooLarge(maximumBytes));
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let received = 0;
+    const held = new HeldBytes(options);
     const stopWatching = watchRate(
-      () => received,
+      () => held.bytes,
       leastRate,
       () => {
         refuse(tooSlow(leastRate));
@@ -128,34 +144,20 @@ function receive(
       });
     };
     const onData = (chunk: Buffer) => {
-      received += chunk.length;
-      if (received > maximumBytes) {
-        refuse(tooLarge(maximumBytes));
-        return;
-      }
       try {
-        onHeld?.(chunk.length);
+        held.add(chunk);
       } catch (error) {
         refuse(error as Error);
-        return;
       }
-      chunks.push(chunk);
     };
     const onEnd = () => {
       finish(() => {
-        resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, received));
+        resolve(held.whole());
       });
     };
     const onBroken = (cause?: unknown) => {
       finish(() => {
-        reject(
-          new ProblemError(
-            400,
-            'incomplete_body',
-            'The connection ended before the body was whole. Send it again.',
-            { cause },
-          ),
-        );
+        reject(incomplete(cause));
       });
     };
     req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken);
@@ -178,6 +180,15 @@ function watchRate(received: () => number, { bytes, periodMs }: LeastRate, onSlo
     stopped = true;
     clearInterval(timer);
   };
+}
+
+function incomplete(cause: unknown): ProblemError {
+  return new ProblemError(
+    400,
+    'incomplete_body',
+    'The connection ended before the body was whole. Send it again.',
+    { cause },
+  );
 }
 
 function tooSlow({ bytes, periodMs }: LeastRate): ProblemError {

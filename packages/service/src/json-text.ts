@@ -96,64 +96,84 @@ type ExpectedToken = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' |
  *   is JSON
  */
 export function syntaxErrorAt(text: string): number | null {
-  const open: ('{' | '[')[] = [];
-  let expected: ExpectedToken = 'value';
-  let index = 0;
-  const afterValue = (): ExpectedToken => (open.length === 0 ? 'nothing' : 'comma-or-end');
-  for (;;) {
-    index = endOf(space, text, index) ?? index;
-    if (index >= text.length) return expected === 'nothing' ? null : text.length;
-    const character = text[index];
-    const ends = expected === 'value-or-end' || expected === 'key-or-end' || expected === 'comma-or-end';
-    if (ends && character === (open.at(-1) === '{' ? '}' : ']')) {
-      open.pop();
-      expected = afterValue();
-      index += 1;
-      continue;
+  return new SyntaxScanner(text).errorAt();
+}
+
+/** Reads a text token by token. `#index` stays at the first character that no expected token has there. */
+class SyntaxScanner {
+  readonly #open: ('{' | '[')[] = [];
+  #expected: ExpectedToken = 'value';
+  #index = 0;
+
+  constructor(private readonly text: string) {}
+
+  errorAt(): number | null {
+    for (;;) {
+      this.#index = endOf(space, this.text, this.#index) ?? this.#index;
+      if (this.#index >= this.text.length) return this.#expected === 'nothing' ? null : this.text.length;
+      if (!this.#acceptToken()) return this.#index;
     }
-    switch (expected) {
+  }
+
+  /** Moves behind the next token, or returns false if it is not one of the expected tokens. */
+  #acceptToken(): boolean {
+    if (this.#mayEnd() && this.text[this.#index] === (this.#open.at(-1) === '{' ? '}' : ']')) {
+      this.#open.pop();
+      return this.#moveTo(this.#index + 1, this.#afterValue());
+    }
+    switch (this.#expected) {
       case 'nothing':
-        return index;
+        return false;
       case 'colon':
-        if (character !== ':') return index;
-        expected = 'value';
-        index += 1;
-        break;
+        return this.#acceptCharacter(':', 'value');
       case 'comma-or-end':
-        if (character !== ',') return index;
-        expected = open.at(-1) === '{' ? 'key' : 'value';
-        index += 1;
-        break;
+        return this.#acceptCharacter(',', this.#open.at(-1) === '{' ? 'key' : 'value');
       case 'key':
-      case 'key-or-end': {
-        if (character !== '"') return index;
-        const string = scanString(text, index);
-        if (!string.whole) return string.at;
-        expected = 'colon';
-        index = string.at;
-        break;
-      }
+      case 'key-or-end':
+        return this.text[this.#index] === '"' && this.#acceptString('colon');
       case 'value':
-      case 'value-or-end': {
-        if (character === '{' || character === '[') {
-          open.push(character);
-          expected = character === '{' ? 'key-or-end' : 'value-or-end';
-          index += 1;
-          break;
-        }
-        if (character === '"') {
-          const string = scanString(text, index);
-          if (!string.whole) return string.at;
-          index = string.at;
-        } else {
-          const end = endOf(literal, text, index);
-          if (end === null) return index;
-          index = end;
-        }
-        expected = afterValue();
-        break;
-      }
+      case 'value-or-end':
+        return this.#acceptValue();
     }
+  }
+
+  #mayEnd(): boolean {
+    return (
+      this.#expected === 'value-or-end' ||
+      this.#expected === 'key-or-end' ||
+      this.#expected === 'comma-or-end'
+    );
+  }
+
+  #acceptCharacter(character: string, next: ExpectedToken): boolean {
+    return this.text[this.#index] === character && this.#moveTo(this.#index + 1, next);
+  }
+
+  #acceptValue(): boolean {
+    const character = this.text[this.#index];
+    if (character === '{' || character === '[') {
+      this.#open.push(character);
+      return this.#moveTo(this.#index + 1, character === '{' ? 'key-or-end' : 'value-or-end');
+    }
+    if (character === '"') return this.#acceptString(this.#afterValue());
+    const end = endOf(literal, this.text, this.#index);
+    return end !== null && this.#moveTo(end, this.#afterValue());
+  }
+
+  #acceptString(next: ExpectedToken): boolean {
+    const string = scanString(this.text, this.#index);
+    this.#moveTo(string.at, next);
+    return string.whole;
+  }
+
+  #afterValue(): ExpectedToken {
+    return this.#open.length === 0 ? 'nothing' : 'comma-or-end';
+  }
+
+  #moveTo(index: number, next: ExpectedToken): true {
+    this.#index = index;
+    this.#expected = next;
+    return true;
   }
 }
 
