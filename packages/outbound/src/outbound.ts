@@ -1,14 +1,13 @@
 // HTTP requests to addresses that users name: checked, connected to the checked address only, limited in time and size.
-import { context } from '@opentelemetry/api';
-import { suppressTracing } from '@opentelemetry/core';
-import { Agent, type Dispatcher } from 'undici';
-import { acceptedEncoding, readBody } from './body.js';
+import { Agent } from 'undici';
+import { acceptedEncoding } from './body.js';
 import { createConnector } from './connect.js';
 import { OutboundFailed, OutboundRefused } from './errors.js';
-import { isBrokenConnection, toFailure } from './failures.js';
+import { exchange, type Hop } from './exchange.js';
+import { toFailure } from './failures.js';
 import type { PrivateTarget } from './private-targets.js';
 import { createResolver, type Resolve } from './resolve.js';
-import { createRules, parseUrl } from './rules.js';
+import { createRules, parseUrl, type Rules } from './rules.js';
 
 export interface OutboundOptions {
   /** Sent with every request: names the sender and an address for complaints. */
@@ -69,9 +68,6 @@ export interface OutboundResponse {
 /** Maximum size of all headers of an answer. Policies and cookies of real sites exceed 16 KiB. */
 const maximumHeaderBytes = 64 * 1_024;
 
-/** The body of a redirect is read up to this size, to keep the connection usable. */
-const redirectBodyBytes = 16 * 1_024;
-
 /** For servers that send nothing. A caller's signal usually ends the request earlier. */
 const silenceTimeoutMs = 60_000;
 
@@ -102,93 +98,62 @@ export function createOutbound(options: OutboundOptions): Outbound {
   });
   return {
     check: (url) => rules.checkUrl(url),
-    request,
+    request: (url, request) => followRedirects({ rules, agent, userAgent }, url, request),
     close: () => agent.destroy(),
   };
+}
 
-  async function request(address: URL, options: OutboundRequest): Promise<OutboundResponse> {
-    const { signal, maxRedirects = 0, allowRedirect = () => true } = options;
-    const redirects: URL[] = [];
-    let hop: Hop = {
-      url: rules.checkUrl(address),
-      method: options.method ?? 'GET',
-      headers: headersOf(options.headers ?? {}, userAgent),
-      body: options.body,
-    };
-    const { host } = hop.url;
-    let isRedirected = false;
-    try {
-      for (;;) {
-        signal.throwIfAborted();
-        const answer = await rejectOnAbort(signal, exchange(hop, options));
-        if ('body' in answer) return { url: hop.url, ...answer, redirects };
-        isRedirected = true;
-        const next = rules.checkUrl(locationOf(answer.location, hop.url));
-        if (redirects.length === maxRedirects)
-          throw new OutboundFailed(
-            'too_many_redirects',
-            `${host} redirects more than ${maxRedirects} times.`,
-          );
-        if (!allowRedirect(hop.url, next))
-          throw new OutboundFailed(
-            'redirect_refused',
-            `${hop.url.host} redirects to ${next.host}, where it is not followed.`,
-          );
-        redirects.push(next);
-        hop = nextHop(hop, answer.status, next);
-      }
-    } catch (error) {
-      if (isRedirected && error instanceof OutboundRefused)
-        throw new OutboundRefused(error.code, `${host} redirects: ${error.message}`);
-      throw toFailure(error, hop.url, signal);
+interface RequestDependencies {
+  rules: Rules;
+  agent: Agent;
+  userAgent: string;
+}
+
+/** Makes a request and those of its redirects, each to an address that passed the checks. */
+async function followRedirects(
+  { rules, agent, userAgent }: RequestDependencies,
+  address: URL,
+  options: OutboundRequest,
+): Promise<OutboundResponse> {
+  const { signal, maxBytes, maxRedirects = 0 } = options;
+  const redirects: URL[] = [];
+  let hop: Hop = {
+    url: rules.checkUrl(address),
+    method: options.method ?? 'GET',
+    headers: headersOf(options.headers ?? {}, userAgent),
+    body: options.body,
+  };
+  const { host } = hop.url;
+  let isRedirected = false;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const exchanged = exchange(agent, hop, { signal, maxBytes, reportsRedirects: maxRedirects > 0 });
+      const answer = await rejectOnAbort(signal, exchanged);
+      if ('body' in answer) return { url: hop.url, ...answer, redirects };
+      isRedirected = true;
+      const next = rules.checkUrl(locationOf(answer.location, hop.url));
+      if (redirects.length === maxRedirects)
+        throw new OutboundFailed('too_many_redirects', `${host} redirects more than ${maxRedirects} times.`);
+      requireAllowed(options, hop.url, next);
+      redirects.push(next);
+      hop = nextHop(hop, answer.status, next);
     }
+  } catch (error) {
+    if (isRedirected && error instanceof OutboundRefused)
+      throw new OutboundRefused(error.code, `${host} redirects: ${error.message}`);
+    throw toFailure(error, hop.url, signal);
   }
+}
 
-  /** One request and its answer: a redirect to follow, or the final answer. */
-  async function exchange(hop: Hop, options: OutboundRequest): Promise<Redirect | Answer> {
-    const answer = await send(hop, options.signal).catch((error: unknown) => {
-      if (hop.method !== 'GET' || options.signal.aborted || !isBrokenConnection(error)) throw error;
-      return send(hop, options.signal);
-    });
-    const headers = joinHeaders(answer.headers);
-    const { location } = headers;
-    if (location !== undefined && isRedirect(answer.statusCode) && (options.maxRedirects ?? 0) > 0) {
-      await answer.body.dump({ limit: redirectBodyBytes, signal: options.signal }).catch(() => undefined);
-      return { status: answer.statusCode, location };
-    }
-    const read = await readBody(answer.body, headers['content-encoding'], options.maxBytes);
-    return { status: answer.statusCode, headers, ...read };
-  }
-
-  function send({ url, method, headers, body }: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    // Tracing is off: foreign servers must not get trace ids, and traces must not get addresses, which may hold
-    // secrets.
-    return context.with(suppressTracing(context.active()), () =>
-      agent.request({
-        origin: url.origin,
-        path: `${url.pathname}${url.search}`,
-        method,
-        headers,
-        body: body ?? null,
-        signal,
-      }),
+/** @throws OutboundFailed when the caller does not allow the redirect */
+function requireAllowed({ allowRedirect = () => true }: OutboundRequest, from: URL, to: URL): void {
+  if (!allowRedirect(from, to))
+    throw new OutboundFailed(
+      'redirect_refused',
+      `${from.host} redirects to ${to.host}, where it is not followed.`,
     );
-  }
 }
-
-interface Hop {
-  url: URL;
-  method: 'GET' | 'POST';
-  headers: Record<string, string>;
-  body: string | Uint8Array | undefined;
-}
-
-interface Redirect {
-  status: number;
-  location: string;
-}
-
-type Answer = Pick<OutboundResponse, 'status' | 'headers' | 'body' | 'truncated'>;
 
 /** Rejects as soon as the signal aborts: undici does not look at the signal before it has a connection. */
 function rejectOnAbort<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
@@ -214,19 +179,6 @@ function headersOf(given: Record<string, string>, userAgent: string): Record<str
     'user-agent': userAgent,
     'accept-encoding': acceptedEncoding,
   };
-}
-
-function joinHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]): [string, string] => [
-      name,
-      typeof value === 'string' ? value : (value ?? []).join(', '),
-    ]),
-  );
-}
-
-function isRedirect(status: number): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
 }
 
 function locationOf(location: string, from: URL): URL {
