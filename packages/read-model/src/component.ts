@@ -1,7 +1,7 @@
 // The read model as a component of a service's process: connected, with its collections created, and closed at the end.
 import type { ServerAccess, ServiceName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
-import { checkpointCollection } from './checkpoints.js';
+import { checkpointCollection } from './checkpoint-documents.js';
 import { ensureCollections, type DeclaredCollection } from './collections.js';
 import { connectReadModel, databaseName, type ReadModel } from './connection.js';
 

@@ -58,24 +58,12 @@ export async function connectReadModel(
   configuration: ReadModelConfiguration,
   { logger }: { logger: Logger },
 ): Promise<ReadModel> {
-  const timeoutMs = configuration.timeoutMs ?? 10_000;
-  const options: MongoClientOptions & { connectionType: typeof LeasedConnection } = {
-    connectionType: LeasedConnection,
-    serverSelectionTimeoutMS: selectionTimeoutMs,
-    connectTimeoutMS: selectionTimeoutMs,
-    waitQueueTimeoutMS: timeoutMs,
-    maxPoolSize: configuration.maximumConnections ?? 20,
-    // Acknowledged by a majority, so that the checkpoint that follows cannot outlive the data.
-    writeConcern: { w: 'majority' },
-    // Integers are read as numbers, whatever width the server stored them in; offsets are safe integers.
-    promoteLongs: true,
-    promoteValues: true,
-    useBigInt64: false,
-    ignoreUndefined: true,
-    ...tlsOf(configuration.access ?? {}),
-  };
+  const options = clientOptions(configuration);
   // The driver's `timeoutMS` has no effect from 7.8 on: only the socket timeout detects a server that does not answer.
-  const client = new MongoClient(configuration.uri, { ...options, socketTimeoutMS: timeoutMs });
+  const client = new MongoClient(configuration.uri, {
+    ...options,
+    socketTimeoutMS: options.waitQueueTimeoutMS,
+  });
   const db = client.db(configuration.database);
   try {
     const engine = await withClassifiedErrors(async () => {
@@ -84,23 +72,12 @@ export async function connectReadModel(
     });
     logger.info({ database: configuration.database, engine }, 'connected to the read model');
     const checkpointVerifier = createDatabaseVerifier({ db, engine });
-    client.on('connectionClosed', ({ reason }) => {
-      if (reason === 'error') checkpointVerifier.connectionLost();
-    });
-    client.on('connectionPoolCleared', () => {
-      checkpointVerifier.connectionLost();
-    });
-    const collections = new Map<string, Collection>();
+    reportLostConnections(client, checkpointVerifier);
     return {
       db,
       engine,
       checkpointVerifier,
-      // One object for each collection, because concurrent calls are coalesced by it.
-      collection: <Stored extends Document>({ name }: CollectionDeclaration<Stored>) => {
-        const collection = collections.get(name) ?? db.collection(name);
-        collections.set(name, collection);
-        return collection as unknown as Collection<Stored>;
-      },
+      collection: collectionsOf(db),
       ping: () =>
         withClassifiedErrors(async () => {
           await db.command({ ping: 1 });
@@ -120,6 +97,53 @@ export async function connectReadModel(
     await client.close();
     throw withRemedy(error);
   }
+}
+
+interface ClientOptions extends MongoClientOptions {
+  connectionType: typeof LeasedConnection;
+  waitQueueTimeoutMS: number;
+}
+
+function clientOptions({
+  timeoutMs = 10_000,
+  maximumConnections = 20,
+  access = {},
+}: ReadModelConfiguration): ClientOptions {
+  return {
+    connectionType: LeasedConnection,
+    serverSelectionTimeoutMS: selectionTimeoutMs,
+    connectTimeoutMS: selectionTimeoutMs,
+    waitQueueTimeoutMS: timeoutMs,
+    maxPoolSize: maximumConnections,
+    // Acknowledged by a majority, so that the checkpoint that follows cannot outlive the data.
+    writeConcern: { w: 'majority' },
+    // Integers are read as numbers, whatever width the server stored them in; offsets are safe integers.
+    promoteLongs: true,
+    promoteValues: true,
+    useBigInt64: false,
+    ignoreUndefined: true,
+    ...tlsOf(access),
+  };
+}
+
+/** State read before a connection broke may be older than what was acknowledged: the verifier is told. */
+function reportLostConnections(client: MongoClient, verifier: CheckpointVerifier): void {
+  client.on('connectionClosed', ({ reason }) => {
+    if (reason === 'error') verifier.connectionLost();
+  });
+  client.on('connectionPoolCleared', () => {
+    verifier.connectionLost();
+  });
+}
+
+/** One object for each collection, because concurrent calls are coalesced by it. */
+function collectionsOf(db: Db): ReadModel['collection'] {
+  const collections = new Map<string, Collection>();
+  return <Stored extends Document>({ name }: CollectionDeclaration<Stored>) => {
+    const collection = collections.get(name) ?? db.collection(name);
+    collections.set(name, collection);
+    return collection as unknown as Collection<Stored>;
+  };
 }
 
 /**
