@@ -7,6 +7,7 @@ import {
   freePort,
   startGuardian,
   startProcess,
+  type Guardian,
   type PlatformEndpoints,
   type ProcessHandle,
 } from '@lead-scoring/platform';
@@ -67,27 +68,11 @@ export interface RunningSystem {
 /** Starts the services. They find each other by URL; none needs another to start. */
 export async function startSystem(options: SystemOptions): Promise<RunningSystem> {
   await mkdir(options.logDirectory, { recursive: true });
-  const instances = serviceNames.flatMap((name) =>
-    Array.from({ length: options.instances?.[name] ?? 1 }, (_, instance) => ({ name, instance })),
-  );
-  const ports = new Map<string, number>();
-  const absent = serviceNames
-    .filter((name) => options.instances?.[name] === 0)
-    .map((name) => ({ name, instance: 0 }));
-  for (const { name, instance } of [...instances, ...absent])
-    ports.set(
-      `${name}-${String(instance)}`,
-      name === 'gateway' && instance === 0 && options.gatewayPort !== undefined
-        ? options.gatewayPort
-        : await freePort(),
-    );
-  const urlOf = (name: ServiceName, instance = 0) =>
-    `http://127.0.0.1:${String(ports.get(`${name}-${String(instance)}`))}`;
-
+  const addresses = await ServiceAddresses.choose(options);
   const guardian = startGuardian();
   const services: RunningService[] = [];
   const system: RunningSystem = {
-    gatewayUrl: urlOf('gateway'),
+    gatewayUrl: addresses.urlOf('gateway'),
     services,
     ready: (timeoutMs) => untilReady(services, timeoutMs),
     stop: async () => {
@@ -99,50 +84,100 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
       guardian.dismiss();
     },
   };
+  const start = { options, addresses, guardian, onStart: () => options.onChange?.(system) };
   try {
-    for (const { name, instance } of instances) {
-      const processName = (options.instances?.[name] ?? 1) === 1 ? name : `${name}-${String(instance)}`;
-      const logFile = join(options.logDirectory, `${processName}.log`);
-      services.push({
-        name,
-        instance,
-        processName,
-        url: urlOf(name, instance),
-        logFile,
-        process: await startProcess({
-          name: processName,
-          command: process.execPath,
-          args: [
-            '--enable-source-maps',
-            ...collectorFlags(),
-            '--import',
-            join(options.root, 'packages/service/dist/telemetry.js'),
-            join(options.root, 'services', name, 'dist/main.js'),
-          ],
-          cwd: options.root,
-          logFile,
-          restart: true,
-          ...(options.longestRestartDelayMs !== undefined && {
-            longestRestartDelayMs: options.longestRestartDelayMs,
-          }),
-          guardian,
-          env: () => environmentOf(options, name, urlOf, ports.get(`${name}-${String(instance)}`) ?? 0),
-          onStart: () => options.onChange?.(system),
-          onRestart: ({ exit, crashLooping, lastLogLines }) =>
-            options.onProgress?.(
-              `${processName} ended (${exit.signal ?? `code ${String(exit.code)}`}) and is started again` +
-                (crashLooping
-                  ? `, not for the first time. The last lines of ${logFile}:\n${lastLogLines.join('\n')}`
-                  : ''),
-            ),
-        }),
-      });
-    }
+    for (const instance of instancesOf(options)) services.push(await startService(start, instance));
   } catch (error) {
     await system.stop();
     throw error;
   }
   return system;
+}
+
+/** One process of a service; instances of a service count from 0. */
+interface ServiceInstance {
+  name: ServiceName;
+  instance: number;
+}
+
+/** The processes to start, in the order of `serviceNames`. */
+function instancesOf({ instances }: SystemOptions): ServiceInstance[] {
+  return serviceNames.flatMap((name) =>
+    Array.from({ length: instances?.[name] ?? 1 }, (_, instance) => ({ name, instance })),
+  );
+}
+
+/** The port of every process. A service without processes has one as well: its URL is told to the others. */
+class ServiceAddresses {
+  readonly #ports = new Map<string, number>();
+
+  static async choose(options: SystemOptions): Promise<ServiceAddresses> {
+    const addresses = new ServiceAddresses();
+    const absent = serviceNames
+      .filter((name) => options.instances?.[name] === 0)
+      .map((name) => ({ name, instance: 0 }));
+    for (const { name, instance } of [...instancesOf(options), ...absent])
+      addresses.#ports.set(
+        `${name}-${String(instance)}`,
+        name === 'gateway' && instance === 0 && options.gatewayPort !== undefined
+          ? options.gatewayPort
+          : await freePort(),
+      );
+    return addresses;
+  }
+
+  portOf(name: ServiceName, instance = 0): number {
+    return this.#ports.get(`${name}-${String(instance)}`) ?? 0;
+  }
+
+  urlOf(name: ServiceName, instance = 0): string {
+    return `http://127.0.0.1:${String(this.portOf(name, instance))}`;
+  }
+}
+
+interface ServiceStart {
+  options: SystemOptions;
+  addresses: ServiceAddresses;
+  guardian: Guardian;
+  /** Called after each start of a process, the first included. */
+  onStart: () => void;
+}
+
+/** Starts one process of a service; it is started again whenever it ends by itself. */
+async function startService(
+  { options, addresses, guardian, onStart }: ServiceStart,
+  { name, instance }: ServiceInstance,
+): Promise<RunningService> {
+  const processName = (options.instances?.[name] ?? 1) === 1 ? name : `${name}-${String(instance)}`;
+  const logFile = join(options.logDirectory, `${processName}.log`);
+  const handle = await startProcess({
+    name: processName,
+    command: process.execPath,
+    args: [
+      '--enable-source-maps',
+      ...collectorFlags(),
+      '--import',
+      join(options.root, 'packages/service/dist/telemetry.js'),
+      join(options.root, 'services', name, 'dist/main.js'),
+    ],
+    cwd: options.root,
+    logFile,
+    restart: true,
+    ...(options.longestRestartDelayMs !== undefined && {
+      longestRestartDelayMs: options.longestRestartDelayMs,
+    }),
+    guardian,
+    env: () => environmentOf(options, name, addresses, instance),
+    onStart,
+    onRestart: ({ exit, crashLooping, lastLogLines }) =>
+      options.onProgress?.(
+        `${processName} ended (${exit.signal ?? `code ${String(exit.code)}`}) and is started again` +
+          (crashLooping
+            ? `, not for the first time. The last lines of ${logFile}:\n${lastLogLines.join('\n')}`
+            : ''),
+      ),
+  });
+  return { name, instance, processName, url: addresses.urlOf(name, instance), logFile, process: handle };
 }
 
 /**
@@ -160,8 +195,8 @@ function collectorFlags(): string[] {
 function environmentOf(
   options: SystemOptions,
   name: ServiceName,
-  urlOf: (name: ServiceName) => string,
-  port: number,
+  addresses: ServiceAddresses,
+  instance: number,
 ): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',
@@ -174,15 +209,15 @@ function environmentOf(
     SCHEMA_REGISTRY_URL: options.endpoints.schemaRegistryUrl,
     MONGODB_URI: options.endpoints.mongodbUri,
     HOST: '127.0.0.1',
-    PORT: String(port),
+    PORT: String(addresses.portOf(name, instance)),
     INTERNAL_SECRET: options.secrets.internalSecret,
     ...(name === 'gateway' && {
       TOKEN_SECRET: options.secrets.tokenSecret,
-      INGEST_URL: urlOf('ingest'),
-      SCORING_URL: urlOf('scoring'),
-      NOTIFICATION_URL: urlOf('notification'),
-      SHARE_URL: urlOf('share'),
-      SITE_ANALYSIS_URL: urlOf('site-analysis'),
+      INGEST_URL: addresses.urlOf('ingest'),
+      SCORING_URL: addresses.urlOf('scoring'),
+      NOTIFICATION_URL: addresses.urlOf('notification'),
+      SHARE_URL: addresses.urlOf('share'),
+      SITE_ANALYSIS_URL: addresses.urlOf('site-analysis'),
       BOOTSTRAP_ORGANISATION: options.organisation.name,
       BOOTSTRAP_OU: options.organisation.unit,
       BOOTSTRAP_TOKEN: options.secrets.bootstrapToken,
@@ -191,7 +226,7 @@ function environmentOf(
       SEALING_SECRET: options.secrets.sealingSecret,
     }),
     ...((name === 'gateway' || name === 'notification' || name === 'share') && {
-      APP_URL: urlOf('gateway'),
+      APP_URL: addresses.urlOf('gateway'),
     }),
     ...options.environment,
     ...options.environmentOf?.(name),
