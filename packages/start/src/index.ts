@@ -1,5 +1,5 @@
 // Running the whole system on one machine, and the sample data it shows.
-export type { StartFile } from './main.js';
+export type { StartFile } from './start-file.js';
 export {
   sampleEvents,
   sampleLevels,
