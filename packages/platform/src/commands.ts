@@ -1,5 +1,6 @@
 // Runs a command to its end, quietly: its output matters only when it fails.
 import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import type { Guardian } from './guardian.js';
 
 export interface CommandOptions {
@@ -30,55 +31,85 @@ export async function runCommand(
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let output = '';
-    let all = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output = (output + text).slice(-KEPT_OUTPUT_CHARACTERS);
-      all = (all + text).slice(-KEPT_OUTPUT_CHARACTERS);
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      all = (all + text).slice(-KEPT_OUTPUT_CHARACTERS);
-    });
+    const output = new CommandOutput(child.stdout, child.stderr);
     const { pid } = child;
     if (pid !== undefined) {
       options.guardian?.guard(pid, 'SIGKILL');
     }
-    let timedOut = false;
-    const timer =
-      options.timeoutMs === undefined
-        ? undefined
-        : setTimeout(() => {
-            timedOut = true;
-            if (pid !== undefined) {
-              try {
-                process.kill(-pid, 'SIGKILL');
-              } catch {
-                // Gone in between.
-              }
-            }
-          }, options.timeoutMs);
+    const limit = new TimeLimit(pid, options.timeoutMs);
     const fail = (reason: string, cause?: unknown): void => {
-      const tail = all.trim().split('\n').slice(-20).join('\n    ');
-      reject(new Error(`${command} ${args.join(' ')}: ${reason}\n    ${tail}`, { cause }));
+      reject(new Error(`${command} ${args.join(' ')}: ${reason}\n    ${output.lastLines()}`, { cause }));
     };
     child.once('error', (error) => {
-      clearTimeout(timer);
+      limit.clear();
       fail(error.message, error);
     });
     child.once('close', (code, signal) => {
-      clearTimeout(timer);
+      limit.clear();
       if (pid !== undefined) {
         options.guardian?.release(pid);
       }
       if (code === 0) {
-        resolve(output);
+        resolve(output.standardOutput);
       } else {
-        fail(
-          timedOut
-            ? `no end after ${options.timeoutMs ?? 0} ms`
-            : `ended with ${signal ?? `code ${code ?? '?'}`}`,
-        );
+        fail(limit.exceeded ?? `ended with ${signal ?? `code ${code ?? '?'}`}`);
       }
     });
   });
+}
+
+/** Keeps the end of what a command writes. */
+class CommandOutput {
+  #standard = '';
+  #all = '';
+
+  constructor(standardOutput: Readable, standardError: Readable) {
+    standardOutput.setEncoding('utf8').on('data', (text: string) => {
+      this.#standard = (this.#standard + text).slice(-KEPT_OUTPUT_CHARACTERS);
+      this.#all = (this.#all + text).slice(-KEPT_OUTPUT_CHARACTERS);
+    });
+    standardError.setEncoding('utf8').on('data', (text: string) => {
+      this.#all = (this.#all + text).slice(-KEPT_OUTPUT_CHARACTERS);
+    });
+  }
+
+  get standardOutput(): string {
+    return this.#standard;
+  }
+
+  /** The last lines of both streams, indented for an error message. */
+  lastLines(): string {
+    return this.#all.trim().split('\n').slice(-20).join('\n    ');
+  }
+}
+
+/** Kills a command's process group when the command takes too long. */
+class TimeLimit {
+  readonly #timer: NodeJS.Timeout | undefined;
+  #exceeded: string | undefined;
+
+  constructor(pid: number | undefined, timeoutMs: number | undefined) {
+    if (timeoutMs === undefined) {
+      return;
+    }
+    this.#timer = setTimeout(() => {
+      this.#exceeded = `no end after ${timeoutMs} ms`;
+      if (pid !== undefined) {
+        try {
+          process.kill(-pid, 'SIGKILL');
+        } catch {
+          // Gone in between.
+        }
+      }
+    }, timeoutMs);
+  }
+
+  /** What an error message says of the exceeded limit; undefined within it. */
+  get exceeded(): string | undefined {
+    return this.#exceeded;
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
 }
