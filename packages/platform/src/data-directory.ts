@@ -1,27 +1,13 @@
 // The folder that holds a platform's data. A kept one remembers its ports and its processes, so that the
 // next start finds the same addresses and ends what a killed run left behind. A temporary one is removed.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DirectoryStateFile, type RecordedProcess } from './directory-state.js';
 import { freePort, isPortFree } from './ports.js';
-import { identityOf, isAlive, type ProcessIdentity } from './process-identity.js';
+import { identityOf, isAlive } from './process-identity.js';
 import type { Progress } from './progress.js';
-
-interface RecordedProcess {
-  name: string;
-  identity: ProcessIdentity;
-  stopSignal: NodeJS.Signals;
-}
-
-interface DirectoryState {
-  owner?: ProcessIdentity;
-  /** Ports by what they are for. */
-  ports: Record<string, number>;
-  processes: RecordedProcess[];
-  /** Facts that the data depends on, for example how many brokers it was made for. */
-  facts: Record<string, string>;
-}
 
 export interface DataDirectory {
   readonly path: string;
@@ -37,17 +23,7 @@ export interface DataDirectory {
   close(): void;
 }
 
-const STATE_FILE = 'platform.json';
 const KILL_AFTER_MS = 10_000;
-
-function readState(path: string): DirectoryState {
-  try {
-    const state = JSON.parse(readFileSync(join(path, STATE_FILE), 'utf8')) as Partial<DirectoryState>;
-    return { ports: {}, processes: [], facts: {}, ...state };
-  } catch {
-    return { ports: {}, processes: [], facts: {} };
-  }
-}
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
@@ -93,81 +69,84 @@ export async function openDataDirectory(
   const temporary = directory === undefined;
   const path = temporary ? mkdtempSync(join(tmpdir(), 'lead-scoring-')) : resolve(directory);
   mkdirSync(path, { recursive: true });
-  const state = readState(path);
+  const file = new DirectoryStateFile(path, progress);
+  const { state } = file;
   if (state.owner && isAlive(state.owner)) {
     throw new Error(`${path} is in use by the running process ${state.owner.pid}; stop that one first`);
   }
-  const save = (): void => {
-    const file = join(path, STATE_FILE);
-    if (!existsSync(path)) {
-      return; // somebody removed it under a running platform; there is nothing to remember for
-    }
-    // Whole or not at all: a run killed in the middle must not lose the list of its processes.
-    writeFileSync(`${file}.new`, `${JSON.stringify(state, null, 2)}\n`);
-    renameSync(`${file}.new`, file);
-  };
-  /** On a full disk the servers go on: what ends them in order is known here as well. */
-  const saveIfPossible = (): void => {
-    try {
-      save();
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      progress.say(`which servers run could not be written to ${path} (${reason}); free the disk`);
-    }
-  };
   const self = identityOf(process.pid);
   if (self) {
     state.owner = self;
   }
-  save();
+  file.save();
   await endLeftBehind(state.processes, progress);
   state.processes = [];
-  save();
-  const assigned = new Set<number>();
+  file.save();
+  return new OwnedDirectory(path, temporary, file);
+}
 
-  return {
-    path,
-    temporary,
-    async ports<Name extends string>(names: readonly Name[]) {
-      const entries: [Name, number][] = [];
-      for (const name of names) {
-        const previous = state.ports[name];
-        let port = previous !== undefined && (await isPortFree(previous)) ? previous : await freePort();
-        // Several servers ask at the same time; what one was given need not be in use yet.
-        while (assigned.has(port)) {
-          port = await freePort();
-        }
-        assigned.add(port);
-        state.ports[name] = port;
-        entries.push([name, port]);
-      }
-      save();
-      return Object.fromEntries(entries) as Record<Name, number>;
-    },
-    fact(name, initial) {
-      const value = (state.facts[name] ??= initial());
-      save();
-      return value;
-    },
-    recordProcess(name, pid, stopSignal) {
-      const identity = identityOf(pid);
-      if (identity) {
-        state.processes = state.processes.filter((entry) => entry.name !== name);
-        state.processes.push({ name, identity, stopSignal });
-        saveIfPossible();
-      }
-    },
-    forgetProcess(name) {
-      state.processes = state.processes.filter((entry) => entry.name !== name);
-      saveIfPossible();
-    },
-    close() {
-      if (temporary) {
-        rmSync(path, { recursive: true, force: true, maxRetries: 5 });
-      } else {
-        delete state.owner;
-        save();
-      }
-    },
-  };
+/** A folder that this process has taken. */
+class OwnedDirectory implements DataDirectory {
+  readonly #assignedPorts = new Set<number>();
+
+  constructor(
+    readonly path: string,
+    readonly temporary: boolean,
+    private readonly file: DirectoryStateFile,
+  ) {}
+
+  async ports<Name extends string>(names: readonly Name[]): Promise<Record<Name, number>> {
+    const entries: [Name, number][] = [];
+    for (const name of names) {
+      entries.push([name, await this.#assignPort(name)]);
+    }
+    this.file.save();
+    return Object.fromEntries(entries) as Record<Name, number>;
+  }
+
+  async #assignPort(name: string): Promise<number> {
+    const previous = this.file.state.ports[name];
+    let port = previous !== undefined && (await isPortFree(previous)) ? previous : await freePort();
+    // Several servers ask at the same time; what one was given need not be in use yet.
+    while (this.#assignedPorts.has(port)) {
+      port = await freePort();
+    }
+    this.#assignedPorts.add(port);
+    this.file.state.ports[name] = port;
+    return port;
+  }
+
+  fact(name: string, initial: () => string): string {
+    const value = (this.file.state.facts[name] ??= initial());
+    this.file.save();
+    return value;
+  }
+
+  recordProcess(name: string, pid: number, stopSignal: NodeJS.Signals): void {
+    const identity = identityOf(pid);
+    if (identity) {
+      this.#removeRecord(name);
+      this.file.state.processes.push({ name, identity, stopSignal });
+      this.file.saveIfPossible();
+    }
+  }
+
+  forgetProcess(name: string): void {
+    this.#removeRecord(name);
+    this.file.saveIfPossible();
+  }
+
+  #removeRecord(name: string): void {
+    const { state } = this.file;
+    state.processes = state.processes.filter((entry) => entry.name !== name);
+  }
+
+  close(): void {
+    if (this.temporary) {
+      rmSync(this.path, { recursive: true, force: true, maxRetries: 5 });
+    } else {
+      delete this.file.state.owner;
+      this.file.save();
+    }
+  }
 }

@@ -1,0 +1,63 @@
+// What a kept data folder remembers between runs, in its file `platform.json`.
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProcessIdentity } from './process-identity.js';
+import type { Progress } from './progress.js';
+
+export interface RecordedProcess {
+  name: string;
+  identity: ProcessIdentity;
+  stopSignal: NodeJS.Signals;
+}
+
+export interface DirectoryState {
+  owner?: ProcessIdentity;
+  /** Ports by what they are for. */
+  ports: Record<string, number>;
+  processes: RecordedProcess[];
+  /** Facts that the data depends on, for example how many brokers it was made for. */
+  facts: Record<string, string>;
+}
+
+const STATE_FILE = 'platform.json';
+
+function readState(path: string): DirectoryState {
+  try {
+    const state = JSON.parse(readFileSync(join(path, STATE_FILE), 'utf8')) as Partial<DirectoryState>;
+    return { ports: {}, processes: [], facts: {}, ...state };
+  } catch {
+    return { ports: {}, processes: [], facts: {} };
+  }
+}
+
+/** The state of one folder, and the file that holds it. */
+export class DirectoryStateFile {
+  readonly state: DirectoryState;
+
+  constructor(
+    private readonly path: string,
+    private readonly progress: Progress,
+  ) {
+    this.state = readState(path);
+  }
+
+  save(): void {
+    const file = join(this.path, STATE_FILE);
+    if (!existsSync(this.path)) {
+      return; // somebody removed it under a running platform; there is nothing to remember for
+    }
+    // Whole or not at all: a run killed in the middle must not lose the list of its processes.
+    writeFileSync(`${file}.new`, `${JSON.stringify(this.state, null, 2)}\n`);
+    renameSync(`${file}.new`, file);
+  }
+
+  /** On a full disk the servers go on: what ends them in order is known here as well. */
+  saveIfPossible(): void {
+    try {
+      this.save();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.progress.say(`which servers run could not be written to ${this.path} (${reason}); free the disk`);
+    }
+  }
+}
