@@ -96,8 +96,9 @@ export function packagesToInstall(
 export async function makeDebianRoot(
   root: string,
   packages: PinnedPackages,
-  { machine, guardian, progress }: { machine: Machine; guardian: Guardian; progress: Progress },
+  context: DebianRootContext,
 ): Promise<void> {
+  const { machine, guardian } = context;
   await machine.debootstrap();
   const mirror = await debianMirror(machine);
   const env = await proxyEnvironment();
@@ -110,6 +111,20 @@ export async function makeDebianRoot(
     ],
     { guardian, env },
   );
+  copyNetworkSettings(root);
+  forbidServices(root);
+  await installPackages(root, packages, { ...context, env });
+  removeUnneededFiles(root);
+}
+
+interface DebianRootContext {
+  machine: Machine;
+  guardian: Guardian;
+  progress: Progress;
+}
+
+/** Names are resolved inside the root, and certificates trusted, as on this machine. */
+function copyNetworkSettings(root: string): void {
   for (const file of ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs/ca-certificates.crt']) {
     try {
       mkdirSync(join(root, file, '..'), { recursive: true });
@@ -118,9 +133,20 @@ export async function makeDebianRoot(
       // A machine without this file does without it inside, too.
     }
   }
+}
+
+/** Packages neither start services nor make a PostgreSQL cluster when they are installed. */
+function forbidServices(root: string): void {
   writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   mkdirSync(join(root, 'etc/postgresql-common'), { recursive: true });
   writeFileSync(join(root, 'etc/postgresql-common/createcluster.conf'), 'create_main_cluster = false\n');
+}
+
+async function installPackages(
+  root: string,
+  packages: PinnedPackages,
+  { guardian, progress, env }: DebianRootContext & { env: Record<string, string> },
+): Promise<void> {
   // A frozen mirror's release file is past its date.
   const apt = ['apt-get', '-o', 'Acquire::Check-Valid-Until=false'];
   await runInRoot(root, [...apt, 'update'], { guardian, env });
@@ -142,14 +168,15 @@ export async function makeDebianRoot(
     const states = await runInRoot(
       root,
       ['dpkg-query', '--show', '--showformat=${db:Status-Status}\n', ...names],
-      {
-        guardian,
-      },
+      { guardian },
     ).catch(() => 'not-installed');
     if (states.includes('not-installed')) {
       throw error;
     }
   }
+}
+
+function removeUnneededFiles(root: string): void {
   for (const folder of [
     'var/cache/apt',
     'var/lib/apt/lists',
