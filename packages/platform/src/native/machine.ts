@@ -1,11 +1,10 @@
 // What this machine offers to servers without Docker: may we, which tools are there, and getting those
 // that are missing from Debian's packages.
-import { accessSync, constants, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { runCommand } from '../commands.js';
-import type { Guardian } from '../guardian.js';
-import type { Progress } from '../progress.js';
-import type { BuildCache } from './build-cache.js';
+import { installPackages, type PackageContext } from './packages.js';
+import { findProgram, isExecutable, isReadable } from './programs.js';
 
 /** Kafka 4 needs it to run. */
 const JAVA_VERSION = 17;
@@ -86,29 +85,8 @@ export interface Machine {
   go(): Promise<string | undefined>;
 }
 
-export interface MachineContext {
+export interface MachineContext extends PackageContext {
   environment: NodeJS.ProcessEnv;
-  cache: BuildCache;
-  guardian: Guardian;
-  progress: Progress;
-}
-
-function findProgram(name: string, environment: NodeJS.ProcessEnv): string | undefined {
-  // debootstrap lives in sbin, which a login by `su` may leave out of the path.
-  const folders = [...(environment['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-  return folders
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, name))
-    .find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Javas from Debian's packages, which need not be the one in the path. */
@@ -140,86 +118,13 @@ export function isGoNewEnough(output: string): boolean {
 }
 
 /** The tools of this machine, as root on Debian or Ubuntu. */
-export function inspectMachine({ environment, cache, guardian, progress }: MachineContext): Machine {
+export function inspectMachine(context: MachineContext): Machine {
+  const { environment } = context;
   const name = distribution(readOsRelease());
-
-  const install = async (...packages: string[]): Promise<void> => {
-    await cache.exclusively('apt', () =>
-      progress.step(`installing ${packages.join(', ')} with apt-get`, async () => {
-        const options = {
-          guardian,
-          env: { DEBIAN_FRONTEND: 'noninteractive' },
-        };
-        // One of several sources may be out of order; what counts is whether the packages are to be had.
-        const updated = await runCommand('apt-get', ['update'], options).then(
-          () => undefined,
-          (error: unknown) => (error instanceof Error ? error.message : 'unknown reason'),
-        );
-        try {
-          await runCommand(
-            'apt-get',
-            ['install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=600', ...packages],
-            options,
-          );
-        } catch (error) {
-          throw new Error(
-            `could not install ${packages.join(', ')}${updated === undefined ? '' : ` (and apt-get update failed: ${updated})`}`,
-            { cause: error },
-          );
-        }
-      }),
-    );
-  };
-
-  const findJava = async (): Promise<string | undefined> => {
-    const home = environment['JAVA_HOME'];
-    const candidates = [
-      home === undefined ? undefined : join(home, 'bin', 'java'),
-      findProgram('java', environment),
-      ...installedJavas(),
-    ];
-    for (const candidate of candidates) {
-      if (candidate !== undefined && isExecutable(candidate)) {
-        // Java writes its version to standard error.
-        const output = await runCommand('sh', ['-c', '"$0" -version 2>&1', candidate]).catch(() => '');
-        if ((javaVersion(output) ?? 0) >= JAVA_VERSION) {
-          return candidate;
-        }
-      }
-    }
-    return undefined;
-  };
-
-  const provideJava = async (): Promise<string> => {
-    let found = await findJava();
-    for (const choice of ['default-jre-headless', `openjdk-${JAVA_VERSION}-jre-headless`]) {
-      if (found === undefined) {
-        await install(choice).catch((error: unknown) => progress.say(String(error)));
-        found = await findJava();
-      }
-    }
-    if (found === undefined) {
-      throw new Error(
-        `Kafka and the schema registry need Java ${JAVA_VERSION} or newer: none was found, and apt-get could not install it`,
-      );
-    }
-    return found;
-  };
-
-  const provideDebootstrap = async (): Promise<void> => {
-    const missing = findProgram('debootstrap', environment) === undefined ? ['debootstrap'] : [];
-    if (name === 'ubuntu' && !isReadable('/usr/share/keyrings/debian-archive-keyring.gpg')) {
-      missing.push('debian-archive-keyring');
-    }
-    if (missing.length > 0) {
-      await install(...missing);
-    }
-  };
-
   // Several servers ask at the same time: look, and install, once.
   let providedJava: Promise<string> | undefined;
   let providedDebootstrap: Promise<void> | undefined;
-  const java = (): Promise<string> => (providedJava ??= provideJava());
+  const java = (): Promise<string> => (providedJava ??= provideJava(context));
 
   return {
     distribution: name,
@@ -227,11 +132,11 @@ export function inspectMachine({ environment, cache, guardian, progress }: Machi
     async maven() {
       const program = await java();
       if (findProgram('mvn', environment) === undefined) {
-        await install('maven');
+        await installPackages(context, ['maven']);
       }
       return { JAVA_HOME: dirname(dirname(realpathSync(program))) };
     },
-    debootstrap: () => (providedDebootstrap ??= provideDebootstrap()),
+    debootstrap: () => (providedDebootstrap ??= provideDebootstrap(context, name)),
     async go() {
       const program = findProgram('go', environment);
       const output = program === undefined ? '' : await runCommand(program, ['version']).catch(() => '');
@@ -240,11 +145,48 @@ export function inspectMachine({ environment, cache, guardian, progress }: Machi
   };
 }
 
-function isReadable(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
+async function provideJava(context: MachineContext): Promise<string> {
+  let found = await findJava(context.environment);
+  for (const choice of ['default-jre-headless', `openjdk-${JAVA_VERSION}-jre-headless`]) {
+    if (found === undefined) {
+      await installPackages(context, [choice]).catch((error: unknown) => context.progress.say(String(error)));
+      found = await findJava(context.environment);
+    }
+  }
+  if (found === undefined) {
+    throw new Error(
+      `Kafka and the schema registry need Java ${JAVA_VERSION} or newer: none was found, and apt-get could not install it`,
+    );
+  }
+  return found;
+}
+
+/** The first Java that is new enough: of JAVA_HOME, of the path, of Debian's packages. */
+async function findJava(environment: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const home = environment['JAVA_HOME'];
+  const candidates = [
+    home === undefined ? undefined : join(home, 'bin', 'java'),
+    findProgram('java', environment),
+    ...installedJavas(),
+  ];
+  for (const candidate of candidates) {
+    if (candidate !== undefined && isExecutable(candidate)) {
+      // Java writes its version to standard error.
+      const output = await runCommand('sh', ['-c', '"$0" -version 2>&1', candidate]).catch(() => '');
+      if ((javaVersion(output) ?? 0) >= JAVA_VERSION) {
+        return candidate;
+      }
+    }
+  }
+  return undefined;
+}
+
+async function provideDebootstrap(context: MachineContext, machine: string): Promise<void> {
+  const missing = findProgram('debootstrap', context.environment) === undefined ? ['debootstrap'] : [];
+  if (machine === 'ubuntu' && !isReadable('/usr/share/keyrings/debian-archive-keyring.gpg')) {
+    missing.push('debian-archive-keyring');
+  }
+  if (missing.length > 0) {
+    await installPackages(context, missing);
   }
 }
