@@ -27,7 +27,7 @@ export interface NativeOptions {
  * @throws Error of the first server that failed; none is left running then
  */
 export async function startNative(options: NativeOptions): Promise<StartedServers> {
-  const { servers, brokers, environment, directory, progress } = options;
+  const { servers, environment, directory, progress } = options;
   const guardian = startGuardian();
   if (directory.temporary) {
     guardian.removeAfterwards(directory.path);
@@ -44,51 +44,79 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
     supervise: supervisor.supervise,
   };
 
-  const endpoints: Partial<PlatformEndpoints> = {};
-  const controls: BrokerControl[] = [];
-  let guarded: GuardedAddresses | undefined;
-  let behindProxy: string | undefined;
-  const stops: (() => Promise<void>)[] = [];
-  const starts: Record<ServerName, () => Promise<void>> = {
-    async kafka() {
-      const kafka = await startKafka(context, brokers, {
-        guarded: options.guardedKafka,
-        proxyPort: options.kafkaProxyPort,
-      });
-      ({ guarded, behindProxy } = kafka);
-      endpoints.kafkaBrokers = kafka.brokers.map(({ address }) => address);
-      controls.push(...kafka.brokers);
-      stops.push(kafka.stop);
-    },
-    async schemaRegistry() {
-      const registry = await startSchemaRegistry(context);
-      endpoints.schemaRegistryUrl = registry.url;
-      stops.push(registry.stop);
-    },
-    async mongodb() {
-      const mongodb = await startMongodb(context);
-      endpoints.mongodbUri = mongodb.uri;
-      stops.push(mongodb.stop);
-    },
-  };
-
+  const started = new NativeServers(context, options);
   const stop = async (): Promise<void> => {
-    await Promise.allSettled(stops.map((stopServer) => stopServer()));
+    await started.stop();
     await supervisor.stopAll();
     guardian.dismiss();
   };
-  const results = await Promise.allSettled(servers.map((server) => starts[server]()));
+  const results = await Promise.allSettled(servers.map((server) => started.start(server)));
   const failure = results.find((result) => result.status === 'rejected');
   if (failure) {
     await stop();
     throw failure.reason;
   }
+  const { endpoints, brokers, guarded, behindProxy } = started;
   return {
     endpoints,
-    brokers: controls,
+    brokers,
     processes: supervisor.processes,
     stop,
     ...(guarded && { guarded }),
     ...(behindProxy !== undefined && { behindProxy }),
   };
+}
+
+/** The servers that run so far, and what is known of each. */
+class NativeServers {
+  readonly endpoints: Partial<PlatformEndpoints> = {};
+  readonly brokers: BrokerControl[] = [];
+  guarded: GuardedAddresses | undefined;
+  behindProxy: string | undefined;
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  constructor(
+    private readonly context: NativeContext,
+    private readonly options: NativeOptions,
+  ) {}
+
+  start(server: ServerName): Promise<void> {
+    switch (server) {
+      case 'kafka':
+        return this.#startKafka();
+      case 'schemaRegistry':
+        return this.#startSchemaRegistry();
+      case 'mongodb':
+        return this.#startMongodb();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#stops.map((stopServer) => stopServer()));
+  }
+
+  async #startKafka(): Promise<void> {
+    const { brokers, guardedKafka, kafkaProxyPort } = this.options;
+    const kafka = await startKafka(this.context, brokers, {
+      guarded: guardedKafka,
+      proxyPort: kafkaProxyPort,
+    });
+    this.guarded = kafka.guarded;
+    this.behindProxy = kafka.behindProxy;
+    this.endpoints.kafkaBrokers = kafka.brokers.map(({ address }) => address);
+    this.brokers.push(...kafka.brokers);
+    this.#stops.push(kafka.stop);
+  }
+
+  async #startSchemaRegistry(): Promise<void> {
+    const registry = await startSchemaRegistry(this.context);
+    this.endpoints.schemaRegistryUrl = registry.url;
+    this.#stops.push(registry.stop);
+  }
+
+  async #startMongodb(): Promise<void> {
+    const mongodb = await startMongodb(this.context);
+    this.endpoints.mongodbUri = mongodb.uri;
+    this.#stops.push(mongodb.stop);
+  }
 }
