@@ -14,7 +14,7 @@ import {
 import { nativeObstacle } from './native/machine.js';
 import type { GuardedAddresses, GuardedListeners } from './native/guarded-kafka.js';
 import { startNative } from './native/native-platform.js';
-import { createProgress } from './progress.js';
+import { createProgress, type Progress } from './progress.js';
 import { chooseProviders } from './provider-chain.js';
 
 export interface PlatformOptions {
@@ -58,11 +58,40 @@ export interface RunningPlatform {
  * @throws Error when a server fails to come up; nothing is left running then
  */
 export async function startPlatform(options: PlatformOptions = {}): Promise<RunningPlatform> {
-  const { brokers = 1, environment = process.env, servers = serverNames } = options;
+  const { environment = process.env, servers = serverNames } = options;
   const progress = createProgress(options.onProgress ?? (() => undefined));
-
   const named = readConfiguredEndpoints(environment);
-  const configured = configuredServers(named);
+  const providers = await findProviders(configuredServers(named), options, progress);
+  const servedBy = (provider: Provider): ServerName[] =>
+    servers.filter((server) => providers[server] === provider);
+
+  const wanted = pick(named, servedBy('configured'));
+  await verifyConfigured(wanted);
+  const endpoints: PlatformEndpoints = { kafkaBrokers: [], schemaRegistryUrl: '', mongodbUri: '', ...wanted };
+  if (servers.every((server) => providers[server] === 'configured')) {
+    return { endpoints, providers, brokers: [], processes: () => [], stop: () => Promise.resolve() };
+  }
+
+  const { started, stop } = await startServers(servedBy, options, progress);
+  Object.assign(endpoints, ...started.map((part) => part.endpoints));
+  let stopping: Promise<void> | undefined;
+  return {
+    endpoints,
+    providers,
+    brokers: started.flatMap((part) => part.brokers),
+    guarded: started.find((part) => part.guarded)?.guarded,
+    behindProxy: started.find((part) => part.behindProxy !== undefined)?.behindProxy,
+    processes: () => started.flatMap((part) => part.processes()),
+    stop: () => (stopping ??= stop()),
+  };
+}
+
+/** Chooses a provider for each server, and says which. */
+async function findProviders(
+  configured: ReadonlySet<ServerName>,
+  { brokers = 1, environment = process.env, servers = serverNames }: PlatformOptions,
+  progress: Progress,
+): Promise<RunningPlatform['providers']> {
   // A look at the machine only for what is not configured: in production there is nothing to find.
   const needed = servers.filter((server) => !configured.has(server));
   const noDocker = needed.length > 0 ? await dockerObstacle(environment) : undefined;
@@ -73,29 +102,33 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
     dockerObstacle: dockerObstacles,
     nativeObstacle: noNative,
   });
-  const servedBy = (provider: Provider): ServerName[] =>
-    servers.filter((server) => providers[server] === provider);
   progress.say(
     servers.map((server) => `${serverTitles[server]}: ${providers[server] ?? 'none'}`).join(', ') +
       (noDocker !== undefined ? ` (${noDocker})` : ''),
   );
+  return providers;
+}
 
-  const wanted = pick(named, servedBy('configured'));
-  await verifyConfigured(wanted);
-  const endpoints: PlatformEndpoints = { kafkaBrokers: [], schemaRegistryUrl: '', mongodbUri: '', ...wanted };
-  if (needed.length === 0) {
-    return { endpoints, providers, brokers: [], processes: () => [], stop: () => Promise.resolve() };
-  }
-
-  const directory = await openDataDirectory(options.dataDirectory, progress);
+/**
+ * Starts the servers that Docker and native processes provide, in a data folder that `stop` closes.
+ *
+ * @throws Error when one fails to come up; nothing is left running then
+ */
+async function startServers(
+  servedBy: (provider: Provider) => ServerName[],
+  { brokers = 1, environment = process.env, dataDirectory, guardedKafka, kafkaProxyPort }: PlatformOptions,
+  progress: Progress,
+): Promise<{ started: readonly StartedServers[]; stop: () => Promise<void> }> {
+  const directory = await openDataDirectory(dataDirectory, progress);
   const started: StartedServers[] = [];
-  const stopAll = async (): Promise<void> => {
+  const stop = async (): Promise<void> => {
     try {
-      await Promise.all(started.map(({ stop }) => stop()));
+      await Promise.all(started.map((part) => part.stop()));
     } finally {
       directory.close();
     }
   };
+  const settings = { brokers, guardedKafka, kafkaProxyPort, environment, directory, progress };
   try {
     for (const [provider, start] of [
       ['docker', startDocker],
@@ -103,34 +136,14 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
     ] as const) {
       const served = servedBy(provider);
       if (served.length > 0) {
-        started.push(
-          await start({
-            servers: served,
-            brokers,
-            guardedKafka: options.guardedKafka,
-            kafkaProxyPort: options.kafkaProxyPort,
-            environment,
-            directory,
-            progress,
-          }),
-        );
+        started.push(await start({ servers: served, ...settings }));
       }
     }
   } catch (error) {
-    await stopAll();
+    await stop();
     throw error;
   }
-  Object.assign(endpoints, ...started.map((part) => part.endpoints));
-  let stopping: Promise<void> | undefined;
-  return {
-    endpoints,
-    providers,
-    brokers: started.flatMap((part) => part.brokers),
-    guarded: started.find((part) => part.guarded)?.guarded,
-    behindProxy: started.find((part) => part.behindProxy !== undefined)?.behindProxy,
-    processes: () => started.flatMap((part) => part.processes()),
-    stop: () => (stopping ??= stopAll()),
-  };
+  return { started, stop };
 }
 
 function obstaclesByServer(
