@@ -1,0 +1,151 @@
+// One native Kafka broker: its data, its configuration, its process.
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from '../commands.js';
+import type { BrokerControl } from '../endpoints.js';
+import type { ProcessHandle } from '../processes.js';
+import { verifyBroker, verifyListening } from '../readiness.js';
+import { waitUntil } from '../waiting.js';
+import { scramUsers } from './guarded-kafka.js';
+import { brokerProperties, type BrokerSettings } from './kafka-properties.js';
+import type { NativeContext } from './native-server.js';
+
+const LOGGING_PROPERTIES = `status=error
+appender.console.type=Console
+appender.console.name=console
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=[%d] %p %m (%c)%n
+rootLogger.level=WARN
+rootLogger.appenderRef.console.ref=console
+`;
+
+/**
+ * A broker of this machine lives for minutes and shares few cores: the optimising compiler and a collector with
+ * threads of its own would take more from them than they give back (a flood of events: 7 µs of broker time each
+ * instead of 16).
+ */
+function jvmOptions(brokers: number): string[] {
+  const heap = brokers === 1 ? ['-Xms256m', '-Xmx768m'] : ['-Xms128m', '-Xmx384m'];
+  return [...heap, '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+}
+
+/** What the brokers of a cluster have in common. */
+export interface KafkaCluster {
+  /** The program `java`. */
+  java: string;
+  classPath: string;
+  clusterId: string;
+  controllerPorts: readonly number[];
+  guarded?: BrokerSettings['guarded'];
+  proxied?: BrokerSettings['proxied'];
+}
+
+export class NativeBroker {
+  readonly address: string;
+  readonly #home: string;
+  readonly #data: string;
+  readonly #loggingFile: string;
+
+  constructor(
+    private readonly context: NativeContext,
+    private readonly cluster: KafkaCluster,
+    private readonly id: number,
+    private readonly port: number,
+  ) {
+    this.address = `127.0.0.1:${port}`;
+    this.#home = join(context.directory.path, 'kafka', `broker-${id}`);
+    this.#data = join(this.#home, 'data');
+    this.#loggingFile = join(this.#home, 'log4j2.properties');
+  }
+
+  /**
+   * Makes the broker's data if it has none, and starts its process.
+   *
+   * @throws Error when it does not come up
+   */
+  async start(): Promise<ProcessHandle> {
+    mkdirSync(this.#home, { recursive: true });
+    writeFileSync(this.#loggingFile, LOGGING_PROPERTIES);
+    if (!existsSync(this.#data)) {
+      await this.#format();
+    }
+    const { java, controllerPorts } = this.cluster;
+    return this.context.supervise({
+      name: `kafka-${this.id}`,
+      command: java,
+      args: [
+        ...jvmOptions(controllerPorts.length),
+        ...this.#classOptions(),
+        'kafka.Kafka',
+        this.#configure(this.#data),
+      ],
+      // Not yet the whole truth, which is the cluster's; but a broker that ends at its start is told at once.
+      ready: () => verifyListening(this.address),
+    });
+  }
+
+  /** What tests may do to the running broker. */
+  controlOf(handle: ProcessHandle): BrokerControl {
+    const { id, address } = this;
+    return {
+      id,
+      address,
+      stop: (signal = 'SIGTERM') => handle.stop(signal),
+      async start() {
+        await handle.start();
+        await waitUntil(() => verifyBroker(address, id), {
+          description: `broker ${id} did not come back`,
+          timeoutMs: 60_000,
+        });
+      },
+      pause: () => handle.kill('SIGSTOP'),
+      resume: () => handle.kill('SIGCONT'),
+    };
+  }
+
+  async #format(): Promise<void> {
+    const { java, clusterId, guarded } = this.cluster;
+    // Under another name until it is whole, so that an interrupted start is not taken for a broker's data.
+    const half = `${this.#data}.formatting`;
+    rmSync(half, { recursive: true, force: true });
+    await runCommand(
+      java,
+      [
+        '-Xmx256m',
+        '-XX:+UseSerialGC',
+        '-XX:TieredStopAtLevel=1',
+        ...this.#classOptions(),
+        'kafka.tools.StorageTool',
+        'format',
+        '--cluster-id',
+        clusterId,
+        '--config',
+        this.#configure(half),
+        ...scramUsers(guarded?.listeners),
+      ],
+      { guardian: this.context.guardian },
+    );
+    renameSync(half, this.#data);
+  }
+
+  #classOptions(): string[] {
+    return [`-Dlog4j2.configurationFile=${this.#loggingFile}`, '-cp', this.cluster.classPath];
+  }
+
+  /** Writes the properties file and returns its path. */
+  #configure(logDirectory: string): string {
+    const { controllerPorts, guarded, proxied } = this.cluster;
+    const { id, port } = this;
+    const file = join(this.#home, 'server.properties');
+    const properties = brokerProperties({
+      id,
+      port,
+      controllerPorts,
+      logDirectory,
+      ...(guarded && { guarded }),
+      ...(proxied && { proxied }),
+    });
+    writeFileSync(file, properties, { mode: 0o600 });
+    return file;
+  }
+}
