@@ -2,9 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { cachePath } from './build-cache.js';
 import { findDebianMirror } from './debian-root.js';
-import { brokerProperties, randomClusterId } from './kafka.js';
+import { brokerProperties } from './kafka-properties.js';
+import { randomClusterId } from './kafka.js';
 import { distribution, isGoNewEnough, javaVersion, nativeObstacleIn, type MachineFacts } from './machine.js';
-import { postgresqlOptions } from './mongodb.js';
+import { postgresqlOptions } from './postgresql.js';
 
 const debian: MachineFacts = {
   platform: 'linux',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packagesToInstall } from './debian-root.js';
-import { POSTGRESQL_PACKAGES } from './mongodb.js';
+import { POSTGRESQL_PACKAGES } from './postgresql.js';
 
 const repository = join(import.meta.dirname, '../../../..');
 const text = (path: string) => readFileSync(join(repository, path), 'utf8');
