@@ -25,7 +25,7 @@ export default tseslint.config(
   // The size of plain rooms; the other packages and services follow, one by one.
   {
     files: [
-      'packages/{event-log,capability,benchmarks,cli,client,contracts,explanations,share-page,start,outbound,read-model,service}/src/**/*.ts',
+      'packages/{event-log,capability,benchmarks,cli,client,contracts,explanations,share-page,platform,start,outbound,read-model,service}/src/**/*.ts',
       'services/ingest/src/**/*.ts',
       'services/site-analysis/src/**/*.ts',
       'services/scoring/src/**/*.ts',
