@@ -47,6 +47,7 @@ export {
 export { depthExceededAt, syntaxErrorAt } from './json-text.js';
 export { createLogger, type Logger, type LoggerOptions } from './logger.js';
 export { metricsHandler } from './metrics.js';
+export { pause } from './pause.js';
 export {
   formatPositions,
   minimumPositionsHeader,

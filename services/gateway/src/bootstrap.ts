@@ -3,7 +3,7 @@ import { nameBasedId, records, secretHashOf } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord, type Requester } from '@lead-scoring/event-log';
 import type { RateLimit } from './identity/messages.js';
 import type { CommandSignature } from './identity/command-signature.js';
-import { defineComponent, type Component, type Logger } from '@lead-scoring/service';
+import { defineComponent, pause, type Component, type Logger } from '@lead-scoring/service';
 
 export interface BootstrapOptions {
   organisation: string;
@@ -81,19 +81,5 @@ export function createBootstrap(
         return Promise.resolve();
       },
     });
-  });
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
   });
 }

@@ -1,9 +1,8 @@
 // Which credentials and OUs have ended, as the log says it: so that an ended one is refused within seconds on every
 // instance, also while the database is away or behind, when what was last read there would go on letting it in.
-import { setTimeout } from 'node:timers/promises';
 import { records } from '@lead-scoring/contracts';
 import { isRecord, tail, type EventLog, type TailedRecord } from '@lead-scoring/event-log';
-import { defineComponent, type Component, type Logger } from '@lead-scoring/service';
+import { defineComponent, pause, type Component, type Logger } from '@lead-scoring/service';
 import { LRUCache } from 'lru-cache';
 
 export interface Revocations {
@@ -61,8 +60,4 @@ function endedBy(record: TailedRecord): string | null {
   if (isRecord(record, records.serviceAccountRevoked)) return record.payload.client_id;
   if (isRecord(record, records.orgUnitEnded)) return record.payload.ou_id;
   return null;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -1,10 +1,9 @@
 // Attempts to deliver: each sends a notification once, and puts what came of it on the log.
 import { records } from '@lead-scoring/contracts';
 import { isRetriable } from '@lead-scoring/event-log';
-import type { Logger } from '@lead-scoring/service';
+import { pause, type Logger } from '@lead-scoring/service';
 import type { Channel } from '../configuration/state.js';
 import type { Clock } from './clock.js';
-import { pause } from './pause.js';
 import { failed, type AttemptResult } from './senders/sender.js';
 import type { SendNotification } from './senders/senders.js';
 import type { Caller, Notification } from './state.js';

@@ -1,7 +1,7 @@
 // Sends what waits in a partition, each channel in its own lane: a lane waits for its own destination, its own rate and its
 // own retries, never for another's. The end of an attempt goes to the log as a command, and the notification is not sent again
 // until that command is folded.
-import type { Logger } from '@lead-scoring/service';
+import { pause, type Logger } from '@lead-scoring/service';
 import type { Channel } from '../configuration/state.js';
 import { Attempts, type AttemptDependencies } from './attempts.js';
 import type { Clock } from './clock.js';
@@ -18,7 +18,6 @@ import {
 } from './lane.js';
 import { LaneTurns } from './lane-turns.js';
 import { forgottenAt, mayNextAt, spendOne, type ChannelLimits } from './limits.js';
-import { pause } from './pause.js';
 import type { DeliveryPolicy } from './schedule-model.js';
 import type { DestinationType } from './senders/sender.js';
 import type { Slots } from './slots.js';

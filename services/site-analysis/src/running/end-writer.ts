@@ -2,7 +2,7 @@
 import { records, type ProblemCode } from '@lead-scoring/contracts';
 import { callerHeaders } from '@lead-scoring/capability';
 import { isRetriable, outgoing, type OutgoingRecord, type RecordWriter } from '@lead-scoring/event-log';
-import type { Logger } from '@lead-scoring/service';
+import { pause, type Logger } from '@lead-scoring/service';
 import type { RunningAnalysis } from '../analyses/state.js';
 
 export type AnalysisOutcome = records.RecordSiteAnalysis['outcome'];
@@ -66,17 +66,5 @@ function endOf(analysis: RunningAnalysis, outcome: AnalysisOutcome, ended_at: st
     key: ou_id,
     payload: { ou_id, analysis_id, requested_at, ended_at, outcome },
     ...(caller && { headers: callerHeaders(caller) }),
-  });
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
   });
 }
