@@ -14,7 +14,7 @@ export {
   type DocumentForm,
   type StoredState,
 } from './aggregate-storage.js';
-export { callerHeaders, callerOf, type Caller } from './callers.js';
+export { callerHeaders, callerOf, WaitingCommands, type Caller } from './callers.js';
 export type {
   Capability,
   CapabilityDecision,

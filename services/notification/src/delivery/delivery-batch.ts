@@ -1,8 +1,8 @@
 // One batch of commands: each is decided on with what the commands before it have left.
+import { callerOf, type WaitingCommands } from '@lead-scoring/capability';
 import type { JsonValue, records } from '@lead-scoring/contracts';
 import type { IncomingRecord, OutgoingRecord, Reply } from '@lead-scoring/event-log';
 import type { Channel, NotificationConfiguration } from '../configuration/state.js';
-import type { AwaitedTests } from './awaited-tests.js';
 import {
   decideAttempt,
   decideForgetting,
@@ -14,7 +14,7 @@ import {
 } from './decide.js';
 import type { Deliverer } from './deliverer.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
-import { callerOf, eventRecord, redeliveryRecord, type CommandRecord } from './log-records.js';
+import { eventRecord, redeliveryRecord, type CommandRecord } from './log-records.js';
 import { notificationsIn, type DeliveryEvent } from './messages.js';
 import type { RedeliveryStep } from './redelivery.js';
 import type { DeliveryPolicy } from './schedule-model.js';
@@ -36,7 +36,7 @@ export interface BatchContext {
 export interface BatchDependencies {
   readonly policy: DeliveryPolicy;
   readonly deliverer: Pick<Deliverer, 'begin' | 'known' | 'look'>;
-  readonly tests: AwaitedTests;
+  readonly tests: WaitingCommands;
   /** Names this process as the owner of the partition. */
   readonly owner: string;
 }

@@ -1,4 +1,5 @@
 // Commands and events of delivery as they are on the log.
+import { callerHeaders, callerOf } from '@lead-scoring/capability';
 import { eventOf, records, type PayloadOf } from '@lead-scoring/contracts';
 import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
 import { deliveryCommands, deliveryRecords, type DeliveryEvent } from './messages.js';
@@ -30,7 +31,7 @@ export function eventRecord(event: DeliveryEvent): OutgoingRecord {
   return outgoing(deliveryRecords[type], {
     key: payload.channel_id,
     payload,
-    ...(caller && { headers: headersOf(caller) }),
+    ...(caller && { headers: callerHeaders(caller) }),
   });
 }
 
@@ -38,7 +39,7 @@ export function attemptRecord(attempt: records.RecordAttempt, caller: Caller | n
   return outgoing(records.recordAttempt, {
     key: attempt.channel_id,
     payload: attempt,
-    ...(caller && { headers: headersOf(caller) }),
+    ...(caller && { headers: callerHeaders(caller) }),
   });
 }
 
@@ -49,16 +50,6 @@ export function redeliveryRecord(
   return outgoing(records.redeliverNotifications, {
     key: payload.channel_id,
     payload,
-    ...(caller && { headers: headersOf(caller) }),
+    ...(caller && { headers: callerHeaders(caller) }),
   });
-}
-
-/** Who waits for the reply to a command, or for the outcome of a test. */
-export function callerOf({ headers }: Pick<IncomingRecord, 'headers'>): Caller | null {
-  const { 'reply-to': reply_to, 'correlation-id': correlation_id } = headers;
-  return reply_to !== undefined && correlation_id !== undefined ? { reply_to, correlation_id } : null;
-}
-
-function headersOf({ reply_to, correlation_id }: Caller): Record<string, string> {
-  return { 'reply-to': reply_to, 'correlation-id': correlation_id };
 }

@@ -1,10 +1,14 @@
 // Delivery in one partition: decides on notifications and attempts, folds what happened to them, and has what waits sent.
 import { randomUUID } from 'node:crypto';
-import type { CapabilityDecision, OpenCapability, PartitionScope } from '@lead-scoring/capability';
+import {
+  WaitingCommands,
+  type CapabilityDecision,
+  type OpenCapability,
+  type PartitionScope,
+} from '@lead-scoring/capability';
 import type { FoldedRecord, IncomingRecord, RecordWriter } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
-import { AwaitedTests } from './awaited-tests.js';
 import { loadContext } from './batch-context.js';
 import type { Clock } from './clock.js';
 import { waitForVersion, type ConfigurationLoader } from './configuration-in-force.js';
@@ -38,7 +42,7 @@ const defaultCachedNotifications = 10_000;
 export class DeliveryPartition implements OpenCapability {
   readonly #store: DeliveryStore;
   readonly #deliverer: Deliverer;
-  readonly #tests = new AwaitedTests();
+  readonly #tests = new WaitingCommands();
   /** Names this process as the owner of the partition. */
   readonly #owner = randomUUID();
   readonly #closing = new AbortController();
