@@ -1,7 +1,7 @@
 // An aggregate as a capability: what its declaration says to the runtime.
 import type { AggregateDeclaration, AggregateShape } from './aggregate.js';
 import type { Capability, PartitionScope } from './capability.js';
-import { openAggregate, type OpenAggregate } from './open-aggregate.js';
+import { OpenAggregate } from './open-aggregate.js';
 
 export type Aggregate<Shape extends AggregateShape> = Omit<
   Capability<Shape['command']['type'], Shape['event']['type']>,
@@ -21,6 +21,6 @@ export function aggregate<Shape extends AggregateShape>(
     events: events as Aggregate<Shape>['events'],
     collections: stored.collections,
     ...(stored.published && { published: stored.published }),
-    open: (scope) => openAggregate(declaration, scope),
+    open: (scope) => new OpenAggregate(declaration, scope),
   };
 }

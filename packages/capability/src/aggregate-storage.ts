@@ -14,7 +14,7 @@ import { publishDocuments, type PublishedDocument } from './published-states.js'
 
 export interface StoredState<State> {
   readonly state: State;
-  /** Of the last event that was folded into it. */
+  /** The offset of the last event that was folded into the state. */
   readonly offset: number;
 }
 

@@ -6,11 +6,11 @@ import type { PartitionScope } from './capability.js';
 
 /** The types of one aggregate, in one place. */
 export interface AggregateShape {
-  /** What is known of the thing; a union on `status` where states exclude each other, null where it is not there. */
+  /** The aggregate's state: a union on `status` where states exclude each other, null before it exists. */
   state: unknown;
   command: { readonly type: string; readonly payload: unknown };
   event: { readonly type: string; readonly payload: unknown };
-  /** What a decision has to know besides the state: what other partitions or services say. */
+  /** Facts of other partitions or services that a decision needs besides the state. */
   context: unknown;
 }
 
@@ -23,7 +23,7 @@ export interface Rejection {
 }
 
 /**
- * What comes of a command.
+ * The outcome of a command.
  * - `done`: its caller is told so. Without an event: the command took effect before.
  * - `postponed`: the command is put behind all that waits, because what it has to know is not there yet.
  * - `unanswered`: its caller is told nothing, or what another command comes to, which names the caller in its headers.
@@ -79,12 +79,13 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
   commandsOf?(command: Shape['command'], after: Shape['state']): readonly OutgoingRecord[];
   /** Looks up what these commands have to know, once for all of them. */
   contextOf?(commands: readonly Shape['command'][], scope: PartitionScope): Promise<Shape['context']>;
-  /** What the next command of the batch has to know once these events are decided. Default: the same. */
+  /** The context of the next command of the batch, once these events are decided. Default: unchanged. */
   contextAfter?(context: Shape['context'], events: readonly Shape['event'][]): Shape['context'];
   /** Looks at a command's record before it is decided on; null: it may be. */
   refuse?(record: IncomingRecord): Refusal | null;
-  /** What a record says, where that is more than its type and payload. */
+  /** Reads a command from its record. Default: its type and payload. */
   commandFrom?(record: IncomingRecord): Shape['command'];
+  /** Reads an event from its record. Default: its type and payload. */
   eventFrom?(record: IncomingRecord): Shape['event'];
   headersOf?(event: Shape['event'], cause: IncomingRecord): Readonly<Record<string, string>>;
   /** Called before a partition's states are dropped, to be folded anew. */

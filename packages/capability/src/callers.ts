@@ -19,8 +19,8 @@ export function callerHeaders(caller: Caller | null): Record<string, string> {
 }
 
 /**
- * Commands about something that is under way already: the decision that ends it answers them. They are lost with the
- * partition; such a caller gets no answer in time, and asks again.
+ * Commands whose work another command has started already: the decision that ends the work answers them. They are in memory
+ * only. After the partition has moved, their callers get a timeout and repeat the command.
  */
 export class WaitingCommands {
   readonly #byKey = new Map<string, IncomingRecord[]>();
@@ -31,7 +31,7 @@ export class WaitingCommands {
     else this.#byKey.set(key, [command]);
   }
 
-  /** Those that wait for what has this key; they wait no longer. */
+  /** Removes the commands that wait under this key, and returns them. */
   take(key: string): readonly IncomingRecord[] {
     const found = this.#byKey.get(key) ?? [];
     this.#byKey.delete(key);

@@ -109,13 +109,6 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
   }
 }
 
-export function openAggregate<Shape extends AggregateShape>(
-  declaration: AggregateDeclaration<Shape>,
-  scope: PartitionScope,
-): OpenAggregate<Shape> {
-  return new OpenAggregate(declaration, scope);
-}
-
 /** What the commands of one batch have come to so far. */
 class AggregateBatch<Shape extends AggregateShape> {
   /** By key, as the commands of the batch have made them. */
