@@ -9,27 +9,20 @@ import type {
   PartitionedCollection,
 } from './capability.js';
 
-export interface PolicyDeclaration<
-  Command extends string,
-  Event extends string,
-  Opened extends OpenCapability,
-> {
+/** Another capability never opens a policy, so the declaration says nothing of what a policy is opened as. */
+export interface PolicyDeclaration<Command extends string, Event extends string> {
   readonly name: string;
   /** Commands whose decisions depend on more than one key, or are grouped; all others belong to an aggregate. */
   readonly commands?: RecordTable<Command>;
   readonly reads?: ReadTable;
   readonly events: RecordTable<Event>;
   readonly collections: readonly PartitionedCollection[];
-  open(scope: PartitionScope): Opened & Required<Pick<OpenCapability, 'decide'>>;
+  open(scope: PartitionScope): OpenCapability & Required<Pick<OpenCapability, 'decide'>>;
 }
 
 /** Declares a policy. */
-export function policy<
-  const Event extends string,
-  Opened extends OpenCapability,
-  const Command extends string = never,
->(
-  declaration: PolicyDeclaration<Command, Event, Opened>,
-): Omit<Capability<Command, Event>, 'open'> & Pick<PolicyDeclaration<Command, Event, Opened>, 'open'> {
+export function policy<const Event extends string, const Command extends string = never>(
+  declaration: PolicyDeclaration<Command, Event>,
+): Capability<Command, Event> {
   return { kind: 'policy', commands: {} as RecordTable<Command>, reads: {}, ...declaration };
 }
