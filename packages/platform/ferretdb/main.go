@@ -1,4 +1,4 @@
-// FerretDB, listening on the address given, on the PostgreSQL given.
+// Runs FerretDB. Arguments: the PostgreSQL URL, the address to listen on, the folder of its state.
 package main
 
 import (

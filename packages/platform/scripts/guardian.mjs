@@ -1,5 +1,5 @@
-// The guardian process: reads on its standard input what to end (one JSON message a line), and ends it
-// when the input closes without a word of dismissal, which is what happens when the parent is killed.
+// The guardian process: reads from its standard input which processes to end (one JSON message a line), and ends them
+// when the input closes without a `dismiss` message, as it does when the parent is killed.
 // Plain JavaScript, so that it runs the same from the sources and from a build. See src/guardian.ts.
 import { readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -25,7 +25,7 @@ function signalGroup(pid, signal) {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Gone in between.
+    // It has ended meanwhile.
   }
 }
 

@@ -1,4 +1,4 @@
-// The process that holds a platform up between runs: `node platform-keeper.mjs STATE_FILE`. See src/platform-keeper.ts.
+// The process that keeps a platform running between runs: `node platform-keeper.mjs STATE_FILE`. See src/platform-keeper.ts.
 import { keepPlatform } from '../dist/platform-keeper.js';
 import { startPlatform } from '../dist/platform.js';
 

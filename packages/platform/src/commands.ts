@@ -93,18 +93,18 @@ class TimeLimit {
       return;
     }
     this.#timer = setTimeout(() => {
-      this.#exceeded = `no end after ${timeoutMs} ms`;
+      this.#exceeded = `did not end within ${timeoutMs} ms and was killed`;
       if (pid !== undefined) {
         try {
           process.kill(-pid, 'SIGKILL');
         } catch {
-          // Gone in between.
+          // It has ended meanwhile.
         }
       }
     }, timeoutMs);
   }
 
-  /** What an error message says of the exceeded limit; undefined within it. */
+  /** The reason for an error message once the limit was exceeded, else undefined. */
   get exceeded(): string | undefined {
     return this.#exceeded;
   }

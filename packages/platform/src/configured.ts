@@ -1,15 +1,15 @@
-// The first provider: running servers that the environment names. Used as they are, nothing is started.
+// The first provider: running servers that the environment names. They are used as they are; nothing is started.
 import { serverVariables, type PlatformEndpoints, type ServerName } from './endpoints.js';
 import { verifyListening } from './readiness.js';
 import { waitUntil } from './waiting.js';
 
-// A server that was started a moment ago may need a little longer.
+// A server that was started just before may need a few seconds.
 const PATIENCE_MS = 15_000;
 
 /**
  * Reads `KAFKA_BROKERS`, `SCHEMA_REGISTRY_URL` and `MONGODB_URI`. Unset and empty are the same.
  *
- * @throws Error that names the variable, when one is set to something that is no address
+ * @throws Error that names the variable, when its value is not an address
  */
 export function readConfiguredEndpoints(environment: NodeJS.ProcessEnv): Partial<PlatformEndpoints> {
   const endpoints: Partial<PlatformEndpoints> = {};
@@ -20,7 +20,7 @@ export function readConfiguredEndpoints(environment: NodeJS.ProcessEnv): Partial
   if (brokers.length > 0) {
     const wrong = brokers.find((broker) => !/^\S+:\d{1,5}$/.test(broker) || broker.includes('://'));
     if (wrong !== undefined) {
-      throw new Error(`KAFKA_BROKERS must list host:port pairs, separated by commas; "${wrong}" is none`);
+      throw new Error(`KAFKA_BROKERS must list host:port pairs, separated by commas; "${wrong}" is not one`);
     }
     endpoints.kafkaBrokers = brokers;
   }
@@ -42,7 +42,7 @@ export function readConfiguredEndpoints(environment: NodeJS.ProcessEnv): Partial
   return endpoints;
 }
 
-/** Which servers those endpoints name. */
+/** The servers that these endpoints name. */
 export function configuredServers(endpoints: Partial<PlatformEndpoints>): Set<ServerName> {
   const servers = new Set<ServerName>();
   if (endpoints.kafkaBrokers) {
@@ -58,8 +58,8 @@ export function configuredServers(endpoints: Partial<PlatformEndpoints>): Set<Se
 }
 
 /**
- * Makes sure that something listens where the configured servers should be. Whether they let us in is for whoever has
- * the credentials to see.
+ * Checks that something listens at the addresses of the configured servers. It does not log in: the programs that have the
+ * credentials do.
  *
  * @throws Error that names the variable whose server does not answer in time, by default within 15 seconds
  */
@@ -91,7 +91,7 @@ function addressOfHttp(address: string): string {
   return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
 }
 
-/** Those of a URI; none of mongodb+srv, whose hosts a name server knows. */
+/** The `host:port` addresses in a URI; none for mongodb+srv, whose hosts are in DNS. */
 function addressesOfMongodb(uri: string): string[] {
   const hosts = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)/.exec(uri)?.[1] ?? '';
   return hosts

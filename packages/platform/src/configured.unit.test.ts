@@ -1,4 +1,4 @@
-// What the environment says of running servers.
+// Reading the addresses of running servers from the environment.
 import { describe, expect, test } from '@jest/globals';
 import { configuredServers, readConfiguredEndpoints } from './configured.js';
 
@@ -17,7 +17,7 @@ describe('configured servers', () => {
     expect([...configuredServers(endpoints)]).toEqual(['kafka', 'schemaRegistry', 'mongodb']);
   });
 
-  test('that are named by an empty variable are not configured', () => {
+  test('do not include one whose variable is empty', () => {
     const endpoints = readConfiguredEndpoints({
       KAFKA_BROKERS: '',
       SCHEMA_REGISTRY_URL: ' ',
@@ -31,11 +31,14 @@ describe('configured servers', () => {
     [{ KAFKA_BROKERS: 'kafka://localhost:9092' }, /KAFKA_BROKERS must list host:port/],
     [{ SCHEMA_REGISTRY_URL: 'registry:8081' }, /SCHEMA_REGISTRY_URL must be an http/],
     [{ MONGODB_URI: 'localhost:27017' }, /MONGODB_URI must begin with/],
-  ])('with no address in %j are refused by the name of the variable', (environment, message) => {
-    expect(() => readConfiguredEndpoints(environment)).toThrow(message);
-  });
+  ])(
+    'with a value that is not an address are refused with the name of the variable: %j',
+    (environment, message) => {
+      expect(() => readConfiguredEndpoints(environment)).toThrow(message);
+    },
+  );
 
-  test('keep their password out of the error', () => {
+  test('have no password in the error message', () => {
     let message = '';
     try {
       readConfiguredEndpoints({ MONGODB_URI: 'user:hunter2@host' });

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { openDataDirectory } from './data-directory.js';
 import { createProgress } from './progress.js';
 
-test('where nothing can be written any more, servers come and go, and it is said', async () => {
+test('when its state file cannot be written, servers still start and stop, and a message says so', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lead-scoring-full-'));
   try {
     const said: string[] = [];
@@ -13,7 +13,7 @@ test('where nothing can be written any more, servers come and go, and it is said
       folder,
       createProgress((line) => said.push(line)),
     );
-    // A folder in the place of the file fails its writing as a full disk does.
+    // A folder in the place of the file makes the write fail, as a full disk does.
     mkdirSync(join(folder, 'platform.json.new'));
     directory.recordProcess('postgresql', process.pid, 'SIGINT');
     directory.forgetProcess('postgresql');

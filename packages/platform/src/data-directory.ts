@@ -14,12 +14,12 @@ export interface DataDirectory {
   readonly temporary: boolean;
   /** A port for each name: the one used last time if it is free, else a new one. */
   ports<Name extends string>(names: readonly Name[]): Promise<Record<Name, number>>;
-  /** The value remembered under that name, or else the one given, remembered from now on. */
+  /** The value stored under the name; when there is none, stores `initial()` and returns it. */
   fact(name: string, initial: () => string): string;
-  /** Remembers a running process. The name stands for one process: a restart replaces the entry. */
+  /** Records a running process. A restart under the same name replaces the entry. */
   recordProcess(name: string, pid: number, stopSignal: NodeJS.Signals): void;
   forgetProcess(name: string): void;
-  /** Gives the folder free for the next run; removes it when it is temporary. */
+  /** Releases the folder for the next run; removes it when it is temporary. */
   close(): void;
 }
 
@@ -29,11 +29,11 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Gone in between.
+    // It has ended meanwhile.
   }
 }
 
-/** Ends processes that a killed run left behind, each only if it is still the very one recorded. */
+/** Ends the processes that a killed run left behind, each only if its identity is the recorded one. */
 async function endLeftBehind(processes: readonly RecordedProcess[], progress: Progress): Promise<void> {
   const living = (): RecordedProcess[] => processes.filter(({ identity }) => isAlive(identity));
   const found = living();
@@ -41,7 +41,7 @@ async function endLeftBehind(processes: readonly RecordedProcess[], progress: Pr
     return;
   }
   const names = found.map(({ name, identity }) => `${name} (${identity.pid})`).join(', ');
-  await progress.step(`ending what an earlier run left behind: ${names}`, async () => {
+  await progress.step(`ending processes of an earlier run: ${names}`, async () => {
     for (const { identity, stopSignal } of found) {
       // A process paused with SIGSTOP takes no other signal but SIGKILL.
       signalGroup(identity.pid, 'SIGCONT');
@@ -58,7 +58,7 @@ async function endLeftBehind(processes: readonly RecordedProcess[], progress: Pr
 }
 
 /**
- * Takes a folder for a platform's data: the one given, or else a new temporary one.
+ * Claims the folder for a platform's data; without a name, a new temporary one.
  *
  * @throws Error when a living run holds the folder
  */
@@ -72,7 +72,7 @@ export async function openDataDirectory(
   const file = new DirectoryStateFile(path, progress);
   const { state } = file;
   if (state.owner && isAlive(state.owner)) {
-    throw new Error(`${path} is in use by the running process ${state.owner.pid}; stop that one first`);
+    throw new Error(`${path} is in use by the running process ${state.owner.pid}; stop that process first`);
   }
   const self = identityOf(process.pid);
   if (self) {
@@ -85,7 +85,7 @@ export async function openDataDirectory(
   return new OwnedDirectory(path, temporary, file);
 }
 
-/** A folder that this process has taken. */
+/** A data folder that this process has claimed. */
 class OwnedDirectory implements DataDirectory {
   readonly #assignedPorts = new Set<number>();
 
@@ -107,7 +107,7 @@ class OwnedDirectory implements DataDirectory {
   async #assignPort(name: string): Promise<number> {
     const previous = this.file.state.ports[name];
     let port = previous !== undefined && (await isPortFree(previous)) ? previous : await freePort();
-    // Several servers ask at the same time; what one was given need not be in use yet.
+    // Several servers ask at the same time: a port that was assigned to one may not be in use yet.
     while (this.#assignedPorts.has(port)) {
       port = await freePort();
     }

@@ -1,4 +1,4 @@
-// What a kept data folder remembers between runs, in its file `platform.json`.
+// The state that a kept data folder carries from run to run, in its file `platform.json`.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessIdentity } from './process-identity.js';
@@ -12,7 +12,7 @@ export interface RecordedProcess {
 
 export interface DirectoryState {
   owner?: ProcessIdentity;
-  /** Ports by what they are for. */
+  /** Ports by purpose: `kafka-1`, `kafka-1-controller`. */
   ports: Record<string, number>;
   processes: RecordedProcess[];
   /** Facts that the data depends on, for example how many brokers it was made for. */
@@ -44,20 +44,23 @@ export class DirectoryStateFile {
   save(): void {
     const file = join(this.path, STATE_FILE);
     if (!existsSync(this.path)) {
-      return; // somebody removed it under a running platform; there is nothing to remember for
+      return; // the folder was removed while the platform runs: no later run will read its state
     }
-    // Whole or not at all: a run killed in the middle must not lose the list of its processes.
+    // Replaced atomically: a run that is killed here must not lose the list of its processes.
     writeFileSync(`${file}.new`, `${JSON.stringify(this.state, null, 2)}\n`);
     renameSync(`${file}.new`, file);
   }
 
-  /** On a full disk the servers go on: what ends them in order is known here as well. */
+  /** Saves, and only warns when it cannot (full disk): this process has the list in memory and can end the servers in order. */
   saveIfPossible(): void {
     try {
       this.save();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.progress.say(`which servers run could not be written to ${this.path} (${reason}); free the disk`);
+      this.progress.say(
+        `the list of running servers could not be written to ${this.path} (${reason}). Free disk space: without the ` +
+          'list, the next start cannot end servers that a killed run leaves behind',
+      );
     }
   }
 }

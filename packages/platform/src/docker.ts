@@ -11,10 +11,10 @@ import { verifyKafka, verifyMongodb, verifySchemaRegistry } from './readiness.js
 import { waitUntil } from './waiting.js';
 
 const COMPOSE_FILE = 'docker-compose.yml';
-// From src and from dist alike.
+// The same path from src and from dist.
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The services of docker-compose.yml, and the variables that say on which port of the host each listens. */
+/** The services of docker-compose.yml, and the variables for the host port that each listens on. */
 const composeServices: Readonly<Record<ServerName, { service: string; portVariable: string }>> = {
   kafka: { service: 'kafka', portVariable: 'KAFKA_PORT' },
   schemaRegistry: { service: 'registry', portVariable: 'REGISTRY_PORT' },
@@ -23,7 +23,10 @@ const composeServices: Readonly<Record<ServerName, { service: string; portVariab
 
 const ENGINE_TIMEOUT_MS = 5_000;
 
-/** Why an engine at `DOCKER_HOST` is of no use: the compose file publishes its ports on the engine's machine. */
+/**
+ * The reason why the engine at `DOCKER_HOST` cannot be used, or undefined. It must be on this machine, because the compose file
+ * publishes its ports on the engine's machine.
+ */
 export function remoteEngineObstacle(dockerHost: string | undefined): string | undefined {
   if (dockerHost === undefined || dockerHost === '' || /^(unix|npipe):/.test(dockerHost)) {
     return undefined;
@@ -35,7 +38,7 @@ export function remoteEngineObstacle(dockerHost: string | undefined): string | u
 }
 
 /**
- * Asks the Docker engine whether it answers. A client without an engine is a common thing.
+ * Checks that the Docker engine answers; the docker command is often installed without a running engine.
  *
  * @returns why Docker cannot be used, or undefined when it can
  */
@@ -55,7 +58,7 @@ export async function dockerObstacle(environment: NodeJS.ProcessEnv): Promise<st
   return (await answers(['compose', 'version'])) ? undefined : 'the docker command has no "compose"';
 }
 
-/** A compose project of its own for each data folder, so that two checkouts do not share containers. */
+/** The name of a data folder's compose project. Each folder has its own, so that two checkouts do not share containers. */
 export function composeProject(directory: string): string {
   return `lead-scoring-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`;
 }
@@ -67,9 +70,9 @@ export interface DockerOptions {
 }
 
 /**
- * Brings up the servers asked for as containers and waits until each can be worked with.
+ * Starts the requested servers as containers and waits until each is ready.
  *
- * @throws Error of the first that failed; no container is left running then
+ * @throws Error of the first server that failed; no container is left running then
  */
 export async function startDocker(options: DockerOptions): Promise<StartedServers> {
   const { servers, directory, progress } = options;
@@ -99,7 +102,7 @@ interface ComposeUp {
   environment: Record<string, string>;
 }
 
-/** Resolves with the way to end the containers, which keeps their volumes. */
+/** Resolves with a function that ends the containers and keeps their volumes. */
 async function upWithCompose({ project, services, environment }: ComposeUp): Promise<() => Promise<void>> {
   const compose = (...args: string[]): Promise<string> =>
     runCommand('docker', ['compose', '--file', COMPOSE_FILE, '--project-name', project, ...args], {
@@ -110,7 +113,7 @@ async function upWithCompose({ project, services, environment }: ComposeUp): Pro
     await compose('down');
   };
   try {
-    // Containers that a killed run left behind are taken over, or made anew if their ports changed.
+    // Takes over containers that a killed run left behind; those whose ports changed are recreated.
     await compose('up', '--detach', '--wait', ...services);
   } catch (error) {
     await down().catch(() => undefined);
@@ -119,13 +122,13 @@ async function upWithCompose({ project, services, environment }: ComposeUp): Pro
   return down;
 }
 
-/** Resolves with the way to end the containers, which removes their volumes. */
+/** Resolves with a function that ends the containers and removes their volumes. */
 async function upWithTestcontainers({
   project,
   services,
   environment,
 }: ComposeUp): Promise<() => Promise<void>> {
-  // A large library: loaded only by those who need it.
+  // A large library: loaded only when it is needed.
   const { DockerComposeEnvironment, Wait } = await import('testcontainers');
   const started = await new DockerComposeEnvironment(REPOSITORY, COMPOSE_FILE)
     .withProjectName(project)

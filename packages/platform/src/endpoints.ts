@@ -27,16 +27,16 @@ export interface PlatformEndpoints {
   mongodbUri: string;
 }
 
-/** A broker that tests may hurt. Only brokers that this run started itself have one. */
+/** Stops, kills and pauses a broker, for fault tests. Exists only for brokers that this run started itself. */
 export interface BrokerControl {
   /** Kafka's node id, from 1. */
   id: number;
   /** `host:port`, the same after a restart. */
   address: string;
-  /** SIGTERM (the default) hands its partitions over first, SIGKILL does not. It stays down. */
+  /** Ends the broker until `start` is called. On SIGTERM (the default) it hands its partitions over first, on SIGKILL not. */
   stop: (signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>;
   /**
-   * Starts it again and waits until it answers and the cluster counts it in.
+   * Starts it again and waits until it answers and has joined the cluster.
    *
    * @throws Error when it does not come back
    */
@@ -46,12 +46,12 @@ export interface BrokerControl {
   resume: () => void;
 }
 
-/** What a provider hands back for the servers that it brought up. */
+/** The servers that one provider has started. */
 export interface StartedServers {
   endpoints: Partial<PlatformEndpoints>;
   brokers: BrokerControl[];
   guarded?: GuardedAddresses;
-  /** What the proxy that `kafkaProxyPort` names is to lead to. */
+  /** `host:port` that the proxy on `kafkaProxyPort` must forward to. */
   behindProxy?: string;
   processes: () => { name: string; pid: number }[];
   stop: () => Promise<void>;

@@ -1,4 +1,4 @@
-// Ends a run's processes when the run itself was killed and could not. A small child process holds the
+// Ends a run's processes when the run itself was killed and could not end them. A small child process holds the
 // reading end of a pipe; the kernel closes the pipe when this process dies, however it dies.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -7,18 +7,18 @@ import { identityOf } from './process-identity.js';
 export interface Guardian {
   /** The guardian's own process. */
   readonly pid: number;
-  /** From now on: when this process dies, send `signal` to the process group of `pid`, later SIGKILL. */
+  /** Registers a process: when this process dies, its group gets `signal`, and SIGKILL 10 s later. */
   guard(pid: number, signal: NodeJS.Signals): void;
-  /** This process has ended, its pid may be reused. */
+  /** Removes a process that has ended: its pid may be reused. */
   release(pid: number): void;
-  /** When this process dies: delete the folder, after the processes have ended. */
+  /** Registers a folder that is deleted, when this process dies, after the processes have ended. */
   removeAfterwards(directory: string): void;
-  /** All went well: the guardian goes without touching anything. */
+  /** Ends the guardian, which then touches nothing. */
   dismiss(): void;
 }
 
 /**
- * Starts the guardian process. It needs Linux (`/proc`) to be sure that a pid is still the process meant.
+ * Starts the guardian process. It needs Linux (`/proc`) to be sure that a pid still belongs to the registered process.
  *
  * @throws Error when the process cannot be started
  */
@@ -37,7 +37,7 @@ export function startGuardian(): Guardian {
   child.unref();
   // The pipe alone must not keep our event loop alive.
   (stdin as unknown as { unref(): void }).unref();
-  // A guardian that was killed takes its protection with it, not our process.
+  // When the guardian is killed, writing to it fails: this process goes on without its protection.
   stdin.on('error', () => undefined);
   const tell = (message: object): void => {
     if (stdin.writable) {

@@ -49,7 +49,7 @@ function countingServers(options: Partial<KeeperOptions> & { untilUp?: Promise<v
 }
 
 describe('a kept platform', () => {
-  test('is started by its first user, told to each, and stays up when they have gone', async () => {
+  test('is started by its first user, gives each user its addresses, and stays up when all have gone', async () => {
     const progress: string[] = [];
     let isTold: () => void = () => undefined;
     const untilUp = new Promise<void>((resolve) => (isTold = resolve));
@@ -73,7 +73,7 @@ describe('a kept platform', () => {
     expect(await stopKeptPlatform(stateFile)).toBe(false);
   });
 
-  test('has one keeper, however many users come first together', async () => {
+  test('has one keeper, also when its first users come at the same time', async () => {
     const { counts, keepers, stateFile, use } = countingServers();
     const users = await Promise.all([use(), use(), use()]);
     await eventually('every keeper has decided', () => keepers.length === 3);
@@ -103,7 +103,7 @@ describe('a kept platform', () => {
     await stopKeptPlatform(stateFile);
   });
 
-  test('whose servers cannot be brought up says why', async () => {
+  test('whose servers cannot be started tells its user the reason', async () => {
     const { stateFile, use } = countingServers({ start: () => Promise.reject(new Error('no Docker')) });
     await expect(use()).rejects.toThrow('no Docker');
     await eventually('the keeper has ended', () => !existsSync(stateFile));

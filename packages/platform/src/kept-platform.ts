@@ -1,4 +1,4 @@
-// Uses a platform that a keeper process holds up between runs, and starts that process when there is none.
+// Uses a platform that a keeper process keeps running between runs, and starts the keeper when there is none.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { PlatformEndpoints } from './endpoints.js';
 import { waitUntil } from './waiting.js';
 
-/** What the state file holds. */
+/** The content of the state file. */
 export interface KeeperFile {
   port: number;
   pid: number;
@@ -16,12 +16,12 @@ export interface KeeperFile {
   endpoints?: PlatformEndpoints;
 }
 
-/** What the keeper tells its users, as a line of JSON each. */
+/** A message of the keeper to its users: one line of JSON. */
 export type KeeperMessage = { progress: string } | { endpoints: PlatformEndpoints } | { failed: string };
 
 export interface KeptPlatform {
   endpoints: PlatformEndpoints;
-  /** This process no longer needs the servers. They stay up for the next one. */
+  /** Says that this process no longer needs the servers. They stay up for the next one. */
   release(): void;
 }
 
@@ -51,7 +51,7 @@ export async function useKeptPlatform(options: KeptPlatformOptions): Promise<Kep
   }
 }
 
-/** Has the keeper end its servers and itself; resolves when it has, with false when there was none. */
+/** Makes the keeper end its servers and itself. Resolves when they have ended; with false when no keeper runs. */
 export async function stopKeptPlatform(stateFile: string): Promise<boolean> {
   const socket = await connectToKeeper(stateFile);
   if (!socket) return false;
@@ -99,8 +99,8 @@ async function connectToNewKeeper(
     {
       description: `the keeper of the test platform did not start (its log: ${logOf(stateFile)})`,
       timeoutMs: KEEPER_STARTS_WITHIN_MS,
-      // It ends with 0 when another one was there first.
-      hopeless: () =>
+      // A keeper exits with 0 when another one was first.
+      abortReason: () =>
         keeper.exitCode === null || keeper.exitCode === 0 ? undefined : `it ended with ${keeper.exitCode}`,
     },
   );

@@ -1,5 +1,5 @@
-// Holds a platform up between runs of tests. Who uses it is connected to the keeper; when nobody has been for a while, it ends
-// the servers and itself. See kept-platform.ts for the other side.
+// Keeps a platform running between runs of tests. Each user holds a connection to the keeper; when there has been none for a
+// while, the keeper ends the servers and itself. kept-platform.ts is the user's side.
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -9,10 +9,10 @@ import { connectToKeeper, type KeeperFile, type KeeperMessage } from './kept-pla
 import type { RunningPlatform } from './platform.js';
 
 export interface KeeperOptions {
-  /** Says where the keeper listens and, once they are up, where the servers are; it is there as long as the keeper is. */
+  /** Holds the keeper's port and, once the servers are up, their addresses. It exists as long as the keeper runs. */
   stateFile: string;
   start: (onProgress: (message: string) => void) => Promise<Pick<RunningPlatform, 'endpoints' | 'stop'>>;
-  /** Without a user for so long, it ends. Default: 30 minutes. */
+  /** The keeper ends after this time without a user. Default: 30 minutes. */
   idleMs?: number;
 }
 
@@ -24,11 +24,12 @@ export interface PlatformKeeper {
 }
 
 const DEFAULT_IDLE_MS = 30 * 60_000;
+/** The time for which a keeper without servers waits for the user that started it, to report the failure. */
 const FAILURE_KEPT_MS = 10_000;
 
 /**
- * Brings a platform up and keeps it. Resolves when users can connect, which is before the servers are up; with undefined
- * when a living keeper already has the state file.
+ * Starts a platform and keeps it running. Resolves when users can connect, which is before the servers are up; with undefined
+ * when another running keeper has the state file.
  *
  * @throws Error when the state file cannot be written
  */
@@ -42,9 +43,9 @@ class Keeper implements PlatformKeeper {
   readonly #options: KeeperOptions;
   readonly #server: Server;
   readonly #users = new Set<Socket>();
-  /** What a user who comes now is told first: the steps of the start while it lasts, then only where the servers are. */
-  #told: KeeperMessage[] = [];
-  /** The servers could not be brought up; whoever started the keeper is still to be told. */
+  /** The messages for a user that connects now: the progress of the start while it lasts, afterwards only the addresses. */
+  #greeting: KeeperMessage[] = [];
+  /** True when the servers could not be started. The keeper then waits for a user to tell. */
   #failed = false;
   #state: KeeperFile = { port: 0, pid: process.pid };
   #idle: NodeJS.Timeout | undefined;
@@ -71,7 +72,7 @@ class Keeper implements PlatformKeeper {
     }
     this.#waitForUsers();
     this.#platform = this.#options.start((message) => {
-      this.#tell({ progress: message });
+      this.#broadcast({ progress: message });
     });
     this.#platform.then(
       ({ endpoints }) => {
@@ -79,7 +80,7 @@ class Keeper implements PlatformKeeper {
       },
       (error: unknown) => {
         this.#failed = true;
-        this.#tell({ failed: error instanceof Error ? error.message : String(error) });
+        this.#broadcast({ failed: error instanceof Error ? error.message : String(error) });
         if (this.#users.size > 0) void this.stop();
         else this.#waitForUsers();
       },
@@ -105,7 +106,7 @@ class Keeper implements PlatformKeeper {
     }
   }
 
-  /** Whole or not at all, and by one of those who try at the same time. */
+  /** Creates the state file atomically; of several keepers that try at the same time, one succeeds. */
   async #claimStateFile(): Promise<boolean> {
     const { stateFile } = this.#options;
     const own = `${stateFile}.${this.#state.pid}-${this.#state.port}`;
@@ -124,7 +125,7 @@ class Keeper implements PlatformKeeper {
           other.destroy();
           return false;
         }
-        // A keeper that was killed left it.
+        // Left by a keeper that was killed.
         rmSync(stateFile, { force: true });
       }
     } finally {
@@ -137,12 +138,12 @@ class Keeper implements PlatformKeeper {
     this.#state = { ...this.#state, endpoints };
     writeFileSync(`${stateFile}.new`, `${JSON.stringify(this.#state, null, 2)}\n`, { mode: 0o600 });
     renameSync(`${stateFile}.new`, stateFile);
-    this.#told = [];
-    this.#tell({ endpoints });
+    this.#greeting = [];
+    this.#broadcast({ endpoints });
   }
 
-  #tell(message: KeeperMessage): void {
-    this.#told.push(message);
+  #broadcast(message: KeeperMessage): void {
+    this.#greeting.push(message);
     for (const user of this.#users) user.write(`${JSON.stringify(message)}\n`);
   }
 
@@ -154,7 +155,7 @@ class Keeper implements PlatformKeeper {
       this.#users.delete(socket);
       this.#waitForUsers();
     });
-    for (const message of this.#told) socket.write(`${JSON.stringify(message)}\n`);
+    for (const message of this.#greeting) socket.write(`${JSON.stringify(message)}\n`);
     if (this.#failed) void this.stop();
     createInterface({ input: socket })
       .on('line', (line) => {

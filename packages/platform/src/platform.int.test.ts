@@ -1,4 +1,4 @@
-// The three servers, brought up for real, with the clients that the system uses.
+// The three real servers, used with the clients that the system uses.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { startPlatform, type RunningPlatform } from './platform.js';
 import { identityOf } from './process-identity.js';
 import { eventually, waitUntil } from './waiting.js';
 
-// The first run of a machine downloads and builds.
+// The first run on a machine downloads and builds the servers.
 const FIRST_START_MS = 900_000;
 const unconfigured = { ...process.env, KAFKA_BROKERS: '', SCHEMA_REGISTRY_URL: '', MONGODB_URI: '' };
 const progress: string[] = [];
@@ -74,12 +74,12 @@ describe('a temporary platform', () => {
     expect(processes.filter(({ pid }) => identityOf(pid))).toEqual([]);
   }, 60_000);
 
-  test('brings all three servers up by one provider, and says so', () => {
+  test('starts all three servers by one provider, and reports which', () => {
     expect(new Set(Object.values(platform.providers)).size).toBe(1);
     expect(progress.join('\n')).toMatch(/Kafka: (docker|native)/);
   });
 
-  test('has a Kafka that takes idempotent and transactional records, at once', async () => {
+  test('has a Kafka that takes idempotent and transactional records as soon as it has started', async () => {
     const kafka = kafkaOf(platform);
     await createTopic(kafka, 'transactions');
     const producer = kafka.producer({
@@ -115,7 +115,7 @@ describe('a temporary platform', () => {
     expect(message?.value?.length).toBe(value.length);
   }, 60_000);
 
-  test('has a Kafka that makes no topic nobody declared', async () => {
+  test('has a Kafka that creates no topic by itself', async () => {
     const producer = kafkaOf(platform).producer({ retry: { retries: 1 } });
     await producer.connect();
     await expect(producer.send({ topic: 'undeclared', messages: [{ value: 'x' }] })).rejects.toThrow(
@@ -124,7 +124,7 @@ describe('a temporary platform', () => {
     await producer.disconnect();
   });
 
-  test('has a registry that encodes, decodes, and refuses what does not fit', async () => {
+  test('has a registry that encodes, decodes, and refuses an incompatible schema', async () => {
     const registry = new SchemaRegistry({ host: platform.endpoints.schemaRegistryUrl });
     const schema = (type: string): string =>
       JSON.stringify({ type: 'object', properties: { points: { type } }, required: ['points'] });
@@ -166,7 +166,7 @@ describe('a temporary platform', () => {
       for (const name of ['postgresql', 'ferretdb']) {
         const killed = platform.processes().find((entry) => entry.name === name);
         if (!killed) {
-          return; // not a native one
+          return; // the server is not native
         }
         process.kill(killed.pid, 'SIGKILL');
         await waitUntil(
@@ -223,7 +223,7 @@ describe('a platform on a kept folder', () => {
         await client.close();
         const registry = new SchemaRegistry({ host: first.endpoints.schemaRegistryUrl });
         ({ id: schemaId } = await registry.register({ type: SchemaType.JSON, schema }, { subject: 'kept' }));
-        // At once: an id that was given away must not be forgotten.
+        // Killed at once: the id of a registered schema must not be lost.
         const killed = first.processes().find(({ name }) => name === 'schema-registry');
         process.kill(killed?.pid ?? NaN, 'SIGKILL');
       } finally {

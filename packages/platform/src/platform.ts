@@ -1,4 +1,4 @@
-// Finds or brings up the three servers that the system stands on.
+// Finds or starts the three servers that the system runs on.
 import { configuredServers, readConfiguredEndpoints, verifyConfigured } from './configured.js';
 import { openDataDirectory } from './data-directory.js';
 import { dockerObstacle, startDocker } from './docker.js';
@@ -20,38 +20,38 @@ import { chooseProviders } from './provider-chain.js';
 export interface PlatformOptions {
   /** Data is kept there between runs. Absent: a temporary folder, removed at the end. */
   dataDirectory?: string;
-  /** Three: replication factor 3, two in-sync replicas needed. Default: 1. Says nothing to a configured Kafka. */
+  /** Three: replication factor 3, two in-sync replicas needed. Default: 1. Has no effect on a configured Kafka. */
   brokers?: 1 | 3;
   /** Gives a native broker listeners that demand a password or a certificate, beside the plain one. */
   guardedKafka?: GuardedListeners;
-  /** Gives a single native broker a listener that sends clients to this port of 127.0.0.1, where a proxy of the caller's listens. */
+  /** Gives a single native broker a listener that advertises this port of 127.0.0.1, on which the caller runs a proxy. */
   kafkaProxyPort?: number;
   /** Read for KAFKA_BROKERS, SCHEMA_REGISTRY_URL and MONGODB_URI. Default: this process's. */
   environment?: NodeJS.ProcessEnv;
   /** Default: all three. */
   servers?: readonly ServerName[];
-  /** Told what goes on, a line at a time; also when a server died and is started again. */
+  /** Called with each progress message, also when a server has died and is restarted. */
   onProgress?: (message: string) => void;
 }
 
 export interface RunningPlatform {
   endpoints: PlatformEndpoints;
-  /** Who provides each server that was asked for. */
+  /** The provider of each requested server. */
   providers: Partial<Record<ServerName, Provider>>;
   /** Empty when Kafka is not native. */
   brokers: BrokerControl[];
-  /** Where the listeners are that `guardedKafka` asked for. */
+  /** The addresses of the listeners that `guardedKafka` asked for. */
   guarded?: GuardedAddresses | undefined;
-  /** `host:port` of the listener that `kafkaProxyPort` asked for: where the proxy is to lead. */
+  /** `host:port` of the listener that `kafkaProxyPort` asked for: the proxy must forward to it. */
   behindProxy?: string | undefined;
-  /** The native servers' processes that run at this moment. One that is killed comes back under a new pid. */
+  /** The processes of native servers that run at this moment. A killed one is restarted under a new pid. */
   processes: () => { name: string; pid: number }[];
   /** Ends all that was started, and nothing else; calling it twice is fine. */
   stop: () => Promise<void>;
 }
 
 /**
- * Brings up Kafka, the schema registry and MongoDB, each from the first of these that fits: an address in the
+ * Provides Kafka, the schema registry and MongoDB, each from the first of these that fits: an address in the
  * environment, a Docker engine, native processes. Resolves when all of them answer.
  *
  * @throws NoProviderError when none fits, naming the three ways out
@@ -86,13 +86,13 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
   };
 }
 
-/** Chooses a provider for each server, and says which. */
+/** Chooses a provider for each server, and reports the choice as progress. */
 async function findProviders(
   configured: ReadonlySet<ServerName>,
   { brokers = 1, environment = process.env, servers = serverNames }: PlatformOptions,
   progress: Progress,
 ): Promise<RunningPlatform['providers']> {
-  // A look at the machine only for what is not configured: in production there is nothing to find.
+  // The machine is inspected only for servers that are not configured: in production, for none.
   const needed = servers.filter((server) => !configured.has(server));
   const noDocker = needed.length > 0 ? await dockerObstacle(environment) : undefined;
   const dockerObstacles = obstaclesByServer(needed, noDocker, brokers);

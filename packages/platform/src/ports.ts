@@ -2,11 +2,11 @@
 import { createServer } from 'node:net';
 
 // Below the range that Linux hands to outgoing connections (32768 and up): a port picked from that
-// range may be taken by some client's connection between our look and the server's bind.
+// range may be taken by a client's connection between the check here and the server's bind.
 const FIRST_PORT = 15_000;
 const LAST_PORT = 32_000;
 const ATTEMPTS = 200;
-/** Of those picked last: whoever asked for one may not listen on it yet. */
+/** So many of the last picked ports are not picked again: the program that asked for one may not listen on it yet. */
 const REMEMBERED = 1_000;
 const picked = new Set<number>();
 
@@ -22,7 +22,7 @@ export async function isPortFree(port: number): Promise<boolean> {
 }
 
 /**
- * Picks a port that is free on 127.0.0.1 now, and that this process was not given a short while ago.
+ * Picks a port that is free on 127.0.0.1 now and not among the last 1,000 that this process picked.
  *
  * @throws Error when no free port is found after many tries
  */

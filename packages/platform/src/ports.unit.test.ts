@@ -1,8 +1,8 @@
-// Ports: nobody who asks for several gets one twice.
+// Ports that one process picks at the same time differ.
 import { expect, test } from '@jest/globals';
 import { freePort } from './ports.js';
 
-test('of two hundred ports asked for at once none is another', async () => {
+test('two hundred ports picked at once are all different', async () => {
   const ports = await Promise.all(Array.from({ length: 200 }, () => freePort()));
   expect(new Set(ports).size).toBe(200);
 });

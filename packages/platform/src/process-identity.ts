@@ -1,5 +1,5 @@
-// Who a process is. A pid alone is not enough: the system reuses it, so a pid read from a file may by
-// now belong to a stranger. Together with the moment it started and the machine's boot it is unique.
+// The identity of a process. A pid alone is not enough: the system reuses it, so a pid read from a file may
+// belong to another process by now. Together with its start time and the machine's boot id it is unique.
 import { readFileSync } from 'node:fs';
 
 export interface ProcessIdentity {
@@ -17,7 +17,7 @@ export function parseStartTime(stat: string): string | undefined {
   return state === 'Z' || state === 'X' ? undefined : fields[19];
 }
 
-/** The identity of a living process, or undefined when there is none by that pid (a zombie is dead). */
+/** The identity of a living process, or undefined when no living process has that pid; a zombie counts as dead. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   try {
     const startTime = parseStartTime(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -28,7 +28,7 @@ export function identityOf(pid: number): ProcessIdentity | undefined {
   }
 }
 
-/** Whether the very process that was recorded still lives, not another one with its pid. */
+/** Whether the recorded process still lives, and its pid does not belong to another process. */
 export function isAlive(recorded: ProcessIdentity): boolean {
   const now = identityOf(recorded.pid);
   return now?.startTime === recorded.startTime && now.bootId === recorded.bootId;

@@ -1,4 +1,4 @@
-// Reading who a process is from what Linux says of it.
+// Reading a process's identity from /proc/PID/stat.
 import { expect, test } from '@jest/globals';
 import { parseStartTime } from './process-identity.js';
 

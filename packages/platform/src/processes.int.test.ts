@@ -103,7 +103,7 @@ describe('a supervised process', () => {
     await handle.stop();
   });
 
-  test('is restarted in order, and at once where it keeps dying', async () => {
+  test('is stopped and started by `restart`, without a pause also where it keeps dying', async () => {
     const file = join(folder, 'restarted.mjs');
     writeFileSync(file, 'process.exit(3)');
     const exits: ProcessExit[] = [];
@@ -154,7 +154,7 @@ describe('a supervised process', () => {
         pid = started;
       },
     });
-    await expect(start).rejects.toThrow(/slow did not become ready: not after/);
+    await expect(start).rejects.toThrow(/slow did not become ready: gave up after/);
     expect(identityOf(pid)).toBeUndefined();
   });
 
@@ -232,7 +232,7 @@ describe('the guardian', () => {
     process.kill(released.pid, 'SIGKILL');
   });
 
-  test('touches nothing when dismissed, and never a stranger with a pid used again', async () => {
+  test('touches nothing when dismissed, and never another process with a reused pid', async () => {
     const { pid, identity } = sleeper();
     for (const messages of [
       [{ guard: identity, signal: 'SIGTERM' }, { dismiss: true }],
@@ -271,7 +271,7 @@ describe('a kept data folder', () => {
     (await openDataDirectory(path, silent)).close();
   });
 
-  test('of a killed run: what that left behind is ended first', async () => {
+  test('of a killed run: the processes that it left behind are ended first', async () => {
     const path = join(folder, 'left');
     const first = await openDataDirectory(path, silent);
     const left = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });

@@ -21,7 +21,7 @@ export interface ProcessRestart {
   /** How many times in a row it has died soon after its start, this one included. */
   attempt: number;
   delayMs: number;
-  /** Three early deaths in a row: something is wrong that a restart does not mend. */
+  /** True after three early deaths in a row: the cause is not one that a restart repairs. */
   crashLooping: boolean;
   lastLogLines: string[];
 }
@@ -30,18 +30,18 @@ export interface ProcessOptions {
   name: string;
   command: string;
   args?: readonly string[];
-  /** Added to this process's own environment; a function is asked at each start. */
+  /** Added to this process's own environment; a function is called at each start. */
   env?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   cwd?: string;
   /** Standard output and error are appended here; the folder is made. */
   logFile: string;
-  /** Start again, after a growing pause, when it ends without having been told to. Default: no. */
+  /** Restart it, after a growing pause, when it ends without a call of `stop`. Default: no. */
   restart?: boolean;
   /** Default: 30,000. */
   longestRestartDelayMs?: number;
   /** Ready when a GET answers 2xx. */
   readyUrl?: string;
-  /** Ready when this resolves; called again and again until it does. For what speaks no HTTP. */
+  /** Ready when this resolves; called until it does. For programs without HTTP. */
   ready?: () => Promise<unknown>;
   /** Default: 60,000. */
   readyTimeoutMs?: number;
@@ -62,7 +62,7 @@ export interface ProcessHandle {
   readonly name: string;
   /** Undefined while it is not running, for example in the pause before a restart. */
   readonly pid: number | undefined;
-  /** Sends a signal to the process as a fault from outside would: a supervised one comes back. */
+  /** Sends a signal to the process, as a fault from outside would: a supervised process is restarted. */
   kill(signal: NodeJS.Signals): void;
   /**
    * Ends it (the stop signal, then SIGKILL after the deadline) and does not start it again.
@@ -133,7 +133,7 @@ class SupervisedProcess implements ProcessHandle {
   #child: ChildProcess | undefined;
   #ended: Promise<void> = Promise.resolve();
   #stopping = false;
-  /** Deaths before a start was ready are the caller's to handle, as an error of `start`. */
+  /** While true, an exit is reported as an error of `start`; it causes no restart. */
   #starting = false;
   #earlyDeaths = 0;
   #cancelRestart = new AbortController();
@@ -195,7 +195,7 @@ class SupervisedProcess implements ProcessHandle {
 
   async restart(): Promise<void> {
     await this.stop();
-    // Deaths of before say nothing of the program that runs from now on.
+    // Earlier deaths do not count: the program may have been rebuilt since.
     this.#earlyDeaths = 0;
     await this.start();
   }
@@ -216,7 +216,7 @@ class SupervisedProcess implements ProcessHandle {
     }
     const log = openLog(options.logFile);
     const startedAt = Date.now();
-    // A process group of its own: Ctrl-C in the terminal reaches only us, and we end it in order.
+    // A process group of its own: Ctrl-C in the terminal reaches only this process, which then ends the child in order.
     const child = spawn(options.command, [...(options.args ?? [])], {
       cwd: options.cwd,
       env: { ...process.env, ...(typeof options.env === 'function' ? options.env() : options.env) },
@@ -300,7 +300,7 @@ class SupervisedProcess implements ProcessHandle {
         {
           description: `${name} did not become ready`,
           timeoutMs: readyTimeoutMs,
-          hopeless: () =>
+          abortReason: () =>
             this.#child
               ? undefined
               : ['it ended; the last lines of its log:', ...lastLines(logFile, 15)].join('\n    '),
@@ -319,7 +319,7 @@ async function fetchOk(url: string): Promise<void> {
 }
 
 /**
- * Starts a program and keeps an eye on it. Resolves when it runs and, if a way to tell was given, is ready.
+ * Starts a program and supervises it. Resolves when it runs and, if `ready` or `readyUrl` is given, is ready.
  *
  * @throws Error when the program cannot be started, ends before it is ready (with the last lines of its
  *   log), or is not ready in time; nothing is left running then

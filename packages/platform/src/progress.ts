@@ -1,9 +1,9 @@
-// Tells what is going on, and for how long: a first start downloads and builds for a minute or two, and
-// whoever waits must see that it moves.
+// Progress messages with the time elapsed: a first start downloads and builds for one to two minutes, and the
+// user must see that it goes on.
 
 export interface Progress {
   say(message: string): void;
-  /** Runs one step, saying when it begins, every ten seconds that it goes on, and when it has ended. */
+  /** Runs one step, with a message when it begins, one every 10 s while it runs, and one when it has ended. */
   step<T>(label: string, work: () => Promise<T>): Promise<T>;
 }
 

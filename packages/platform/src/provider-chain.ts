@@ -1,14 +1,14 @@
-// Decides, server by server, who provides it: a configured address, else Docker, else native processes.
+// Chooses the provider of each server: a configured address, else Docker, else native processes.
 import { serverTitles, serverVariables, type Provider, type ServerName } from './endpoints.js';
 
-/** What was found out about this machine. An obstacle is the reason why a provider cannot serve. */
+/** The facts about this machine that the choice depends on. An obstacle is the reason why a provider cannot serve. */
 export interface ProviderFacts {
   configured: ReadonlySet<ServerName>;
   dockerObstacle: Partial<Record<ServerName, string>>;
   nativeObstacle: string | undefined;
 }
 
-/** No provider fits; the message names the three ways out. */
+/** No provider fits; the message names the three ways to get one. */
 export class NoProviderError extends Error {
   override name = 'NoProviderError';
 }
@@ -39,7 +39,7 @@ export function chooseProviders(
   if (first !== undefined) {
     throw new NoProviderError(
       [
-        `No way to get ${missing.map((server) => serverTitles[server]).join(', ')}. Any one of these three helps:`,
+        `Nothing provides ${missing.map((server) => serverTitles[server]).join(', ')}. Any one of these three helps:`,
         `  1. Name running servers: set ${missing.map((server) => serverVariables[server]).join(', ')}.`,
         `  2. Start a Docker engine (now: ${facts.dockerObstacle[first] ?? 'usable'}).`,
         `  3. Run as root on Debian or Ubuntu, to run the servers without Docker (now: ${facts.nativeObstacle ?? 'usable'}).`,

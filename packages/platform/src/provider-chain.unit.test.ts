@@ -1,4 +1,4 @@
-// Which provider serves which server.
+// The choice of a provider for each server.
 import { describe, expect, test } from '@jest/globals';
 import { serverNames, type ServerName } from './endpoints.js';
 import { chooseProviders, NoProviderError, type ProviderFacts } from './provider-chain.js';
@@ -23,7 +23,7 @@ describe('the provider chain', () => {
     });
   });
 
-  test('is gone through for each server on its own', () => {
+  test('chooses for each server separately', () => {
     const facts = { ...nothing, configured: new Set<ServerName>(['kafka']), dockerObstacle: {} };
     expect(chooseProviders(serverNames, facts)).toEqual({
       kafka: 'configured',
@@ -46,7 +46,7 @@ describe('the provider chain', () => {
     expect(chooseProviders(['mongodb'], facts)).toEqual({ mongodb: 'configured' });
   });
 
-  test('ends in one error that names the three ways out and the reasons', () => {
+  test('throws one error that names the three ways to get the servers, and the obstacles', () => {
     const choose = (): unknown =>
       chooseProviders(serverNames, { ...nothing, configured: new Set<ServerName>(['kafka']) });
     expect(choose).toThrow(NoProviderError);

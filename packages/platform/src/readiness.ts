@@ -1,11 +1,10 @@
-// Asks each server, with the client that the system itself uses, whether it can do its work now.
+// Checks, with the clients that the system itself uses, that each server is ready.
 import { connect } from 'node:net';
 import { Kafka, logLevel } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 
-// kafkajs prints a warning about its partitioner otherwise, from every process that makes a producer. Another, of Node, about
-// the timers that it sets in the past, is turned off by the commands of package.json that run this; services do not cause it
-// (event-log ends that loop).
+// Turns off the warning about its partitioner that kafkajs prints in every process that creates a producer. Its timers with a
+// negative timeout cause a second warning, of Node: the scripts of package.json turn that off, and in services event-log prevents it.
 const PARTITIONER_WARNING = 'KAFKAJS_NO_PARTITIONER_WARNING';
 
 function kafkaClient(brokers: string[]): Kafka {
@@ -21,10 +20,10 @@ function kafkaClient(brokers: string[]): Kafka {
 }
 
 /**
- * Resolves when every broker is counted in, and idempotent and transactional producers and consumer groups
+ * Resolves when every broker has joined the cluster, and idempotent and transactional producers and consumer groups
  * can start. Just after its start a broker answers "coordinator loading" to the last two for a while.
  *
- * @throws Error when it is not so, yet
+ * @throws Error when that is not the case yet
  */
 export async function verifyKafka(brokers: string[]): Promise<void> {
   const kafka = kafkaClient(brokers);
@@ -49,9 +48,9 @@ export async function verifyKafka(brokers: string[]): Promise<void> {
 }
 
 /**
- * Resolves when the broker at that address answers and the cluster counts it in.
+ * Resolves when the broker at that address answers and has joined the cluster.
  *
- * @throws Error when it is not so, yet
+ * @throws Error when that is not the case yet
  */
 export async function verifyBroker(address: string, id: number): Promise<void> {
   const admin = kafkaClient([address]).admin();
@@ -95,8 +94,7 @@ export async function verifyMongodb(uri: string): Promise<void> {
 }
 
 /**
- * Resolves when something listens at `host:port`. For configured brokers, whose security settings are the
- * services' business.
+ * Resolves when something listens at `host:port`. For configured servers, whose credentials this package does not have.
  *
  * @throws Error when nothing does within three seconds
  */

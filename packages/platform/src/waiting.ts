@@ -2,18 +2,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** What is waited for, for the message when it does not come. */
+  /** Names the condition in the error message. */
   description: string;
   timeoutMs: number;
   pollMs?: number;
-  /** Ends the waiting early: why it has become pointless, or undefined. */
-  hopeless?: () => string | undefined;
+  /** Ends the waiting early: returns the reason why the condition cannot come true any more, or undefined. */
+  abortReason?: () => string | undefined;
 }
 
 /**
  * Calls `attempt` until it resolves, and resolves with its value.
  *
- * @throws Error with the last attempt's reason, when the time is over or `hopeless` names a reason
+ * @throws Error with the last attempt's reason, when the time is over or `abortReason` returns one
  */
 export async function waitUntil<T>(attempt: () => Promise<T>, options: WaitOptions): Promise<T> {
   const deadline = Date.now() + options.timeoutMs;
@@ -21,14 +21,14 @@ export async function waitUntil<T>(attempt: () => Promise<T>, options: WaitOptio
     try {
       return await attempt();
     } catch (error) {
-      const reason = options.hopeless?.();
+      const reason = options.abortReason?.();
       if (reason !== undefined) {
         throw new Error(`${options.description}: ${reason}`, { cause: error });
       }
       if (Date.now() >= deadline) {
         const last = error instanceof Error ? error.message : String(error);
         throw new Error(
-          `${options.description}: not after ${Math.round(options.timeoutMs / 1000)} s; last answer: ${last}`,
+          `${options.description}: gave up after ${Math.round(options.timeoutMs / 1000)} s; last error: ${last}`,
           { cause: error },
         );
       }
@@ -38,14 +38,14 @@ export async function waitUntil<T>(attempt: () => Promise<T>, options: WaitOptio
 }
 
 /**
- * Looks until there is something, and resolves with it: the first answer that is not false, null or undefined. A look
- * that throws has found nothing.
+ * Calls `look` until it returns something other than false, null or undefined, and resolves with that. While `look` throws,
+ * it is called again.
  *
- * @param what is waited for, in words: the failure names it
- * @throws Error with the last look's failure, when the time is over
+ * @param condition names the condition in the error message
+ * @throws Error with the last failure of `look`, when the time is over
  */
 export async function eventually<Found>(
-  what: string,
+  condition: string,
   look: () => Found | Promise<Found>,
   timeoutMs = 30_000,
   pollMs = 20,
@@ -53,10 +53,10 @@ export async function eventually<Found>(
   return waitUntil(
     async () => {
       const found = await look();
-      if (isNothing(found)) throw new Error('nothing found');
+      if (isNothing(found)) throw new Error('not yet');
       return found as Exclude<Found, Nothing>;
     },
-    { description: what, timeoutMs, pollMs },
+    { description: condition, timeoutMs, pollMs },
   );
 }
 

@@ -1,5 +1,5 @@
-// Keeps what was downloaded and built outside the checkout, so that only the first start takes long. A part
-// appears under its final name only when it is whole, and only one process builds it.
+// Keeps downloads and builds in a folder outside the checkout, so that only the first start takes long. A part
+// appears under its final name only when it is complete, and only one process builds it.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -19,7 +19,7 @@ export interface BuildCache {
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
-// Of util-linux, which every Debian has.
+// A program of util-linux, which every Debian has.
 const LOCK_PROGRAM = 'flock';
 
 /** `$XDG_CACHE_HOME/lead-scoring`, or `~/.cache/lead-scoring`. */
@@ -33,8 +33,8 @@ export function cachePath(environment: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Takes an exclusive lock on a file and resolves with the way to release it. The kernel holds it, on behalf
- * of a child whose input is a pipe from us: if we die, however we die, the lock is free again.
+ * Takes an exclusive lock on a file and resolves with the function that releases it. A child process holds the lock until its
+ * input, a pipe from this process, closes: when this process dies, however it dies, the lock is free again.
  */
 async function lock(file: string, onWait: () => void): Promise<() => void> {
   const holder = spawn(LOCK_PROGRAM, ['--exclusive', file, 'sh', '-c', 'echo locked; exec cat'], {
@@ -54,14 +54,14 @@ async function lock(file: string, onWait: () => void): Promise<() => void> {
   return () => holder.stdin.end();
 }
 
-/** Opens the cache, making its folder if need be. */
+/** Opens the cache, and creates its folder if there is none. */
 export function openBuildCache(environment: NodeJS.ProcessEnv, progress: Progress): BuildCache {
   const path = cachePath(environment);
   mkdirSync(path, { recursive: true });
 
   const exclusively: BuildCache['exclusively'] = async (name, work) => {
     const release = await lock(join(path, `${name}.lock`), () =>
-      progress.say(`${name}: waiting for another process that is at it`),
+      progress.say(`${name}: waiting for another process that works on it`),
     );
     try {
       return await work();
@@ -75,28 +75,28 @@ export function openBuildCache(environment: NodeJS.ProcessEnv, progress: Progres
     exclusively,
     has: (name) => existsSync(join(path, name)),
     async part(name, build) {
-      const whole = join(path, name);
-      if (existsSync(whole)) {
-        return whole;
+      const finished = join(path, name);
+      if (existsSync(finished)) {
+        return finished;
       }
       return exclusively(name, async () => {
-        if (existsSync(whole)) {
-          return whole;
+        if (existsSync(finished)) {
+          return finished;
         }
-        // We hold the lock, so any half-built folder belongs to a build that was killed.
+        // This process holds the lock, so any unfinished folder is left from a build that was killed.
         for (const leftover of readdirSync(path).filter((entry) => entry.startsWith(`.building-${name}-`))) {
           rmSync(join(path, leftover), { recursive: true, force: true });
         }
-        const half = join(path, `.building-${name}-${process.pid}`);
+        const unfinished = join(path, `.building-${name}-${process.pid}`);
         // Not mkdtemp: a Debian root must be open to its unprivileged users.
-        mkdirSync(half, { mode: 0o755 });
+        mkdirSync(unfinished, { mode: 0o755 });
         try {
-          await build(half);
-          renameSync(half, whole);
+          await build(unfinished);
+          renameSync(unfinished, finished);
         } finally {
-          rmSync(half, { recursive: true, force: true });
+          rmSync(unfinished, { recursive: true, force: true });
         }
-        return whole;
+        return finished;
       });
     },
   };

@@ -1,4 +1,4 @@
-// What a killed PostgreSQL leaves behind, with processes of this machine in its place.
+// Cleaning up after a killed PostgreSQL, with shell processes in the place of its backends.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ testNative(
   },
 );
 
-test('the lock file no longer names a pid that somebody else may have, and still names the shared memory', () => {
+test('the lock file no longer names a pid that another process may have, and still names the shared memory', () => {
   const file = join(cluster, 'postmaster.pid');
   disownLockFile(cluster);
   writeFileSync(file, '1\n/data/cluster\n1700000000\n5432\n\n127.0.0.1\n  5432001    163841\nready   \n');

@@ -1,13 +1,13 @@
-// What a PostgreSQL server that was killed leaves behind. Its backends go on with the statement in hand when their postmaster is
-// gone: a new server that begins to recover the same files beside them would corrupt the data.
+// Cleans up after a PostgreSQL server that was killed. Its backends finish their current statement when their postmaster is gone:
+// a new server that recovered the same files beside them would corrupt the data.
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitUntil } from '../waiting.js';
 
-/** As long as a postmaster waits after SIGQUIT before it kills what has not ended. */
+/** The time that a postmaster itself waits after SIGQUIT before it kills its backends. */
 const postmasterPatienceMs = 5_000;
 
-/** The processes that work in a cluster's folder, as every process of PostgreSQL does, in whatever mount namespace. */
+/** The pids whose working directory is a cluster's folder, as that of every PostgreSQL process is, in any mount namespace. */
 export function processesIn(cluster: string): number[] {
   const { dev, ino } = statSync(cluster);
   return readdirSync('/proc').flatMap((name) => {
@@ -22,9 +22,8 @@ export function processesIn(cluster: string): number[] {
 }
 
 /**
- * Ends what is left of a killed server, as its postmaster would have: SIGQUIT ends a process of PostgreSQL at once, and never within
- * the write of a page; SIGKILL, which may cut that write in half, ends those that have not ended by then. No server of the cluster
- * may run.
+ * Ends the backends of a killed server as its postmaster would have. SIGQUIT ends a PostgreSQL process at once, and never within
+ * the write of a page; SIGKILL, which may cut that write in half, follows after `graceMs`. No server of the cluster may run.
  *
  * @throws Error when a process has not ended 10 s after SIGKILL
  */
@@ -39,11 +38,11 @@ export async function endLeftovers(cluster: string, options: { graceMs?: number 
       if (left.length > 0) throw new Error(`still running: ${left.join(', ')}`);
       return Promise.resolve();
     },
-    { description: 'processes of the PostgreSQL that was killed', timeoutMs: graceMs + 10_000, pollMs: 20 },
+    { description: 'ending the backends of the killed PostgreSQL', timeoutMs: graceMs + 10_000, pollMs: 20 },
   );
 }
 
-/** It may have ended since it was found. */
+/** Signals a process; that it has ended meanwhile is no error. */
 function signal(pid: number, name: 'SIGQUIT' | 'SIGKILL'): void {
   try {
     process.kill(pid, name);
@@ -53,9 +52,9 @@ function signal(pid: number, name: 'SIGQUIT' | 'SIGKILL'): void {
 }
 
 /**
- * The lock file of a killed server names a pid that another process may have by now, and PostgreSQL would refuse to start. It
- * takes a pid of its own parent, which this process is, for a leftover, and then goes by the shared memory that the file names:
- * while anything still has that attached, it does not start.
+ * Replaces the pid in the lock file of a killed server by that of this process. Another process may have the old pid by now, and
+ * PostgreSQL would refuse to start. It treats the pid of its own parent, which this process is, as left over, and then checks the
+ * shared memory that the file names: while a process has that attached, it does not start.
  */
 export function disownLockFile(cluster: string): void {
   const file = join(cluster, 'postmaster.pid');

@@ -1,4 +1,4 @@
-// A small Debian sid in a folder. It holds what the machine's own release is too old for.
+// A small Debian sid in a folder, for packages of which the machine's own release has too old a version.
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../commands.js';
@@ -9,7 +9,7 @@ import type { Machine } from './machine.js';
 /** One line of `apt-get indextargets`, in the format that `debianMirror` asks for. */
 const TARGET_FORMAT = '$(REPO_URI)|$(ORIGIN)|$(LABEL)|$(COMPONENT)';
 
-/** The first mirror of Debian's main archive in what apt says of its sources, or undefined. */
+/** The first mirror of Debian's main archive in the output of `apt-get indextargets`, or undefined. */
 export function findDebianMirror(indexTargets: string): string | undefined {
   for (const line of indexTargets.split('\n')) {
     const [address, origin, label, component] = line.split('|');
@@ -22,7 +22,7 @@ export function findDebianMirror(indexTargets: string): string | undefined {
 
 async function debianMirror(machine: Machine): Promise<string | undefined> {
   if (machine.distribution !== 'debian') {
-    return undefined; // debootstrap knows Debian's own
+    return undefined; // debootstrap then takes Debian's default mirror
   }
   const list = (): Promise<string> =>
     runCommand('apt-get', ['indextargets', '--format', TARGET_FORMAT, 'Created-By: Packages']);
@@ -35,15 +35,15 @@ async function debianMirror(machine: Machine): Promise<string | undefined> {
   return mirror;
 }
 
-/** Apt's proxy, which neither debootstrap nor the apt inside the new root would know of. */
+/** The environment variable of apt's proxy, for debootstrap and for the apt inside the new root. */
 async function proxyEnvironment(): Promise<Record<string, string>> {
   const line = await runCommand('apt-config', ['shell', 'PROXY', 'Acquire::http::Proxy']);
   const proxy = /^PROXY='(.+)'$/m.exec(line)?.[1];
   return proxy === undefined || proxy === 'DIRECT' ? {} : { http_proxy: proxy };
 }
 
-// Each mount lives in the namespace of the command and ends with it, also when that is killed. With /proc and
-// without services to start, the packages' own scripts run as they do in an image build.
+// Each mount is in the command's own namespace and ends with the command, also when that is killed. With /proc mounted and
+// services forbidden, the packages' own scripts run as they do in an image build.
 const IN_ROOT =
   'mount -t proc proc "$1/proc" 2>/dev/null || true; root="$1"; shift; exec chroot "$root" "$@"';
 
@@ -61,37 +61,46 @@ export async function runInRoot(
   );
 }
 
-/** Packages by name, with the version to take; null for any. */
+/** Versions of packages by name; null for any version. */
 export type PinnedPackages = Readonly<Record<string, string | null>>;
 
+/** A pinned version that the mirror does not have, and the version that it has. */
+interface MissingVersion {
+  name: string;
+  wanted: string;
+  available: string;
+}
+
 /**
- * What to ask apt for. Debian's archive keeps no version that sid has gone beyond, unless the mirror is a snapshot.
+ * The packages for `apt-get install`, each in its pinned version if the mirror has it, else in any. Debian's archive drops a
+ * version when sid moves past it, unless the mirror is a snapshot.
  *
- * @param madison what `apt-cache madison` says of the packages: `name | version | source`, a line for each version
+ * @param madison the output of `apt-cache madison` for the packages: `name | version | source`, a line for each version
+ * @returns the arguments for apt, and the pinned versions that the mirror does not have
  */
 export function packagesToInstall(
   pinned: PinnedPackages,
   madison: string,
-): { install: string[]; gone: { name: string; wanted: string; there: string }[] } {
+): { install: string[]; missing: MissingVersion[] } {
   const lines = madison.split('\n').map((line) => line.split('|').map((part) => part.trim()));
   const install: string[] = [];
-  const gone: { name: string; wanted: string; there: string }[] = [];
+  const missing: MissingVersion[] = [];
   for (const [name, wanted] of Object.entries(pinned)) {
-    const versions = lines.filter(([of]) => of === name).map(([, version = '']) => version);
+    const versions = lines.filter(([packageName]) => packageName === name).map(([, version = '']) => version);
     if (wanted !== null && versions.includes(wanted)) install.push(`${name}=${wanted}`);
     else {
       install.push(name);
-      if (wanted !== null) gone.push({ name, wanted, there: versions[0] ?? 'none' });
+      if (wanted !== null) missing.push({ name, wanted, available: versions[0] ?? 'none' });
     }
   }
-  return { install, gone };
+  return { install, missing };
 }
 
 /**
- * Makes a Debian sid root in an existing empty folder and installs packages in it. Where the mirror no longer has a version
- * that is asked for, that is said aloud, and the one that it has is taken.
+ * Makes a Debian sid root in an existing empty folder and installs packages in it. Where the mirror no longer has a pinned version,
+ * it installs the version that the mirror has, and a progress message names both.
  *
- * @throws Error when the mirror does not serve it; the packages' configuration may fail, their files not
+ * @throws Error when the mirror does not answer or a package cannot be unpacked; a package's configuration script may fail
  */
 export async function makeDebianRoot(
   root: string,
@@ -123,14 +132,14 @@ interface DebianRootContext {
   progress: Progress;
 }
 
-/** Names are resolved inside the root, and certificates trusted, as on this machine. */
+/** Inside the root, host names are resolved and certificates trusted as on this machine. */
 function copyNetworkSettings(root: string): void {
   for (const file of ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs/ca-certificates.crt']) {
     try {
       mkdirSync(join(root, file, '..'), { recursive: true });
       copyFileSync(file, join(root, file));
     } catch {
-      // A machine without this file does without it inside, too.
+      // The machine does not have this file, so the root needs none.
     }
   }
 }
@@ -147,16 +156,16 @@ async function installPackages(
   packages: PinnedPackages,
   { guardian, progress, env }: DebianRootContext & { env: Record<string, string> },
 ): Promise<void> {
-  // A frozen mirror's release file is past its date.
+  // The release file of a snapshot mirror has expired.
   const apt = ['apt-get', '-o', 'Acquire::Check-Valid-Until=false'];
   await runInRoot(root, [...apt, 'update'], { guardian, env });
   const names = Object.keys(packages);
   const madison = await runInRoot(root, ['apt-cache', 'madison', ...names], { guardian });
-  const { install, gone } = packagesToInstall(packages, madison);
-  for (const { name, wanted, there } of gone)
+  const { install, missing } = packagesToInstall(packages, madison);
+  for (const { name, wanted, available } of missing)
     progress.say(
-      `Debian's mirror no longer has ${name} ${wanted}, which the system was tested with; its ${there} is taken. ` +
-        'For the tested one, let apt of this machine use a dated snapshot of Debian, remove the folder of PostgreSQL from the cache and start again',
+      `Debian's mirror no longer has ${name} ${wanted}, which the system was tested with; installing ${available}. ` +
+        "To get the tested version, point this machine's apt at a dated snapshot of Debian, remove PostgreSQL's folder from the cache and start again",
     );
   try {
     await runInRoot(root, [...apt, 'install', '--yes', '--no-install-recommends', ...install], {
@@ -164,7 +173,7 @@ async function installPackages(
       env,
     });
   } catch (error) {
-    // Unpacked is enough: a script that wants an init system may fail in a bare root.
+    // Unpacked packages are enough: a configuration script that needs an init system may fail in a bare root.
     const states = await runInRoot(
       root,
       ['dpkg-query', '--show', '--showformat=${db:Status-Status}\n', ...names],

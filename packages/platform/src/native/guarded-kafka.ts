@@ -1,15 +1,15 @@
-// Listeners of a broker that let nobody in without a password or a certificate, and an authorizer behind them: for tests of
-// what the system does with such a broker. The plain listener stays, for those who set the broker up.
+// Broker listeners that demand a password or a client certificate, and an authorizer behind them, for tests of the system's
+// access settings. The plain listener stays, for the tests' own set-up.
 import type { DataDirectory } from '../data-directory.js';
 
 export interface GuardedListeners {
   /** PEM: the broker's key and certificate in one file. */
   keyAndCertificateFile: string;
-  /** PEM: who signed it, and who must have signed clients' certificates. */
+  /** PEM: the certificate authority of the broker's certificate and of clients' certificates. */
   authorityFile: string;
-  /** Passwords by user, for PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512. OAUTHBEARER takes unsigned tokens, whatever they say. */
+  /** Passwords by user, for PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512. OAUTHBEARER accepts every unsigned token. */
   users: Readonly<Record<string, string>>;
-  /** May do everything; any other user only what ACLs allow. As Kafka writes principals, without `User:`. */
+  /** Users without restrictions; all others may do only what ACLs allow. As Kafka writes principals, without `User:`. */
   superUsers: readonly string[];
 }
 
@@ -51,12 +51,12 @@ export function guardListeners(
     'listener.name.sasl.oauthbearer.sasl.jaas.config': `${security}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";`,
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'allow.everyone.if.no.acl.found': 'false',
-    // The plain listener's users have no name.
+    // Every client of the plain listener is ANONYMOUS.
     'super.users': ['ANONYMOUS', ...superUsers].map((user) => `User:${user}`).join(';'),
   });
 }
 
-/** Arguments of Kafka's tool that makes a broker's data: users of SCRAM are part of it. */
+/** Arguments for `format` of Kafka's storage tool, which writes SCRAM users into the broker's data. */
 export function scramUsers(listeners: GuardedListeners | undefined): string[] {
   return Object.entries(listeners?.users ?? {}).flatMap(([name, password]) =>
     ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [

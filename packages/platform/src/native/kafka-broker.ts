@@ -20,16 +20,15 @@ rootLogger.appenderRef.console.ref=console
 `;
 
 /**
- * A broker of this machine lives for minutes and shares few cores: the optimising compiler and a collector with
- * threads of its own would take more from them than they give back (a flood of events: 7 µs of broker time each
- * instead of 16).
+ * A native broker runs for minutes and shares few cores: the optimising compiler and a garbage collector with threads of its own
+ * would cost more processor time than they save. Measured under load: 7 µs of broker time per event in place of 16.
  */
 function jvmOptions(brokers: number): string[] {
   const heap = brokers === 1 ? ['-Xms256m', '-Xmx768m'] : ['-Xms128m', '-Xmx384m'];
   return [...heap, '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 }
 
-/** What the brokers of a cluster have in common. */
+/** The settings that all brokers of a cluster share. */
 export interface KafkaCluster {
   /** The program `java`. */
   java: string;
@@ -79,12 +78,12 @@ export class NativeBroker {
         'kafka.Kafka',
         this.#configure(this.#data),
       ],
-      // Not yet the whole truth, which is the cluster's; but a broker that ends at its start is told at once.
+      // Reports a broker that dies during its start at once; `startKafka` then waits for the whole cluster.
       ready: () => verifyListening(this.address),
     });
   }
 
-  /** What tests may do to the running broker. */
+  /** The controls of the running broker, for fault tests. */
   controlOf(handle: ProcessHandle): BrokerControl {
     const { id, address } = this;
     return {
@@ -105,9 +104,9 @@ export class NativeBroker {
 
   async #format(): Promise<void> {
     const { java, clusterId, guarded } = this.cluster;
-    // Under another name until it is whole, so that an interrupted start is not taken for a broker's data.
-    const half = `${this.#data}.formatting`;
-    rmSync(half, { recursive: true, force: true });
+    // Under another name until it is complete, so that an interrupted start is not taken for a broker's data.
+    const unfinished = `${this.#data}.formatting`;
+    rmSync(unfinished, { recursive: true, force: true });
     await runCommand(
       java,
       [
@@ -120,12 +119,12 @@ export class NativeBroker {
         '--cluster-id',
         clusterId,
         '--config',
-        this.#configure(half),
+        this.#configure(unfinished),
         ...scramUsers(guarded?.listeners),
       ],
       { guardian: this.context.guardian },
     );
-    renameSync(half, this.#data);
+    renameSync(unfinished, this.#data);
   }
 
   #classOptions(): string[] {

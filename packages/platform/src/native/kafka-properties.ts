@@ -9,7 +9,7 @@ export interface BrokerSettings {
   /** Kafka's own data, made by `format`. */
   logDirectory: string;
   guarded?: { listeners: GuardedListeners; saslPort: number; certificatePort: number };
-  /** A listener whose clients are told another port: a proxy's. */
+  /** A listener that advertises a proxy's port to its clients. */
   proxied?: { port: number; proxyPort: number };
 }
 
@@ -45,11 +45,11 @@ export function brokerProperties({
     'auto.create.topics.enable': 'false',
     'default.replication.factor': brokers,
     'min.insync.replicas': inSync,
-    // Retention is set for each topic; what has no setting is kept.
+    // Retention is set for each topic; a topic without a setting keeps its records.
     'log.retention.ms': -1,
-    // As long as the log itself: a group that is empty is not forgotten before what it has read.
+    // Committed offsets of an empty group are kept as long as the records.
     'offsets.retention.minutes': 2_147_483_647,
-    // Few partitions: each costs files and time at the start, and one machine gains nothing from fifty.
+    // Few partitions (Kafka's default: 50): each costs files and time at the start, and one machine gains nothing from more.
     'offsets.topic.num.partitions': 6,
     'offsets.topic.replication.factor': brokers,
     'transaction.state.log.num.partitions': 6,

@@ -8,7 +8,7 @@ import { NativeBroker, type KafkaCluster } from './kafka-broker.js';
 import { installKafka, KAFKA_VERSION } from './kafka-program.js';
 import type { NativeContext } from './native-server.js';
 
-/** A Kafka cluster id: 16 random bytes, not beginning with a dash, which the tools take for an option. */
+/** A Kafka cluster id: 16 random bytes. It does not begin with a dash, which Kafka's tools take for an option. */
 export function randomClusterId(): string {
   for (;;) {
     const id = randomBytes(16).toString('base64url');
@@ -28,14 +28,14 @@ export interface NativeKafka {
 /** Listeners beside the plain one. */
 export interface FurtherListeners {
   guarded?: GuardedListeners | undefined;
-  /** The port of 127.0.0.1 that a listener sends its clients to. */
+  /** The port on 127.0.0.1 of the caller's proxy, which a listener advertises to its clients. */
   proxyPort?: number | undefined;
 }
 
 /**
- * Brings up a cluster of so many brokers and waits until it can be worked with.
+ * Starts a cluster of `size` brokers and waits until it is ready.
  *
- * @throws Error when it cannot be installed or does not come up, or the kept data is of another cluster size
+ * @throws Error when Kafka cannot be installed or does not come up, or the kept data belongs to another cluster size
  */
 export async function startKafka(
   context: NativeContext,
@@ -60,12 +60,12 @@ export async function startKafka(
   );
 }
 
-/** @throws Error when the kept data is of another number of brokers */
+/** @throws Error when the kept data belongs to another number of brokers */
 function requireSize({ directory }: NativeContext, brokers: number): void {
   const size = directory.fact('kafkaBrokers', () => String(brokers));
   if (size !== String(brokers)) {
     throw new Error(
-      `the Kafka data in ${directory.path} is of ${size} broker(s), not ${brokers}; use another folder or remove it`,
+      `the Kafka data in ${directory.path} belongs to ${size} broker(s), not ${brokers}; use another folder or remove it`,
     );
   }
 }
@@ -115,7 +115,7 @@ async function startCluster(
     },
     ...(proxied && { behindProxy: `127.0.0.1:${proxied.port}` }),
     async stop() {
-      // Nobody will read what a temporary cluster would still put in order.
+      // A temporary cluster need not shut down in order: its data is removed.
       const signal = directory.temporary ? 'SIGKILL' : 'SIGTERM';
       await Promise.all(started.map(({ handle }) => handle.stop(signal)));
     },

@@ -1,14 +1,14 @@
-// What this machine offers to servers without Docker: may we, which tools are there, and getting those
-// that are missing from Debian's packages.
+// This machine as the host of native servers: whether it can run them, the tools that it has, and the installation of missing
+// tools from Debian's packages.
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runCommand } from '../commands.js';
 import { installPackages, type PackageContext } from './packages.js';
 import { findProgram, isExecutable, isReadable } from './programs.js';
 
-/** Kafka 4 needs it to run. */
+/** The oldest Java that runs Kafka 4. */
 const JAVA_VERSION = 17;
-/** What FerretDB's module asks for. */
+/** The oldest Go that FerretDB's module allows. */
 const GO_VERSION = { major: 1, minor: 25 };
 
 export interface MachineFacts {
@@ -16,7 +16,7 @@ export interface MachineFacts {
   userId: number | undefined;
   /** Content of /etc/os-release, empty when there is none. */
   osRelease: string;
-  /** Private mounts work: they do not in a container without privileges. */
+  /** Whether private mounts work: in a container without privileges they do not. */
   mayMount: boolean;
 }
 
@@ -28,7 +28,7 @@ export function distribution(osRelease: string): string {
   return names.includes('ubuntu') ? 'ubuntu' : names.includes('debian') ? 'debian' : (names[0] ?? '');
 }
 
-/** Why native servers cannot run here, or undefined. */
+/** The reason why native servers cannot run on a machine with these facts, or undefined. */
 export function nativeObstacleIn(facts: MachineFacts): string | undefined {
   if (facts.platform !== 'linux') {
     return `this is ${facts.platform}, not Linux`;
@@ -46,7 +46,7 @@ export function nativeObstacleIn(facts: MachineFacts): string | undefined {
   return undefined;
 }
 
-/** Looks at this machine and says why native servers cannot run here, or undefined. */
+/** Inspects this machine. Resolves with the reason why native servers cannot run on it, or undefined. */
 export async function nativeObstacle(): Promise<string | undefined> {
   const facts: MachineFacts = {
     platform: process.platform,
@@ -75,13 +75,13 @@ function readOsRelease(): string {
 
 export interface Machine {
   distribution: string;
-  /** The program `java` of a Java that is new enough; installed if need be. */
+  /** The path of a `java` that is new enough; installs one if there is none. */
   java(): Promise<string>;
-  /** Installs Maven if need be, and resolves with the environment in which it uses that Java. */
+  /** Installs Maven if it is missing, and resolves with the environment in which it uses that Java. */
   maven(): Promise<Record<string, string>>;
-  /** Installs debootstrap if need be. */
+  /** Installs debootstrap if it is missing. */
   debootstrap(): Promise<void>;
-  /** The program `go` of a Go that is new enough, if there is one. Debian's own is often too old. */
+  /** The path of a `go` that is new enough, or undefined. That of Debian's release is often too old. */
   go(): Promise<string | undefined>;
 }
 
@@ -89,7 +89,7 @@ export interface MachineContext extends PackageContext {
   environment: NodeJS.ProcessEnv;
 }
 
-/** Javas from Debian's packages, which need not be the one in the path. */
+/** Every `java` that Debian's packages installed; the one in PATH may be another. */
 function installedJavas(): string[] {
   const folder = '/usr/lib/jvm';
   try {
@@ -101,13 +101,13 @@ function installedJavas(): string[] {
   }
 }
 
-/** The major version in what `java -version` prints, 8 being written 1.8. */
+/** The major version in the output of `java -version`, which writes 8 as 1.8. */
 export function javaVersion(output: string): number | undefined {
   const match = /version "(?:1\.)?(\d+)/.exec(output);
   return match ? Number(match[1]) : undefined;
 }
 
-/** Whether what `go version` prints names at least the version needed. */
+/** Whether the output of `go version` names at least `GO_VERSION`. */
 export function isGoNewEnough(output: string): boolean {
   const match = /go version go(\d+)\.(\d+)/.exec(output);
   if (!match) {
@@ -121,7 +121,7 @@ export function isGoNewEnough(output: string): boolean {
 export function inspectMachine(context: MachineContext): Machine {
   const { environment } = context;
   const name = distribution(readOsRelease());
-  // Several servers ask at the same time: look, and install, once.
+  // Several servers ask at the same time: the search and the installation run once.
   let providedJava: Promise<string> | undefined;
   let providedDebootstrap: Promise<void> | undefined;
   const java = (): Promise<string> => (providedJava ??= provideJava(context));
@@ -155,13 +155,13 @@ async function provideJava(context: MachineContext): Promise<string> {
   }
   if (found === undefined) {
     throw new Error(
-      `Kafka and the schema registry need Java ${JAVA_VERSION} or newer: none was found, and apt-get could not install it`,
+      `Kafka and the schema registry need Java ${JAVA_VERSION} or newer: none was found, and apt-get could not install one. Install a Java, or set JAVA_HOME`,
     );
   }
   return found;
 }
 
-/** The first Java that is new enough: of JAVA_HOME, of the path, of Debian's packages. */
+/** The first `java` that is new enough, from JAVA_HOME, PATH and Debian's packages in this order. */
 async function findJava(environment: NodeJS.ProcessEnv): Promise<string | undefined> {
   const home = environment['JAVA_HOME'];
   const candidates = [

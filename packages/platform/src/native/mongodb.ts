@@ -11,14 +11,14 @@ import { installPostgresql, longestRestartDelayMs, startPostgresql } from './pos
 
 const FERRETDB_VERSION = '2.7.0';
 
-/** Its program, and the exact versions and sums of every module that it is built of: from src and from dist alike. */
+/** FerretDB's main program, and the version and checksum of every module in its build. The same path from src and from dist. */
 const FERRETDB_SOURCES = fileURLToPath(new URL('../../ferretdb', import.meta.url));
 
 async function installFerretdb(context: NativeContext): Promise<string> {
   const { cache, machine, guardian, progress } = context;
   const part = await cache.part(`ferretdb-${FERRETDB_VERSION}`, async (directory) => {
     const go = await machine.go();
-    // Only the modules that go.sum names, as it names them; no C, so that it runs outside the root as well.
+    // Only the modules and versions in go.sum. Without C, so that the program runs outside the Debian root as well.
     const env = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' };
     const writeSources = (sources: string): void => {
       cpSync(FERRETDB_SOURCES, sources, { recursive: true });
@@ -35,7 +35,7 @@ async function installFerretdb(context: NativeContext): Promise<string> {
       });
       return;
     }
-    // Debian's own release has too old a Go; sid has one that is new enough. The root is of no further use.
+    // Debian's own release has too old a Go; sid has one that is new enough. The root is removed after the build.
     const root = join(directory, 'root');
     await progress.step(`MongoDB: building FerretDB ${FERRETDB_VERSION}, with Debian sid's Go`, async () => {
       mkdirSync(root);
@@ -57,7 +57,7 @@ export interface NativeMongodb {
 }
 
 /**
- * Brings up PostgreSQL and FerretDB and waits until a MongoDB client is answered.
+ * Starts PostgreSQL and FerretDB and waits until a MongoDB client gets an answer.
  *
  * @throws Error when they cannot be installed or do not come up
  */
@@ -96,7 +96,7 @@ async function startFerretdb(
       `127.0.0.1:${ports.mongodb}`,
       state,
     ],
-    // Its collector takes a quarter of its time otherwise; a few hundred megabytes of memory are cheaper.
+    // With Go's default, garbage collection takes a quarter of FerretDB's processor time. This costs a few hundred megabytes.
     env: { GOGC: '400' },
     ready: () => verifyMongodb(`mongodb://127.0.0.1:${ports.mongodb}/`),
   });

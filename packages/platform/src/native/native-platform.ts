@@ -22,7 +22,7 @@ export interface NativeOptions {
 }
 
 /**
- * Installs what is missing and brings up the servers asked for, all at once.
+ * Installs missing programs and starts the requested servers, all at the same time.
  *
  * @throws Error of the first server that failed; none is left running then
  */
@@ -67,7 +67,7 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
   };
 }
 
-/** The servers that run so far, and what is known of each. */
+/** The servers that have been started so far, with their endpoints. */
 class NativeServers {
   readonly endpoints: Partial<PlatformEndpoints> = {};
   readonly brokers: BrokerControl[] = [];

@@ -1,4 +1,4 @@
-// What the native servers share: where they keep things, and how their processes are run.
+// The context that the native servers share: cache, data folder and supervised processes.
 import { join } from 'node:path';
 import type { DataDirectory } from '../data-directory.js';
 import type { Guardian } from '../guardian.js';
@@ -13,7 +13,7 @@ export interface NativeContext {
   guardian: Guardian;
   progress: Progress;
   directory: DataDirectory;
-  /** Runs a server's process: logged, guarded, recorded, and started again when it dies. */
+  /** Runs a server's process: writes its log, registers it with the guardian and the data folder, restarts it when it dies. */
   supervise(options: ServerProcessOptions): Promise<ProcessHandle>;
 }
 

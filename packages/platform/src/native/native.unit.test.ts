@@ -15,7 +15,7 @@ const debian: MachineFacts = {
 };
 
 describe('native servers', () => {
-  test('run as root on Debian and on what derives from it', () => {
+  test('run as root on Debian and on distributions derived from it', () => {
     expect(nativeObstacleIn(debian)).toBeUndefined();
     expect(nativeObstacleIn({ ...debian, osRelease: 'ID=ubuntu\nID_LIKE=debian\n' })).toBeUndefined();
     expect(
@@ -38,7 +38,7 @@ describe('native servers', () => {
     expect(cachePath({ XDG_CACHE_HOME: '', HOME: '/home/a' })).toBe('/home/a/.cache/lead-scoring');
   });
 
-  test('tell Debian from Ubuntu, which has other mirrors', () => {
+  test('distinguish Debian from Ubuntu, which has other mirrors', () => {
     expect(distribution('ID=ubuntu\nID_LIKE=debian\n')).toBe('ubuntu');
     expect(distribution('ID="debian"\n')).toBe('debian');
   });
@@ -65,7 +65,7 @@ describe('native servers', () => {
 });
 
 describe('a broker', () => {
-  test('on its own needs no other', () => {
+  test('without others is in sync by itself', () => {
     const properties = brokerProperties({
       id: 1,
       port: 1001,
@@ -79,7 +79,7 @@ describe('a broker', () => {
     expect(properties).toContain('transaction.state.log.min.isr=1\n');
   });
 
-  test('behind a proxy tells who comes through it to stay with the proxy, and nobody else', () => {
+  test('behind a proxy advertises the proxy on that listener only', () => {
     const properties = brokerProperties({
       id: 1,
       port: 1001,
@@ -94,7 +94,7 @@ describe('a broker', () => {
     expect(properties).toContain('inter.broker.listener.name=PLAINTEXT\n');
   });
 
-  test('of three keeps everything three times, and acknowledges what two have', () => {
+  test('of three has replication factor 3, and acknowledges a record when two replicas have it', () => {
     const properties = brokerProperties({
       id: 2,
       port: 1002,
@@ -120,14 +120,14 @@ describe('a broker', () => {
     expect(properties).not.toMatch(/:\/\/(?!127\.0\.0\.1)/);
   });
 
-  test('gets a cluster id that no tool takes for an option', () => {
+  test("gets a cluster id that Kafka's tools do not take for an option", () => {
     const ids = Array.from({ length: 1_000 }, randomClusterId);
     expect(ids.every((id) => /^[A-Za-z0-9_][A-Za-z0-9_-]{21}$/.test(id))).toBe(true);
   });
 });
 
 describe('PostgreSQL', () => {
-  test('keeps kept data through a power cut, and does not care for temporary data', () => {
+  test('syncs kept data to disk, and temporary data not', () => {
     expect(postgresqlOptions(5432, false)).not.toContain('fsync=off');
     expect(postgresqlOptions(5432, false)).toContain('synchronous_commit=on');
     expect(postgresqlOptions(5432, true)).toContain('synchronous_commit=off');

@@ -21,8 +21,8 @@ export async function installPackages(
         guardian,
         env: { DEBIAN_FRONTEND: 'noninteractive' },
       };
-      // One of several sources may be out of order; what counts is whether the packages are to be had.
-      const updated = await runCommand('apt-get', ['update'], options).then(
+      // A failed update is reported only if the installation fails: one of several sources may be down without effect on it.
+      const updateFailure = await runCommand('apt-get', ['update'], options).then(
         () => undefined,
         (error: unknown) => (error instanceof Error ? error.message : 'unknown reason'),
       );
@@ -34,7 +34,7 @@ export async function installPackages(
         );
       } catch (error) {
         throw new Error(
-          `could not install ${packages.join(', ')}${updated === undefined ? '' : ` (and apt-get update failed: ${updated})`}`,
+          `could not install ${packages.join(', ')}${updateFailure === undefined ? '' : ` (and apt-get update failed: ${updateFailure})`}`,
           { cause: error },
         );
       }

@@ -1,4 +1,4 @@
-// What is installed is said exactly: images by their full version, Debian's packages by theirs, Go's modules by their sums.
+// Everything that is installed has an exact version: images and Debian's packages a full version, Go modules a checksum.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -39,18 +39,18 @@ describe('packages of Debian', () => {
   const pinned = { 'postgresql-18': '18.6-3', 'golang-go': null };
   const madison = ' postgresql-18 | 18.7-1 | there sid/main\n postgresql-18 | 18.6-3 | there sid/main\n';
 
-  test('are taken in their version', () => {
+  test('are installed in their pinned version', () => {
     expect(packagesToInstall(pinned, madison)).toEqual({
       install: ['postgresql-18=18.6-3', 'golang-go'],
-      gone: [],
+      missing: [],
     });
     expect(Object.values(POSTGRESQL_PACKAGES).every((version) => /^\d/.test(version))).toBe(true);
   });
 
-  test('are named where the mirror has gone beyond it, with what it has', () => {
+  test('are reported, with the version that the mirror has, where it no longer has the pinned one', () => {
     expect(packagesToInstall(pinned, ' postgresql-18 | 18.7-1 | there sid/main\n')).toEqual({
       install: ['postgresql-18', 'golang-go'],
-      gone: [{ name: 'postgresql-18', wanted: '18.6-3', there: '18.7-1' }],
+      missing: [{ name: 'postgresql-18', wanted: '18.6-3', available: '18.7-1' }],
     });
   });
 });

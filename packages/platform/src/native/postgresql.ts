@@ -12,7 +12,7 @@ const BIN = `/usr/lib/postgresql/${POSTGRESQL_VERSION}/bin`;
 /** Where the root expects the data of a run to be mounted. */
 const MOUNT_POINT = '/data';
 
-/** What the system was tested with. */
+/** The versions that the system was tested with. */
 export const POSTGRESQL_PACKAGES: Readonly<Record<string, string>> = {
   [`postgresql-${POSTGRESQL_VERSION}-documentdb`]: '1.0-0-1',
   [`postgresql-${POSTGRESQL_VERSION}`]: '18.6-3',
@@ -23,7 +23,7 @@ export const POSTGRESQL_PACKAGES: Readonly<Record<string, string>> = {
   [`postgresql-${POSTGRESQL_VERSION}-rum`]: '1.3.15-1',
 };
 
-/** Everything waits for the database: a start that fails costs less than a long pause. */
+/** The longest pause before a restart. It is short because everything waits for the database; a failing start costs less. */
 export const longestRestartDelayMs = 2_000;
 
 /** Resolves with the Debian root that holds PostgreSQL. */
@@ -35,7 +35,7 @@ export async function installPostgresql(context: NativeContext): Promise<string>
       mkdirSync(join(root, MOUNT_POINT));
       const extension = `usr/share/postgresql/${POSTGRESQL_VERSION}/extension/documentdb.control`;
       if (!existsSync(join(root, BIN, 'postgres')) || !existsSync(join(root, extension))) {
-        throw new Error('the packages did not bring PostgreSQL and DocumentDB');
+        throw new Error(`the installed packages do not contain ${BIN}/postgres and ${extension}`);
       }
       if (userIdOf('postgres', root) === undefined) {
         await runInRoot(root, ['useradd', '--system', '--user-group', 'postgres'], context);
@@ -84,20 +84,20 @@ export function postgresqlOptions(port: number, temporary: boolean): string[] {
     // FerretDB shares its connections (pool_max_conns in mongodb.ts) among all clients; a few are for pg_cron.
     max_connections: '130',
     shared_buffers: '512MB',
-    // What is acknowledged is on disk: nobody has another copy of what `npm start` keeps.
+    // Acknowledged writes are on disk: the data of `npm start` has no second copy.
     synchronous_commit: 'on',
-    // Without it no crash is survived, not even that of a process alone: RUM, which all secondary indices are, logs the new page
-    // of a split as a difference from an empty page, which recovery then leaves out (github.com/postgrespro/rum/issues/179).
+    // Without it no crash is survived, not even of one backend: RUM, the type of all secondary indices, logs the new page of a
+    // split as a difference from an empty page, and recovery skips that record (github.com/postgrespro/rum/issues/179).
     full_page_writes: 'on',
     wal_writer_delay: '50ms',
     max_wal_size: '2GB',
     checkpoint_timeout: '15min',
-    // Vacuuming a table of leads takes most of a core for seconds, from all that runs on two: let it take longer.
+    // At full speed, vacuuming a table of leads takes most of one of two cores for seconds: it may take longer.
     autovacuum_vacuum_cost_delay: '20ms',
-    // After a crash of one of its processes it ends, to be started again by us: clients can tell the run of the server that
-    // may have forgotten something from the one before.
+    // After the crash of a backend the server ends and the supervisor starts it again: clients see a new start time, and so can
+    // tell a run that may have lost writes from the one before.
     restart_after_crash: 'off',
-    // For /dev/shm, the default, the root would need another mount.
+    // The default, /dev/shm, would need another mount inside the root.
     dynamic_shared_memory_type: 'sysv',
     // Short statements on two cores: planning for parallel or compiled execution costs more than it gives.
     jit: 'off',
@@ -105,8 +105,8 @@ export function postgresqlOptions(port: number, temporary: boolean): string[] {
     log_min_messages: 'warning',
   };
   if (temporary) {
-    // Data that is thrown away need not survive a power cut. Here a crash may lose the last writes, never their order:
-    // those of at most three times wal_writer_delay. The log repairs them; docs/decisions/0015 says how.
+    // Temporary data need not survive a power cut. A crash may lose the writes of the last 3 × wal_writer_delay, and keeps the
+    // order of those before. Services restore them from the log (docs/decisions/0015).
     Object.assign(settings, { fsync: 'off', synchronous_commit: 'off' });
   }
   return Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
@@ -138,7 +138,7 @@ export async function startPostgresql(
       `${MOUNT_POINT}/cluster`,
       ...postgresqlOptions(port, temporary),
     ]),
-    // Neither of them waits for clients to leave; the second does not tidy up either.
+    // Both end the server without waiting for its clients; SIGQUIT also skips the shutdown checkpoint.
     stopSignal: temporary ? 'SIGQUIT' : 'SIGINT',
     async beforeStart() {
       await endLeftovers(cluster);
@@ -149,25 +149,25 @@ export async function startPostgresql(
   return {
     async stop() {
       await server.stop();
-      // One that loops does not end with its postmaster.
+      // A backend in an endless loop does not end with its postmaster.
       await endLeftovers(cluster);
     },
   };
 }
 
-/** The folder of the run's database cluster, which PostgreSQL's user owns. */
+/** The folder of the run's database cluster, owned by PostgreSQL's user; created if there is none. */
 async function provideCluster({ guardian }: NativeContext, root: string, home: string): Promise<string> {
   mkdirSync(home, { recursive: true });
   const owner = userIdOf('postgres', root);
   if (!owner) {
-    throw new Error(`${root} has no user postgres; remove the folder to have it made anew`);
+    throw new Error(`${root} has no user postgres; remove the folder to rebuild it`);
   }
   chownSync(home, owner.user, owner.group);
   const cluster = join(home, 'cluster');
   if (!existsSync(cluster)) {
-    // Under another name until it is whole, so that an interrupted start is not taken for a database.
-    const half = `${cluster}.initialising`;
-    rmSync(half, { recursive: true, force: true });
+    // Under another name until it is complete, so that an interrupted start is not taken for a database.
+    const unfinished = `${cluster}.initialising`;
+    rmSync(unfinished, { recursive: true, force: true });
     await runCommand(
       'unshare',
       insideRoot(root, home, [
@@ -181,7 +181,7 @@ async function provideCluster({ guardian }: NativeContext, root: string, home: s
       ]),
       { guardian },
     );
-    renameSync(half, cluster);
+    renameSync(unfinished, cluster);
   }
   return cluster;
 }

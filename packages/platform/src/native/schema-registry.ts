@@ -22,7 +22,7 @@ async function install({ cache, machine, guardian, progress }: NativeContext): P
           `-Dartifact=${artifact}`,
           `-DoutputDirectory=${directory}`,
         ],
-        // In a folder without a pom.xml, which would be taken into account.
+        // Runs in a folder without a pom.xml, which Maven would read.
         { env, guardian, cwd: directory },
       );
       const archive = join(directory, `apicurio-registry-app-${APICURIO_VERSION}-all.tar.gz`);
@@ -45,7 +45,7 @@ export interface NativeSchemaRegistry {
 }
 
 /**
- * Brings up the registry and waits until it answers.
+ * Starts the registry and waits until it answers.
  *
  * @throws Error when it cannot be installed or does not come up
  */
@@ -64,7 +64,7 @@ export async function startSchemaRegistry(context: NativeContext): Promise<Nativ
         '-Xms64m',
         '-Xmx320m',
         '-XX:+UseSerialGC',
-        // It starts a third faster, and what it has to do later is little.
+        // Starts a third faster; the registry has little to do afterwards.
         '-XX:TieredStopAtLevel=1',
         '-Dquarkus.http.host=127.0.0.1',
         `-Dquarkus.http.port=${port}`,
@@ -73,8 +73,8 @@ export async function startSchemaRegistry(context: NativeContext): Promise<Nativ
         program,
       ],
       env: {
-        // A file, as ids that were given away must never be given to other schemas; and each change written
-        // at once: the default of half a second would lose the last ones with the process.
+        // A file, because a schema's id must never be given to another schema. Each change is written at once: with
+        // the default delay of 500 ms, a kill would lose the last ids.
         REGISTRY_DATASOURCE_URL: `jdbc:h2:file:${join(home, 'schemas')};WRITE_DELAY=0`,
       },
       ready: () => verifySchemaRegistry(url),
