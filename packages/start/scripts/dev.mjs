@@ -1,4 +1,4 @@
-// `npm run dev`: `npm start` that follows the sources. A change is built, and the services that it belongs to are restarted.
+// `npm run dev`: `npm start` that follows the sources. A change is built, and the services that it affects are restarted.
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ const { followSources } = await built('development/source-follower.js');
 await main(root, process.argv.slice(2), (system) => {
   const say = (message) => process.stdout.write(`${message}\n`);
   say(
-    '  Following packages/*/src and services/*/src: a change is built and restarts the services that it belongs to.\n',
+    '  Following packages/*/src and services/*/src: a change is built and restarts the services that it affects.\n',
   );
   return followSources({ root, system, say });
 });

@@ -1,9 +1,9 @@
-// Makes a checkout ready to run, from nothing but Node and npm: dependencies, then the build. It comes before the program
-// in the commands of package.json, which find the Node that came with the dependencies ahead of the one that ran this.
+// Makes a checkout ready to run, with only Node and npm on the machine: installs the dependencies, then builds. The commands of
+// package.json run it before their program, which then runs with the Node that is among the dependencies.
 // Plain JavaScript without imports from node_modules, because there may be none yet.
 //
-//   node prepare.mjs                     everything is built
-//   node prepare.mjs --dependencies      nothing is built
+//   node prepare.mjs                     installs and builds
+//   node prepare.mjs --dependencies      only installs
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ function run(output, title, command, args) {
 }
 
 /**
- * Ends the process with a message when this Node is too old, npm fails, or no Node for the services can be had.
+ * Ends the process with a message when this Node is too old, npm fails, or there is no Node for the services.
  *
  * @param output the stream that progress is written to
  */
@@ -58,15 +58,15 @@ export function installDependencies(output = process.stdout) {
     writeFileSync(mark, lock);
   }
 
-  // Optional, since no package has it for every platform: where there is none, the Node at hand must do.
+  // An optional dependency, because its packages do not cover every platform: there, this Node must be new enough.
   if (!existsSync(join(root, 'node_modules/.bin/node')) && major < nodeOfServices)
     fail(
-      `No package brings Node ${nodeOfServices} to ${process.platform} on ${process.arch}, and this is ${process.versions.node}: ` +
+      `There is no package of Node ${nodeOfServices} for ${process.platform} on ${process.arch}, and this is Node ${process.versions.node}: ` +
         `install Node ${nodeOfServices} or newer, then try again.`,
     );
 }
 
-/** Every folder of the checkout that is built. */
+/** Every folder of the checkout that the build compiles. */
 export function workspaceFolders() {
   return ['packages', 'services'].flatMap((parent) =>
     readdirSync(join(root, parent))
@@ -76,7 +76,7 @@ export function workspaceFolders() {
 }
 
 /**
- * Builds folders and what they reference; what is up to date is left alone. Ends the process with the compiler's messages
+ * Builds folders and those they reference, unless they are up to date. Ends the process with the compiler's messages
  * when it finds an error.
  *
  * @param output the stream that progress is written to

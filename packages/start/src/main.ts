@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createClient } from '@lead-scoring/client';
 import { startPlatform } from '@lead-scoring/platform';
 import { sampleEvents, sampleLevels, sampleRulesets } from './sample-data.js';
-import { checkAccess, copiesOfTheLog, type Servers } from './servers.js';
-import { passedOn, readSettings } from './settings.js';
+import { checkAccess, describeReplication, type Servers } from './servers.js';
+import { serviceEnvironment, readSettings } from './settings.js';
 import { StartFileWriter } from './start-file.js';
 import { startSystem, type RunningSystem } from './system.js';
 import { messageOf, say } from './terminal.js';
@@ -12,10 +12,10 @@ import { messageOf, say } from './terminal.js';
 const sampleEventCount = 4_000;
 
 /**
- * Runs until Ctrl-C. Whatever it started it ends.
+ * Runs until Ctrl-C, and then ends everything that it started.
  * @param root the checkout, its dependencies installed and its packages built
  * @param flags `--empty`: no sample data
- * @param onRunning is called when all is up; what it starts is stopped before the services are
+ * @param onRunning is called when all services are ready; its result is stopped before the services are
  */
 export async function main(
   root: string,
@@ -52,7 +52,7 @@ export async function main(
       organisation: { name: 'Example Organisation', unit: 'Main' },
       gatewayPort: settings.gatewayPort,
       instances: settings.instances,
-      environment: passedOn(process.env),
+      environment: serviceEnvironment(process.env),
       onChange: (changed) => void startFile.write(changed),
       onProgress: say,
     });
@@ -62,7 +62,7 @@ export async function main(
     startFile.identify(await firstUnit(client));
     if (!flags.includes('--empty')) await seed(client);
     await startFile.write(system);
-    say(await copiesOfTheLog(servers));
+    say(await describeReplication(servers));
     greet(system.gatewayUrl, secrets.bootstrapToken, logDirectory);
     const follower = onRunning?.(system);
     if (follower) shutdown.add(() => follower.stop());
@@ -72,7 +72,7 @@ export async function main(
   }
 }
 
-/** Ends what was started, the last first, and then this process. */
+/** Runs the registered functions, the last first, and then ends this process. */
 class Shutdown {
   readonly #ends: (() => Promise<void>)[] = [];
   #isRunning = false;
@@ -107,7 +107,7 @@ async function firstUnit(client: Client): Promise<string> {
       const unit = units.data[0];
       if (unit) return unit.id;
     } catch (error) {
-      // The token is known a moment after the gateway is up: its organisation is a command like any other.
+      // The token is refused until the organisation exists, which a command creates after the gateway has started.
       if (Date.now() > deadline) throw error;
     }
     if (Date.now() > deadline)
@@ -116,7 +116,7 @@ async function firstUnit(client: Client): Promise<string> {
   }
 }
 
-/** Fills an empty store; one that holds anything is left alone. */
+/** Fills an empty store with sample data; a store with any event or ruleset stays as it is. */
 async function seed(client: Client): Promise<void> {
   const [events, rulesets] = [
     await client.call('listEvents', { query: { limit: 1 } }),

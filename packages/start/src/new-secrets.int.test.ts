@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 
 const script = join(import.meta.dirname, '../scripts/new-secrets.mjs');
 
-test('new secrets are the lines of an .env file and nothing else, and others each time', async () => {
+test('the output is the lines of an .env file and nothing else, with new secrets each time', async () => {
   const [one, other] = await Promise.all(
     [1, 2].map(async () => (await promisify(execFile)(process.execPath, [script])).stdout),
   );

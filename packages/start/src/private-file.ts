@@ -1,7 +1,7 @@
 // Files with secrets, readable by their owner only.
 import { open, rename } from 'node:fs/promises';
 
-/** Writes the whole file or nothing. */
+/** Writes a file atomically, as JSON. */
 export async function writePrivate(file: string, content: unknown): Promise<void> {
   const temporary = `${file}.${String(process.pid)}`;
   const handle = await open(temporary, 'w', 0o600);

@@ -1,12 +1,12 @@
-// How many processes of each service `npm start` runs: one, or what a variable such as SCORING_PROCESSES says.
+// The number of processes of each service that `npm start` runs: one, or the value of a variable such as SCORING_PROCESSES.
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 
-/** More share nothing: a service's work is divided by partitions, and one machine has few cores. */
+/** A larger number is a mistake: the processes of a service divide its partitions, and one machine has few cores. */
 const mostProcesses = 48;
 
 /**
  * Reads `INGEST_PROCESSES`, `SCORING_PROCESSES`, `NOTIFICATION_PROCESSES`, `SHARE_PROCESSES` and `SITE_ANALYSIS_PROCESSES`.
- * @throws Error that names the variable and what it may be
+ * @throws Error that names the variable and its allowed values
  */
 export function processesPerService(environment: NodeJS.ProcessEnv): Record<ServiceName, number> {
   return Object.fromEntries(
@@ -22,7 +22,7 @@ function processesOf(name: ServiceName, text: string | undefined): number {
     throw new Error(`${variable} is "${text}"; it must be a whole number from 1 to ${mostProcesses}.`);
   if (name === 'gateway' && count > 1)
     throw new Error(
-      `${variable} is ${count}: each gateway would have a port of its own, and nothing here shares the requests out. Leave it out.`,
+      `${variable} is ${count}: each gateway would have a port of its own, and nothing distributes the requests among them. Unset it.`,
     );
   return count;
 }

@@ -16,6 +16,6 @@ test.each(['0', '-1', '1.5', 'two', '49'])('%j is refused with the name of the v
   );
 });
 
-test('several gateways are refused: nothing would share the requests out', () => {
+test('several gateways are refused: nothing distributes the requests among them', () => {
   expect(() => processesPerService({ GATEWAY_PROCESSES: '2' })).toThrow('GATEWAY_PROCESSES is 2');
 });

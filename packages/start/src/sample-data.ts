@@ -1,5 +1,5 @@
 // Sample data: believable visits of a few hundred people to the website of a software company, made by a seeded
-// generator, so that every first start shows the same leads. Nothing in it is a real person.
+// generator, so that every first start shows the same leads. None of the people is real.
 import type { AttributeFilterForm, JsonObject, routeDeclarations } from '@lead-scoring/contracts';
 
 export interface SampleEvent {
@@ -155,11 +155,14 @@ const titles = [
 ];
 const owners = ['Sam Rivera', 'Kim Novak', 'Alex Osei'];
 
-/** How a kind of visitor behaves: what they do, and how often in comparison. */
+/** A kind of visitor. */
 interface Visitor {
+  /** The part of all people that are of this kind. */
   share: number;
+  /** The fewest and the most events of one person. */
   visits: [number, number];
-  does: [weight: number, event: (pick: Pick) => { event_type: string; metadata: JsonObject }][];
+  /** The events of a person, each with its relative frequency. */
+  events: [weight: number, event: (pick: Pick) => { event_type: string; metadata: JsonObject }][];
 }
 
 type Pick = <Item>(items: readonly Item[]) => Item;
@@ -179,7 +182,7 @@ const visitors: Visitor[] = [
   {
     share: 0.12,
     visits: [12, 40],
-    does: [
+    events: [
       [5, page('/pricing', '/pricing/enterprise', '/demo', '/contact', '/case-studies/halden-foods')],
       [4, page('/product', '/product/scoring', '/product/integrations')],
       [3, mail('Email Click')],
@@ -191,7 +194,7 @@ const visitors: Visitor[] = [
   {
     share: 0.55,
     visits: [2, 12],
-    does: [
+    events: [
       [6, page('/', '/blog/what-is-lead-scoring', '/blog/five-mistakes', '/product')],
       [3, mail('Email Open')],
       [1, mail('Email Click')],
@@ -202,7 +205,7 @@ const visitors: Visitor[] = [
   {
     share: 0.33,
     visits: [1, 5],
-    does: [
+    events: [
       [3, page('/', '/about', '/careers', '/careers/engineer')],
       [1, mail('Email Open')],
     ],
@@ -235,14 +238,14 @@ export function sampleEvents(count: number, until: number, seed = 7): SampleEven
       owner: pick(owners),
     };
     const address = `${plain(first)}.${plain(last)}${String(person)}@${plain(company)}.example`;
-    const visitor = chosen(
+    const visitor = pickWeighted(
       visitors.map((kind) => [kind.share, kind] as const),
       random,
     );
     const visits = visitor.visits[0] + Math.floor(random() * (visitor.visits[1] - visitor.visits[0] + 1));
     const begins = until - span * random();
     for (let visit = 0; visit < visits && events.length < count; visit += 1) {
-      const { event_type, metadata } = chosen(visitor.does, random)(pick);
+      const { event_type, metadata } = pickWeighted(visitor.events, random)(pick);
       events.push({
         alias_kind: 'email',
         alias: address,
@@ -258,7 +261,7 @@ export function sampleEvents(count: number, until: number, seed = 7): SampleEven
   return events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
 }
 
-function chosen<Item>(items: readonly (readonly [number, Item])[], random: () => number): Item {
+function pickWeighted<Item>(items: readonly (readonly [number, Item])[], random: () => number): Item {
   let left = random() * items.reduce((sum, [share]) => sum + share, 0);
   for (const [share, item] of items) {
     left -= share;

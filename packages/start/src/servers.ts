@@ -1,4 +1,4 @@
-// Looks, before anything is started, whether the three servers let us in; and says what a lost disk would cost.
+// Checks, before any service starts, that the three servers accept our credentials; and describes the log's replication.
 import type { ServerAccess } from '@lead-scoring/contracts';
 import {
   checkSchemaRegistry,
@@ -18,7 +18,7 @@ export interface Servers {
   access: ServerAccess;
 }
 
-/** @throws Error that says what keeps us out of one of them, and which setting to change */
+/** @throws Error that names the server that refuses access, the reason, and the setting to change */
 export async function checkAccess(servers: Servers): Promise<void> {
   const { endpoints, access } = servers;
   await withLog(servers, async (log) => {
@@ -30,8 +30,8 @@ export async function checkAccess(servers: Servers): Promise<void> {
   });
 }
 
-/** What a lost disk would cost. */
-export async function copiesOfTheLog(servers: Servers): Promise<string> {
+/** A sentence on how many copies of the log exist, and so what a lost disk would cost. */
+export async function describeReplication(servers: Servers): Promise<string> {
   return withLog(
     servers,
     async (log) => `${replicationSentence(await listReplication(log))} (docs/runbooks/replication.md).`,

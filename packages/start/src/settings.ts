@@ -48,7 +48,7 @@ export async function readSettings(root: string, environment: NodeJS.ProcessEnv)
   };
 }
 
-/** LEAD_SCORING_PORT must be free when it is given; else 8080, or any free one when something else listens there. */
+/** LEAD_SCORING_PORT, which must be free; unset: 8080, or any free port when that is in use. */
 async function gatewayPort(wanted: string | undefined): Promise<number> {
   if (wanted === undefined || wanted === '') return (await isFree(defaultPort)) ? defaultPort : freePort();
   const port = Number(wanted);
@@ -75,8 +75,8 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Settings of the services that may be given to `npm start`. */
-export function passedOn(environment: NodeJS.ProcessEnv): Record<string, string> {
+/** The environment variables of `npm start` that are settings of the services. */
+export function serviceEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const names = [
     'LOG_LEVEL',
     'PARTITIONS',
@@ -104,7 +104,7 @@ export function passedOn(environment: NodeJS.ProcessEnv): Record<string, string>
   };
 }
 
-/** @throws Error where settings are wrong or do not go together */
+/** @throws Error where settings are wrong or contradict each other */
 function accessOf(environment: NodeJS.ProcessEnv): ServerAccess {
   const { access, problems } = readServerAccess(environment);
   if (problems.length > 0)
@@ -122,7 +122,7 @@ async function secretsIn(file: string): Promise<SystemSecrets> {
     bootstrapToken: secretFrom('lsp_', randomBytes(32)),
     ...known,
   };
-  // A file of before lacks the secrets that came later.
+  // The file of an earlier version lacks the secrets that were added since.
   if (Object.keys(known).length < Object.keys(secrets).length) await writePrivate(file, secrets);
   return secrets;
 }

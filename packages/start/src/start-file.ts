@@ -6,7 +6,7 @@ import type { StartSettings } from './settings.js';
 import type { RunningSystem } from './system.js';
 import { messageOf, say } from './terminal.js';
 
-/** What `.run/start.json` holds, for programs that use the running system. */
+/** The content of `.run/start.json`, for programs that use the running system. */
 export interface StartFile {
   api_url: string;
   app_url: string;
@@ -19,14 +19,14 @@ export interface StartFile {
   partitions: number;
   /** Settings that let programs into the three servers; absent where none are needed. */
   access?: Record<string, string>;
-  /** By the name of the process: the service's, or `scoring-0` where it has several. */
+  /** By the name of the process: the service's name; where the service has several processes, `scoring-0`. */
   services: Record<string, { url: string; pid: number | null }>;
 }
 
-/** Writes `start.json` whenever a service was started, once the organisation exists. */
+/** Writes `start.json` after each start of a service, once the organisation exists. */
 export class StartFileWriter {
   #ouId: string | null = null;
-  // One write after the other: services that are restarted together all ask for one.
+  // Writes run one after the other: services that are restarted together each request one.
   #written: Promise<void> = Promise.resolve();
 
   constructor(
@@ -35,7 +35,7 @@ export class StartFileWriter {
     private readonly endpoints: PlatformEndpoints,
   ) {}
 
-  /** Names the organisation's first unit; nothing is written before. */
+  /** Sets the organisation's first unit; before, nothing is written. */
   identify(ouId: string): void {
     this.#ouId = ouId;
   }

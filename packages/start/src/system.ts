@@ -1,5 +1,5 @@
-// Runs every service of the system as a process of its own, on servers that are already there, and starts one
-// again when it dies. `npm start`, the end-to-end tests and the benchmarks all use this.
+// Runs every service of the system as a process of its own, on running servers, and restarts a process that
+// dies. `npm start`, the end-to-end tests and the benchmarks all use this.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
@@ -15,9 +15,9 @@ import {
 export interface SystemSecrets {
   /** Authenticates the gateway to the services; at least 32 characters. */
   internalSecret: string;
-  /** Secrets that are shown once are derived from it; losing it ends no credential. */
+  /** The gateway derives the secrets that it shows once from it; if it is lost, existing credentials stay valid. */
   tokenSecret: string;
-  /** Secrets of notification channels are sealed with it; who loses it has to enter them again. */
+  /** Secrets of notification channels are sealed with it; if it is lost, they must be entered again. */
   sealingSecret: string;
   /** The administrator's first token. */
   bootstrapToken: string;
@@ -34,13 +34,13 @@ export interface SystemOptions {
   organisation: { name: string; unit: string };
   /** The gateway's port; absent: any free one. */
   gatewayPort?: number;
-  /** Processes per service; default one each. A service of none is not there, but has a port that nobody answers on. */
+  /** Processes per service; default one each. With 0 the service does not run; its port exists, and nothing listens on it. */
   instances?: Partial<Record<ServiceName, number>>;
-  /** Milliseconds until a process that keeps dying is started again, at most. Default: 30,000. */
+  /** The longest pause before a process that keeps dying is restarted. Default: 30,000. */
   longestRestartDelayMs?: number;
-  /** Further environment of every service. */
+  /** Environment variables of every service; they replace those that this package sets. */
   environment?: Record<string, string>;
-  /** Of one service, before that of all; asked for at each start of a process. */
+  /** Environment variables of one service; they replace those of `environment`. Called at each start of a process. */
   environmentOf?: (name: ServiceName) => Record<string, string>;
   /** Called after each start of a service's process, the first included. */
   onChange?: (system: RunningSystem) => void;
@@ -50,7 +50,7 @@ export interface SystemOptions {
 export interface RunningService {
   name: ServiceName;
   instance: number;
-  /** The service's name; where it has several processes, with the instance: `scoring-0`. */
+  /** The service's name; where the service has several processes, with the instance: `scoring-0`. */
   processName: string;
   url: string;
   process: ProcessHandle;
@@ -76,7 +76,7 @@ export async function startSystem(options: SystemOptions): Promise<RunningSystem
     services,
     ready: (timeoutMs) => untilReady(services, timeoutMs),
     stop: async () => {
-      // The gateway first, so that nobody is told 202 by a system that is going away.
+      // The gateway first, so that no producer gets a 202 from a system that is stopping.
       for (const name of serviceNames)
         await Promise.all(
           services.filter((service) => service.name === name).map((service) => service.process.stop()),
@@ -100,14 +100,14 @@ interface ServiceInstance {
   instance: number;
 }
 
-/** The processes to start, in the order of `serviceNames`. */
+/** The processes to start, service by service in the order of `serviceNames`. */
 function instancesOf({ instances }: SystemOptions): ServiceInstance[] {
   return serviceNames.flatMap((name) =>
     Array.from({ length: instances?.[name] ?? 1 }, (_, instance) => ({ name, instance })),
   );
 }
 
-/** The port of every process. A service without processes has one as well: its URL is told to the others. */
+/** The port of every process. A service without processes has one as well, because the gateway is given its URL. */
 class ServiceAddresses {
   readonly #ports = new Map<string, number>();
 
@@ -143,7 +143,7 @@ interface ServiceStart {
   onStart: () => void;
 }
 
-/** Starts one process of a service; it is started again whenever it ends by itself. */
+/** Starts one process of a service; it is restarted whenever it ends by itself. */
 async function startService(
   { options, addresses, guardian, onStart }: ServiceStart,
   { name, instance }: ServiceInstance,
@@ -181,15 +181,16 @@ async function startService(
 }
 
 /**
- * Batches are large and live as long as a transaction: a roomier nursery collects less often. Their bytes are buffers outside
- * the heap, of which some outlive it; by its own rule V8 looks through the whole heap after each few dozen megabytes of them,
- * in steps that nothing else runs between. Counted with the heap they are collected along with it.
+ * Options of V8's garbage collector. Batches are large and live as long as a transaction: a larger young generation is collected
+ * less often. Records' bytes are buffers outside the heap, some of which outlive the transaction; by default V8 marks the whole
+ * heap after every few dozen megabytes of buffers, in pauses that stop the event loop. Counted as part of the heap, the buffers
+ * are collected with it.
  */
 function collectorFlags(): string[] {
   const [v8 = 0] = process.versions.v8.split('.').map(Number);
-  const nursery = '--max-semi-space-size=64';
-  // An unknown option ends the process; this one is known to be in 14.
-  return v8 < 14 ? [nursery] : [nursery, '--external-memory-accounted-in-global-limit'];
+  const youngGeneration = '--max-semi-space-size=64';
+  // Node exits on an option that it does not know; V8 14 knows the second one.
+  return v8 < 14 ? [youngGeneration] : [youngGeneration, '--external-memory-accounted-in-global-limit'];
 }
 
 function environmentOf(
@@ -201,7 +202,7 @@ function environmentOf(
   return {
     PATH: process.env.PATH ?? '',
     NODE_ENV: 'production',
-    // What V8 compiled of a module is kept for the next process that loads it.
+    // V8's compiled code of a module is kept for the next process that loads it.
     NODE_COMPILE_CACHE: join(options.root, 'node_modules/.cache/compiled'),
     KAFKAJS_NO_PARTITIONER_WARNING: '1',
     NAMESPACE: options.namespace,

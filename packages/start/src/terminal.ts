@@ -1,4 +1,4 @@
-// What the program says to the terminal that started it.
+// Messages for the terminal that started the program.
 
 export function say(message: string): void {
   process.stdout.write(`${message}\n`);

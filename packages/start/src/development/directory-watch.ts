@@ -1,5 +1,5 @@
-// Tells which files under a folder change. One watch per directory: Node's own recursive watch on Linux has one per file, and
-// loses a file that an editor replaces.
+// Reports the files under a folder that change. It has one watch per directory: Node's own recursive watch on Linux has one per
+// file, and loses a file that an editor replaces.
 import { existsSync, readdirSync, statSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 
@@ -18,7 +18,7 @@ export function watchDirectory(directory: string, onChange: (file: string) => vo
       if (isDirectory(path)) addAll(path);
       else onChange(path);
     });
-    // A folder that was removed.
+    // The folder was removed.
     watcher.on('error', () => {
       watcher.close();
       watchers.delete(folder);

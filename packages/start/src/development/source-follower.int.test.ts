@@ -1,4 +1,4 @@
-// What `npm run dev` does with a change: a small checkout with the real compiler and real processes as its services.
+// `npm run dev` after a change: a small checkout with the real compiler and real processes as its services.
 import {
   mkdirSync,
   mkdtempSync,
@@ -96,7 +96,7 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test('a change of a service restarts that service, and one of a package those that depend on it', async () => {
+test('a change of a service restarts that service, a change of a package the services that depend on it', async () => {
   const before = { share: pidOf('share'), ingest: pidOf('ingest') };
   write('services/ingest/src/main.ts', program("'two'"));
   await eventually('ingest says it', () => logOf('ingest').includes('two'));
@@ -109,7 +109,7 @@ test('a change of a service restarts that service, and one of a package those th
   expect(pidOf('ingest')).toBe(ingest);
 }, 60_000);
 
-test('a change that does not compile is shown and restarts nothing; once it is mended, all that was changed runs', async () => {
+test('a change that does not compile is reported and restarts nothing; once it is mended, all changes run', async () => {
   const before = { share: pidOf('share'), ingest: pidOf('ingest') };
   write('services/ingest/src/main.ts', program("'two' as number"));
   await eventually('the error is shown', () =>
@@ -117,7 +117,7 @@ test('a change that does not compile is shown and restarts nothing; once it is m
   );
   expect({ share: pidOf('share'), ingest: pidOf('ingest') }).toEqual(before);
 
-  // A file that an editor puts in the place of the former one is a change as well.
+  // An editor that replaces the file by a new one changes it as well.
   write('services/ingest/src/main.ts~', program("'three'"));
   unlinkSync(join(root, 'services/ingest/src/main.ts'));
   write('services/ingest/src/main.ts', program("'three'"));

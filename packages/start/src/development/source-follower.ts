@@ -1,4 +1,4 @@
-// `npm run dev`: when a source file changes, what it belongs to is built, and the services that it belongs to are restarted.
+// `npm run dev`: when a source file changes, its package or service is built, and the services that it affects are restarted.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -13,15 +13,15 @@ export interface SourceFollowerOptions {
 }
 
 export interface SourceFollower {
-  /** Resolves when what it is building is built. */
+  /** Stops following; resolves when a build in progress has ended. */
   stop(): Promise<void>;
 }
 
-/** Several files are often written together. */
+/** The pause after the last change before a build: several files are often written together. */
 const quietMs = 100;
 const readyWithinMs = 30_000;
 
-/** Follows changes from now on. A change that does not compile is shown and restarts nothing; the next one is built with it. */
+/** Follows changes from now on. One that does not compile is reported and restarts nothing; it is built again with the next. */
 export function followSources(options: SourceFollowerOptions): SourceFollower {
   return new Follower(options);
 }
@@ -30,11 +30,11 @@ class Follower implements SourceFollower {
   readonly #options: SourceFollowerOptions;
   readonly #workspaces: Workspace[];
   readonly #watches: DirectoryWatch[];
-  /** Paths from the root, of files whose change does not run yet. */
+  /** Files whose change has not been built and started yet, as paths from the root. */
   readonly #changed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #work: Promise<void> = Promise.resolve();
-  /** Counts restarts: a service is only said to be ready, or not, while no later restart has begun. */
+  /** Counts restarts: readiness is reported only for the latest one. */
   #restarts = 0;
 
   constructor(options: SourceFollowerOptions) {
@@ -45,7 +45,7 @@ class Follower implements SourceFollower {
       .filter((folder) => existsSync(folder))
       .map((folder) =>
         watchDirectory(folder, (file) => {
-          this.#note(relative(options.root, file));
+          this.#addChange(relative(options.root, file));
         }),
       );
   }
@@ -56,16 +56,16 @@ class Follower implements SourceFollower {
     await this.#work;
   }
 
-  #note(file: string): void {
+  #addChange(file: string): void {
     if (!file.endsWith('.ts')) return;
     this.#changed.add(file);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#work = this.#work.then(() => this.#follow());
+      this.#work = this.#work.then(() => this.#buildAndRestart());
     }, quietMs);
   }
 
-  async #follow(): Promise<void> {
+  async #buildAndRestart(): Promise<void> {
     const { root, say } = this.#options;
     const files = [...this.#changed];
     if (files.length === 0) return;
@@ -120,7 +120,7 @@ class Follower implements SourceFollower {
   }
 }
 
-/** Builds folders and what they reference; what the compiler says when it finds errors, else undefined. */
+/** Builds folders and those they reference. Resolves with the compiler's messages when it finds errors, else with undefined. */
 function compile(root: string, folders: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(

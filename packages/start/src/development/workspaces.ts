@@ -1,4 +1,4 @@
-// The folders of the checkout, and which of them, and which services, a changed source file belongs to.
+// The workspaces of the checkout, and those of them and the services that a changed source file affects.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
@@ -8,14 +8,14 @@ export interface Workspace {
   folder: string;
   /** `@lead-scoring/event-log`. */
   name: string;
-  /** The names of what it depends on when it runs; what only its tests need is not among them. */
+  /** The names of the packages that it needs at run time; those that only its tests need are not among them. */
   dependencies: readonly string[];
 }
 
-export interface Affected {
-  /** To be built anew. */
+export interface AffectedWorkspaces {
+  /** The folders to build. */
   folders: string[];
-  /** To be restarted. */
+  /** The services to restart. */
   services: ServiceName[];
 }
 
@@ -33,12 +33,12 @@ export function readWorkspaces(root: string): Workspace[] {
 }
 
 /**
- * A service's file belongs to that service; a package's file to every service that depends on the package, also through other
- * packages. A test, or what only tests use, is built and restarts nothing.
+ * A service's file affects that service; a package's file every service that depends on the package, also through other packages.
+ * A test file and a file that only tests use are built and restart nothing.
  *
  * @param files paths from the root of the checkout
  */
-export function affectedBy(workspaces: readonly Workspace[], files: readonly string[]): Affected {
+export function affectedBy(workspaces: readonly Workspace[], files: readonly string[]): AffectedWorkspaces {
   const folders = new Set<string>();
   const services = new Set<ServiceName>();
   for (const file of files) {
@@ -48,7 +48,7 @@ export function affectedBy(workspaces: readonly Workspace[], files: readonly str
     if (isOnlyForTests(file)) continue;
     for (const service of serviceNames) {
       const own = workspaces.find(({ folder }) => folder === `services/${service}`);
-      if (!own || !reaches(workspaces, own, changed.name)) continue;
+      if (!own || !isOrDependsOn(workspaces, own, changed.name)) continue;
       folders.add(own.folder);
       services.add(service);
     }
@@ -60,10 +60,10 @@ function isOnlyForTests(file: string): boolean {
   return /\.test\.ts$|\/src\/testing\//.test(file);
 }
 
-/** Whether a workspace is the one of that name, or depends on it. Dependencies have no cycles. */
-function reaches(workspaces: readonly Workspace[], from: Workspace, name: string): boolean {
+/** Whether a workspace has that name or depends on the workspace that has it. Dependencies have no cycles. */
+function isOrDependsOn(workspaces: readonly Workspace[], from: Workspace, name: string): boolean {
   return (
     from.name === name ||
-    workspaces.some((next) => from.dependencies.includes(next.name) && reaches(workspaces, next, name))
+    workspaces.some((next) => from.dependencies.includes(next.name) && isOrDependsOn(workspaces, next, name))
   );
 }

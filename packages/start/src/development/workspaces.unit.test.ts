@@ -1,4 +1,4 @@
-// Which folders and services a changed file belongs to, in this very checkout.
+// The folders and services of this checkout that a changed file affects.
 import { join } from 'node:path';
 import { serviceNames } from '@lead-scoring/contracts';
 import { describe, expect, test } from '@jest/globals';
@@ -11,19 +11,19 @@ const affected = (...files: string[]) => {
 };
 
 describe('a changed file', () => {
-  test('of a service belongs to that service', () => {
+  test('of a service affects that service', () => {
     expect(affected('services/scoring/src/main.ts')).toEqual({
       folders: ['services/scoring'],
       services: ['scoring'],
     });
   });
 
-  test('of a package belongs to every service that depends on it, also through another package', () => {
+  test('of a package affects every service that depends on it, also through another package', () => {
     expect(affected('packages/share-page/src/index.ts')).toEqual({
       folders: ['packages/share-page', 'services/gateway', 'services/share'],
       services: ['gateway', 'share'],
     });
-    // The gateway asks for contracts by itself; all others have it through other packages as well.
+    // The gateway depends on contracts directly; all others also through other packages.
     expect(affected('packages/contracts/src/common.ts').services).toEqual([...serviceNames].sort());
   });
 
@@ -36,11 +36,11 @@ describe('a changed file', () => {
     expect(affected('packages/testing/src/ledger.ts').services).toEqual([]);
   });
 
-  test('of nothing that is built belongs to nothing', () => {
+  test('outside packages and services affects nothing', () => {
     expect(affected('docs/chaos.md', 'packages/none/src/index.ts')).toEqual({ folders: [], services: [] });
   });
 
-  test('together with others has each folder and service once', () => {
+  test('together with others names each folder and service once', () => {
     expect(affected('services/share/src/main.ts', 'packages/share-page/src/index.ts')).toEqual({
       folders: ['packages/share-page', 'services/gateway', 'services/share'],
       services: ['gateway', 'share'],
