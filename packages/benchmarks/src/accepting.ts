@@ -16,15 +16,15 @@ import type { WorkloadPlan } from './workload.js';
 export interface AcceptingResult {
   contenders: { name: string; rounds: AcceptingRound[] }[];
   connections: number;
-  /** Of the bare handler and the gateways. */
+  /** The length of a turn of the bare handler and of the gateway. */
   turnMs: number;
-  /** Of the whole system, whose rounds are longer and stand alone. */
+  /** The length of a round of the whole system, which runs alone. */
   systemMs: number;
 }
 
 interface AcceptingRound extends FloodResult {
   eventsPerSecond: number;
-  /** Processor time of the contender's own processes, microseconds an event. */
+  /** Processor time of the contender's own processes, in microseconds per event. */
   cpuPerEventUs: number;
 }
 
@@ -34,7 +34,7 @@ export interface AcceptingSizes {
 }
 
 const connections = 16;
-/** Short, because what slows the machine lasts seconds to minutes: it then slows both. */
+/** Turns are short, so that a slowdown of the machine, which lasts seconds to minutes, affects both contenders. */
 const turnsInRound = 5;
 
 export async function measureAccepting(
@@ -45,7 +45,7 @@ export async function measureAccepting(
   before: EarlierCheckout | undefined,
   say: (message: string) => void,
 ): Promise<AcceptingResult> {
-  const measure = meterOf(generator);
+  const measure = createMeasure(generator);
   const progress = { say, describe };
   const turnMs = measuredMs / turnsInRound;
   const contenders: AcceptingResult['contenders'] = [];
@@ -60,7 +60,7 @@ export async function measureAccepting(
   } finally {
     for (const one of running) await one.stop();
   }
-  // Apart from those two: it goes on working when its turn is over.
+  // Not in turn with those two: the system goes on scoring when its turn is over.
   contenders.push(
     ...(await interleaved(
       withEarlier(systemAccepting, before),
@@ -82,8 +82,8 @@ export async function measureAccepting(
 
 type Measure = (running: RunningContender, forMs: number) => Promise<AcceptingRound>;
 
-/** Measures one contender for a time, with the same events each time. */
-function meterOf(generator: LoadGenerator): Measure {
+/** A function that measures one contender for a given time, with the same events each time. */
+function createMeasure(generator: LoadGenerator): Measure {
   const plan: WorkloadPlan = {
     name: 'accept',
     seed: 1,

@@ -1,7 +1,7 @@
-// The rates that were tried against the latency that was seen, as an SVG: one line a contender, both axes logarithmic.
+// The plot of latency by rate of all trials, as an SVG: one line per contender, both axes logarithmic.
 import { capacityLimitsMs, nameOfCell, type CapacityResult } from './capacity.js';
 
-/** Beside the results, which show it. */
+/** The file of the plot, beside the results, which link to it. */
 export const capacityPlotFile = 'capacity.svg';
 
 const width = 760;
@@ -15,7 +15,7 @@ interface Scale {
   ticks: number[];
 }
 
-/** The first cell, which is the one that the others vary. */
+/** The plot of the first cell, of which the others are variations. */
 export function capacityPlot({ cells }: CapacityResult): string {
   const [cell] = cells;
   const lines = (cell?.contenders ?? []).map(({ name, rounds }) => ({
@@ -41,7 +41,7 @@ export function capacityPlot({ cells }: CapacityResult): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
     `<rect width="${width}" height="${height}" fill="white"/>`,
-    `<text x="${margin.left}" y="22" font-size="14">POST to readable, p99, by rate: ${nameOfCell(cell)}</text>`,
+    `<text x="${margin.left}" y="22" font-size="14">p99 from POST to readable, by rate: ${nameOfCell(cell)}</text>`,
     ...x.ticks.flatMap((tick) => [
       `<line x1="${x.at(tick)}" y1="${margin.top}" x2="${x.at(tick)}" y2="${bottom}" stroke="#e6e6e6"/>`,
       `<text x="${x.at(tick)}" y="${bottom + 18}" text-anchor="middle">${tick.toLocaleString('en-US')}</text>`,
@@ -56,13 +56,15 @@ export function capacityPlot({ cells }: CapacityResult): string {
     ),
     `<text x="${(margin.left + right) / 2}" y="${height - 10}" text-anchor="middle">events a second</text>`,
     `<text x="18" y="${(margin.top + bottom) / 2}" text-anchor="middle" transform="rotate(-90 18 ${(margin.top + bottom) / 2})">milliseconds</text>`,
-    ...lines.flatMap(({ name, points: of }, index) => {
+    ...lines.flatMap(({ name, points: linePoints }, index) => {
       const colour = colours[index % colours.length] ?? '#000';
-      const path = of.map((point) => `${x.at(point.x)},${y.at(point.y)}`).join(' ');
+      const path = linePoints.map((point) => `${x.at(point.x)},${y.at(point.y)}`).join(' ');
       const labelY = margin.top + 12 + index * 20;
       return [
         `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`,
-        ...of.map((point) => `<circle cx="${x.at(point.x)}" cy="${y.at(point.y)}" r="3" fill="${colour}"/>`),
+        ...linePoints.map(
+          (point) => `<circle cx="${x.at(point.x)}" cy="${y.at(point.y)}" r="3" fill="${colour}"/>`,
+        ),
         `<rect x="${right + 16}" y="${labelY - 9}" width="10" height="10" fill="${colour}"/>`,
         `<text x="${right + 32}" y="${labelY}">${name}</text>`,
       ];

@@ -1,5 +1,5 @@
-// (e) Capacity: the highest steady rate of events that a contender holds for a minute while 99 of 100 single events can be
-// read within a second, and within a quarter of one. Found by stepping up, halving the step, and holding what is left.
+// (e) Capacity: the highest steady rate of events that a contender holds for a minute while 99 % of single events are readable
+// within 1 s, and within 0.25 s. find-capacity.ts is the search.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { naiveWiring } from './contenders/baselines.js';
 import type { RunningScoringContender, ScoringContender } from './contenders/contender.js';
@@ -12,11 +12,11 @@ import { addedAtPace, expectedTotals, sumOf, untilTotals } from './totals.js';
 import { counted } from './words.js';
 import type { WorkloadPlan } from './workload.js';
 
-/** What one measurement is of. */
+/** The parameters of one measurement of capacity. */
 export interface CapacityCell {
   eventsPerRequest: number;
   leads: number;
-  /** Of each topic, all in one process of each service. */
+  /** Partitions of each topic. Each service has one process. */
   partitions: number;
 }
 
@@ -28,12 +28,12 @@ export interface CapacitySizes {
   heldMs: number;
 }
 
-/** Milliseconds from POST to readable that 99 of 100 single events may take. */
+/** The limits for the p99 from POST to readable of single events, in milliseconds. */
 export const capacityLimitsMs = [1_000, 250] as const;
 
 export interface CapacityRound {
   trials: Trial[];
-  /** By limit: the highest rate that was held, 0 for none. */
+  /** The highest rate that was held under each limit; 0 where none was. */
   held: { limitMs: number; eventsPerSecond: number }[];
   /** Processor time of the contender's own processes at the highest rate that was held under the first limit. */
   cpuPerEventUs: number | null;
@@ -47,7 +47,7 @@ export interface CapacityResult {
 const connections = 64;
 const probesPerSecond = 10;
 const timeoutMs = 180_000;
-/** A rate at which a probe takes as long is not held. */
+/** A trial ends early when a probe takes this long: its rate is not held. */
 const giveUpAfterMs = 3_000;
 
 export async function measureCapacity(
@@ -108,9 +108,9 @@ async function measureOnce(
       seed += 1;
       const plan = planOf(cell, seed);
       const cpuBefore = running.cpuSeconds();
-      const result = await atRate(generator, running, plan, eventsPerSecond, isHeld ? heldMs : trialMs);
+      const result = await sendAtRate(generator, running, plan, eventsPerSecond, isHeld ? heldMs : trialMs);
       sent.push(addedAtPace(plan, contender.scoring, result));
-      // Nothing of this trial is left for the next one to wait for.
+      // The next trial must not wait for events of this one.
       await untilTotals(contender.name, running, sumOf(sent), timeoutMs);
       const { probeLatencies, gaveUp, events, probes } = result;
       const done: Trial = {
@@ -131,7 +131,7 @@ async function measureOnce(
   }
 }
 
-function atRate(
+function sendAtRate(
   generator: LoadGenerator,
   running: RunningScoringContender,
   plan: WorkloadPlan,
@@ -149,7 +149,7 @@ function atRate(
   });
 }
 
-/** The same leads each time; a probe is a lead of its own in each trial. */
+/** Every trial sends events of the same leads; its probes are of new leads. */
 function planOf({ eventsPerRequest, leads }: CapacityCell, seed: number): WorkloadPlan {
   return {
     name: 'steady',

@@ -1,29 +1,30 @@
-// The search for the highest rate that is held under a limit of latency. Pure, but for the trials that it asks for.
+// The search for the highest rate that a contender holds under a limit of latency. Pure, except for the trials, which a parameter runs.
 
-/** What was seen at one rate. */
+/** The latencies at one rate. */
 export interface Trial {
   eventsPerSecond: number;
-  /** Whether it lasted as long as a rate must be held; a shorter one only shows where to look. */
+  /** Whether the trial lasted as long as a rate must be held. A shorter trial only narrows the search. */
   isHeld: boolean;
-  /** Ended because events were far too late. */
+  /** Whether the trial ended early because an event was not readable within 3 s. */
   gaveUp: boolean;
   p50Ms: number;
   p99Ms: number;
 }
 
 const halvings = 3;
-/** Rates that lie no further apart are not told apart by a short trial. */
+/** A short trial does not distinguish rates whose ratio is smaller. */
 const nearEnough = 1.05;
-/** A rate that a short trial passed and a long one did not is tried a little lower. */
+/** After a long trial has failed at a rate that passed a short one, the next long trial has this part of the rate. */
 const holdAgainAt = 0.9;
 const holdsAtMost = 6;
 const leastRate = 5;
 
 /**
- * Doubles the rate until the first limit is broken, and for each limit halves the step between the last rate that kept it and
- * the first that did not, three times, and then holds the best; where it is not held, nine tenths of it.
+ * Doubles the rate until a trial breaks the first limit. Then, for each limit, it narrows the range between the highest rate that
+ * kept the limit and the lowest that broke it in three trials, each at their geometric mean, and runs a long trial at the highest
+ * rate that kept it; when that fails, long trials follow at 0.9 of the rate before.
  * @param limitsMs the widest first
- * @param trial sends at a rate, for long where it is to be held
+ * @param trial sends events at a rate; `isHeld` asks for a long trial
  */
 export async function findCapacity(
   limitsMs: readonly number[],
@@ -48,7 +49,7 @@ export async function findCapacity(
 
 type Run = (rate: number, isHeld?: boolean) => Promise<Trial>;
 
-/** Looks between the highest rate that kept the limit and the lowest that broke it; where none kept it, further below. */
+/** Tries rates between the highest that kept the limit and the lowest that broke it; where none kept it, lower ones first. */
 async function narrow(trials: readonly Trial[], limitMs: number, run: Run): Promise<void> {
   for (
     let { kept, broken } = boundsOf(trials, limitMs);
@@ -76,7 +77,7 @@ async function hold(trials: readonly Trial[], limitMs: number, run: Run): Promis
   return 0;
 }
 
-/** The highest rate below every one that broke the limit, 0 for none, and the lowest of those. */
+/** The lowest rate that broke the limit, and the highest rate below it that kept the limit; 0 where none did. */
 function boundsOf(trials: readonly Trial[], limitMs: number): { kept: number; broken: number } {
   const broken = Math.min(
     ...trials.filter((one) => !isWithin(one, limitMs)).map(({ eventsPerSecond }) => eventsPerSecond),

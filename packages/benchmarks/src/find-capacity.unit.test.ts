@@ -1,9 +1,9 @@
-// The search finds the rate at which a contender breaks the limit, whatever that rate is.
+// The search finds the rate at which a contender breaks the limit, for any such rate.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { findCapacity, type Trial } from './find-capacity.js';
 
-/** Slow in proportion to the rate, and far too late above what it can do; a long trial sees a little more. */
+/** A contender whose latency is proportional to the rate, and that gives up far above its capacity; long trials may cost it more. */
 function contender(most: number, longTrialsCost = 1) {
   return (eventsPerSecond: number, isHeld: boolean): Promise<Trial> => {
     const p99Ms = (900 * eventsPerSecond * (isHeld ? longTrialsCost : 1)) / most;
@@ -11,7 +11,7 @@ function contender(most: number, longTrialsCost = 1) {
   };
 }
 
-test('what is held is within a fifth of what can be held, for each limit, by few trials', async () => {
+test('the rate found is within 20 % of the capacity, for each limit, after few trials', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 200, max: 200_000 }), async (most) => {
       const { trials, held } = await findCapacity([1_000, 250], 250, contender(most));
@@ -26,7 +26,7 @@ test('what is held is within a fifth of what can be held, for each limit, by few
   );
 });
 
-test('a rate counts only where it was held for long', async () => {
+test('a rate counts only where a long trial held it', async () => {
   const { held, trials } = await findCapacity([1_000], 250, contender(4_000, 1.3));
   const [first] = held;
   expect(first?.eventsPerSecond).toBeLessThanOrEqual(4_000 / 1.3 / 0.9);
@@ -35,7 +35,7 @@ test('a rate counts only where it was held for long', async () => {
   ).toBeLessThan(1_000);
 });
 
-test('who holds no rate has none', async () => {
+test('for a contender that holds no rate, the result is 0', async () => {
   expect((await findCapacity([1_000, 250], 250, contender(1))).held).toEqual([
     { limitMs: 1_000, eventsPerSecond: 0 },
     { limitMs: 250, eventsPerSecond: 0 },

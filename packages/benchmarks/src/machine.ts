@@ -1,4 +1,4 @@
-// What the numbers were measured on.
+// The machine, the servers and the commit of a measurement.
 import { execFileSync } from 'node:child_process';
 import { cpus, release, totalmem, type as osType } from 'node:os';
 import type { RunningPlatform } from '@lead-scoring/platform';
@@ -9,7 +9,7 @@ export interface Machine {
   memoryGiB: number;
   system: string;
   node: string;
-  /** Who provides each server, and which MongoDB answers. */
+  /** The provider of each server, and the database's name and version. */
   servers: string;
   commit: string;
 }

@@ -1,4 +1,4 @@
-// `npm run bench`: brings up the servers, measures, prints the tables and writes them to RESULTS.md.
+// `npm run bench`: starts the servers, measures, prints the tables and writes them to RESULTS.md.
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { startPlatform, type PlatformEndpoints } from '@lead-scoring/platform';
@@ -70,7 +70,7 @@ const quickSizes: typeof fullSizes = {
 
 /**
  * @param root the checkout, its dependencies installed and its packages built
- * @param flags as `usage` says
+ * @param flags see `usage`
  */
 export async function main(root: string, flags: readonly string[]): Promise<void> {
   const options = optionsOrExit(root, flags);
@@ -108,7 +108,7 @@ function optionsOrExit(root: string, flags: readonly string[]): Options {
   }
 }
 
-/** Stops what was started, the latest first, and ends the process; a second call does nothing. */
+/** Runs the registered functions, the last first, and ends the process; a second call does nothing. */
 class Shutdown {
   readonly #stops: (() => Promise<void> | void)[] = [];
   #begun = false;
@@ -125,7 +125,7 @@ class Shutdown {
   }
 }
 
-/** Adds the result of each part that was asked for to the results. */
+/** Runs each requested part and adds its result to the results. */
 async function measureParts(
   results: Results,
   options: Options,
@@ -165,12 +165,12 @@ async function measureParts(
   }
 }
 
-/** Prints the report, and writes it to the output file, where there is one, with the plot of the capacity. */
+/** Prints the report and, when there is an output file, writes the report to it and the plot of the capacity beside it. */
 async function publish(results: Results, { output, parts }: Options): Promise<void> {
   const report = reportOf(results);
   say(`\n${report}`);
   if (output === undefined) {
-    say('Not written to a file: a quick run and a comparison are only with --output FILE.');
+    say('Not written to a file: a quick run or a comparison is only written with --output FILE.');
     return;
   }
   await write(output, report, parts.length === allParts.length);
@@ -178,15 +178,16 @@ async function publish(results: Results, { output, parts }: Options): Promise<vo
     await writeFile(join(dirname(output), capacityPlotFile), capacityPlot(results.capacity));
 }
 
-/** A part of the measurements replaces that part and leaves the others. */
+/** Writes the report. When only some parts were measured, they replace those parts of the file. */
 async function write(file: string, report: string, isWhole: boolean): Promise<void> {
   const known = isWhole ? null : await readFile(file, 'utf8').catch(() => null);
   const all = known === null ? report : withPartsOf(known, report);
-  if (all === null) say(`Not written: ${file} is of another machine. A whole run replaces it.`);
+  if (all === null)
+    say(`Not written: the results in ${file} are from another machine. Run all parts to replace them.`);
   else await writeFile(file, all);
 }
 
-/** What answers as MongoDB: its own name where it says that it is another engine. */
+/** The name and version of the database, which may be FerretDB. */
 async function mongodbVersionOf(endpoints: PlatformEndpoints): Promise<string> {
   const client = await MongoClient.connect(endpoints.mongodbUri);
   try {

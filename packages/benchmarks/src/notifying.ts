@@ -1,7 +1,6 @@
-// (d) From POST /ingest to the first byte at a webhook, while events come in at a fixed rate: with few triggers and with
-// many, to see that triggers which are not concerned cost nothing; with as many partitions as there are by default and with
-// the one that is enough for a machine of two cores, to see what dividing the work costs where nobody shares it; and with the
-// notification service scaled out, where one process does not wait for the other's collector.
+// (d) Latency from POST /ingest to the first byte at a webhook, while events come in at a fixed rate. With few triggers and with
+// many, to show that triggers of other event types cost nothing; with the default number of partitions and with one, to show the
+// cost of partitions on two cores; and with two processes of notification, of which each has its own garbage collector.
 import { freePort, type PlatformEndpoints } from '@lead-scoring/platform';
 import { startNotifier } from './contenders/whole-system.js';
 import type { LoadGenerator } from './load/load-generator.js';
@@ -19,32 +18,32 @@ export interface NotifyingSizes {
 }
 
 interface NotifyingRound {
-  /** From the moment an event is due to be sent to the first byte of its notification. */
-  told: Latencies;
-  /** Processor time of the notification service, microseconds an event. */
+  /** From the moment at which an event was due to be sent to the first byte of its notification. */
+  latencies: Latencies;
+  /** Processor time of the notification service, in microseconds per event. */
   notifierCpuPerEventUs: number;
 }
 
 export interface NotifyingResult {
   leads: number;
   eventsPerSecond: number;
-  contenders: (Setting & { rounds: NotifyingRound[] })[];
+  contenders: (NotifyingSetup & { rounds: NotifyingRound[] })[];
 }
 
-interface Setting {
+interface NotifyingSetup {
   triggers: number;
   partitions: number;
   /** Processes of the notification service. */
   notifiers: number;
 }
 
-const settings: readonly Setting[] = [
+const settings: readonly NotifyingSetup[] = [
   { triggers: 200, partitions: 6, notifiers: 1 },
   { triggers: 200, partitions: 6, notifiers: 2 },
   { triggers: 21, partitions: 1, notifiers: 1 },
   { triggers: 200, partitions: 1, notifiers: 1 },
 ];
-/** Of the measured rate, while processes warm up: none begins with what it could not keep up with when it was cold. */
+/** The rate of the warm-up as a share of the measured rate: cold processes could not keep up with the full rate. */
 const warmUpShare = 0.5;
 const probesPerSecond = 10;
 const timeoutMs = 60_000;
@@ -56,7 +55,7 @@ export async function measureNotifying(
   rounds: number,
   say: (message: string) => void,
 ): Promise<NotifyingResult> {
-  const measure = async (setting: Setting): Promise<NotifyingRound> => {
+  const measure = async (setting: NotifyingSetup): Promise<NotifyingRound> => {
     const port = await freePort();
     const notifier = await startNotifier(endpoints, setting, `http://127.0.0.1:${port}/`);
     try {
@@ -81,7 +80,7 @@ export async function measureNotifying(
       );
       if (!probeLatencies) throw new Error('no notification was timed');
       return {
-        told: probeLatencies,
+        latencies: probeLatencies,
         notifierCpuPerEventUs: ((notifier.notifierCpuSeconds() - cpuBefore) * 1_000_000) / (events + probes),
       };
     } finally {
@@ -96,8 +95,8 @@ export async function measureNotifying(
   }));
   const measured = await interleaved(contenders, rounds, measure, {
     say,
-    describe: ({ told, notifierCpuPerEventUs }) =>
-      `POST to webhook p50 ${told.p50.toFixed(0)} ms, p99 ${told.p99.toFixed(0)} ms, ` +
+    describe: ({ latencies, notifierCpuPerEventUs }) =>
+      `POST to webhook p50 ${latencies.p50.toFixed(0)} ms, p99 ${latencies.p99.toFixed(0)} ms, ` +
       `${notifierCpuPerEventUs.toFixed(1)} µs of notification an event`,
   });
   return {
@@ -107,7 +106,7 @@ export async function measureNotifying(
   };
 }
 
-/** The first and the second time are of the same leads: measured is what goes on day by day, not how leads are made. */
+/** Warm-up (1) and measurement (2) have the same leads, so that the measurement is of known leads. */
 function planOf(leads: number, time: 1 | 2): WorkloadPlan {
   const events = leads * 5;
   return {

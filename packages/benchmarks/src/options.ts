@@ -1,4 +1,4 @@
-// What `npm run bench -- …` takes.
+// The options of `npm run bench -- …`.
 import { parseArgs } from 'node:util';
 import type { CapacityCell } from './capacity.js';
 
@@ -12,11 +12,11 @@ export interface Options {
   /** Another checkout of this project, built, whose system takes turns with this one's; undefined: none. */
   before: string | undefined;
   rounds: number;
-  /** What capacity is measured of; undefined: what is usual. */
+  /** The cells of the capacity measurement; undefined: the default cells. */
   cells: CapacityCell[] | undefined;
-  /** Small sizes and short times: shows that everything works, measures nothing worth keeping. */
+  /** Small sizes and short times: tests the benchmark; its figures mean nothing. */
   quick: boolean;
-  /** Where the results go; undefined: they are only printed. */
+  /** The file for the results; undefined: they are only printed. */
   output: string | undefined;
 }
 
@@ -24,19 +24,19 @@ export const usage = `npm run bench -- [--only a,b,c,d,e] [--before CHECKOUT] [-
                       [--output FILE]
   --only    a: accepting events; b: from POST to readable score; c: latencies of reads;
             d: from POST to notification; e: capacity; several with commas. Default: all
-  --before  the folder of another commit of this project, built: in a, b and e its system takes turns with this
-            one's, and the report says what changed. Not for c and d
+  --before  a built checkout of another commit: in a, b and e its system takes turns with this one's, and the report
+            has the ratios of the two. Not for c and d
   --rounds  how often each contender of a, b and d runs, 1 to 20. Default: 3, with --quick 1. In e each runs once
-  --cells   for e: events of a request/leads/partitions, several with commas: 100/20000/6,100/20000/1. Default: that with
-            each of the three varied by itself
-  --quick   small sizes and short times: shows that everything works, measures nothing worth keeping
-  --output  the file for the results, in which a part replaces only itself. Default: RESULTS.md of this package, with
+  --cells   for e: EVENTS-PER-REQUEST/LEADS/PARTITIONS, several with commas: 100/20000/6,100/20000/1. Default:
+            100/20000/6 and variations of each of its three numbers
+  --quick   small sizes and short times: tests the benchmark; its figures mean nothing
+  --output  the file for the results; a part replaces only itself in it. Default: RESULTS.md of this package, with
             --quick or --before none
 `;
 
 /**
- * @param resultsFile where results belong
- * @throws Error whose message says what to change
+ * @param resultsFile the default output file
+ * @throws Error that names the wrong option and its allowed values
  */
 export function readOptions(flags: readonly string[], resultsFile: string): Options {
   const { values } = parseArgs({
@@ -79,7 +79,7 @@ function cellsOf(text: string): CapacityCell[] {
     };
     if (!Object.values(read).every((value) => value >= 1))
       throw new Error(
-        `--cells has "${cell}"; a cell is events of a request/leads/partitions, as in 100/20000/6.`,
+        `--cells has "${cell}"; a cell is EVENTS-PER-REQUEST/LEADS/PARTITIONS, as in 100/20000/6.`,
       );
     return read;
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readOptions } from './options.js';
 
 describe('the options', () => {
-  test('run everything three times and keep the results unless told otherwise', () => {
+  test('by default run everything three times and write the results', () => {
     expect(readOptions([], 'RESULTS.md')).toEqual({
       parts: ['a', 'b', 'c', 'd', 'e'],
       cells: undefined,
@@ -27,7 +27,7 @@ describe('the options', () => {
     });
   });
 
-  test('name what capacity is measured of', () => {
+  test('name the cells of the capacity measurement', () => {
     expect(readOptions(['--only', 'e', '--cells', '100/20000/6,1/200000/48'], 'RESULTS.md').cells).toEqual([
       { eventsPerRequest: 100, leads: 20_000, partitions: 6 },
       { eventsPerRequest: 1, leads: 200_000, partitions: 48 },
@@ -41,7 +41,7 @@ describe('the options', () => {
     [['--only', 'a,d', '--before', '../before'], '--before compares a, b and e'],
     [['--rounds', '0'], '--rounds is "0"; it must be a whole number from 1 to 20.'],
     [['--rounds', 'x'], '--rounds is "x"; it must be a whole number from 1 to 20.'],
-    [['--cells', '100/20000'], '--cells has "100/20000"; a cell is events of a request/leads/partitions'],
+    [['--cells', '100/20000'], '--cells has "100/20000"; a cell is EVENTS-PER-REQUEST/LEADS/PARTITIONS'],
     [['--cells', '100/20000/0'], '--cells has "100/20000/0"'],
     [['--fast'], "Unknown option '--fast'"],
   ])('say what is wrong with %j', (flags, message) => {

@@ -1,5 +1,5 @@
-// (b) Events per second from POST to readable score, by number of distinct leads, and how long one event takes while
-// half of that rate comes in. A contender whose scores do not add up to what was sent has no result.
+// (b) Events per second from POST to readable score, by number of distinct leads, and the latency of one event at half of that
+// rate. A contender whose totals differ from the expected ones has no result.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { naiveWiring } from './contenders/baselines.js';
 import type { RunningScoringContender, ScoringContender, Totals } from './contenders/contender.js';
@@ -17,9 +17,9 @@ export interface PostToReadableSizes {
 }
 
 interface PostToReadableRound {
-  /** From the first POST until all could be read. */
+  /** Over the time from the first POST until all events were readable. */
   eventsPerSecond: number;
-  /** From the first POST until the last answer. */
+  /** Over the time from the first POST until the last answer. */
   acceptedPerSecond: number;
   cpuPerEventUs: number;
   generatorCores: number;
@@ -110,14 +110,22 @@ async function measureOnce(
       halfRate:
         latencyMs === 0
           ? null
-          : await atHalfRate(contender, running, generator, load, eventsPerSecond / 2, latencyMs, expected),
+          : await measureAtHalfRate(
+              contender,
+              running,
+              generator,
+              load,
+              eventsPerSecond / 2,
+              latencyMs,
+              expected,
+            ),
     };
   } finally {
     await running.stop();
   }
 }
 
-async function atHalfRate(
+async function measureAtHalfRate(
   contender: ScoringContender,
   running: RunningScoringContender,
   generator: LoadGenerator,

@@ -1,5 +1,4 @@
-// (c) Latencies of reads over a store of 200,000 leads and 1 million events: with nothing else going on, and while
-// events come in.
+// (c) Latencies of reads over a store of 200,000 leads and 1 million events: without other load, and while events come in.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { leadIdOf } from '@lead-scoring/contracts';
 import type { RunningScoringContender } from './contenders/contender.js';
@@ -7,14 +6,14 @@ import { startWholeSystem } from './contenders/whole-system.js';
 import { expectSuccess, openConnections } from './load/connection.js';
 import { startLoadGenerator, type LoadGenerator } from './load/load-generator.js';
 import type { Target } from './load/connection.js';
-import type { Ask } from './load/protocol.js';
+import type { Read } from './load/protocol.js';
 import type { Latencies } from './statistics.js';
 import { companyOf, createWorkload, type Workload, type WorkloadPlan } from './workload.js';
 
 export interface QuerySizes {
   leads: number;
   events: number;
-  /** For each kind of read: ends after that long, in the quiet half not before so many answers. */
+  /** The measurement of a kind of read ends after `forMs`; without load, not before `atLeast` answers. */
   forMs: number;
   atLeast: number;
   /** Events a second that come in during the second half of the measurement. */
@@ -24,15 +23,15 @@ export interface QuerySizes {
 export interface QueryResult {
   leads: number;
   events: number;
-  /** How long it took to take in all events, from the first POST until all could be read. */
-  loadedPerSecond: number;
+  /** Events a second at which the store was filled, from the first POST until all events were readable. */
+  filledPerSecond: number;
   backgroundEventsPerSecond: number;
   kinds: { name: string; quiet: Latencies; loaded: Latencies }[];
 }
 
 interface QueryKind {
   name: string;
-  /** The path of the nth read; another one each time where that is natural. */
+  /** The path of the nth read; a kind that reads single leads or pages reads a different one each time. */
   path: (number: number) => string;
 }
 
@@ -59,8 +58,8 @@ export async function measureQueries(
   const system = await startWholeSystem(endpoints);
   const background = startLoadGenerator();
   try {
-    const loadedPerSecond = await fill(system, generator, plan);
-    say(`  ${leads} leads and ${events} events are stored (${Math.round(loadedPerSecond)} events/s)`);
+    const filledPerSecond = await fill(system, generator, plan);
+    say(`  ${leads} leads and ${events} events are stored (${Math.round(filledPerSecond)} events/s)`);
     const workload = createWorkload(plan);
     await checkScores(system.target, system.ouId, workload);
     const kinds = queryKinds(workload, system.ouId);
@@ -71,7 +70,7 @@ export async function measureQueries(
       quiet.push(latencies);
       say(`  quiet, ${kind.name}: ${describe(latencies)}`);
     }
-    const result: QueryResult = { leads, events, loadedPerSecond, backgroundEventsPerSecond, kinds: [] };
+    const result: QueryResult = { leads, events, filledPerSecond, backgroundEventsPerSecond, kinds: [] };
     for (const [index, kind] of kinds.entries()) {
       const load = background.perform({
         do: 'pace',
@@ -114,21 +113,21 @@ async function fill(
   return plan.events / ((filled.readableMs ?? filled.acceptMs) / 1_000);
 }
 
-/** Measures reads of one kind, after reads that are not counted. */
+/** Measures reads of one kind, after a warm-up of reads that do not count. */
 async function measureReads(
   generator: LoadGenerator,
   kind: QueryKind,
-  { target, connections, forMs, atLeast }: Omit<Ask, 'do' | 'paths'>,
+  { target, connections, forMs, atLeast }: Omit<Read, 'do' | 'paths'>,
 ): Promise<Latencies> {
   const paths = Array.from({ length: mostPaths }, (_, number) => kind.path(number));
-  const ask = { do: 'ask', target, connections } as const;
-  await generator.perform({ ...ask, paths: paths.slice(0, 20), forMs: warmUpMs, atLeast: 1 });
-  return (await generator.perform({ ...ask, paths, forMs, atLeast })).latencies;
+  const read = { do: 'read', target, connections } as const;
+  await generator.perform({ ...read, paths: paths.slice(0, 20), forMs: warmUpMs, atLeast: 1 });
+  return (await generator.perform({ ...read, paths, forMs, atLeast })).latencies;
 }
 
 function queryKinds(workload: Workload, ouId: string): QueryKind[] {
   const { leads } = workload.plan;
-  // A step that meets every lead before it meets one twice.
+  // A prime step, so that every lead is read before one is read twice.
   const leadAt = (number: number) => (number * 7_919) % leads;
   const idAt = (number: number) => leadIdOf(ouId, 'email', workload.aliasOf(leadAt(number)));
   const busyIdAt = (number: number) => leadIdOf(ouId, 'email', workload.aliasOf(number % 100));
@@ -165,7 +164,7 @@ function queryKinds(workload: Workload, ouId: string): QueryKind[] {
   ];
 }
 
-/** @throws Error when a lead has another score than it must have */
+/** @throws Error when the score of a lead is not the expected one */
 async function checkScores(target: Target, ouId: string, workload: Workload): Promise<void> {
   const { scores } = workload.expected('rules');
   const connections = openConnections(target, 1);
@@ -176,7 +175,7 @@ async function checkScores(target: Target, ouId: string, workload: Workload): Pr
       const text = expectSuccess(`GET ${path}`, await connections.send('GET', path));
       const { score } = JSON.parse(text) as { score: number };
       if (score !== scores[lead])
-        throw new Error(`GET ${path}: the score is ${score}, it must be ${String(scores[lead])}`);
+        throw new Error(`GET ${path}: the score is ${score}, expected ${String(scores[lead])}`);
     }
   } finally {
     connections.close();

@@ -1,4 +1,4 @@
-// The results as tables: medians over rounds, and ratios of contenders that ran side by side.
+// The results as tables: medians over rounds, and ratios of contenders of the same round.
 import type { AcceptingResult } from './accepting.js';
 import { capacityLimitsMs, nameOfCell, type CapacityResult, type CapacityRound } from './capacity.js';
 import { capacityPlotFile } from './capacity-plot.js';
@@ -31,7 +31,7 @@ const goals = {
   notifiedMs: 1_000,
 };
 
-/** The report as Markdown: what runs share, and then each part with when it was measured. */
+/** The report as Markdown: the machine, and then each part with its date and commit. */
 export function reportOf(results: Results): string {
   const { machine } = results;
   return [
@@ -47,32 +47,32 @@ export function reportOf(results: Results): string {
       ],
     ),
     '',
-    'Everything shares this machine: load generator, contender and servers. Only the ratios say something elsewhere; ' +
-      'they are of contenders that ran in one round, never of two runs.',
+    'The load generator, the contenders and the servers share this machine. Only the ratios hold on other machines; ' +
+      'each compares contenders of one round, never of two runs.',
     '',
-    ...measured(results, results.accepting ? acceptingSection(results.accepting) : []),
-    ...measured(results, results.postToReadable ? postToReadableSection(results.postToReadable) : []),
-    ...measured(results, results.queries ? queriesSection(results.queries) : []),
-    ...measured(results, results.notifying ? notifyingSection(results.notifying) : []),
-    ...measured(results, results.capacity ? capacitySection(results.capacity) : []),
+    ...datedSection(results, results.accepting ? acceptingSection(results.accepting) : []),
+    ...datedSection(results, results.postToReadable ? postToReadableSection(results.postToReadable) : []),
+    ...datedSection(results, results.queries ? queriesSection(results.queries) : []),
+    ...datedSection(results, results.notifying ? notifyingSection(results.notifying) : []),
+    ...datedSection(results, results.capacity ? capacitySection(results.capacity) : []),
   ].join('\n');
 }
 
-/** A part, with when it was measured below its heading. */
-function measured(
+/** A part with a line below its heading that names the date and the commit. */
+function datedSection(
   { machine, startedAt, rounds, quick }: Results,
   [heading, ...section]: readonly string[],
 ): string[] {
   if (heading === undefined) return [];
   const when =
     `Measured ${startedAt} at commit ${machine.commit}, with Node ${machine.node}; ${counted(rounds, 'round')}, contenders in turn.` +
-    (quick ? ' A quick run: sizes are small, and the numbers say only that everything works.' : '');
+    (quick ? ' A quick run with small sizes: its figures mean nothing.' : '');
   return [heading, '', when, ...section];
 }
 
 /**
- * A report with the parts of another that it does not have itself.
- * @returns null if the other is of another machine: numbers of two are not put into one report
+ * A report, completed with the parts of an older report that it does not have.
+ * @returns null if the older one is from another machine: one report does not mix two machines
  */
 export function withPartsOf(other: string, report: string): string | null {
   const [head = '', ...parts] = partsOf(report);
@@ -83,12 +83,12 @@ export function withPartsOf(other: string, report: string): string | null {
   return [head, ...all].map((part) => `${part.trim()}\n`).join('\n');
 }
 
-/** What comes before the first part, and each part. */
+/** The text before the first part, and then each part. */
 function partsOf(report: string): string[] {
   return report.split(/^(?=## \([a-e]\) )/m);
 }
 
-/** As `## (a)`. */
+/** The name of a part: `## (a)`. */
 function nameOfPart(part: string): string {
   return part.slice(0, part.indexOf(')') + 1);
 }
@@ -102,16 +102,16 @@ function acceptingSection({ contenders, connections, turnMs, systemMs }: Accepti
     '## (a) Accepting: POST /ingest',
     '',
     `500 events a request, 250 bytes an event, acks=all, ${connections} connections. The bare handler neither ` +
-      'authenticates nor validates, and nobody consumes what it writes; so the second line is its like: both are there ' +
-      `at the same time, and after warming up take turns of ${turnMs / 1_000} s. The third is the whole system, which ` +
-      `scores on the same cores what it accepts, measured for ${systemMs / 1_000} s alone.`,
+      'authenticates nor validates, and nothing consumes its records; nothing consumes those of the gateway in the second ' +
+      `line either. These two run at the same time, and after a warm-up take turns of ${turnMs / 1_000} s. The third line is ` +
+      `the whole system, which scores the accepted events on the same cores, measured alone for ${systemMs / 1_000} s.`,
     '',
     ...table(
       ['contender', 'events/s', 'ratio', 'p50 ms', 'p99 ms', 'own processor time an event', 'load generator'],
       contenders.map(({ name, rounds }) => [
         name,
         whole(medianOf(rounds, (round) => round.eventsPerSecond)),
-        // Only turns that were taken in turn compare.
+        // The whole system did not take turns with the baseline, so there is no ratio.
         rounds.length === baseline.rounds.length
           ? ratioText(ratio(baseline.rounds, rounds, (round) => round.eventsPerSecond))
           : '-',
@@ -125,15 +125,15 @@ function acceptingSection({ contenders, connections, turnMs, systemMs }: Accepti
     `Goal: at least ${goals.accepting} times as many, p99 no higher: ${verdict(rateRatio.median >= goals.accepting && p99Ratio.median <= 1)} ` +
       `(${rateRatio.median.toFixed(2)} times as many, p99 ${p99Ratio.median.toFixed(2)} times as high).`,
     '',
-    ...changesSince(contenders, '', {
+    ...ratiosToEarlier(contenders, '', {
       'events a second': (round) => round.eventsPerSecond,
       'processor time an event': (round) => round.cpuPerEventUs,
     }),
   ];
 }
 
-/** What changed since the earlier checkout, where one took part: ratios of the rounds in which both ran. */
-function changesSince<Round>(
+/** The ratios to the earlier checkout, where one took part, over the rounds in which both ran. */
+function ratiosToEarlier<Round>(
   contenders: readonly { name: string; rounds: readonly Round[] }[],
   where: string,
   values: Record<string, (round: Round) => number>,
@@ -144,7 +144,7 @@ function changesSince<Round>(
     const ratios = Object.entries(values).map(
       ([title, value]) => `${title} ${ratioText(ratio(before.rounds, rounds, value))}`,
     );
-    return [`To before, ${name}${where}: ${ratios.join(', ')}.`, ''];
+    return [`Ratio to the earlier checkout, ${name}${where}: ${ratios.join(', ')}.`, ''];
   });
 }
 
@@ -154,12 +154,12 @@ function postToReadableSection(all: PostToReadableResult[]): string[] {
   return [
     '## (b) From POST to readable score',
     '',
-    '16 connections send all events as fast as they are taken; the time ends when the last one can be read, and counts ' +
-      'only when every lead, event and point is there. The naive wiring: the bare handler, a kafkajs consumer, and for ' +
-      'each batch insertMany of the events and a bulkWrite of one guarded updateOne a lead, with one index on each ' +
-      'collection; its points are fixed by event type. The system (gateway, ingest and ' +
-      'scoring: what is between an event and its score) authenticates, validates, drops repeats, asks 50 ' +
-      'rules with filters, records every decision so that it can be explained, and keeps all its read models.',
+    '16 connections send all events, each its next request when the last is answered. The time ends when the last event is ' +
+      'readable, and counts only if all leads, events and points are correct. The naive wiring: the bare handler, a kafkajs ' +
+      'consumer, and for each batch insertMany of the events and a bulkWrite of one guarded updateOne per lead, with one index ' +
+      'on each collection; its points are fixed by event type. The system (gateway, ingest and scoring, the services that an ' +
+      'event passes on its way to a score) authenticates, validates, drops repeats, evaluates 50 rules with filters, records ' +
+      'every decision so that it can be explained, and maintains all its read models.',
     '',
     ...table(
       ['leads', 'events', 'contender', 'events/s', 'ratio', 'accepted/s', 'own processor time an event'],
@@ -169,7 +169,8 @@ function postToReadableSection(all: PostToReadableResult[]): string[] {
     ...(latencies.length === 0
       ? []
       : [
-          'One event, from the moment it is due to be sent until it can be read, while half of the contender’s own rate comes in:',
+          'Latency of one event, from the moment at which it was due to be sent until it is readable, while events come in ' +
+            'at half of the contender’s own rate:',
           '',
           ...table(['leads', 'contender', 'events/s', 'p50 ms', 'p99 ms', 'longest ms'], latencies),
           '',
@@ -178,7 +179,7 @@ function postToReadableSection(all: PostToReadableResult[]): string[] {
     ...results.flatMap(latencyVerdict),
     '',
     ...results.flatMap(({ leads, contenders }) =>
-      changesSince(contenders, ` at ${whole(leads)} leads`, {
+      ratiosToEarlier(contenders, ` at ${whole(leads)} leads`, {
         'events a second': (round) => round.eventsPerSecond,
         'processor time an event': (round) => round.cpuPerEventUs,
       }),
@@ -209,7 +210,7 @@ function latencyRows({ leads, contenders }: PostToReadableResult): string[][] {
         whole(leads),
         name,
         whole(medianOf(paced, (round) => round.eventsPerSecond)),
-        ...(['p50', 'p99', 'max'] as const).map((of) => probeLatency(paced, of).toFixed(0)),
+        ...(['p50', 'p99', 'max'] as const).map((statistic) => probeLatency(paced, statistic).toFixed(0)),
       ],
     ];
   });
@@ -236,19 +237,19 @@ function latencyVerdict({ contenders: [, system] }: PostToReadableResult): strin
 type PostToReadableRound = PostToReadableResult['contenders'][number]['rounds'][number];
 type PacedHalf = NonNullable<PostToReadableRound['halfRate']>;
 
-/** The parts at half the rate of the rounds in which probes were timed. */
+/** The measurements at half the rate, of the rounds that timed probes. */
 function pacedHalves(rounds: readonly PostToReadableRound[]): PacedHalf[] {
   return rounds.flatMap(({ halfRate }) => (halfRate?.probeLatencies ? [halfRate] : []));
 }
 
-function probeLatency(paced: readonly PacedHalf[], of: 'p50' | 'p99' | 'max'): number {
-  return medianOf(paced, (round) => round.probeLatencies?.[of] ?? NaN);
+function probeLatency(paced: readonly PacedHalf[], statistic: 'p50' | 'p99' | 'max'): number {
+  return medianOf(paced, (round) => round.probeLatencies?.[statistic] ?? NaN);
 }
 
 function queriesSection({
   leads,
   events,
-  loadedPerSecond,
+  filledPerSecond,
   backgroundEventsPerSecond,
   kinds,
 }: QueryResult): string[] {
@@ -256,9 +257,9 @@ function queriesSection({
   return [
     `## (c) Reads over ${whole(leads)} leads and ${whole(events)} events`,
     '',
-    `Through the gateway. Quiet: one connection and nothing else. Loaded: four connections while ` +
-      `${whole(backgroundEventsPerSecond)} events a second come in. Every lead has an event, and few have many: the ` +
-      `busiest thousands. Taking them all in went at ${whole(loadedPerSecond)} events/s.`,
+    `Reads through the gateway. Quiet: one connection and no other load. Loaded: four connections while ` +
+      `${whole(backgroundEventsPerSecond)} events a second come in. Every lead has at least one event; the busiest leads have ` +
+      `thousands. The store was filled at ${whole(filledPerSecond)} events/s.`,
     '',
     ...table(
       ['read', 'quiet p50 ms', 'quiet p99 ms', 'loaded p50 ms', 'loaded p99 ms', 'reads'],
@@ -283,29 +284,29 @@ function notifyingSection({ leads, eventsPerSecond, contenders }: NotifyingResul
     whole(triggers),
     whole(partitions),
     whole(notifiers),
-    medianOf(rounds, (round) => round.told.p50).toFixed(0),
-    medianOf(rounds, (round) => round.told.p99).toFixed(0),
-    medianOf(rounds, (round) => round.told.max).toFixed(0),
+    medianOf(rounds, (round) => round.latencies.p50).toFixed(0),
+    medianOf(rounds, (round) => round.latencies.p99).toFixed(0),
+    medianOf(rounds, (round) => round.latencies.max).toFixed(0),
     `${medianOf(rounds, (round) => round.notifierCpuPerEventUs).toFixed(1)} µs`,
-    whole(rounds.reduce((sum, round) => sum + round.told.count, 0)),
+    whole(rounds.reduce((sum, round) => sum + round.latencies.count, 0)),
   ]);
   const most = Math.max(...contenders.map(({ triggers }) => triggers));
   const verdicts = contenders
     .filter(({ triggers }) => triggers === most)
     .map(({ partitions, notifiers, rounds }) => {
-      const p99 = medianOf(rounds, (round) => round.told.p99);
+      const p99 = medianOf(rounds, (round) => round.latencies.p99);
       const scaledOut = notifiers > 1 ? ` and ${notifiers} processes of notification` : '';
       return `${verdict(p99 < goals.notifiedMs)} with PARTITIONS=${partitions}${scaledOut}`;
     });
   return [
     '## (d) From POST to notification',
     '',
-    `While ${whole(eventsPerSecond)} events a second of ${whole(leads)} leads come in, single events of leads of their ` +
-      'own cross a milestone that is told to a webhook. From the moment such an event is due to be sent, which is ' +
-      'before it is acknowledged, to the first byte of the notification. Of the triggers twenty are concerned with ' +
-      'what comes in (sequences, milestones and surges, two for each type of events) and one with what is timed; the ' +
-      'others are concerned with types that do not come in. Before, for a minute, half as many events a second of ' +
-      'the same leads come in: processes that have just begun cost several times as much an event.',
+    `While ${whole(eventsPerSecond)} events a second of ${whole(leads)} leads come in, ten probes a second, each a single ` +
+      'event of a new lead, cross a milestone that notifies a webhook. The latency is from the moment at which the probe was ' +
+      'due to be sent, before it is acknowledged, to the first byte of the notification. One trigger fires for probes, and ' +
+      'twenty (sequences, milestones and surges, two for each event type) watch the types of the other events; the remaining ' +
+      'triggers watch types that do not occur. Before the measurement, half the rate comes in for a minute: processes that ' +
+      'have just started use several times as much processor time per event.',
     '',
     ...table(
       [
@@ -339,7 +340,7 @@ function capacitySection({ cells, heldMs }: CapacityResult): string[] {
           round.held.find(({ limitMs }) => limitMs === limit)?.eventsPerSecond ?? 0;
         return [
           whole(medianOf(rounds, heldOf)),
-          // To none there is no ratio.
+          // There is no ratio to a rate of 0.
           baseline?.rounds.every((round) => heldOf(round) > 0)
             ? ratioText(ratio(baseline.rounds, rounds, heldOf))
             : '-',
@@ -351,10 +352,10 @@ function capacitySection({ cells, heldMs }: CapacityResult): string[] {
   return [
     '## (e) Capacity: the highest steady rate',
     '',
-    `The highest rate that was held for ${heldMs / 1_000} s while 99 of 100 single events, ten a second, each of a lead of ` +
-      'its own, could be read within the limit after the moment at which they were due to be sent. Each service has one ' +
-      'process. Found by doubling the rate until the limit of a second is broken, halving the step three times, and ' +
-      'holding what is left, or nine tenths of it. Every lead, event and point is counted after each trial.',
+    `The highest rate that was held for ${heldMs / 1_000} s while 99 % of probes, ten a second, each a single event of a new ` +
+      'lead, were readable within the limit after the moment at which they were due to be sent. Each service has one ' +
+      'process. The search doubles the rate until a trial breaks the limit of a second, narrows the range in three trials, ' +
+      'and holds the highest rate that kept the limit, or 0.9 of it. After each trial all leads, events and points are checked.',
     '',
     `![p99 by rate](${capacityPlotFile})`,
     '',
@@ -365,13 +366,13 @@ function capacitySection({ cells, heldMs }: CapacityResult): string[] {
         'partitions',
         'contender',
         ...capacityLimitsMs.flatMap((limit) => [`events/s under ${whole(limit)} ms`, 'ratio']),
-        'own processor time an event at the first',
+        'own processor time an event at the first limit',
       ],
       rows,
     ),
     '',
     ...cells.flatMap((cell) =>
-      changesSince(cell.contenders, `, ${nameOfCell(cell)}`, {
+      ratiosToEarlier(cell.contenders, `, ${nameOfCell(cell)}`, {
         'events a second under a second': (round) => round.held[0]?.eventsPerSecond ?? 0,
       }),
     ),
@@ -389,7 +390,7 @@ interface Ratio {
   highest: number;
 }
 
-/** Of each round's contender to the same round's baseline. */
+/** The ratios of each round to the baseline's same round. */
 function ratio<Round>(
   baseline: readonly Round[],
   rounds: readonly Round[],

@@ -49,7 +49,7 @@ test('the report compares each round with the same round of the baseline, and gi
   expect(report).toContain('p99 no higher: met (2.50 times as many, p99 0.90 times as high)');
 });
 
-test('the report says what changed since an earlier checkout, round by round', () => {
+test('the report has the ratios to an earlier checkout, round by round', () => {
   const report = reportOf({
     ...results,
     accepting: {
@@ -63,12 +63,12 @@ test('the report says what changed since an earlier checkout, round by round', (
       ],
     },
   });
-  expect(report).toContain('To before, gateway: events a second 0.95 (0.90 to 1.00)');
+  expect(report).toContain('Ratio to the earlier checkout, gateway: events a second 0.95 (0.90 to 1.00)');
 });
 
-const queries = { leads: 10, events: 20, loadedPerSecond: 5, backgroundEventsPerSecond: 1, kinds: [] };
+const queries = { leads: 10, events: 20, filledPerSecond: 5, backgroundEventsPerSecond: 1, kinds: [] };
 
-test('the report says that a goal is not met, and by what', () => {
+test('the report says that a goal is not met, and names the reads that miss it', () => {
   const report = reportOf({
     ...results,
     queries: {
@@ -90,12 +90,12 @@ const notifying = (p99: number) => ({
       triggers: 200,
       partitions: 1,
       notifiers: 1,
-      rounds: [{ told: latencies(p99), notifierCpuPerEventUs: 12.34 }],
+      rounds: [{ latencies: latencies(p99), notifierCpuPerEventUs: 12.34 }],
     },
   ],
 });
 
-test('the report names the machine, and each part when it was measured and the commit', () => {
+test('the report names the machine, and for each part the date and the commit', () => {
   const report = reportOf({ ...results, queries, notifying: notifying(7) });
   expect(report).toContain('Example CPU, 2 cores');
   expect(
@@ -115,8 +115,8 @@ test('a part that is measured again replaces itself in the report, and leaves th
   expect(withPartsOf(before, reportOf({ ...elsewhere, queries }))).toBeNull();
 });
 
-test('the goal of notifications is held against the most triggers, in few partitions and in many, and scaled out', () => {
-  const of = (p99: number) => [{ told: latencies(p99), notifierCpuPerEventUs: 12.34 }];
+test('the goal of notifications is checked with the most triggers, for few and many partitions, and for two processes', () => {
+  const of = (p99: number) => [{ latencies: latencies(p99), notifierCpuPerEventUs: 12.34 }];
   const report = reportOf({
     ...results,
     notifying: {
@@ -168,11 +168,11 @@ const capacity = {
   ],
 };
 
-test('capacity is told with its ratio to the naive wiring, where that held any rate, and to before', () => {
+test('capacity has a ratio to the naive wiring, where that held any rate, and to the earlier checkout', () => {
   const report = reportOf({ ...results, capacity });
   expect(report).toContain('| 100 | 20,000 | 6 | the system | 6,000 | 1.50 | 1,000 | - | 50.0 µs |');
   expect(report).toContain(
-    'To before, the system, requests of 100 events, 20000 leads, 6 partitions: events a second under a second 3.00.',
+    'Ratio to the earlier checkout, the system, requests of 100 events, 20000 leads, 6 partitions: events a second under a second 3.00.',
   );
 });
 

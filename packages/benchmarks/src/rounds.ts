@@ -1,11 +1,11 @@
-// Contenders take turns, and begin in turn: what the machine does meanwhile meets all of them.
+// Contenders take turns, and each round begins with another one, so that changes of the machine's speed affect all of them.
 
 export interface Progress<Round> {
   say: (message: string) => void;
   describe: (round: Round) => string;
 }
 
-/** Rounds by contender, in the order given. */
+/** Measures every contender once per round. The results have the order of the contenders. */
 export async function interleaved<Contender extends { name: string }, Round>(
   contenders: readonly Contender[],
   rounds: number,

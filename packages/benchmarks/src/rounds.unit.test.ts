@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { interleaved } from './rounds.js';
 
-test('contenders take turns, begin in turn, and have their rounds in order', async () => {
+test('contenders take turns, each round begins with another one, and each has its rounds in order', async () => {
   const order: string[] = [];
   const results = await interleaved(
     [{ name: 'A' }, { name: 'B' }],

@@ -1,4 +1,4 @@
-// Exact percentiles and medians: every value is kept, nothing is put into buckets.
+// Exact percentiles and medians: they use every value, no buckets.
 
 export interface Latencies {
   count: number;

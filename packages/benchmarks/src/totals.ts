@@ -1,4 +1,4 @@
-// What the leads of a contender must add up to: a number that counts wrong results is none.
+// The expected totals over the leads of a contender. A measurement with other totals is discarded.
 import type { RunningScoringContender, Totals } from './contenders/contender.js';
 import type { PaceResult } from './load/protocol.js';
 import { createWorkload, probePoints, type Scoring, type Workload, type WorkloadPlan } from './workload.js';
@@ -13,17 +13,17 @@ function scoresOf(workload: Workload, scoring: Scoring, events?: number): number
 }
 
 /**
- * What sending at a fixed rate adds where all leads of the plan are there already: the plan's events from its first, as often as
- * they were sent, and probes of leads of their own.
+ * The totals that sending at a fixed rate adds when all leads of the plan exist already: the plan's events, repeated from the first
+ * one, and the probes, each of a new lead.
  */
 export function addedAtPace(plan: WorkloadPlan, scoring: Scoring, { events, probes }: PaceResult): Totals {
   const workload = createWorkload(plan);
-  const whole = Math.floor(events / plan.events) * scoresOf(workload, scoring);
+  const wholePlans = Math.floor(events / plan.events) * scoresOf(workload, scoring);
   const rest = scoresOf(workload, scoring, events % plan.events);
   return {
     leads: probes,
     events: events + probes,
-    score: whole + rest + probes * probePoints(scoring),
+    score: wholePlans + rest + probes * probePoints(scoring),
   };
 }
 
@@ -42,7 +42,7 @@ export function checkTotals(name: string, found: Totals, expected: Totals): void
 }
 
 /**
- * Waits until as many events are counted as are expected: the last batches may be under way when the last probe is readable.
+ * Waits until the contender has counted the expected number of events: its last batches may follow after the last probe is readable.
  * @throws Error when the totals differ then
  */
 export async function untilTotals(

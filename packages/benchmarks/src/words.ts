@@ -1,6 +1,6 @@
-// How numbers are put into sentences.
+// Numbers in sentences.
 
 /** `1 round`, `2 rounds`. */
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

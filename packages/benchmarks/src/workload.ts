@@ -1,8 +1,8 @@
-// The events that every contender gets, the rules that score them, and the scores that must come out. The same plan
-// gives the same events in every process, so the load generator sends them and the benchmark knows their sum.
+// The events that every contender gets, the rules that score them, and the expected scores. The same plan gives the same events in
+// every process: the load generator sends them, and the benchmark computes their totals.
 import type { AttributeFilterForm } from '@lead-scoring/contracts';
 
-/** What to send. */
+/** The parameters from which all events of a workload are generated. */
 export interface WorkloadPlan {
   /** Part of every alias, so that the leads of two plans are different leads; [a-z0-9]{1,12}. */
   name: string;
@@ -12,14 +12,14 @@ export interface WorkloadPlan {
   eventsPerRequest: number;
   /**
    * even: every lead has as many events as every other (events must be a multiple of leads), in random order;
-   * skewed: every lead has one, and the rest go to few leads more often than to many, as visits do.
+   * skewed: every lead has one, and the rest are distributed unevenly, so that few leads have many, as with real visits.
    */
   distribution: 'even' | 'skewed';
   /** Epoch milliseconds of the first event; each later one is a millisecond after it. */
   firstEventAt: number;
 }
 
-/** What an event is about; everything but its lead and its time. */
+/** The content of an event, without its lead and its time. */
 interface Visit {
   event_type: string;
   path: string;
@@ -27,7 +27,7 @@ interface Visit {
   minutes: number;
 }
 
-/** A rule as the API takes it, and the visits that it is for, said a second time in plain code. */
+/** A rule as the API takes it, and an independent implementation of it, from which the expected scores are computed. */
 interface WorkloadRule {
   form: {
     event_type: string;
@@ -57,7 +57,7 @@ const areas = 16;
 const pages = 14;
 const visitCount = 256;
 
-/** Every visit that is drawn from; three of five are page views. */
+/** The visits of which each event has a random one; three of five are page views. */
 const visits: readonly Visit[] = Array.from({ length: visitCount }, (_, index) => ({
   event_type: index % 5 < 3 ? eventTypes[0] : pickFrom(eventTypes, 1 + (index % (eventTypes.length - 1))),
   path: `/area-${String(index % areas).padStart(2, '0')}/page-${String((index * 5) % pages).padStart(2, '0')}`,
@@ -65,7 +65,7 @@ const visits: readonly Visit[] = Array.from({ length: visitCount }, (_, index) =
   minutes: (index * 7) % 60,
 }));
 
-/** 50 rules with filters, of which an event matches none to four, two on average. */
+/** 50 rules with filters. An event matches 0 to 4 of them, on average 2. */
 export const workloadRules: readonly WorkloadRule[] = [
   ...Array.from({ length: areas }, (_, area): WorkloadRule => {
     const value = `/area-${String(area).padStart(2, '0')}/`;
@@ -117,7 +117,7 @@ export const workloadRules: readonly WorkloadRule[] = [
   })),
 ];
 
-/** The points of the naive wiring: fixed for an event type, no rule is asked. */
+/** The points of the naive wiring: fixed by event type, without rules. */
 export const fixedPoints: Readonly<Record<string, number>> = Object.fromEntries(
   eventTypes.map((type, index) => [type, 1 + index]),
 );
@@ -128,12 +128,12 @@ export interface Workload {
   plan: WorkloadPlan;
   /** Bodies of POST /ingest in the order of the events: JSON arrays, every event of `eventBytes` bytes. */
   bodies(): Buffer[];
-  /** Points and events by lead, of the first so many events; default all. */
+  /** The points and the number of events of each lead, after the first `events` events; default: all. */
   expected(scoring: Scoring, events?: number): { scores: Int32Array; counts: Int32Array };
   aliasOf(lead: number): string;
 }
 
-/** @throws RangeError when the plan cannot be kept to */
+/** @throws RangeError when the events cannot be distributed as the plan says */
 export function createWorkload(plan: WorkloadPlan): Workload {
   if (plan.distribution === 'even' ? plan.events % plan.leads !== 0 : plan.events < plan.leads)
     throw new RangeError(
@@ -181,15 +181,15 @@ export function createWorkload(plan: WorkloadPlan): Workload {
 }
 
 /**
- * One event alone, of a lead of its own: sent to see how long it takes to become readable.
- * @param eventType default: that of the first visit
+ * The body of a probe: a single event of a new lead, sent to measure how long it takes to become readable.
+ * @param eventType default: the type of the first visit
  */
 export function probeBody(alias: string, at: number, eventType?: string): Buffer {
   const visit = visitAt(0);
   return Buffer.from(`[${eventText(alias, { ...visit, event_type: eventType ?? visit.event_type }, at)}]`);
 }
 
-/** What a probe scores. */
+/** The points of a probe. */
 export function probePoints(scoring: Scoring): number {
   return pointsOf(visitAt(0), scoring);
 }
@@ -206,14 +206,14 @@ function eventText(alias: string, visit: Visit, at: number): string {
     `{"alias_kind":"email","alias":"${alias}","event_type":"${visit.event_type}",` +
     `"timestamp":"${new Date(at).toISOString()}","metadata":{"path":"${visit.path}","country":"${visit.country}",` +
     `"minutes":${visit.minutes},` +
-    // What a person tells in a form becomes a field of the lead, which reads look for.
+    // The company that a form submits becomes a field of the lead, by which reads search.
     (visit.event_type === 'Form Submit' ? `"company":"${companyOf(alias)}",` : '') +
     '"agent":"';
   const end = '"}}';
   return `${text.padEnd(eventBytes - end.length, 'browser ')}${end}`;
 }
 
-/** A thousand leads have one company. */
+/** The company of an alias; 1,000 leads share one. */
 export function companyOf(alias: string): string {
   return `Company ${alias.slice(5, 9)}`;
 }

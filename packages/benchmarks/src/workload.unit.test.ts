@@ -28,7 +28,7 @@ const plan: WorkloadPlan = {
 
 const eventsOf = (bodies: Buffer[]) => bodies.flatMap((body) => JSON.parse(body.toString()) as Sent[]);
 
-/** The rules' meaning as the system has it. */
+/** The points by the system's own evaluation of the rules. */
 const rulePoints = (event: Sent) =>
   workloadRules
     .filter(({ form }) => eventTypeKey(form.event_type) === eventTypeKey(event.event_type))
@@ -36,7 +36,7 @@ const rulePoints = (event: Sent) =>
     .reduce((points, { form }) => points + form.weight, 0);
 
 describe('a workload', () => {
-  test('is the same for the same plan, and another for another seed', () => {
+  test('is the same for the same plan, and differs for another seed', () => {
     const bodies = Buffer.concat(createWorkload(plan).bodies());
     expect(Buffer.concat(createWorkload(plan).bodies()).equals(bodies)).toBe(true);
     expect(Buffer.concat(createWorkload({ ...plan, seed: 2 }).bodies()).equals(bodies)).toBe(false);
@@ -50,12 +50,12 @@ describe('a workload', () => {
     );
   });
 
-  test('holds only events that the API takes', () => {
+  test('has only events that the API accepts', () => {
     for (const event of eventsOf(createWorkload(plan).bodies()))
       expect(() => routeDeclarations.ingestedEvent.parse(event)).not.toThrow();
   });
 
-  test('gives every lead as many events as every other when it is even, and some to each when it is skewed', () => {
+  test('gives every lead the same number of events when it is even, and at least one when it is skewed', () => {
     expect(new Set(createWorkload(plan).expected('rules').counts)).toEqual(new Set([20]));
     const { counts } = createWorkload({ ...plan, distribution: 'skewed' }).expected('rules');
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(1);
@@ -64,7 +64,7 @@ describe('a workload', () => {
   });
 
   test.each(['rules', 'fixed-points'] as const)(
-    'expects the scores that the events sent really give (%s)',
+    'expects the scores that the events in its bodies give (%s)',
     (scoring) => {
       const workload = createWorkload(plan);
       const found = new Map<string, number>();
@@ -81,14 +81,14 @@ describe('a workload', () => {
     },
   );
 
-  test('refuses a plan that cannot be kept to', () => {
+  test('refuses a plan whose events cannot be distributed', () => {
     expect(() => createWorkload({ ...plan, events: 2_001 })).toThrow(RangeError);
     expect(() => createWorkload({ ...plan, distribution: 'skewed', events: 99 })).toThrow(RangeError);
   });
 });
 
 describe('the rules', () => {
-  test('are 50, all with filters, all of a form that the API takes', () => {
+  test('are 50, all with filters, all in a form that the API accepts', () => {
     expect(workloadRules).toHaveLength(50);
     for (const { form } of workloadRules) {
       expect(form.attribute_filters.length).toBeGreaterThan(0);
@@ -110,7 +110,7 @@ describe('the rules', () => {
   });
 });
 
-test('a probe scores what its event gives', () => {
+test('the points of a probe are those of its event', () => {
   const [event] = eventsOf([probeBody('prob-0000001.test@bench.example', plan.firstEventAt)]);
   expect(event && rulePoints(event)).toBe(probePoints('rules'));
 });

@@ -1,4 +1,4 @@
-// Baseline: the bare handler that one writes first. express reads the body, kafkajs writes one record an event, acks=all.
+// Baseline: the simplest handler. express reads the body, kafkajs writes one record per event, with acks=all.
 // No authentication, no validation, no identity.
 import { encodePosition } from '@lead-scoring/contracts';
 import express from 'express';
@@ -20,7 +20,7 @@ app.post('/ingest', express.json({ limit: '10mb' }), async (req, res) => {
     acks: -1,
     messages: events.map((event) => ({ key: event.alias, value: JSON.stringify(event) })),
   });
-  // Where each partition's records begin: enough to know when a single event has been consumed.
+  // The offset of each partition's first record: enough to know when a single event has been consumed.
   const position = new Map(
     acknowledged.map(({ partition, baseOffset }) => [partition, BigInt(baseOffset ?? 0)]),
   );

@@ -1,6 +1,6 @@
-// Baseline: the naive consumer. For each batch that kafkajs hands over: insertMany of the events, then one bulkWrite of
-// guarded updateOne (upsert, $inc), one for each lead of the batch. Points are fixed for an event type; no rule is asked, no decision is
-// recorded. GET /progress says how far it has written.
+// Baseline: the naive consumer. For each batch of kafkajs: insertMany of the events, then one bulkWrite of guarded updateOne (upsert,
+// $inc), one per lead of the batch. Points are fixed by event type; it evaluates no rules and records no decisions.
+// GET /progress answers with the offsets up to which it has written.
 import { createServer } from 'node:http';
 import { Kafka, logLevel } from 'kafkajs';
 import { MongoBulkWriteError, MongoClient, type AnyBulkWriteOperation } from 'mongodb';
@@ -21,12 +21,12 @@ interface LeadDocument {
   score: number;
   event_count: number;
   last_activity_at: Date;
-  /** Of the last record counted: one that comes again is not counted again. */
+  /** The offset of the last record counted, so that a repeated record is not counted again. */
   offset: number;
 }
 
-/** What a lead gets from one batch. */
-interface Gain {
+/** The additions of one batch to a lead. */
+interface LeadGain {
   alias: string;
   points: number;
   events: number;
@@ -71,14 +71,14 @@ await consumer.run({
       ),
     );
     await handed.heartbeat();
-    await ignoreRepeats(leads.bulkWrite(gainsOf(received).map(countOnce), { ordered: false }));
+    await ignoreRepeats(leads.bulkWrite(gainsOf(received).map(guardedUpdate), { ordered: false }));
     progress.events += received.length;
     progress.offsets.set(batch.partition, Number(batch.lastOffset()) + 1);
   },
 });
 
-function gainsOf(received: readonly { event: SentEvent; offset: number }[]): Gain[] {
-  const gains = new Map<string, Gain>();
+function gainsOf(received: readonly { event: SentEvent; offset: number }[]): LeadGain[] {
+  const gains = new Map<string, LeadGain>();
   for (const { event, offset } of received) {
     const gain = gains.get(event.alias) ?? {
       alias: event.alias,
@@ -96,13 +96,13 @@ function gainsOf(received: readonly { event: SentEvent; offset: number }[]): Gai
   return [...gains.values()];
 }
 
-function countOnce({
+function guardedUpdate({
   alias,
   points,
   events: count,
   lastActivityAt,
   offset,
-}: Gain): AnyBulkWriteOperation<LeadDocument> {
+}: LeadGain): AnyBulkWriteOperation<LeadDocument> {
   return {
     updateOne: {
       filter: { _id: alias, offset: { $lt: offset } },
@@ -115,7 +115,7 @@ function countOnce({
   };
 }
 
-/** A duplicate key says that the record was written before. */
+/** Ignores duplicate keys, which mean that the record was written before. */
 async function ignoreRepeats(write: Promise<unknown>): Promise<void> {
   try {
     await write;

@@ -1,4 +1,4 @@
-// What a baseline's process is told through its environment.
+// The settings of a baseline's process, from its environment.
 
 export interface BaselineSettings {
   port: number;
@@ -22,7 +22,7 @@ export function baselineSettings(environment: NodeJS.ProcessEnv): BaselineSettin
   };
 }
 
-/** An event as sent. */
+/** An event of the workload, as POST /ingest receives it. */
 export interface SentEvent {
   alias: string;
   event_type: string;

@@ -18,7 +18,7 @@ import { MongoClient } from 'mongodb';
 import type { RunningContender, Contender, ScoringContender, Totals } from './contender.js';
 import { cpuSecondsOf } from './processor-time.js';
 
-/** As many as the system has by default. */
+/** The system's default. */
 const defaultPartitions = 6;
 
 const programs = {
@@ -55,7 +55,7 @@ export function naiveWiring(partitions = defaultPartitions): ScoringContender {
   };
 }
 
-/** Adds up what the collection `leads` of a database holds. */
+/** Adds up the documents of the collection `leads` of a database. */
 export async function totalsOfLeads(endpoints: PlatformEndpoints, database: string): Promise<Totals> {
   const mongo = await MongoClient.connect(endpoints.mongodbUri);
   try {
@@ -75,7 +75,7 @@ export async function totalsOfLeads(endpoints: PlatformEndpoints, database: stri
   }
 }
 
-/** A topic, a database and a folder for logs, and the processes that use them. */
+/** The processes of a baseline, and their topic, database and folder of logs. */
 class Baseline {
   readonly database: string;
   readonly #endpoints: PlatformEndpoints;
@@ -133,7 +133,7 @@ class Baseline {
     };
   }
 
-  /** Stops the processes and deletes the topic, the database and the logs when a step of the start fails. */
+  /** Runs a step of the start; when it fails, stops the processes and deletes the topic, the database and the logs. */
   async orStop<Result>(start: () => Promise<Result>): Promise<Result> {
     try {
       return await start();

@@ -1,27 +1,27 @@
-// What takes part in a comparison: started fresh for every round, on topics and databases of its own.
+// A contender of a comparison. It is started anew for every round, on topics and databases of its own.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import type { Target } from '../load/connection.js';
 import type { ReadableBy } from '../load/readable.js';
 import type { Scoring } from '../workload.js';
 
-/** Ends the name of a contender that is an earlier checkout of the system, and begins as that of this one. */
+/** Appended to a contender's name to name the same contender of an earlier checkout. */
 export const beforeSuffix = ', before';
 
 export interface Contender {
-  /** As the tables name it. */
+  /** Its name in the tables. */
   name: string;
   start(endpoints: PlatformEndpoints): Promise<RunningContender>;
 }
 
 export interface RunningContender {
-  /** Takes POST /ingest. */
+  /** The server that takes POST /ingest. */
   target: Target;
   /** Processor seconds that its own processes have used; servers are not counted. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
 
-/** One whose leads can be read. */
+/** A contender that scores events, so that its leads are readable. */
 export interface ScoringContender extends Contender {
   scoring: Scoring;
   start(endpoints: PlatformEndpoints): Promise<RunningScoringContender>;
@@ -29,7 +29,7 @@ export interface ScoringContender extends Contender {
 
 export interface RunningScoringContender extends RunningContender {
   readable: ReadableBy;
-  /** What all leads together hold. */
+  /** The totals over all its leads. */
   totals(): Promise<Totals>;
 }
 

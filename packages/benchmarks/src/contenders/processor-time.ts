@@ -1,10 +1,10 @@
-// Processor time of running processes, as Linux tells it.
+// Processor time of running processes, from /proc.
 import { readFileSync } from 'node:fs';
 
-/** Linux counts in hundredths of a second wherever Node runs. */
+/** Linux reports processor time in ticks of 10 ms on every platform that Node supports. */
 const ticksPerSecond = 100;
 
-/** Seconds of user and system time; 0 for a process that is gone, and where there is no /proc. */
+/** Seconds of user and system time; 0 for a process that has ended, and where there is no /proc. */
 export function cpuSecondsOf(pids: readonly (number | undefined)[]): number {
   let ticks = 0;
   for (const pid of pids) {
@@ -15,7 +15,7 @@ export function cpuSecondsOf(pids: readonly (number | undefined)[]): number {
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       ticks += Number(fields[11]) + Number(fields[12]);
     } catch {
-      // Gone, or another system than Linux.
+      // The process has ended, or the system is not Linux.
     }
   }
   return ticks / ticksPerSecond;

@@ -1,4 +1,4 @@
-// The system itself, as processes of their own, with 50 rules where scores matter.
+// The system itself as a contender: its services as processes, with 50 rules where it scores.
 import { createClient, type Client } from '@lead-scoring/client';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
@@ -14,7 +14,7 @@ import {
 } from './contender.js';
 import { cpuSecondsOf } from './processor-time.js';
 
-/** The folder of another commit of this project, built; its system runs in place of this one's. */
+/** A built checkout of an earlier commit, whose system runs as a contender of this one's. */
 export interface EarlierCheckout {
   root: string;
 }
@@ -23,7 +23,7 @@ function nameFrom(name: string, checkout: EarlierCheckout | undefined): string {
   return checkout ? `${name}${beforeSuffix}` : name;
 }
 
-/** The contender of this checkout, and its like of the earlier one where there is one. */
+/** The contender of this checkout and, where an earlier checkout takes part, the same contender of that one. */
 export function withEarlier<One>(
   contenderOf: (checkout?: EarlierCheckout) => One,
   earlier: EarlierCheckout | undefined,
@@ -32,8 +32,8 @@ export function withEarlier<One>(
 }
 
 /**
- * The side of the system that accepts: authentication, limits, validation, identity, and the log. Nothing consumes, as
- * nothing consumes what the bare handler writes.
+ * The part of the system that accepts events: authentication, limits, validation, identity, and the log. No service consumes the
+ * records, as nothing consumes those of the bare handler.
  */
 export function gatewayAlone(checkout?: EarlierCheckout): Contender {
   return {
@@ -50,7 +50,7 @@ function only(...wanted: ServiceName[]): Record<ServiceName, number> {
   >;
 }
 
-/** Accepting, while ingest and scoring handle on the same machine what was accepted. */
+/** All services: the gateway accepts events while ingest and scoring process them on the same machine. */
 export function systemAccepting(checkout?: EarlierCheckout): Contender {
   return {
     name: nameFrom('whole system at work', checkout),
@@ -70,7 +70,7 @@ export function wholeSystem(checkout?: EarlierCheckout, partitions?: number): Sc
   };
 }
 
-/** The services between an event and its readable score; the others have machines of their own where load is high. */
+/** Starts the services that an event passes on its way to a readable score; under high load the others have machines of their own. */
 export async function startWholeSystem(
   endpoints: PlatformEndpoints,
   checkout?: EarlierCheckout,
@@ -91,18 +91,18 @@ export async function startWholeSystem(
 
 export interface RunningNotifier extends RunningContender {
   ouId: string;
-  /** An event of this type makes its lead be told of. */
+  /** An event of this type causes a notification of its lead. */
   probeType: string;
-  /** Of the notification service alone. */
+  /** Processor seconds of the notification service alone. */
   notifierCpuSeconds(): number;
 }
 
 /**
- * The services between an event and its notification. One trigger tells of probes; of the others twenty are concerned
- * with what comes in, two with each type of events, and the rest with types that do not.
- * @param triggers in all, at least 21
- * @param partitions of each topic
- * @param notifiers processes of the notification service
+ * Starts the services that an event passes on its way to a notification. One trigger fires for probes. Of the others, twenty watch
+ * the event types of the workload, two each, and the rest watch types that do not occur.
+ * @param triggers the number of triggers, at least 21
+ * @param partitions the number of partitions of each topic
+ * @param notifiers the number of processes of the notification service
  */
 export async function startNotifier(
   endpoints: PlatformEndpoints,
@@ -156,7 +156,7 @@ async function createOtherTriggers(client: Client, count: number): Promise<void>
   for (let number = 0; number < count; number += 1) {
     const [first, second] = typesOfTrigger(number);
     const name = `Trigger ${number}`;
-    // Half of them look at events, half at scores.
+    // Half of them watch events, half watch scores.
     if (number % 2 === 0)
       await client.call('createSequence', {
         body: { name, event_types: [first, second], window_seconds: 3_600, ordered: true },

@@ -1,5 +1,5 @@
-// HTTP requests over a fixed number of kept-alive connections, as cheap as Node's own client is: bodies are bytes that
-// were made before the clock started, answers are read whole, and anything but a 2xx ends the measurement.
+// HTTP requests over a fixed number of kept-alive connections, with little processor time beyond that of Node's own client: bodies
+// are bytes made before the measurement, answers are read completely, and any status but 2xx ends the measurement.
 import { Agent, request as httpRequest } from 'node:http';
 
 export interface Answer {
@@ -8,7 +8,7 @@ export interface Answer {
 }
 
 export interface Connections {
-  /** @param path with its query; joined to the base URL */
+  /** @param path path and query, appended to the base URL */
   send(method: 'GET' | 'POST', path: string, body?: Buffer): Promise<Answer>;
   close(): void;
 }
@@ -19,7 +19,7 @@ export interface Target {
   headers: Record<string, string>;
 }
 
-/** @param count connections at most; further requests wait for one */
+/** @param count the most connections; further requests wait for a free one */
 export function openConnections(target: Target, count: number): Connections {
   const agent = new Agent({ keepAlive: true, maxSockets: count, scheduling: 'fifo' });
   const { hostname, port } = new URL(target.baseUrl);
@@ -54,10 +54,10 @@ export function openConnections(target: Target, count: number): Connections {
   };
 }
 
-/** @throws Error for every answer that is not 2xx: a benchmark of refusals says nothing */
-export function expectSuccess(what: string, answer: Answer): string {
+/** @throws Error for every answer that is not 2xx: measuring refusals would be meaningless */
+export function expectSuccess(request: string, answer: Answer): string {
   if (answer.status < 200 || answer.status > 299)
-    throw new Error(`${what} answered ${answer.status}: ${answer.text.slice(0, 500)}`);
+    throw new Error(`${request} answered ${answer.status}: ${answer.text.slice(0, 500)}`);
   return answer.text;
 }
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Gives the share of one core that this process used since it was called. */
+/** Returns a function that gives the share of one core that this process has used since the call. */
 export function startCpuMeter(): () => number {
   const startedAt = performance.now();
   const before = process.cpuUsage();

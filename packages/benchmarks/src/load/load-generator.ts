@@ -1,10 +1,10 @@
-// Starts the load generator in a process of its own, so that measuring and being measured do not share an event loop.
+// Starts the load generator in a process of its own, so that it does not share an event loop with the contender.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ResultMessage, ResultOf, Work, WorkMessage } from './protocol.js';
 
 export interface LoadGenerator {
-  /** One piece of work at a time. */
+  /** Runs one piece of work; the caller waits for it before it sends the next. */
   perform<Kind extends Work>(work: Kind): Promise<ResultOf[Kind['do']]>;
   stop(): void;
 }

@@ -1,4 +1,4 @@
-// Events and probes at a fixed rate, whether or not answers come.
+// Sends events and probes at a fixed rate, without waiting for answers.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { latenciesOf } from '../statistics.js';
@@ -43,7 +43,7 @@ class PacedProbes {
   readonly latencies: number[] = [];
   readonly perSecond: number;
   gaveUp = false;
-  /** When the probes were due that are not readable yet, the oldest first. */
+  /** The due times of the probes that are not readable yet, the oldest first. */
   readonly #pending = new Set<number>();
   readonly #plan: Pace['plan'];
   readonly #probes: Probes;
@@ -55,7 +55,7 @@ class PacedProbes {
     this.#plan = plan;
     this.#probes = probes;
     this.#reader = openReader(probes.readable);
-    // Probes have connections of their own, so that they wait for no large request of ours.
+    // Probes have connections of their own, so that they do not wait for the large requests.
     this.#connections = openConnections(target, 64);
   }
 
@@ -65,7 +65,7 @@ class PacedProbes {
     this.#pending.add(dueAt);
     const body = probeBody(alias, Date.now(), this.#probes.eventType);
     const answer = await postEvents(this.#connections, body);
-    const accepted = { mark: markOf(answer), alias, inAll: 0 };
+    const accepted = { mark: markOf(answer), alias, acceptedSinceStart: 0 };
     const readableAt = await this.#reader.untilReadable(accepted, this.#probes.timeoutMs);
     this.latencies.push(readableAt - dueAt);
     this.#pending.delete(dueAt);
@@ -89,7 +89,7 @@ class PacedProbes {
 export async function pace(work: Pace, bodies: readonly Buffer[]): Promise<PaceResult> {
   const requests = new PacedRequests(work, bodies);
   const probes = work.probes && new PacedProbes(work, work.probes);
-  const underWay: Promise<void>[] = [];
+  const sendings: Promise<void>[] = [];
   const cpu = startCpuMeter();
   const startedAt = performance.now();
   const keepPace = async (perSecond: number, send: Send) => {
@@ -99,8 +99,8 @@ export async function pace(work: Pace, bodies: readonly Buffer[]): Promise<PaceR
       const wait = startedAt + dueMs - performance.now();
       if (wait > 0) await pause(wait);
       const sending = send(number, startedAt + dueMs);
-      underWay.push(sending);
-      // Seen when all are awaited; until then a failure must not end the process.
+      sendings.push(sending);
+      // The failure is reported when all are awaited; until then it must not end the process.
       sending.catch(() => undefined);
     }
   };
@@ -109,7 +109,7 @@ export async function pace(work: Pace, bodies: readonly Buffer[]): Promise<PaceR
       keepPace(work.eventsPerSecond / work.plan.eventsPerRequest, requests.send),
       probes && keepPace(probes.perSecond, probes.send),
     ]);
-    await Promise.all(underWay);
+    await Promise.all(sendings);
     return {
       events: requests.events,
       probes: probes?.latencies.length ?? 0,

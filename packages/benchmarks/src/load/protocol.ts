@@ -1,18 +1,18 @@
-// What the benchmark and the load generator's process say to each other.
+// The messages between the benchmark and the load generator's process.
 import type { Latencies } from '../statistics.js';
 import type { WorkloadPlan } from '../workload.js';
 import type { Target } from './connection.js';
 import type { ReadableBy } from './readable.js';
 
-/** Sends as fast as the answers come: on each connection the next request follows the answer to the last. */
+/** Sends without pause: on each connection the next request follows the answer to the last. */
 export interface Flood {
   do: 'flood';
   target: Target;
   plan: WorkloadPlan;
   connections: number;
-  /** Send the plan's events over and over for that long; absent: send each once. */
+  /** Sends the plan's events repeatedly for this time; absent: sends each once. */
   forMs?: number;
-  /** Wait then until all is readable. */
+  /** Waits afterwards until all events are readable. */
   readable?: { by: ReadableBy; timeoutMs: number; acceptedBefore: number };
 }
 
@@ -21,16 +21,16 @@ export interface FloodResult {
   requests: number;
   /** From the first request to the last answer. */
   acceptMs: number;
-  /** From the first request until all was readable. */
+  /** From the first request until all events were readable. */
   readableMs: number | null;
   latencies: Latencies;
-  /** Processor time of the load generator in that time, as a share of one core. */
+  /** Processor time of the load generator, as a share of one core. */
   generatorCores: number;
 }
 
 /**
- * Sends at a fixed rate, whether or not answers come: a request counts from the moment it was due, so a server that
- * falls behind is seen to. Between them go probes, single events of leads of their own, timed until readable.
+ * Sends at a fixed rate without waiting for answers. A request's latency begins when it was due, so it includes the time by which a
+ * server falls behind. Between the requests go probes, single events of new leads, timed until they are readable.
  */
 export interface Pace {
   do: 'pace';
@@ -44,45 +44,45 @@ export interface Pace {
     eventType?: string;
     readable: ReadableBy;
     timeoutMs: number;
-    /** Ends the sending once a probe was not readable for so many milliseconds: the rate is not held. */
+    /** Stops sending when a probe has not been readable for this time: the rate is not held. */
     giveUpAfterMs?: number;
   };
 }
 
 export interface PaceResult {
   events: number;
-  /** Single events sent as probes, which `events` does not count. */
+  /** The number of probes, which `events` does not include. */
   probes: number;
-  /** Whether the sending was ended because a probe was too late. */
+  /** Whether sending stopped because a probe was too late. */
   gaveUp: boolean;
   elapsedMs: number;
   latencies: Latencies;
-  /** From POST to readable, or to the first byte of its notification. */
+  /** From POST to readable or, for a notifier, to the first byte of the notification. */
   probeLatencies: Latencies | null;
   generatorCores: number;
 }
 
-/** Reads these paths in this order, the next as soon as an answer is in. */
-export interface Ask {
-  do: 'ask';
+/** Reads paths in the given order; on each connection the next read follows the answer to the last. */
+export interface Read {
+  do: 'read';
   target: Target;
   paths: string[];
   connections: number;
-  /** Ends early after that long, but not before `atLeast` answers. */
+  /** Ends after this time, but not before `atLeast` answers. */
   forMs: number;
   atLeast: number;
 }
 
-export interface AskResult {
+export interface ReadResult {
   latencies: Latencies;
   bytes: number;
 }
 
-export type Work = Flood | Pace | Ask;
+export type Work = Flood | Pace | Read;
 export interface ResultOf {
   flood: FloodResult;
   pace: PaceResult;
-  ask: AskResult;
+  read: ReadResult;
 }
 
 export interface WorkMessage {

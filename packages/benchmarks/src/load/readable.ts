@@ -1,4 +1,4 @@
-// How a contender tells that what it accepted can be read, or has been told of. All ways cost it next to nothing.
+// Detects when accepted events are readable, or have caused a notification. Every way costs the contender almost no time.
 import {
   decodePosition,
   encodePosition,
@@ -13,35 +13,35 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openConnections, type Target } from './connection.js';
 
 /**
- * min-position: a read that names the mark of the 202 waits on the server until the mark is visible;
- * progress: the consumer says up to which offset of each partition it has written;
- * webhook: not readable but notified of, at this port.
+ * min-position: a read with the position of the 202 waits on the server until that position is visible;
+ * progress: the consumer reports the offset up to which it has written each partition;
+ * webhook: the load generator receives the notification on this port.
  */
 export type ReadableBy =
   | { way: 'min-position'; target: Target; ouId: string }
   | { way: 'progress'; target: Target }
   | { way: 'webhook'; port: number; ouId: string };
 
-/** What was accepted, in the terms of all ways. */
+/** Accepted events, described for each of the ways. */
 interface AcceptedEvents {
-  /** As far as the answers of POST /ingest reached. */
+  /** The last position that the answers of POST /ingest named. */
   mark: Position;
   /** The alias of one of the leads. */
   alias: string;
-  /** How many events this contender accepted since it was started; 0 where the mark says enough. */
-  inAll: number;
+  /** How many events this contender has accepted since it was started; 0 where the mark alone decides. */
+  acceptedSinceStart: number;
 }
 
 export interface Reader {
   /**
-   * Resolves when what was accepted is readable, with the moment by performance.now().
-   * @throws Error when it is not within the time
+   * Resolves when the accepted events are readable, with the time by performance.now().
+   * @throws Error when they are not readable in time
    */
   untilReadable(accepted: AcceptedEvents, timeoutMs: number): Promise<number>;
   close(): void;
 }
 
-/** The mark in the log that an answer of POST /ingest carries. */
+/** The position in the log that an answer of POST /ingest contains. */
 export function markOf(answer: { position: string }): Position {
   const mark = decodePosition(answer.position);
   if (!mark) throw new Error(`not a position: ${answer.position}`);
@@ -52,11 +52,11 @@ export function joinMarks(marks: readonly Position[]): Position {
   return marks.reduce(laterPosition, new Map());
 }
 
-/** What the naive wiring's consumer answers to GET /progress. */
+/** The answer of the naive wiring's consumer to GET /progress. */
 export interface Progress {
-  /** Events written since it was started. */
+  /** The number of events written since the start. */
   events: number;
-  /** By partition, the offset that comes next. */
+  /** Pairs of a partition and its next offset to write. */
   offsets: [number, number][];
 }
 
@@ -82,7 +82,7 @@ function positionReader(target: Target, ouId: string): Reader {
       for (;;) {
         const answer = await connections.send('GET', path);
         if (answer.status === 200) return performance.now();
-        // 503 and 504: not visible within the limits of the system's own.
+        // 503 and 504: not visible within the system's own time limit.
         if ((answer.status !== 503 && answer.status !== 504) || Date.now() > deadline)
           throw new Error(
             `not readable after ${timeoutMs} ms: ${answer.status} ${answer.text.slice(0, 500)}`,
@@ -112,7 +112,7 @@ function progressReader(target: Target): Reader {
       const written = new Map(progress.offsets);
       for (const one of waiting) {
         const done =
-          progress.events >= one.accepted.inAll &&
+          progress.events >= one.accepted.acceptedSinceStart &&
           [...one.accepted.mark].every(([partition, offset]) => BigInt(written.get(partition) ?? 0) > offset);
         if (!done && Date.now() < one.until) continue;
         waiting.delete(one);
@@ -138,10 +138,10 @@ function progressReader(target: Target): Reader {
   };
 }
 
-/** Takes notifications; the one that counts for a lead is the first. */
+/** Receives notifications; the first one of a lead counts. */
 function webhookReceiver(port: number, ouId: string): Reader {
-  /** By lead: the moment of the first byte, and the id under which it came. */
-  const told = new Map<string, { at: number; id: string | undefined }>();
+  /** By lead: the time of the notification's first byte, and its id. */
+  const notified = new Map<string, { at: number; id: string | undefined }>();
   const waiting = new Map<string, (at: number) => void>();
   let problem: Error | undefined;
   const server = createServer((req, res) => {
@@ -154,10 +154,10 @@ function webhookReceiver(port: number, ouId: string): Reader {
       if (payload.type === 'channel.test') return;
       const lead = payload.data.lead.id;
       const id = req.headers['webhook-id'] as string | undefined;
-      const known = told.get(lead);
-      if (known && known.id !== id) problem = new Error(`lead ${lead} was told of twice`);
+      const known = notified.get(lead);
+      if (known && known.id !== id) problem = new Error(`lead ${lead} caused two notifications`);
       if (known) return;
-      told.set(lead, { at, id });
+      notified.set(lead, { at, id });
       waiting.get(lead)?.(at);
       waiting.delete(lead);
     });
@@ -168,7 +168,7 @@ function webhookReceiver(port: number, ouId: string): Reader {
     untilReadable: async ({ alias }, timeoutMs) => {
       const lead = leadIdOf(ouId, 'email', alias);
       const at =
-        told.get(lead)?.at ??
+        notified.get(lead)?.at ??
         (await new Promise<number>((resolve, reject) => {
           const late = setTimeout(
             () => reject(new Error(`no notification of ${alias} within ${timeoutMs} ms`)),

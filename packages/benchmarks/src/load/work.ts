@@ -1,4 +1,4 @@
-// What the load generator can do; runs in a process of its own (generator-process.ts).
+// The work of the load generator, which runs in a process of its own (generator-process.ts).
 import { performance } from 'node:perf_hooks';
 import type { Position } from '@lead-scoring/contracts';
 import { latenciesOf } from '../statistics.js';
@@ -6,10 +6,10 @@ import { createWorkload, type Workload, type WorkloadPlan } from '../workload.js
 import { expectSuccess, openConnections, postEvents } from './connection.js';
 import { startCpuMeter } from './cpu-meter.js';
 import { pace } from './paced-load.js';
-import type { Ask, AskResult, Flood, FloodResult, ResultOf, Work } from './protocol.js';
+import type { Read, ReadResult, Flood, FloodResult, ResultOf, Work } from './protocol.js';
 import { joinMarks, markOf, openReader } from './readable.js';
 
-/** Bodies are made before the clock starts, and kept for the next piece of work with the same plan. */
+/** Makes a plan's bodies before the measurement, and keeps them for the next piece of work with the same plan. */
 export type PreparedPlans = (plan: WorkloadPlan) => { workload: Workload; bodies: Buffer[] };
 
 export function createPreparedPlans(): PreparedPlans {
@@ -30,8 +30,8 @@ export function perform(work: Work, prepared: PreparedPlans): Promise<ResultOf[W
       return flood(work, prepared);
     case 'pace':
       return pace(work, prepared(work.plan).bodies);
-    case 'ask':
-      return ask(work);
+    case 'read':
+      return read(work);
   }
 }
 
@@ -66,9 +66,9 @@ async function flood(work: Flood, prepared: PreparedPlans): Promise<FloodResult>
       throw new Error(`${work.plan.events} events were sent, ${events} accepted`);
     let readableMs: number | null = null;
     if (reader && work.readable) {
-      const inAll = work.readable.acceptedBefore + events;
+      const acceptedSinceStart = work.readable.acceptedBefore + events;
       await reader.untilReadable(
-        { mark: joinMarks(marks), alias: workload.aliasOf(0), inAll },
+        { mark: joinMarks(marks), alias: workload.aliasOf(0), acceptedSinceStart },
         work.readable.timeoutMs,
       );
       readableMs = performance.now() - startedAt;
@@ -87,13 +87,13 @@ async function flood(work: Flood, prepared: PreparedPlans): Promise<FloodResult>
   }
 }
 
-async function ask(work: Ask): Promise<AskResult> {
+async function read(work: Read): Promise<ReadResult> {
   const connections = openConnections(work.target, work.connections);
   const latencies: number[] = [];
   let next = 0;
   let bytes = 0;
   const startedAt = performance.now();
-  const askUntilDone = async () => {
+  const readUntilDone = async () => {
     for (;;) {
       const path = work.paths[next];
       if (path === undefined) return;
@@ -106,7 +106,7 @@ async function ask(work: Ask): Promise<AskResult> {
     }
   };
   try {
-    await Promise.all(Array.from({ length: work.connections }, askUntilDone));
+    await Promise.all(Array.from({ length: work.connections }, readUntilDone));
     return { latencies: latenciesOf(Float64Array.from(latencies)), bytes };
   } finally {
     connections.close();
