@@ -12,7 +12,7 @@ import type {
 import type { CollectionDeclaration, Document, ReadModel } from '@lead-scoring/read-model';
 
 /** The closed set of kinds; docs/adding-a-capability.md says which one to choose. */
-export type CapabilityKind = 'aggregate' | 'policy' | 'projection' | 'job' | 'tick' | 'effect';
+export type CapabilityKind = 'aggregate' | 'policy' | 'projection' | 'job' | 'effect';
 
 /** Record declarations by their type. */
 export type RecordTable<Type extends string = string> = {
@@ -78,7 +78,7 @@ export interface OpenCapability {
    * Folds the capability's events, in their order; the capabilities of a batch fold in the order of the service's list. What
    * replies speak of is written before this resolves.
    */
-  fold?(events: readonly FoldedRecord[]): Promise<void>;
+  fold?(events: readonly FoldedRecord[]): Promise<unknown>;
   /** An operator has said from where inputs are read on: offsets of before are of another log. */
   positionsAccepted?(positions: ReadonlyMap<TopicName, number>): Promise<void>;
   /** Writes what is folded as of this call and not written yet; the next batches are decided meanwhile. */

@@ -30,7 +30,14 @@ export {
   type DocumentProjectionDeclaration,
   type EventPlace,
 } from './document-projection.js';
-export { effect, type EffectDeclaration, type EffectWork } from './effect.js';
+export {
+  batchEffect,
+  effect,
+  type BatchEffect,
+  type EffectDecider,
+  type EffectDeclaration,
+  type EffectWork,
+} from './effect.js';
 export type { OpenAggregate } from './open-aggregate.js';
 export { openServicePartition } from './partition.js';
 export { policy, type PolicyDeclaration } from './policy.js';

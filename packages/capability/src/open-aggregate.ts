@@ -63,12 +63,8 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
     return { outcome: 'decided', ...deciding.decided, replies: deciding.replies() };
   }
 
-  async fold(folded: readonly FoldedRecord[]): Promise<void> {
-    await this.foldStates(folded);
-  }
-
   /** @returns the states that these events have changed, which are stored */
-  protected async foldStates(
+  async fold(
     folded: readonly FoldedRecord[],
   ): Promise<readonly ChangedState<Shape['state'], Shape['event']>[]> {
     const { declaration } = this;

@@ -9,6 +9,7 @@ import {
   type AggregateDecision,
   type AggregateShape,
   type Caller,
+  type ChangedState,
   type EffectWork,
   type UnfinishedDocument,
 } from '@lead-scoring/capability';
@@ -89,7 +90,10 @@ function withCaller(record: IncomingRecord): object {
 
 /** @param work fetches what states ask for, in one partition */
 export function pageTitles(
-  work: (unfinished: () => Promise<Title[]>, partition: number) => EffectWork<State, Event>,
+  work: (
+    unfinished: () => Promise<Title[]>,
+    partition: number,
+  ) => EffectWork<readonly ChangedState<State, Event>[]>,
 ) {
   return effect<PageTitle>({
     name: 'page-titles',

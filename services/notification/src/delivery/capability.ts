@@ -1,18 +1,28 @@
 // Delivery as a capability: notifications are sent to channels by the owner of the channel's partition, and each attempt is
-// recorded.
-import type { Capability, PartitionScope } from '@lead-scoring/capability';
+// recorded. One command or event may concern many notifications of a channel, so a batch is decided together.
+import { batchEffect, type BatchEffect } from '@lead-scoring/capability';
+import { DeliveryDecider, type DeciderOptions } from './decider.js';
 import { deliveryCollections } from './documents.js';
 import { deliveryCommands, deliveryRecords } from './messages.js';
-import { DeliveryPartition, type DeliveryOptions } from './partition.js';
+import { deliveryWork, type WorkOptions } from './work.js';
 
-export function deliveryCapability(options: DeliveryOptions) {
-  return {
+export type DeliveryOptions = DeciderOptions & WorkOptions;
+
+interface Delivery {
+  command: keyof typeof deliveryCommands;
+  event: keyof typeof deliveryRecords;
+  decider: DeliveryDecider;
+}
+
+export function deliveryCapability(options: DeliveryOptions): BatchEffect<Delivery> {
+  return batchEffect<Delivery>({
     name: 'delivery',
-    kind: 'effect',
     commands: deliveryCommands,
-    reads: {},
     events: deliveryRecords,
     collections: deliveryCollections,
-    open: (scope: PartitionScope) => new DeliveryPartition(scope, options),
-  } satisfies Capability<keyof typeof deliveryCommands, keyof typeof deliveryRecords>;
+    open: (scope) => {
+      const decider = new DeliveryDecider(scope, options);
+      return { decider, work: deliveryWork(decider.store, scope.partition, options) };
+    },
+  });
 }

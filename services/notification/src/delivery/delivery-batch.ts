@@ -12,7 +12,6 @@ import {
   decideTest,
   testResultOf,
 } from './decide.js';
-import type { Deliverer } from './deliverer.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
 import { eventRecord, redeliveryRecord, type CommandRecord } from './log-records.js';
 import { notificationsIn, type DeliveryEvent } from './messages.js';
@@ -35,11 +34,16 @@ export interface BatchContext {
 
 export interface BatchDependencies {
   readonly policy: DeliveryPolicy;
-  readonly deliverer: Pick<Deliverer, 'begin' | 'known' | 'look'>;
   readonly tests: WaitingCommands;
-  /** Names this process as the owner of the partition. */
-  readonly owner: string;
 }
+
+/** A message to the deliverer, besides the events of the batch. */
+export type DeliverySignal =
+  /** The attempt was recorded already: its command changed nothing. */
+  | { readonly type: 'attempt-known'; readonly channel: ChannelName; readonly notification_id: string }
+  | { readonly type: 'channel-resumed'; readonly channel: ChannelName }
+  /** Every attempt that an earlier owner of the partition has recorded is decided. */
+  | { readonly type: 'owner-announced'; readonly owner: string };
 
 const channelNotFound = {
   outcome: 'rejected',
@@ -58,8 +62,7 @@ export class DeliveryBatch {
   readonly events: OutgoingRecord[] = [];
   readonly commands: OutgoingRecord[] = [];
   readonly replies: Reply[] = [];
-  /** To be run in this order once the events are folded. */
-  readonly afterwards: (() => void)[] = [];
+  readonly signals: DeliverySignal[] = [];
 
   constructor(
     private readonly context: BatchContext,
@@ -90,7 +93,7 @@ export class DeliveryBatch {
         this.#happen([decideForgetting(command.payload)]);
         return;
       case 'BeginDelivery':
-        this.#beginDelivery(command.payload);
+        this.signals.push({ type: 'owner-announced', owner: command.payload.owner });
         return;
     }
   }
@@ -101,16 +104,14 @@ export class DeliveryBatch {
 
   /** The outcome of a test is the reply to everybody who asked for the test. */
   #recordAttempt(command: CommandRecord<'RecordAttempt'>): void {
-    const { deliverer, policy, tests } = this.dependencies;
+    const { policy, tests } = this.dependencies;
     const { payload } = command;
     const { notification_id } = payload;
     const before = this.#notification(notification_id);
     const happened = decideAttempt(payload, before, this.#healthOf(payload), policy);
     this.#happen(happened);
     if (happened.length === 0)
-      this.afterwards.push(() => {
-        deliverer.known(payload, notification_id);
-      });
+      this.signals.push({ type: 'attempt-known', channel: payload, notification_id });
     const after = this.#notification(notification_id);
     const result = after && isTest(after) ? testResultOf(after) : null;
     if (!result) return;
@@ -136,9 +137,7 @@ export class DeliveryBatch {
   #resumeChannel(command: CommandRecord<'ResumeChannel'>): void {
     const { payload } = command;
     this.#happen(decideResume(payload, this.#healthOf(payload)));
-    this.afterwards.push(() => {
-      this.dependencies.deliverer.look(payload);
-    });
+    this.signals.push({ type: 'channel-resumed', channel: payload });
     this.#reply(command, this.#channelIn(payload) ? done({ status: 'active' }) : channelNotFound);
   }
 
@@ -186,14 +185,6 @@ export class DeliveryBatch {
     if (payload.after !== undefined) return;
     const inStep = happened.reduce((sum, event) => sum + event.payload.notification_ids.length, 0);
     this.#reply(command, done({ redelivered: step.count ?? inStep }));
-  }
-
-  /** Everything that an earlier owner of the partition has recorded is decided on by now. */
-  #beginDelivery({ owner }: records.BeginDelivery): void {
-    if (owner !== this.dependencies.owner) return;
-    this.afterwards.push(() => {
-      this.dependencies.deliverer.begin();
-    });
   }
 
   #notification(id: string): Notification | null {

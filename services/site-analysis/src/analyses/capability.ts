@@ -5,6 +5,7 @@ import {
   callerOf,
   effect,
   type AggregateShape,
+  type ChangedState,
   type EffectWork,
 } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
@@ -68,7 +69,7 @@ function analysisWork(
   readModel: ReadModel,
   partition: number,
   { runner, wantedForMs, now }: Omit<SiteAnalysesDependencies, 'refusalOf'>,
-): EffectWork<Analysis | null, AnalysisEvent> {
+): EffectWork<readonly ChangedState<Analysis | null, AnalysisEvent>[]> {
   return {
     takeUp: async () => {
       for (const analysis of await findRunning(readModel, partition)) {
