@@ -25,7 +25,7 @@ export async function acls(flags: AclsFlags, settings: Settings, output: Output)
   const bindings = bindingsOf(flags, settings.namespace);
   if (flags.create === true) {
     await withEventLog(settings, (log) => createAcls(log, bindings));
-    output.note(`${bindings.length} rights are given.\n`);
+    output.note(`${bindings.length} rights are granted.\n`);
   }
   if (flags.json === true) output.write(`${JSON.stringify(bindings, null, 2)}\n`);
   else if (flags.create !== true) output.write(commandsOf(bindings));
@@ -50,14 +50,14 @@ function bindingsOf({ consumer, group, userPrefix = '' }: AclsFlags, namespace: 
 export function commandsOf(bindings: readonly AclBinding[]): string {
   const commands = new Map<string, string[]>();
   for (const { principal, resource, name, pattern, operation } of bindings) {
-    const what = `--allow-principal ${quoteForShell(principal)} --${resource} ${quoteForShell(name)} --resource-pattern-type ${pattern}`;
-    const operations = commands.get(what) ?? [];
-    commands.set(what, [...operations, `--operation ${operation}`]);
+    const grant = `--allow-principal ${quoteForShell(principal)} --${resource} ${quoteForShell(name)} --resource-pattern-type ${pattern}`;
+    const operations = commands.get(grant) ?? [];
+    commands.set(grant, [...operations, `--operation ${operation}`]);
   }
   return [...commands]
     .map(
-      ([what, operations]) =>
-        `kafka-acls.sh --bootstrap-server "$KAFKA_BROKERS" --add ${what} ${operations.join(' ')}\n`,
+      ([grant, operations]) =>
+        `kafka-acls.sh --bootstrap-server "$KAFKA_BROKERS" --add ${grant} ${operations.join(' ')}\n`,
     )
     .join('');
 }

@@ -15,7 +15,7 @@ test('one command for each resource, quoted for a shell', () => {
   );
 });
 
-test('docker-compose.yml names exactly the public topics as those that consumers may read', async () => {
+test('the topics that docker-compose.yml lets consumers read are exactly the public ones', async () => {
   const file = await readFile(join(import.meta.dirname, '../../../docker-compose.yml'), 'utf8');
   const named = [...file.matchAll(/^# {3}(lead-scoring\.[a-z-]+\.[a-z-]+)$/gm)].map(([, topic]) => topic);
   expect(named).toEqual(publicTopics('lead-scoring'));

@@ -15,7 +15,7 @@ const timeSource = z.union(
       when_empty: z
         .enum(['refuse', 'now'])
         .default('refuse')
-        .describe('What a row without a time gives: nothing, or events of the time of sending.'),
+        .describe('A row without a time gives no event (refuse) or events with the time of sending (now).'),
     }),
     z.strictObject({ fixed: z.string() }),
   ],
@@ -26,15 +26,15 @@ const timeSource = z.union(
 export const maximumRepeats = 10_000;
 
 const eventMapping = z.strictObject({
-  event_type: source.describe('Rows where it is empty give no event.'),
-  timestamp: timeSource.optional().describe('ISO 8601; default: when it is received.'),
+  event_type: source.describe('A row in which it is empty gives no event.'),
+  timestamp: timeSource.optional().describe('ISO 8601; default: the time of receipt.'),
   event_id: source
     .optional()
     .describe('The same id for the same alias counts once, so the file can be sent again.'),
   repeat: z
     .strictObject({ column: z.string(), maximum: z.int().min(1).max(100_000).default(maximumRepeats) })
     .optional()
-    .describe('The number in this column is how many events the row gives; their ids are numbered.'),
+    .describe('The row gives as many events as the number in this column; their ids are numbered.'),
   metadata: z.boolean().default(true).describe('Whether these events carry the metadata columns.'),
 });
 
@@ -62,7 +62,7 @@ type Source = z.infer<typeof source>;
 
 export interface MappedRow {
   events: EventToSend[];
-  /** Why the row gave no events although it should have. */
+  /** The reason why a row that should give events gives none. */
   problem?: string;
 }
 
@@ -81,7 +81,7 @@ export function mapperOf(
   );
   if (unknown !== undefined)
     return {
-      problem: `the mapping names the column "${unknown}", which the file has not. It has: ${columns.join(', ')}`,
+      problem: `the mapping names the column "${unknown}", which the file does not have. Its columns are: ${columns.join(', ')}`,
     };
   const keys = wanted.map((column) => [column, keyOf(mapping, column)] as const);
   const collision = collisionIn(keys);
@@ -180,14 +180,14 @@ export function ignoredNames(mapping: CsvMapping, columns: readonly string[]): s
     const field = fieldMeantBy(column);
     if (field === null || mapping.metadata.rename[column] !== undefined) return [];
     return [
-      `The column "${column}" becomes the metadata key ${keyOf(mapping, column)}, which is no field of the lead. To make it the lead's ${field.replace('_', ' ')}, put "rename": {${JSON.stringify(column)}: "${field}"} into the metadata of the mapping.`,
+      `The column "${column}" becomes the metadata key ${keyOf(mapping, column)}, which is not a field of the lead. To make it the lead's ${field.replace('_', ' ')}, put "rename": {${JSON.stringify(column)}: "${field}"} into the metadata of the mapping.`,
     ];
   });
 }
 
 /** Advice for rows with an empty time. */
 export const emptyTimeRemedy =
-  'put a time in, or let it be the time of sending with "when_empty": "now" in the mapping or --empty-timestamp now';
+  'put in a time, or take the time of sending with "when_empty": "now" in the mapping or --empty-timestamp now';
 
 /** Lead fields stay text: a telephone number or a company's name may look like a number. */
 const textFields = new Set<string>([...leadFieldNames, 'first_name', 'last_name']);

@@ -1,4 +1,4 @@
-// Mappings turn any CSV into events, the same events every time.
+// A mapping turns the rows of a CSV into events, the same events each time.
 import { describe, expect, test } from '@jest/globals';
 import { eventsOfJson, validateEvents } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ function mapped(mapping: unknown, row: string[], among = columns) {
   return mapper(row);
 }
 
-test('a row gives as many events as its number says, with numbered ids, and one for its last activity', () => {
+test('a row gives as many events as its count, with numbered ids, and one for its last activity', () => {
   const { events } = mapped(visits, ['p1', '2', 'Email Opened', 'Select', '007', 'Acme']);
   const metadata = { score: '007', company: 'Acme' };
   const lead = { alias_kind: 'external_id', alias: 'p1' };
@@ -31,12 +31,12 @@ test('a row gives as many events as its number says, with numbered ids, and one 
   ]);
 });
 
-test('no number, no activity and no value give nothing', () => {
+test('an empty count or event type gives no event, and an ignored value no metadata', () => {
   expect(mapped(visits, ['p1', '', '', '', '', ''])).toEqual({ events: [] });
   expect(mapped(visits, ['p1', '0', 'Select'])).toEqual({ events: [] });
 });
 
-test('a row without a lead, or with a senseless number, is reported and gives nothing', () => {
+test('a row without a lead, or with an invalid count, is reported and gives no event', () => {
   expect(mapped(visits, ['', '1', 'x'])).toEqual({ events: [], problem: 'Prospect ID is empty' });
   for (const number of ['-1', '1.5', 'many', '10001'])
     expect(mapped(visits, ['p1', number, 'x'])).toMatchObject({
@@ -62,7 +62,7 @@ describe('metadata', () => {
     });
   });
 
-  test('or the columns that are named, under the names that are wanted', () => {
+  test('is the listed columns, under the keys that the mapping gives them', () => {
     expect(
       one({ columns: ['City of Birth', 'Score'], rename: { Score: 'points' }, keys: 'as_is' }, row),
     ).toEqual({
@@ -81,7 +81,7 @@ test('fields of the lead are text, also where they look like numbers', () => {
   expect(events[0]?.metadata).toEqual({ phone: '4915112345678', company: '1848', amount: 7 });
 });
 
-test('two columns that would be one key are refused: one of them would vanish', () => {
+test('two columns with the same key are refused: one of them would be lost', () => {
   const mapping = { alias: { kind: 'x', column: 'id' }, events: [{ event_type: { fixed: 'E' } }] };
   const names = ['id', 'Job Title', 'job-title'];
   expect(mapperOf(csvMapping.parse(mapping), names)).toEqual({
@@ -91,12 +91,12 @@ test('two columns that would be one key are refused: one of them would vanish', 
   });
 });
 
-test('a column that the file has not is named, with those that it has', () => {
+test('for a column that the file does not have, the problem names it and the columns of the file', () => {
   const mapper = mapperOf(csvMapping.parse({ ...visits, alias: { kind: 'x', column: 'Email' } }), columns);
   expect(mapper).toEqual({ problem: expect.stringMatching(/"Email".*Prospect ID/) as unknown });
 });
 
-test('a mapping that is not one is refused', () => {
+test('an invalid mapping is refused', () => {
   for (const wrong of [
     {},
     { ...visits, events: [] },
@@ -106,7 +106,7 @@ test('a mapping that is not one is refused', () => {
     expect(csvMapping.safeParse(wrong).success).toBe(false);
 });
 
-test('what a mapping gives, the API takes, and twice the same', () => {
+test('the API accepts the events of any mapping, which are the same each time', () => {
   const context = {
     ouId: '11111111-1111-4111-8111-111111111111',
     receivedAt: '2026-01-31T09:30:00.000Z',

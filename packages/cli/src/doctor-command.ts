@@ -1,4 +1,4 @@
-// `lead-scoring doctor`: what is running, how far the services lag behind, and what to do about problems.
+// `lead-scoring doctor`: the state of servers and services, the lag of each reader, and advice about problems.
 import { connect } from 'node:net';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import {
@@ -56,7 +56,7 @@ export async function doctor(flags: { json?: boolean }, settings: Settings, outp
 }
 
 function report(findings: Finding[], lags: Lag[], output: Output): void {
-  const words = { ok: 'ok', warning: 'look', failed: 'FAILED' };
+  const words = { ok: 'ok', warning: 'check', failed: 'FAILED' };
   output.write(
     `${table(findings, [
       { title: 'STATE', value: ({ state }) => words[state] },
@@ -174,7 +174,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
           findings.push({
             what: `dead letters of ${service}`,
             state: 'warning',
-            detail: `${waiting} records could not be taken`,
+            detail: `${waiting} records could not be processed`,
             remedy: `\`lead-scoring dead-letters list ${service}\` says why; \`retry\` sends them again`,
           });
       }
@@ -203,13 +203,13 @@ async function secretsFinding(log: EventLog): Promise<Finding> {
       remedy:
         found.superseded === 0
           ? '`lead-scoring secrets list` says what to do; docs/runbooks/secrets.md'
-          : 'run `lead-scoring secrets reseal`; until then SEALING_SECRET_PREVIOUS, where it is set, has to stay; docs/runbooks/secrets.md',
+          : 'run `lead-scoring secrets reseal`; until then do not remove SEALING_SECRET_PREVIOUS; docs/runbooks/secrets.md',
     };
   } catch (error) {
     return {
       what,
       state: 'warning',
-      detail: 'the notification service does not say with which key they are sealed',
+      detail: 'the notification service does not answer with the keys that seal them',
       remedy: plain(failureOf(error).message ?? 'is the notification service running?'),
     };
   }
@@ -238,16 +238,16 @@ function lagFindings(found: PartitionLag[]): Finding[] {
     const where = `${topic}, partition ${partition}`;
     if (position > end)
       findings.push({
-        what: `${reader} stands still`,
+        what: `${reader} is halted`,
         state: 'failed',
-        detail: `${where} is read up to ${position} and ends at ${end}: it was cut short or made anew`,
-        remedy: `\`lead-scoring positions list\` tells more; docs/runbooks/positions.md says what you may do`,
+        detail: `${where} is read up to ${position} and ends at ${end}: it lost records or was recreated`,
+        remedy: `\`lead-scoring positions list\` shows all positions; docs/runbooks/positions.md explains the choices`,
       });
     if (lost > 0n)
       findings.push({
         what: `${reader} has lost records`,
         state: 'failed',
-        detail: `${lost} of ${where} were deleted by their age before they were read`,
+        detail: `${lost} records of ${where} were deleted by retention before they were read`,
         remedy: 'they cannot be brought back; docs/runbooks/positions.md',
       });
     if (lag > behind)

@@ -37,12 +37,12 @@ export function failureOf(error: unknown): { message: string | null; exitCode: n
   if (error instanceof CommandFailed) return { message: error.message, exitCode: error.exitCode };
   if (error instanceof IngestFailed)
     return {
-      message: `${failureOf(error.cause).message ?? error.message}\n${error.accepted} events were accepted before; the first that was not is number ${error.firstIndex + 1}.`,
+      message: `${failureOf(error.cause).message ?? error.message}\n${error.accepted} events were accepted before; the first event that was not accepted is number ${error.firstIndex + 1}.`,
       exitCode: failureOf(error.cause).exitCode,
     };
   if (error instanceof ServiceUnreachable)
     return {
-      message: `${capitalise(error.message)}.\nIs the system running? Start it with \`npm start\`, or name another with --url or LEAD_SCORING_URL.`,
+      message: `${capitalise(error.message)}.\nIs the system running? Start it with \`npm start\`, or name the address of another with --url or LEAD_SCORING_URL.`,
       exitCode: exitCodes.unavailable,
     };
   if (error instanceof RequestFailed)
@@ -55,14 +55,14 @@ export function failureOf(error: unknown): { message: string | null; exitCode: n
     };
   if (error instanceof EventLogError)
     return {
-      message: `${capitalise(error.message)}.${error.retriable ? '\nIs Kafka running? `lead-scoring doctor` tells what is up.' : ''}`,
+      message: `${capitalise(error.message)}.${error.retriable ? '\nIs Kafka running? `lead-scoring doctor` shows the state of the servers.' : ''}`,
       exitCode: error.retriable ? exitCodes.unavailable : exitCodes.data,
     };
   if (error instanceof ReadModelError)
     return { message: `${capitalise(error.message)}.`, exitCode: exitCodes.unavailable };
   if (error instanceof Error && error.name.startsWith('KafkaJS'))
     return {
-      message: `Kafka: ${error.message}.\nIs it running? \`lead-scoring doctor\` tells what is up.`,
+      message: `Kafka: ${error.message}.\nIs it running? \`lead-scoring doctor\` shows the state of the servers.`,
       exitCode: exitCodes.unavailable,
     };
   if (isOfMissingFile(error)) return { message: `There is no file ${error.path}.`, exitCode: exitCodes.data };
@@ -73,8 +73,7 @@ export function failureOf(error: unknown): { message: string | null; exitCode: n
 }
 
 /**
- * The service names the organizational unit by its header; here the message names the flag, variable or file that set
- * it.
+ * Adds to an error about the organizational unit the flag, variable or file that named the unit: the service knows only the header.
  */
 export function withOrgUnitSource(
   error: unknown,

@@ -206,7 +206,7 @@ function plainRows(
   if (!Array.isArray(header)) {
     const [first] = header.errors;
     return {
-      problem: `the column "${first?.path ?? ''}" ${first?.message ?? ''}; say with --mapping what the columns mean (--init-mapping proposes one)`,
+      problem: `the column "${first?.path ?? ''}" ${first?.message ?? ''}; give a mapping with --mapping (--init-mapping proposes one)`,
     };
   }
   const time = columns.indexOf('timestamp');
@@ -219,12 +219,12 @@ function plainRows(
   };
 }
 
-function parseJson(text: string, what: string): unknown {
+function parseJson(text: string, subject: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
     throw new CommandFailed(
-      `${what} is not JSON: ${error instanceof Error ? error.message : ''}.`,
+      `${subject} is not JSON: ${error instanceof Error ? error.message : ''}.`,
       exitCodes.data,
       { cause: error },
     );

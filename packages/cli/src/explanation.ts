@@ -32,7 +32,7 @@ export function explanation(answer: Explanation): string {
   return `${lines.join('\n')}\n`;
 }
 
-interface Part {
+interface ScorePart {
   points: number;
   how: string;
   event: string;
@@ -42,14 +42,14 @@ interface Part {
 /**
  * The parts of the score: points of rules within the range, other changes, points from before the range, and the sum.
  */
-function partsOf(answer: Explanation): Part[] {
-  const drivers = answer.top_drivers.map((driver): Part => ({
+function partsOf(answer: Explanation): ScorePart[] {
+  const drivers = answer.top_drivers.map((driver): ScorePart => ({
     points: driver.total,
     how: `${driver.count} × ${driver.weight}`,
     event: driver.event_type,
     why: [driver.label, driver.filter_label].filter(Boolean).join(': '),
   }));
-  const others = (answer.adjustments ?? []).map(({ points, count, reason }): Part => ({
+  const others = (answer.adjustments ?? []).map(({ points, count, reason }): ScorePart => ({
     points,
     how: `${count} ×`,
     event: '',

@@ -54,19 +54,19 @@ function points(text: string): number[] {
     .map((line) => Number(/^\s*(-?\d+)/.exec(line)?.[1]));
 }
 
-test('points from before the range are a row of their own, with how to see more', () => {
+test('points from before the range have a row of their own, which names the flag that shows more', () => {
   const text = explanation(answer({ score: 45, top_drivers: [driver(pricing, 10, 2)], decay_applied: -5 }));
   expect(points(text)).toEqual([20, -5, 30, 45]);
   expect(text).toMatch(/30 +from events before the last 24 hours; --hours shows more/);
 });
 
-test('a score that is all from before the range says so', () => {
+test('when all points are from before the range, a row says that no rule gave points in it', () => {
   const text = explanation(answer({ score: 45 }));
   expect(points(text)).toEqual([0, 45, 45]);
   expect(text).toContain('no rule gave points in the last 24 hours');
 });
 
-test('the points add up to the score, whatever it is made of', () => {
+test('the points add up to the score, for any parts of the score', () => {
   const weight = fc.integer({ min: -1_000, max: 1_000 });
   fc.assert(
     fc.property(
@@ -88,7 +88,7 @@ test('the points add up to the score, whatever it is made of', () => {
   );
 });
 
-test('an entry is told by the label of its rule, else by its filter, else by what it scores', () => {
+test('an entry names its rule by the label, else by the filter, else by the event type', () => {
   const text = explanation(
     answer({
       top_drivers: [

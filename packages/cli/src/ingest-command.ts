@@ -40,7 +40,7 @@ export async function ingest(
   });
   if (mapping && source.format !== 'csv')
     throw new CommandFailed(
-      `A mapping is for CSV, and this is ${source.format}. Leave the mapping out, or say --format csv.`,
+      `A mapping is for CSV, and this is ${source.format}. Leave the mapping out, or add --format csv.`,
       exitCodes.usage,
     );
   if (flags.dryRun === true) return show(source, output);
@@ -68,7 +68,7 @@ async function send(
   const interrupt = () => {
     stop.abort(
       new CommandFailed(
-        'Interrupted. What was acknowledged is in; give events an event_id, or --run a name, to be able to send the file again.',
+        'Interrupted. The acknowledged events are stored. The file can be sent again without counting them twice if the events have an event_id, or the run had a name (--run).',
         exitCodes.incomplete,
       ),
     );

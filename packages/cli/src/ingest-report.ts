@@ -5,8 +5,8 @@ import { exitCodes } from './errors.js';
 import type { EventSource } from './event-source.js';
 import { duration, plain, type Output } from './output.js';
 
-/** Maximum number of rejected lines to show. */
-const shown = 20;
+/** The most rejected lines to show. */
+const maximumShown = 20;
 
 type RepeatCount =
   { count: number; differing: number; aliasesRefused: number } | { count: null; why: string };
@@ -86,34 +86,35 @@ export function report(
   const counted =
     repeats.count === null
       ? ''
-      : `: ${inWords(result.accepted - repeats.count)} new, ${inWords(repeats.count)} repeats`;
+      : `: ${formatCount(result.accepted - repeats.count)} new, ${formatCount(repeats.count)} repeats`;
   output.write(
-    `${inWords(result.accepted)} events accepted in ${duration(seconds)} (${inWords(rate)}/s)${counted}\n`,
+    `${formatCount(result.accepted)} events accepted in ${duration(seconds)} (${formatCount(rate)}/s)${counted}\n`,
   );
   if (repeats.count === null)
-    output.note(`How many of them are repeats cannot be told now: ${plain(repeats.why)}\n`);
+    output.note(`The number of repeats among them is not known yet: ${plain(repeats.why)}\n`);
   if (repeats.count !== null && repeats.differing > 0)
     output.note(
-      `${inWords(repeats.differing)} differ from the event stored under their id, which stays as it was: give what is new an event_id of its own.\n`,
+      `${formatCount(repeats.differing)} events differ from the stored event with the same id, which was kept: give each new event an event_id of its own.\n`,
     );
   if (repeats.count !== null && repeats.aliasesRefused > 0)
     output.note(
-      `${inWords(repeats.aliasesRefused)} times an alias was not linked, since the organizational unit has as many as it may have: the events are in, under their first alias.\n`,
+      `${formatCount(repeats.aliasesRefused)} aliases were not linked, because the organizational unit has reached its limit of aliases: the events are stored under their first alias.\n`,
     );
   if (retries > 0) output.note(`${retries} requests had to be sent again.\n`);
   for (const notice of source.notices) output.note(`${plain(notice)}\n`);
-  for (const { line, message } of source.problems.slice(0, shown))
+  for (const { line, message } of source.problems.slice(0, maximumShown))
     output.note(`line ${line}: ${plain(message)}\n`);
-  for (const { index, errors } of result.rejected.slice(0, shown)) {
+  for (const { index, errors } of result.rejected.slice(0, maximumShown)) {
     const line = source.lineOf(index);
     const reasons = errors.map(({ path, message }) => `${plain(path)} ${plain(message)}`).join('; ');
     output.note(`${line === null ? `event ${index + 1}` : `line ${line}`}: ${reasons}\n`);
   }
   if (refused > 0)
-    output.note(`${refused} not taken${refused > shown ? '; the first are above, --json lists all' : ''}.\n`);
+    output.note(`${refused} rejected${refused > maximumShown ? '; --json lists all of them' : ''}.
+`);
   return exitCode;
 }
 
-function inWords(count: number): string {
+function formatCount(count: number): string {
   return count.toLocaleString('en');
 }

@@ -24,7 +24,7 @@ export async function initMapping(
   const proposal = proposeMapping(columns, rows);
   if ('problem' in proposal)
     throw new CommandFailed(
-      `No mapping can be proposed: ${plain(proposal.problem)}. \`lead-scoring ingest --help\` shows what one looks like.`,
+      `No mapping can be proposed: ${plain(proposal.problem)}. \`lead-scoring ingest --help\` shows an example.`,
       exitCodes.data,
     );
   const text = `${JSON.stringify(proposal.mapping, null, 2)}\n`;
@@ -32,7 +32,8 @@ export async function initMapping(
   else await writeNew(to, text);
   for (const note of proposal.notes) output.note(`${plain(note)}\n`);
   const toEvents = mapperOf(csvMapping.parse(proposal.mapping), columns);
-  if ('problem' in toEvents) output.note(`To be mended before it can be used: ${plain(toEvents.problem)}.\n`);
+  if ('problem' in toEvents)
+    output.note(`Correct this before you use the mapping: ${plain(toEvents.problem)}.\n`);
   else {
     const events = rows.reduce((sum, row) => sum + toEvents(row).events.length, 0);
     output.note(
@@ -42,13 +43,13 @@ export async function initMapping(
   return exitCodes.done;
 }
 
-/** Writes a new file only: a mapping that somebody has corrected is not overwritten. */
+/** Writes only a new file, so that it does not overwrite a mapping that was corrected by hand. */
 async function writeNew(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' });
   } catch (error) {
     if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST')
-      throw new CommandFailed(`${file} is there already: name another file, or delete it.`, exitCodes.usage, {
+      throw new CommandFailed(`${file} exists already: name another file, or delete it.`, exitCodes.usage, {
         cause: error,
       });
     throw error;

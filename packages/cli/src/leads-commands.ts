@@ -122,7 +122,7 @@ async function leadIdFrom(lead: string, settings: Settings, client: Client): Pro
 async function activeUnit(client: Client): Promise<string> {
   const { data } = await client.call('listOrgUnits', { query: { limit: 100 } });
   const unit = data.find((one) => one.active) ?? (data.length === 1 ? data[0] : undefined);
-  if (!unit) throw new CommandFailed('Say with --ou which organizational unit you mean.', exitCodes.usage);
+  if (!unit) throw new CommandFailed('Name the organizational unit with --ou.', exitCodes.usage);
   return unit.id;
 }
 

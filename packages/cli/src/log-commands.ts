@@ -27,7 +27,7 @@ export async function withEventLog<Result>(
   const { kafkaBrokers, schemaRegistryUrl } = settings;
   if (!kafkaBrokers || schemaRegistryUrl === undefined)
     throw new CommandFailed(
-      'This needs the log, and nobody said where it is. Run it in a checkout with `npm start` running, or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL (and NAMESPACE).',
+      'This command needs Kafka and the schema registry, whose addresses are not set. Run it in a checkout with `npm start` running, or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL (and NAMESPACE).',
       exitCodes.usage,
     );
   const log = createEventLog(
@@ -46,7 +46,7 @@ export async function withEventLog<Result>(
   } catch (error) {
     if (!isOfMissingTopic(error)) throw error;
     throw new CommandFailed(
-      `The log holds nothing in the namespace "${settings.namespace}". Is NAMESPACE right, and has the system ever run?`,
+      `Kafka has no topics of the namespace "${settings.namespace}". Is NAMESPACE right, and has the system ever run?`,
       exitCodes.data,
       { cause: error },
     );
@@ -76,7 +76,7 @@ export async function tail(
   const topic = topics.find((one) => one.name === name);
   if (!topic)
     throw new CommandFailed(
-      `There is no topic ${name}. There are: ${topics.map((one) => one.name).join(', ')}.`,
+      `There is no topic ${name}. The topics are: ${topics.map((one) => one.name).join(', ')}.`,
       exitCodes.usage,
     );
   const stop = new AbortController();
@@ -226,7 +226,7 @@ export async function retryLetters(
   const wrong = ids.find((id) => !/^\d+:\d+$/.test(id));
   if (wrong !== undefined)
     throw new CommandFailed(
-      `"${wrong}" is no dead letter's id: they look like 3:17, as \`dead-letters list\` shows them.`,
+      `"${wrong}" is not the id of a dead letter. Ids look like 3:17; \`dead-letters list\` shows them.`,
       exitCodes.usage,
     );
   const seconds = wholeNumber('--wait', flags.wait ?? '30', 0, 86_400);
@@ -242,7 +242,7 @@ export async function retryLetters(
   const missing = ids.filter((id) => !retried.some((letter) => letter.id === id));
   const isDone = retried.every(({ outcome }) => outcome !== null && outcome !== 'parked');
   if (missing.length === 0) return isDone ? exitCodes.done : exitCodes.incomplete;
-  output.note(`Not sent: ${missing.join(', ')} (unknown, or sent before: --again sends those too).\n`);
+  output.note(`Not sent: ${missing.join(', ')} (unknown, or sent before; --again sends the latter too).\n`);
   return exitCodes.incomplete;
 }
 
@@ -271,19 +271,19 @@ function writeOutcomes(
   for (const { id, type, outcome, refusal = '' } of letters) {
     const name = `${id} ${plain(type ?? '?')}`;
     if (outcome === 'none')
-      output.note(`${name} had no effect: it came too late, or what it asks for was done before.\n`);
+      output.note(`${name} had no effect: it came too late, or had taken effect before.\n`);
     else if (outcome === 'refused') output.note(`${name} was refused: ${plain(refusal)}\n`);
     else if (outcome === 'parked')
-      output.note(`${name} is a dead letter again: \`dead-letters list ${service}\` says why.\n`);
+      output.note(`${name} is a dead letter again: \`dead-letters list ${service}\` shows the reason.\n`);
     else if (outcome === null)
       output.note(
-        `${name} was not decided within ${seconds} s. Is ${service} running? \`dead-letters list ${service}\` shows what came of it.\n`,
+        `${name} was not decided within ${seconds} s. Is ${service} running? \`dead-letters list ${service}\` shows the outcome.\n`,
       );
   }
 }
 
-/** Writing to an unused namespace would create its topics; more probably the namespace is mistyped. */
-async function ensureUsed(log: EventLog, service: ServiceName): Promise<void> {
+/** @throws CommandFailed when the service has never read in this namespace, which is then probably mistyped: writing would create it */
+export async function ensureUsed(log: EventLog, service: ServiceName): Promise<void> {
   if ((await listLag(log, service)).length > 0) return;
   throw new CommandFailed(
     `${service} has read nothing yet in the namespace "${log.config.namespace}". Is NAMESPACE right, and has the system ever run?`,
@@ -300,7 +300,7 @@ export function serviceNamed(name: string): ServiceName {
   const service = serviceNames.find((one) => one === name);
   if (service) return service;
   throw new CommandFailed(
-    `There is no service ${name}. There are: ${serviceNames.join(', ')}.`,
+    `There is no service ${name}. The services are: ${serviceNames.join(', ')}.`,
     exitCodes.usage,
   );
 }

@@ -41,7 +41,10 @@ export async function mappingOf(flags: MappingFlags): Promise<CsvMapping | null>
   if (given.length === 0) return null;
   const { aliasColumn, eventType, eventTypeColumn, timestampColumn } = flags;
   if (aliasColumn === undefined)
-    throw new CommandFailed('--alias-column must name the column that names the lead.', exitCodes.usage);
+    throw new CommandFailed(
+      'Name the column with the alias of the lead with --alias-column.',
+      exitCodes.usage,
+    );
   if ((eventType === undefined) === (eventTypeColumn === undefined))
     throw new CommandFailed('Give either --event-type or --event-type-column.', exitCodes.usage);
   const column = (name: string | undefined) => (name === undefined ? undefined : { column: name });
@@ -89,7 +92,7 @@ function namesIn(list: string): string[] {
 
 /** The section of `ingest --help` on mappings. */
 export const mappingHelp = `
-A mapping says what the columns of a CSV mean; --init-mapping proposes one:
+A mapping gives the meaning of the columns of a CSV; --init-mapping proposes one:
 
   {
     "alias": { "kind": "email", "column": "E-mail" },
@@ -109,13 +112,14 @@ A mapping says what the columns of a CSV mean; --init-mapping proposes one:
     }
   }
 
-  alias       kind (email, phone, external_id, user_id, …) and the column that names the lead
-  events      what each row gives. event_type, timestamp and event_id are {"column": …} or {"fixed": …}.
-              No type: no event. No timestamp: the time of sending. An empty cell in the timestamp's column
-              refuses the row, unless "when_empty": "now". The same event_id of a lead counts once, for ever.
-              repeat: the number in this column is how many events the row gives (at most "maximum": 10000).
-              metadata: false leaves the metadata out
-  metadata    columns: "others" (all that mean nothing else) or a list; keys: "snake_case" or "as_is"; rename:
+  alias       kind (email, phone, external_id, user_id, …) and the column with the alias of the lead
+  events      the events of each row. event_type, timestamp and event_id are {"column": …} or {"fixed": …}.
+              Without a type there is no event; without "timestamp" the event has the time of sending. A row
+              with an empty timestamp is rejected, unless "when_empty": "now". The same event_id of a lead
+              counts once, for ever. repeat: the row gives as many events as the number in this column (at
+              most "maximum": 10000). metadata: false leaves the metadata out
+  metadata    columns: "others" (all without another meaning) or a list; keys: "snake_case" or "as_is"; rename:
               other keys for columns; text: columns whose numbers stay text, or "all"; ignore_values: cells
-              that mean nothing. name, first_name, last_name, company, title, owner and phone become the lead's
+              that count as empty. name, first_name, last_name, company, title, owner and phone are fields of
+              the lead
 `;

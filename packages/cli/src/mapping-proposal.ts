@@ -42,7 +42,7 @@ export function proposeMapping(
   if (!alias)
     return {
       problem:
-        'no column names the leads: none holds e-mail addresses, telephone numbers, or an id that is different in each row',
+        'no column names the leads: none has e-mail addresses, telephone numbers, or ids that differ in every row',
     };
   const others = columns.filter(({ name }) => name !== alias.column.name);
   const type = typeColumnOf(others);
@@ -192,20 +192,21 @@ function notesOf(chosen: {
 }): string[] {
   const { alias, type, time, counts, isRepeatable } = chosen;
   return [
-    `The lead is named by "${alias.column.name}" (${alias.kind}).`,
+    `The column "${alias.column.name}" names the lead (${alias.kind}).`,
     type
       ? `Each row gives an event of the type in "${type.name}".`
-      : 'No column seems to name the type of an event: each row gives one of the type Imported. Put in the type that you want.',
+      : 'No column seems to hold the type of an event: each row gives an event of the type Imported. Put in the type that you want.',
     ...counts.map(
-      ({ column, eventType }) => `Each row also gives as many events ${eventType} as "${column.name}" says.`,
+      ({ column, eventType }) =>
+        `Each row also gives as many events of the type ${eventType} as the number in "${column.name}".`,
     ),
     time
-      ? `The time of an event is in "${time.name}"${time.isFilled ? '' : '; rows where it is empty are not taken, unless "when_empty": "now" stands beside its column'}.`
-      : 'No column holds ISO 8601 times with Z or an offset: the time of an event is that of sending.',
+      ? `The time of an event is in "${time.name}"${time.isFilled ? '' : '; rows in which it is empty are rejected, unless you put "when_empty": "now" beside its column'}.`
+      : 'No column holds ISO 8601 times with Z or an offset: events have the time of sending.',
     ...(isRepeatable
       ? []
       : [
-          'No column holds an id of its own for each event: sent again, the file would count again. Give event_id a column, or --run a name.',
+          'No column holds an id of each event: if the file is sent again, its events would count again. Give event_id a column, or name the run with --run.',
         ]),
   ];
 }

@@ -11,27 +11,27 @@ function proposed(columns: string[], ...rows: string[][]) {
 }
 
 describe('the lead is named by', () => {
-  test('e-mail addresses, whatever their column is called', () => {
+  test('e-mail addresses, for any name of their column', () => {
     const { mapping } = proposed(['Id', 'Reach'], ['1', 'ada@example.com'], ['2', 'bob@example.com']);
     expect(mapping.alias).toEqual({ kind: 'email', column: 'Reach' });
   });
 
-  test('an id of its own in each row, and not a count that happens to differ', () => {
+  test('an id that differs in every row, and not a count that happens to differ', () => {
     const { mapping } = proposed(['Visits', 'Prospect ID'], ['1', 'p1'], ['2', 'p2']);
     expect(mapping.alias).toEqual({ kind: 'external_id', column: 'Prospect ID' });
   });
 
-  test('a lead’s id that comes in several rows', () => {
+  test('a lead’s id, also when several rows have the same', () => {
     const { mapping } = proposed(['lead_id', 'row id'], ['a', '1'], ['a', '2']);
     expect(mapping.alias).toEqual({ kind: 'external_id', column: 'lead_id' });
   });
 
-  test('telephone numbers in full', () => {
+  test('international telephone numbers', () => {
     const { mapping } = proposed(['Call', 'n'], ['+4915112345678', '1'], ['+4915112345679', '1']);
     expect(mapping.alias).toEqual({ kind: 'phone', column: 'Call' });
   });
 
-  test('nothing, where nothing does', () => {
+  test('no column without aliases: there is no proposal then, but a problem', () => {
     expect(proposeMapping(['a'], [['x'], ['x']])).toEqual({
       problem: expect.stringContaining('no column names the leads') as unknown,
     });
@@ -39,7 +39,7 @@ describe('the lead is named by', () => {
   });
 });
 
-test('events have the type, the time and the id that columns hold', () => {
+test('the event type, the time and the event id are taken from columns that hold them', () => {
   const { mapping, notes } = proposed(
     ['email', 'Event', 'Created at', 'Message ID', 'Page'],
     ['a@example.com', 'Visit', '2026-01-01T00:00:00Z', 'm1', '/'],
@@ -55,7 +55,7 @@ test('events have the type, the time and the id that columns hold', () => {
   expect(notes.join(' ')).toContain('"when_empty": "now"');
 });
 
-test('a time without an offset is none: the API would refuse it', () => {
+test('a column of times without an offset is not proposed: the API would refuse them', () => {
   const { mapping } = proposed(
     ['email', 'Date'],
     ['a@example.com', '2026-01-01 10:00'],
@@ -64,7 +64,7 @@ test('a time without an offset is none: the API would refuse it', () => {
   expect(mapping.events[0]).toEqual({ event_type: { fixed: 'Imported' }, event_id: { fixed: 'imported' } });
 });
 
-test('a file with several rows a lead and no ids says that it would count again', () => {
+test('for a file with several rows per lead and no ids, a note says that its events would count again', () => {
   const { notes } = proposed(['email'], ['a@example.com'], ['a@example.com']);
   expect(notes.join(' ')).toContain('would count again');
 });
@@ -75,20 +75,20 @@ test.each([
   ['Email opens', 'Email Open'],
   ['clicks', 'Email Click'],
   ['Downloads', 'Download'],
-])('the column %s gives so many events %s', (column, type) => {
+])('the numbers in the column %s are counts of the event type %s', (column, type) => {
   const { mapping } = proposed(['email', column], ['a@example.com', '3'], ['b@example.com', '0']);
   expect(mapping.events[1]).toEqual({ event_type: { fixed: type }, repeat: { column } });
 });
 
 test.each(['Page Views Per Visit', 'Score', 'Visits'])(
-  'the column %s of other values gives none',
+  'the column %s, whose values are not counts, gives no events',
   (column) => {
     const { mapping } = proposed(['email', column], ['a@example.com', '2.5']);
     expect(mapping.events).toHaveLength(1);
   },
 );
 
-test('columns that seem to be fields of the lead become them, codes stay text, and empty words are ignored', () => {
+test('columns that resemble fields of the lead are renamed to them, codes stay text, and words for "nothing" are ignored', () => {
   const { mapping } = proposed(
     ['email', 'Full Name', 'Company Name', 'Company', 'Zip', 'Amount', 'Source'],
     ['a@example.com', 'Ada', 'Acme', 'Globex', '10115', '7', 'Select'],
@@ -101,7 +101,7 @@ test('columns that seem to be fields of the lead become them, codes stay text, a
   });
 });
 
-test('whatever the file holds, what is proposed is a mapping for it', () => {
+test('for any file, the proposed mapping is valid and fits the file', () => {
   const cell = fc.constantFrom(
     '',
     '1',

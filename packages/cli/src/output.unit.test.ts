@@ -14,10 +14,10 @@ test('columns are as wide as their widest value, numbers to the right, long valu
   expect(text.split('\n')).toEqual(['POINTS  NAME', '     7  Ada', '  -120  Someone wit…']);
 });
 
-test('what would steer a terminal does not reach it', () => {
+test('control characters are removed', () => {
   expect(plain('a\u001b[31mb\nc\u009b')).toBe('a [31mb c ');
 });
 
-test('durations are said as people say them', () => {
+test('durations are in hours, minutes and seconds', () => {
   expect([0, 59.6, 200, 7_500, -3].map(duration)).toEqual(['0s', '1m 0s', '3m 20s', '2h 5m', '0s']);
 });

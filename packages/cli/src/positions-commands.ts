@@ -37,7 +37,7 @@ export async function showPositions(
   const isHalted = found.flatMap(rowsOf).some(isBeyondEnd);
   if (isHalted && flags.json !== true)
     output.note(
-      `${service} stands still there until you say where it reads on: docs/runbooks/positions.md\n`,
+      `These partitions of ${service} are halted until you state where to continue: docs/runbooks/positions.md\n`,
     );
   return isHalted ? exitCodes.incomplete : exitCodes.done;
 }
@@ -52,7 +52,7 @@ export async function acceptPositionsOf(
   const { readOn } = flags;
   if (readOn !== 'earliest' && readOn !== 'end')
     throw new CommandFailed(
-      'Say where to read on with --read-on earliest or --read-on end; docs/runbooks/positions.md says what each does to scores.',
+      'State where to continue with --read-on earliest or --read-on end; docs/runbooks/positions.md explains the effect of each on scores.',
       exitCodes.usage,
     );
   const partitions = flags.partition === undefined ? undefined : [partitionOf(flags.partition, settings)];
@@ -67,11 +67,11 @@ export async function acceptPositionsOf(
   if (flags.json === true) output.write(`${asJson(accepted)}\n`);
   else if (accepted.length === 0)
     output.write(
-      `No partition of ${service} is to be read on beyond the end of a topic: nothing is changed.\n`,
+      `No partition of ${service} has a position beyond the end of a topic: nothing was changed.\n`,
     );
   else
     output.write(
-      `Written down for partition ${accepted.map(({ partition }) => partition).join(', ')} of ${service}; it goes on within seconds.\n`,
+      `Recorded for partition ${accepted.map(({ partition }) => partition).join(', ')} of ${service}, which continues within seconds.\n`,
     );
   return exitCodes.done;
 }

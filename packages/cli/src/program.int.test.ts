@@ -101,8 +101,8 @@ describe('ingest', () => {
     ['JSON list', 'a.json', JSON.stringify([visit, visit])],
     ['JSON with events', 'b.json', JSON.stringify({ events: [visit, visit] }, null, 2)],
     ['NDJSON', 'c.ndjson', `${JSON.stringify(visit)}\n\n${JSON.stringify(visit)}\n`],
-    ['NDJSON without a telling name', 'd', `${JSON.stringify(visit)}\n${JSON.stringify(visit)}`],
-    ['JSON without a telling name', 'e', JSON.stringify([visit, visit], null, 2)],
+    ['NDJSON without an extension', 'd', `${JSON.stringify(visit)}\n${JSON.stringify(visit)}`],
+    ['JSON without an extension', 'e', JSON.stringify([visit, visit], null, 2)],
     [
       'CSV with the columns of /import',
       'f.csv',
@@ -157,7 +157,7 @@ describe('ingest', () => {
     expect([result.written, seen]).toEqual([`${JSON.stringify(visit)}\n`, []]);
   });
 
-  test('says which events were not taken, and that not all were', async () => {
+  test('lists the rejected events, and its exit code says that not all were accepted', async () => {
     answer = () => ({
       status: 202,
       body: {
@@ -190,7 +190,7 @@ describe('ingest', () => {
             },
           };
 
-  test('names the line of the file that an event which was not taken is in', async () => {
+  test('names the line of each rejected event', async () => {
     answer = refusing(1, 2);
     const lines = `${JSON.stringify(visit)}\n\n${JSON.stringify(visit)}\n${JSON.stringify(visit)}\n`;
     expect((await command(['ingest', file('bad.ndjson', lines)])).noted).toMatch(
@@ -203,7 +203,7 @@ describe('ingest', () => {
     expect(noted).toMatch(/line 5: E-mail is empty\nline 2: alias is wrong\nline 4: alias is wrong/);
   });
 
-  test('names the line in which the batch begins that was refused as a whole', async () => {
+  test('names the first line of a batch that was refused as a whole', async () => {
     answer = () => problem(413, 'body_too_large');
     const result = await command(['ingest', file('whole.ndjson', `\n${JSON.stringify(visit)}\n`)]);
     expect([result.exitCode, result.noted]).toEqual([
@@ -215,7 +215,7 @@ describe('ingest', () => {
   describe('repeats', () => {
     const batch = (number: number) => `2222222${String(number)}-2222-4222-8222-222222222222`;
 
-    test('are counted apart from new events, once all is decided, for many batches at a time', async () => {
+    test('are counted separately from new events, once all are decided, for many batches at a time', async () => {
       let sent = 0;
       answer = ({ method, body }) => {
         if (method === 'GET') return { body: { repeats: 30, differing: 0, aliases_refused: 0 } };
@@ -240,17 +240,17 @@ describe('ingest', () => {
       expect(seen.filter(({ method }) => method === 'GET')).toEqual([]);
     });
 
-    test('that cannot be told are no failure: the events are in', async () => {
+    test('that cannot be counted are no failure: the events are accepted', async () => {
       answer = (request) => (request.method === 'GET' ? problem(403, 'role_not_allowed') : taking(request));
       const result = await command(['ingest', file('blind.json', JSON.stringify([visit]))]);
       expect([result.exitCode, result.written]).toEqual([
         exitCodes.done,
         expect.stringContaining('1 events accepted'),
       ]);
-      expect(result.noted).toContain('How many of them are repeats cannot be told now: It is not so.');
+      expect(result.noted).toContain('The number of repeats among them is not known yet: It is not so.');
     });
 
-    test('stand in the JSON as well', async () => {
+    test('are in the JSON output as well', async () => {
       answer = (request) =>
         request.method === 'GET'
           ? { body: { repeats: 1, differing: 1, aliases_refused: 3 } }
@@ -265,13 +265,13 @@ describe('ingest', () => {
       });
     });
 
-    test('aliases that were not linked are told of', async () => {
+    test('aliases that were not linked are reported', async () => {
       answer = (request) =>
         request.method === 'GET'
           ? { body: { repeats: 0, differing: 0, aliases_refused: 3 } }
           : taking(request);
       const { noted } = await command(['ingest', file('full.json', JSON.stringify([visit]))]);
-      expect(noted).toContain('3 times an alias was not linked');
+      expect(noted).toContain('3 aliases were not linked');
     });
   });
 
@@ -287,13 +287,13 @@ describe('ingest', () => {
       '--dry-run',
     ];
 
-    test('is an error that says what to do', async () => {
+    test('is an error that names the remedy', async () => {
       const result = await command(['ingest', file('when.csv', csv), ...words]);
       expect([result.exitCode, result.written]).toEqual([exitCodes.incomplete, '']);
       expect(result.noted).toMatch(/line 2: When is empty: .*--empty-timestamp now/);
     });
 
-    test('is the time of sending where that is asked for', async () => {
+    test('means the time of sending with --empty-timestamp now', async () => {
       const result = await command(['ingest', file('when.csv', csv), ...words, '--empty-timestamp', 'now']);
       expect(JSON.parse(result.written)).toEqual({
         alias_kind: 'email',
@@ -302,7 +302,7 @@ describe('ingest', () => {
       });
     });
 
-    test('likewise in a CSV with the columns of /import', async () => {
+    test('is treated the same in a CSV with the columns of /import', async () => {
       const plain = file(
         'plain-when.csv',
         'alias_kind,alias,event_type,timestamp\nemail,a@example.com,Visit,\n',
@@ -317,17 +317,19 @@ describe('ingest', () => {
     });
   });
 
-  test('says of a column that its name makes it no field of the lead, and how to make it one', async () => {
+  test('warns about a column that resembles a field of the lead under another name, with the entry for rename', async () => {
     answer = taking;
     const csv = file('names.csv', 'E-mail,Full Name,Company\nada@example.com,Ada Lovelace,Acme\n');
     const words = ['--alias-column', 'E-mail', '--event-type', 'Visit'];
     const { noted } = await command(['ingest', csv, ...words]);
-    expect(noted).toContain('"Full Name" becomes the metadata key full_name, which is no field of the lead');
+    expect(noted).toContain(
+      '"Full Name" becomes the metadata key full_name, which is not a field of the lead',
+    );
     expect(noted).toContain('"rename": {"Full Name": "name"}');
     expect(noted).not.toContain('"Company"');
   });
 
-  test('keeps columns as text where that is asked for', async () => {
+  test('keeps the columns of --text-columns as text', async () => {
     const csv = file('text.csv', 'E-mail,Code,Amount\nada@example.com,12,3\n');
     const words = ['--alias-column', 'E-mail', '--event-type', 'Visit', '--dry-run'];
     const metadata = async (...more: string[]) =>
@@ -342,7 +344,7 @@ describe('ingest', () => {
       'Prospect ID,TotalVisits,Last Activity,Full Name,Source\n' +
       'p-1,2,Email Opened,Ada,Select\np-2,0,Page Visited,Bob,Ads\np-3,1,Email Opened,Eve,Ads\n';
 
-    test('writes a mapping that the same file can be sent with', async () => {
+    test('writes a mapping with which the same file can be sent', async () => {
       const path = file('init.csv', csv);
       const to = join(directory, 'proposed.mapping.json');
       const proposed = await command(['ingest', path, '--init-mapping', to]);
@@ -364,17 +366,17 @@ describe('ingest', () => {
       const again = await command(['ingest', path, '--init-mapping', to]);
       expect([again.exitCode, again.noted]).toEqual([
         exitCodes.usage,
-        expect.stringContaining('is there already'),
+        expect.stringContaining('exists already'),
       ]);
     });
 
-    test('without a file for it writes it to standard output, and sends nothing', async () => {
+    test('without a file name writes the mapping to standard output, and sends nothing', async () => {
       const { written } = await command(['ingest', file('init.csv', csv), '--init-mapping']);
       expect(JSON.parse(written)).toMatchObject({ alias: { kind: 'external_id', column: 'Prospect ID' } });
       expect(seen).toEqual([]);
     });
 
-    test('of a file in which nothing names the leads says so', async () => {
+    test('fails for a file in which no column names the leads', async () => {
       const result = await command(['ingest', file('no-lead.csv', 'a,b\n1,2\n1,2\n'), '--init-mapping']);
       expect([result.exitCode, result.noted]).toEqual([
         exitCodes.data,
@@ -383,7 +385,7 @@ describe('ingest', () => {
     });
   });
 
-  test('--help shows a mapping that is one', async () => {
+  test('--help shows a valid mapping', async () => {
     const { written } = await command(['ingest', '--help']);
     const example = written.slice(written.indexOf('\n  {\n'), written.indexOf('\n  }\n') + 5);
     expect(csvMapping.safeParse(JSON.parse(example)).error).toBeUndefined();
@@ -392,7 +394,7 @@ describe('ingest', () => {
   test.each<[string, string, string, number, string]>([
     ['a file that is not there', 'gone.json', '', exitCodes.data, 'There is no file'],
     ['a broken line', 'broken.ndjson', `${JSON.stringify(visit)}\n{`, exitCodes.data, 'Line 2 is not JSON'],
-    ['a CSV that nothing explains', 'plain.csv', 'a,b\n1,2\n', exitCodes.data, '--mapping'],
+    ['a CSV without a mapping', 'plain.csv', 'a,b\n1,2\n', exitCodes.data, '--mapping'],
   ])('refuses %s', async (_, name, content, exitCode, sentence) => {
     answer = taking;
     const path = content === '' ? join(directory, name) : file(name, content);
@@ -499,7 +501,7 @@ describe('organizational units', () => {
     }
   });
 
-  test('end only when that is confirmed, and only those that are there', async () => {
+  test('end only with --yes, and only if they exist', async () => {
     const unsure = await command(['ou', 'end', 'America']);
     expect([unsure.exitCode, seen.every(({ method }) => method === 'GET')]).toEqual([exitCodes.usage, true]);
     expect(unsure.noted).toMatch(/would end America .*--yes/);
@@ -512,7 +514,7 @@ describe('organizational units', () => {
   });
 });
 
-describe('what goes wrong is said, with an exit code that tells it apart', () => {
+describe('a failure has a message and an exit code of its own', () => {
   test.each<[number, string, number]>([
     [401, 'credential_invalid', exitCodes.permission],
     [403, 'role_not_allowed', exitCodes.permission],
@@ -523,7 +525,7 @@ describe('what goes wrong is said, with an exit code that tells it apart', () =>
     expect([result.exitCode, result.noted]).toEqual([exitCode, expect.stringContaining('It is not so.')]);
   });
 
-  test('nothing that answers: start it', async () => {
+  test('no answer: the message says how to start the system', async () => {
     const result = await command(['leads'], { environment: { LEAD_SCORING_URL: 'http://127.0.0.1:1' } });
     expect([result.exitCode, result.noted]).toEqual([
       exitCodes.unavailable,
@@ -543,7 +545,7 @@ describe('what goes wrong is said, with an exit code that tells it apart', () =>
     expect([result.exitCode, result.noted === '']).toEqual([exitCodes.usage, false]);
   });
 
-  test('a command on the log without a log: where it may be named', async () => {
+  test('a command that needs the log and has no address: the message names the settings', async () => {
     const result = await command(['dead-letters', 'list', 'scoring'], { environment: {} });
     expect([result.exitCode, result.noted]).toEqual([
       exitCodes.usage,
@@ -569,7 +571,7 @@ describe('an organizational unit that the credential may not use', () => {
   test.each([
     ['the flag', ['--ou', other], `${other} comes from --ou;`],
     ['the variable', [], `${ouId} comes from LEAD_SCORING_OU;`],
-  ])('is said to come from %s', async (_title, flags, expected) => {
+  ])('is reported with its source, %s', async (_title, flags, expected) => {
     answer = refusal('org_unit_not_allowed');
     const { exitCode, noted } = await command(['leads', ...flags]);
     expect([exitCode, noted]).toEqual([exitCodes.permission, expect.stringContaining(expected)]);
@@ -583,7 +585,7 @@ describe('an organizational unit that the credential may not use', () => {
   });
 });
 
-describe('what `npm start` wrote', () => {
+describe('the start file of `npm start`', () => {
   const checkout = join(directory, 'checkout');
   const startFile = (content: unknown) => {
     mkdirSync(join(checkout, '.run'), { recursive: true });
@@ -595,7 +597,7 @@ describe('what `npm start` wrote', () => {
   };
   const nothing = { data: [], total: 0, page: 1, limit: 25 };
 
-  test('is used, from any directory of the checkout', async () => {
+  test('is used in any directory of the checkout', async () => {
     answer = () => ({ body: nothing });
     startFile({ api_url: url, token: 'lsp_of_the_file', ou_id: ouId });
     const result = await command(['leads'], { environment: {}, directory: join(checkout, 'deep', 'below') });
@@ -606,14 +608,14 @@ describe('what `npm start` wrote', () => {
     ]);
   });
 
-  test('its token is not shown to another system', async () => {
+  test('does not give its token to another system', async () => {
     answer = () => ({ body: nothing });
     startFile({ api_url: 'http://127.0.0.1:1', token: 'lsp_of_the_file', ou_id: ouId });
     await command(['leads', '--url', url], { environment: {}, directory: checkout });
     expect([seen[0]?.headers.authorization, seen[0]?.headers['x-ou-id']]).toEqual([undefined, undefined]);
   });
 
-  test('when damaged is named', async () => {
+  test('is named when it is damaged', async () => {
     startFile('{');
     const result = await command(['leads'], { environment: {}, directory: checkout });
     expect([result.exitCode, result.noted]).toEqual([exitCodes.data, expect.stringContaining('start.json')]);

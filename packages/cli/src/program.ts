@@ -56,7 +56,7 @@ type Flags = GlobalFlags &
   AclsFlags &
   AcceptFlags & { timeout?: string; again?: boolean; yes?: boolean };
 
-/** How commands run, and where their output goes. */
+/** The parts that all declarations of commands need. */
 interface CommandContext {
   /** Runs an action with the flags of its command, the global flags, and the arguments. */
   command: (action: Action) => (...given: unknown[]) => Promise<void>;
@@ -74,7 +74,7 @@ function programOf(surroundings: Surroundings, exit: (code: number) => void): Co
     .option('--token <token>', 'the credential; default LEAD_SCORING_TOKEN, then .run/start.json')
     .option('--ou <id>', 'the organizational unit; default LEAD_SCORING_OU, then .run/start.json')
     .option('--json', 'write JSON for programs in place of tables')
-    .showHelpAfterError('(lead-scoring --help tells what there is)')
+    .showHelpAfterError('(lead-scoring --help lists commands and flags)')
     .exitOverride()
     .configureOutput({ writeOut: (text) => output.write(text), writeErr: (text) => output.note(text) });
 
@@ -110,26 +110,26 @@ function declareIngest(program: Command, { command, output, stdin }: CommandCont
     .command('ingest <file>')
     .description('Send events from a file, or - for standard input: JSON, NDJSON, or CSV with a mapping.')
     .addOption(
-      new Option('--format <format>', 'default: by the file’s name, else its beginning').choices([
+      new Option('--format <format>', 'default: by the file’s extension, else by its first line').choices([
         'json',
         'ndjson',
         'csv',
       ]),
     )
-    .option('--mapping <file>', 'CSV: a JSON file that says what the columns mean')
-    .option('--alias-column <name>', 'CSV: the column that names the lead')
-    .option('--alias-kind <kind>', 'CSV: what kind of name that is (default email)')
+    .option('--mapping <file>', 'CSV: a JSON file with the meaning of the columns')
+    .option('--alias-column <name>', 'CSV: the column with the alias of the lead')
+    .option('--alias-kind <kind>', 'CSV: the kind of that alias (default email)')
     .option('--event-type <name>', 'CSV: the type of all events')
     .option('--event-type-column <name>', 'CSV: the column with the event type')
     .option('--timestamp-column <name>', 'CSV: the column with the time, ISO 8601 with Z or an offset')
     .addOption(
       new Option(
         '--empty-timestamp <what>',
-        'CSV: what a row with an empty time gives: nothing (refuse, the default), or events of the time of sending (now)',
+        'CSV: a row with an empty time gives no event (refuse, the default) or events with the time of sending (now)',
       ).choices(['refuse', 'now']),
     )
     .option('--event-id-column <name>', 'CSV: the column with an id; the same id counts once')
-    .option('--repeat-column <name>', 'CSV: the column that says how many events a row gives')
+    .option('--repeat-column <name>', 'CSV: the column with the number of events that a row gives')
     .option(
       '--metadata-columns <names>',
       'CSV: the columns that become metadata, with commas; default: all others',
@@ -142,7 +142,10 @@ function declareIngest(program: Command, { command, output, stdin }: CommandCont
     .option('--history', 'send to POST /import: events of any age, no trigger fires')
     .option('--batch <events>', 'events a request, at most 5000 (default 1000)')
     .option('--concurrency <requests>', 'requests at a time (default 2)')
-    .option('--run <name>', 'a name for this run: within 24 hours the same name and file count once')
+    .option(
+      '--run <name>',
+      'a name for this run: within 24 hours, the same file under the same name counts once',
+    )
     .option('--dry-run', 'write the events as NDJSON in place of sending them')
     .addHelpText('after', mappingHelp)
     .action(command((flags, settings, [file = '']) => ingest(file, flags, settings, output, stdin)));
@@ -165,13 +168,15 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
   program
     .command('explain <lead>')
     .description('Why a lead has its score. The lead by its id, its e-mail address, or kind:alias.')
-    .option('--at <time>', 'as of then, under the rules of then')
-    .option('--hours <count>', 'how far back (default 720)')
+    .option('--at <time>', 'the score at that time, under the rules of that time')
+    .option('--hours <count>', 'the hours before that time to explain (default 720)')
     .action(command((flags, settings, [lead = '']) => explain(lead, flags, settings, output)));
 
   program
     .command('delete <lead>')
-    .description('Delete a lead with all that there is of it. Named as for explain; this cannot be undone.')
+    .description(
+      'Delete a lead with its events, scores, aliases, share links and notifications. The lead is named as for explain; this cannot be undone.',
+    )
     .action(command((_, settings, [lead = '']) => deleteLead(lead, settings, output)));
 }
 
@@ -184,12 +189,14 @@ function declareUnits(program: Command, { command, output }: CommandContext): vo
     .action(command((flags, settings) => listUnits(flags, settings, output)));
   units
     .command('rename <unit> <name>')
-    .description('Give one, by its name or id, another name.')
+    .description('Rename a unit, given by its name or id.')
     .action(command((_, settings, [unit = '', name = '']) => renameUnit(unit, name, settings, output)));
   units
     .command('end <unit>')
-    .description('End one, by its name or id: it takes and shows nothing any more. This cannot be undone.')
-    .option('--yes', 'do it, in place of saying what would end')
+    .description(
+      'End a unit, given by its name or id: it accepts no events and can no longer be read. This cannot be undone.',
+    )
+    .option('--yes', 'confirm; without it the command only says what would end')
     .action(command((flags, settings, [unit = '']) => endUnit(unit, flags, settings, output)));
 }
 
@@ -198,8 +205,8 @@ function declareLog(program: Command, { command, output }: CommandContext): void
   program
     .command('tail <topic>')
     .description('Records of a topic as they come, such as scoring.events.')
-    .option('--from-beginning', 'everything that is there first')
-    .option('--no-follow', 'end after what is there')
+    .option('--from-beginning', 'begin with the oldest record')
+    .option('--no-follow', 'stop at the current end of the topic')
     .action(command((flags, settings, [topic = '']) => tail(topic, flags, settings, output)));
 
   program
@@ -211,12 +218,14 @@ function declareLog(program: Command, { command, output }: CommandContext): void
     );
 }
 
-/** `dead-letters`: the records that a service could not take. */
+/** `dead-letters`: the records that a service could not process. */
 function declareDeadLetters(program: Command, { command, output }: CommandContext): void {
-  const deadLetters = program.command('dead-letters').description('Records that a service could not take.');
+  const deadLetters = program
+    .command('dead-letters')
+    .description('Records that a service could not process.');
   deadLetters
     .command('list <service>')
-    .description('What they are and why.')
+    .description('List them with their origin and the reason.')
     .action(
       command((flags, settings, [service = '']) =>
         showDeadLetters(serviceNamed(service), flags, settings, output),
@@ -226,7 +235,7 @@ function declareDeadLetters(program: Command, { command, output }: CommandContex
     .command('retry <service> [ids...]')
     .description('Send them to their service again, each once.')
     .option('--again', 'also those that were sent again before')
-    .option('--wait <seconds>', 'how long to wait for what comes of them (default: 30)')
+    .option('--wait <seconds>', 'how long to wait for their outcomes (default: 30)')
     .action(
       command((flags, settings, [service = '', ...ids]) =>
         retryLetters(serviceNamed(service), ids, flags, settings, output),
@@ -238,7 +247,7 @@ function declareDeadLetters(program: Command, { command, output }: CommandContex
 function declarePositions(program: Command, { command, output }: CommandContext): void {
   const positions = program
     .command('positions')
-    .description('How far a service has read its topics, and where it reads on after one was cut short.');
+    .description('How far a service has read its topics, and where it continues after a topic lost records.');
   positions
     .command('list <service>')
     .description('Each partition’s positions, and those that lie beyond the end of a topic.')
@@ -249,15 +258,16 @@ function declarePositions(program: Command, { command, output }: CommandContext)
     );
   positions
     .command('accept <service>')
-    .description(
-      'Have partitions that stand still read on. What that does to scores: docs/runbooks/positions.md',
+    .description('Let halted partitions continue. The effect on scores: docs/runbooks/positions.md')
+    .option(
+      '--read-on <place>',
+      'where to continue in a topic that ends before the stored position: earliest or end',
     )
-    .option('--read-on <place>', 'where topics that end too early are read on: earliest or end')
     .option(
       '--output-is-whole',
-      'the service’s own events are all there is: what is stored is folded anew from them',
+      'the service’s own events, as they are now, are complete: drop the read models and fold them anew from these events',
     )
-    .option('--partition <number>', 'only this one (default: all that stand still)')
+    .option('--partition <number>', 'only this partition (default: all halted ones)')
     .action(
       command((flags, settings, [service = '']) =>
         acceptPositionsOf(serviceNamed(service), flags, settings, output),
@@ -270,7 +280,7 @@ function declareSecrets(program: Command, { command, output }: CommandContext): 
   const secrets = program
     .command('secrets')
     .description(
-      'With which key the secrets of notification channels are sealed. How to exchange keys: docs/runbooks/secrets.md',
+      'The keys that seal the secrets of notification channels. How to exchange keys: docs/runbooks/secrets.md',
     );
   secrets
     .command('list')
@@ -278,7 +288,7 @@ function declareSecrets(program: Command, { command, output }: CommandContext): 
     .action(command((flags, settings) => showSecrets(flags, settings, output)));
   secrets
     .command('reseal')
-    .description('Seal with the current key what is sealed with another.')
+    .description('Seal again, with the current key, the secrets that are sealed with another.')
     .action(command((flags, settings) => resealSecrets(flags, settings, output)));
 }
 
@@ -289,14 +299,14 @@ function declareOperations(program: Command, { command, output }: CommandContext
     .description(
       'The rights that each service and an operator need in Kafka, for users named like the services; or, with --consumer, those of a downstream consumer.',
     )
-    .option('--consumer <user>', 'a user that is to read the public topics, and nothing else')
-    .option('--group <prefix>', 'how the names of the consumer’s groups begin (default: the user)')
-    .option('--user-prefix <text>', 'put in front of the services’ names: their users')
-    .option('--create', 'give these rights, in place of printing commands for kafka-acls.sh')
+    .option('--consumer <user>', 'a user that may read the public topics, and nothing else')
+    .option('--group <prefix>', 'the prefix of the names of the consumer’s groups (default: the user)')
+    .option('--user-prefix <text>', 'the prefix of the users, which are otherwise named like the services')
+    .option('--create', 'grant these rights, in place of printing commands for kafka-acls.sh')
     .action(command((flags, settings) => acls(flags, settings, output)));
 
   program
     .command('doctor')
-    .description('What is up, how far the services are behind, and what to do about it.')
+    .description('The state of the servers and services, the lag of each reader, and advice about problems.')
     .action(command((flags, settings) => doctor(flags, settings, output)));
 }

@@ -4,14 +4,13 @@ import { records } from '@lead-scoring/contracts';
 import {
   createRecordWriter,
   createRequester,
-  listLag,
   outgoing,
   ReplyTimeout,
   type EventLog,
   type Requester,
 } from '@lead-scoring/event-log';
 import { CommandFailed, exitCodes } from './errors.js';
-import { withEventLog } from './log-commands.js';
+import { ensureUsed, withEventLog } from './log-commands.js';
 import type { Output } from './output.js';
 import type { Settings } from './settings.js';
 
@@ -46,7 +45,7 @@ export async function resealSecrets(
   output: Output,
 ): Promise<number> {
   return report(
-    await withEventLog(settings, (log) => askAll(log, channelsAtOnce, patienceMs)),
+    await withEventLog(settings, (log) => requestReseal(log, channelsAtOnce, patienceMs)),
     flags,
     output,
   );
@@ -54,7 +53,7 @@ export async function resealSecrets(
 
 /** Counts without sealing. */
 export function countSecrets(log: EventLog, timeoutMs: number): Promise<SealedSecrets> {
-  return askAll(log, 0, timeoutMs);
+  return requestReseal(log, 0, timeoutMs);
 }
 
 /** The counts as a sentence, for `doctor` and `secrets`. */
@@ -62,7 +61,7 @@ export function secretsSentence({ keyIds, current, superseded, unreadable }: Sea
   const total = current + superseded + unreadable;
   if (total === 0) return 'none yet';
   const parts = [`${current} of ${total} sealed with the current key (${keyIds.join(', ')})`];
-  if (superseded > 0) parts.push(`${superseded} with the previous key or in the form of before`);
+  if (superseded > 0) parts.push(`${superseded} with the previous key or in an older form`);
   if (unreadable > 0) parts.push(`${unreadable} with a key that the service does not have`);
   return parts.join(', ');
 }
@@ -76,7 +75,7 @@ function report(found: SealedSecrets, flags: { json?: boolean }, output: Output)
   const { channels } = found;
   if (flags.json === true) output.write(`${JSON.stringify(found, null, 2)}\n`);
   else {
-    if (channels > 0) output.write(`Channels whose secrets were sealed anew: ${channels}.\n`);
+    if (channels > 0) output.write(`Channels whose secrets were sealed again: ${channels}.\n`);
     output.write(`Secrets of channels: ${secretsSentence(found)}.\n`);
     output.note(adviceOn(found));
   }
@@ -85,27 +84,23 @@ function report(found: SealedSecrets, flags: { json?: boolean }, output: Output)
 
 function adviceOn({ keyIds, superseded, unreadable }: SealedSecrets): string {
   if (keyIds.length > 1)
-    return 'The processes of the notification service have different current keys: start them all with the same, then look again.\n';
+    return 'The processes of the notification service have different current keys: start all of them with the same SEALING_SECRET, then run this command again.\n';
   if (superseded > 0)
-    return '`lead-scoring secrets reseal` seals them anew; until then SEALING_SECRET_PREVIOUS, where it is set, has to stay: docs/runbooks/secrets.md\n';
+    return 'Run `lead-scoring secrets reseal`; until then do not remove SEALING_SECRET_PREVIOUS: docs/runbooks/secrets.md\n';
   if (unreadable > 0)
-    return 'Set SEALING_SECRET_PREVIOUS to the key that they were sealed with, or put these channels anew: docs/runbooks/secrets.md\n';
-  return 'Nothing stored needs SEALING_SECRET_PREVIOUS.\n';
+    return 'Set SEALING_SECRET_PREVIOUS to the key that sealed them, or enter the secrets of these channels again: docs/runbooks/secrets.md\n';
+  return 'No stored secret needs SEALING_SECRET_PREVIOUS.\n';
 }
 
-async function askAll(log: EventLog, maximum: number, timeoutMs: number): Promise<SealedSecrets> {
-  if ((await listLag(log, 'notification')).length === 0)
-    throw new CommandFailed(
-      `notification has read nothing yet in the namespace "${log.config.namespace}". Is NAMESPACE right, and has the system ever run?`,
-      exitCodes.data,
-    );
+async function requestReseal(log: EventLog, maximum: number, timeoutMs: number): Promise<SealedSecrets> {
+  await ensureUsed(log, 'notification');
   await log.prepare();
   const writer = await createRecordWriter(log).start();
   const requester = await createRequester(log, { writer: writer.value }).start();
   try {
     const answers = await Promise.all(
       Array.from({ length: log.config.partitions }, (_, partition) =>
-        askPartition(requester.value, partition, maximum, timeoutMs),
+        resealPartition(requester.value, partition, maximum, timeoutMs),
       ),
     );
     return answers.reduce<SealedSecrets>(
@@ -125,7 +120,7 @@ async function askAll(log: EventLog, maximum: number, timeoutMs: number): Promis
 }
 
 /** Repeats the command until the partition has nothing left to seal. */
-async function askPartition(
+async function resealPartition(
   requester: Requester,
   partition: number,
   maximum: number,

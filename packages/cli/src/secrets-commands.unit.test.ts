@@ -17,7 +17,7 @@ test.each<[string, Partial<SealedSecrets>, string, boolean]>([
   [
     'the previous key has to stay',
     { current: 1, superseded: 2 },
-    '1 of 3 sealed with the current key (0a1b2c3d), 2 with the previous key or in the form of before',
+    '1 of 3 sealed with the current key (0a1b2c3d), 2 with the previous key or in an older form',
     false,
   ],
   [

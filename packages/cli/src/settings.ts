@@ -107,7 +107,7 @@ function startFileAbove(directory: string): StartFile | null {
     try {
       text = readFileSync(file, 'utf8');
     } catch {
-      // Not in this directory; try the one above.
+      // This directory has no such file; the next one above is tried.
     }
     if (text !== null) {
       try {
