@@ -28,6 +28,13 @@ module.exports = {
       to: { path: '^services/', pathNot: '^services/$1/' },
     },
     {
+      name: 'notification-reads-downwards',
+      comment: 'What notification knows of scoring does not know what is decided with it.',
+      severity: 'error',
+      from: { path: '^services/notification/src/(explanations|levels)/', pathNot: test },
+      to: { path: '^services/notification/src/(configuration|firing|delivery|resealing)/' },
+    },
+    {
       name: 'packages-never-import-services',
       severity: 'error',
       from: { path: '^packages/', pathNot: '^packages/(testing|benchmarks)/' },

@@ -38,6 +38,17 @@ export {
   type EffectDeclaration,
   type EffectWork,
 } from './effect.js';
+export {
+  createFollower,
+  followingProjection,
+  openFollowerPartition,
+  type FollowerBatching,
+  type FollowerOptions,
+  type FollowerScope,
+  type FollowingProjection,
+  type FollowingProjectionDeclaration,
+  type OpenFollower,
+} from './following-projection.js';
 export type { OpenAggregate } from './open-aggregate.js';
 export { openServicePartition } from './partition.js';
 export { policy, type PolicyDeclaration } from './policy.js';

@@ -1,4 +1,5 @@
-// The processor that runs a service's capabilities in every partition that this process is given.
+// The processor that runs a service's capabilities in every partition that this process is given, with the projectors of the
+// projections that follow other services.
 import {
   createProcessor,
   type Component,
@@ -8,6 +9,7 @@ import {
 } from '@lead-scoring/event-log';
 import { isRetriable, isSilence, underLease, type ReadModel } from '@lead-scoring/read-model';
 import { openServicePartition } from './partition.js';
+import { createFollower } from './following-projection.js';
 import type { ServiceCapabilities } from './service.js';
 
 export interface ServiceProcessorOptions extends Pick<ProcessorOptions, 'logger' | 'onFatal' | 'commandsTo'> {
@@ -19,8 +21,45 @@ export interface ServiceProcessorOptions extends Pick<ProcessorOptions, 'logger'
   outlivesDatabase?: boolean;
 }
 
-/** Starts with the component, and leaves the consumer group when it is stopped. */
+/** Starts with the component, and leaves the consumer groups when it is stopped. */
 export function createServiceProcessor(
+  log: EventLog,
+  service: ServiceCapabilities,
+  options: ServiceProcessorOptions,
+): Component<ProcessorStatus> {
+  const processor = ownProcessor(log, service, options);
+  // The projectors first: decisions may wait for what they fold.
+  const parts = [
+    ...service.followers.map((one) => createFollower(log, one, { ...options, service: service.name })),
+    processor,
+  ];
+  return { name: processor.name, start: () => startAll(parts) };
+}
+
+/** Stopped in the opposite order; where one does not start, those before it are stopped. */
+async function startAll(
+  parts: readonly Component<ProcessorStatus>[],
+): Promise<{ value: ProcessorStatus; stop: () => Promise<void> }> {
+  const started: { value: ProcessorStatus; stop: () => Promise<void> }[] = [];
+  const stop = async () => {
+    for (const part of started.toReversed()) await part.stop();
+  };
+  try {
+    for (const part of parts) started.push(await part.start());
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    value: {
+      partitions: () => started.flatMap(({ value }) => value.partitions()),
+      ready: () => started.every(({ value }) => value.ready()),
+    },
+    stop,
+  };
+}
+
+function ownProcessor(
   log: EventLog,
   service: ServiceCapabilities,
   { readModel, outlivesDatabase = false, ...options }: ServiceProcessorOptions,

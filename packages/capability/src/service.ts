@@ -1,15 +1,19 @@
 // A service as the list of its capabilities. That they name every command of its topic and every event that it writes is checked
 // when it is compiled; that no command has two takers, when it is started.
-import type { DeclaredOn, ServiceName, TopicName } from '@lead-scoring/contracts';
+import { readersOf, type DeclaredOn, type ServiceName, type TopicName } from '@lead-scoring/contracts';
 import type { InputTable, ProcessorOptions, TypeUse } from '@lead-scoring/event-log';
 import type { Capability, PartitionedCollection } from './capability.js';
+import type { FollowingProjection } from './following-projection.js';
 
 export interface ServiceCapabilities {
   readonly name: ServiceName;
+  /** What the service's processor runs. */
   readonly capabilities: readonly Capability[];
+  /** Projections of other services' events, each of which a projector of its own runs. */
+  readonly followers: readonly FollowingProjection[];
   /** What the service's processor reads. */
   readonly inputs: InputTable;
-  /** All that the service's processor stores. */
+  /** All that the service stores. */
   readonly collections: readonly PartitionedCollection[];
   readonly batching: Batching;
   readonly storesEventsEnd: boolean;
@@ -34,14 +38,17 @@ export type Batching = Pick<
   | 'transactionTimeoutMs'
 >;
 
+/** What a service lists: capabilities that its processor runs, and projections that follow other services. */
+type Listed = Capability | FollowingProjection;
+
 type KeysOfEach<Table> = Table extends unknown ? keyof Table & string : never;
 
 /** The declared commands and events of a service that none of its capabilities names. */
-type Unnamed<Name extends ServiceName, One extends Pick<Capability, 'commands' | 'events'>> =
+type Unnamed<Name extends ServiceName, One extends Pick<Listed, 'commands' | 'events'>> =
   | Exclude<DeclaredOn<`${Name}.commands`>['type'], KeysOfEach<One['commands']>>
   | Exclude<DeclaredOn<`${Name}.events`>['type'], KeysOfEach<One['events']>>;
 
-type Complete<Name extends ServiceName, One extends Pick<Capability, 'commands' | 'events'>> = [
+type Complete<Name extends ServiceName, One extends Pick<Listed, 'commands' | 'events'>> = [
   Unnamed<Name, One>,
 ] extends [never]
   ? unknown
@@ -49,15 +56,39 @@ type Complete<Name extends ServiceName, One extends Pick<Capability, 'commands' 
 
 /**
  * The capabilities of a service, and what follows from them.
- * @throws Error where two capabilities take one command, or a record is not declared for the service's topics
+ * @throws Error where two capabilities take one command, a record is not declared for the service's topics, or a projection that
+ *   follows others has no declared consumer group
  */
-export function capabilitiesOf<const Name extends ServiceName, One extends Capability>(
+export function capabilitiesOf<const Name extends ServiceName, One extends Listed>(
   name: Name,
-  capabilities: readonly One[] & Complete<Name, One>,
+  listed: readonly One[] & Complete<Name, One>,
   { storesEventsEnd = false, ...batching }: ServiceOptions = {},
 ): ServiceCapabilities {
+  const capabilities: Capability[] = [];
+  const followers: FollowingProjection[] = [];
+  for (const one of listed as readonly Listed[])
+    if ('follow' in one) followers.push(one);
+    else capabilities.push(one);
+  assertCommandsOnce(name, capabilities);
+  assertConsumerGroups(name, followers);
+  return {
+    name,
+    capabilities,
+    followers,
+    inputs: inputsOf(name, capabilities),
+    collections: [...capabilities, ...followers].flatMap(collectionsOf),
+    batching,
+    storesEventsEnd,
+  };
+}
+
+function collectionsOf(one: Listed): readonly PartitionedCollection[] {
+  return 'published' in one ? [...one.collections, ...(one.published ?? [])] : one.collections;
+}
+
+function assertCommandsOnce(name: ServiceName, capabilities: readonly Capability[]): void {
   const commands = new Map<string, string>();
-  for (const one of capabilities as readonly One[]) {
+  for (const one of capabilities) {
     for (const type of Object.keys(one.commands)) {
       const other = commands.get(type);
       if (other !== undefined) throw new Error(`${other} and ${one.name} both take ${type}`);
@@ -66,17 +97,13 @@ export function capabilitiesOf<const Name extends ServiceName, One extends Capab
     assertDeclaredOn(`${name}.commands`, one.name, one.commands);
     assertDeclaredOn(`${name}.events`, one.name, one.events);
   }
-  return {
-    name,
-    capabilities,
-    inputs: inputsOf(name, capabilities),
-    collections: (capabilities as readonly One[]).flatMap(({ collections, published = [] }) => [
-      ...collections,
-      ...published,
-    ]),
-    batching,
-    storesEventsEnd,
-  };
+}
+
+/** Rights in Kafka and the operators' tools know the consumer groups that are declared. */
+function assertConsumerGroups(service: ServiceName, followers: readonly FollowingProjection[]): void {
+  for (const { name } of followers)
+    if (!readersOf(service).includes(name))
+      throw new Error(`${name} is not declared as a projector of ${service}`);
 }
 
 function assertDeclaredOn(topic: TopicName, name: string, table: Capability['events']): void {

@@ -2,10 +2,12 @@
 // error, and what it names twice or wrongly does not start.
 import { expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
+import { defineCollection, type Document } from '@lead-scoring/read-model';
 import type { AggregateShape } from './aggregate.js';
 import { aggregate } from './aggregate-capability.js';
 import type { AggregateStorage } from './aggregate-storage.js';
 import type { Capability, OpenCapability } from './capability.js';
+import { followingProjection } from './following-projection.js';
 import { policy } from './policy.js';
 import { projection } from './projection.js';
 import { capabilitiesOf } from './service.js';
@@ -126,5 +128,34 @@ test('a record of another topic keeps the service from starting', () => {
   const astray = { ...links, events: { ...events, LeadScored: records.leadScored } };
   expect(() => capabilitiesOf('share', [astray])).toThrow(
     'links names LeadScored, which is not a record of share.events',
+  );
+});
+
+const copies = defineCollection<Document & { partition: number }>({ name: 'copies', indexes: [] });
+const copied = followingProjection({
+  name: 'share-explanations',
+  reads: {
+    'site-analysis.events': {
+      SiteAnalysisRequested: 'ignored',
+      SiteAnalyzed: 'taken',
+      SiteAnalysisFailed: 'ignored',
+    },
+  },
+  collections: [copies],
+  follow: () => ({ fold: () => Promise.resolve() }),
+});
+
+test('a projection that follows another service is stored by the service, and its processor does not read those events', () => {
+  const service = capabilitiesOf('share', [links, copied]);
+  expect(service.collections).toContain(copies);
+  expect(service.followers).toEqual([copied]);
+  expect(service.capabilities).toEqual([links]);
+  expect(Object.keys(service.inputs)).toEqual(['share.commands']);
+});
+
+test('a projection that follows another service under a name that is no declared consumer group keeps the service from starting', () => {
+  const undeclared = followingProjection({ ...copied, name: 'share-copies' });
+  expect(() => capabilitiesOf('share', [links, undeclared])).toThrow(
+    'share-copies is not declared as a projector of share',
   );
 });

@@ -1,11 +1,8 @@
 // The read model that explains scores: its documents, the projection that fills it, and its readers.
-import { configurations, decisions, sharedLeads } from './model.js';
-
 export { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
 export type { AccountRequest } from './accounts.js';
 export { readConfigurations } from './configurations.js';
 export type { HistoryPoint } from './history-model.js';
-export { explanationInputs } from './inputs.js';
 export { readLevels } from './levels.js';
 export {
   emptyLevelHistory,
@@ -23,10 +20,7 @@ export {
   type DecisionDocument,
   type SharedLeadDocument,
 } from './model.js';
-export { openExplanationPartition, type ExplanationPartitionOptions } from './project.js';
+export { explanationCollections, explanationProjection, type ExplanationOptions } from './projection.js';
 export type { FoundLead, ReadExplanation } from './read.js';
 export { nameOf, toldFields } from './state.js';
 export { createExplanationReader, type ExplanationReader } from './reader.js';
-
-/** The collections of the projection, to be created in the database of the service that explains scores. */
-export const explanationCollections = [sharedLeads, decisions, configurations];

@@ -1,12 +1,13 @@
 // Reading a read model while it is folded, on a real database: a lead is complete or absent, its score is that of its
 // last decision, and its document is written only when its content changes.
 import { expect, test } from '@jest/globals';
+import { openFollowerPartition } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { foldedRecord } from '@lead-scoring/testing/fold-laws';
 import { leadKey, sharedLeads } from './model.js';
 import { readAccounts } from './accounts.js';
-import { openExplanationPartition } from './project.js';
+import { explanationProjection } from './projection.js';
 import { readExplanation } from './read.js';
 import { createExplanationReader, type ExplanationReader } from './reader.js';
 import { at, idOf, leadRemoved, leadScored, ouId } from './testing/builders.js';
@@ -29,11 +30,8 @@ interface Folding {
 
 const folding = (work: (folding: Folding) => Promise<void>): Promise<void> =>
   inThrowawayReadModel(async (readModel) => {
-    const state = openExplanationPartition(readModel, partition, {
-      projectorName,
-      beforeReset: () => Promise.resolve(),
-      cachedLeads: 10,
-    });
+    const projection = explanationProjection({ name: projectorName, cachedLeads: 10 });
+    const state = openFollowerPartition(projection, readModel, partition);
     await state.checkpoint();
     await work({
       readModel,

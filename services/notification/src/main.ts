@@ -1,4 +1,4 @@
-// The notification service: its processor of channels, triggers, firings and deliveries, the explanations that
+// The notification service: its processor of channels, triggers, firings and deliveries, with the explanations that
 // notifications give, and the query port over its read models.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
@@ -20,7 +20,7 @@ import { systemClock } from './delivery/clock.js';
 import { createSenders } from './delivery/senders/senders.js';
 import { limitsOf, mailOf, policyOf, slackOf } from './delivery/settings.js';
 import { createSlots } from './delivery/slots.js';
-import { createExplanations, createExplanationsProjector } from './firing/explanations.js';
+import { createExplanations } from './explanations/reader.js';
 import { createTriggerReader } from './firing/trigger-reader.js';
 import { notificationQueries } from './queries.js';
 import { createReaders, type Readers } from './readers.js';
@@ -68,12 +68,12 @@ function dependenciesOf(
   const setUp = { slack: slack !== null, email: mail !== null };
   return {
     sealing,
+    cachedLeads,
     configuration: { destinations: createDestinationCheck(outbound, sealing, setUp), levels },
     firing: {
       triggers: createTriggerReader(configurations, levels),
       explanations: createExplanations(readModel, catchUp, { timeoutMs: 10_000 }),
       shareLinks,
-      cachedLeads,
     },
     delivery: {
       configurations,
@@ -103,9 +103,6 @@ runService({
     const onFatal = (error: Error) => {
       scope.fatal(error);
     };
-    const explanations = await scope.start(
-      createExplanationsProjector(log, readModel, { cachedLeads, logger, onFatal }),
-    );
     const processor = await scope.start(
       createServiceProcessor(log, notificationService(dependenciesOf(connections, readers)), {
         readModel,
@@ -119,7 +116,7 @@ runService({
         host: configuration.HOST,
         port: configuration.PORT,
         routes: notificationQueries({ readModel, log, ...readers, now: () => new Date() }),
-        healthChecks: serviceHealthChecks(readModel, processor, explanations),
+        healthChecks: serviceHealthChecks(readModel, processor),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,
       }),

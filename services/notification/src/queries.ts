@@ -7,7 +7,8 @@ import { configurationQueries } from './configuration/queries.js';
 import type { ConfigurationReader } from './configuration/reader.js';
 import { healthAnswer } from './delivery/answers.js';
 import { deliveriesOfFirings, deliveryQueries, readChannelHealth } from './delivery/queries.js';
-import { createCatchUp, explanationsProjector } from './firing/explanations.js';
+import { explanationsName } from './explanations/capability.js';
+import { createCatchUp } from './explanations/catch-up.js';
 import { firingQueries, suppressionsOf } from './firing/queries.js';
 import type { HistoryBounds } from './firing/history-examination.js';
 import { createIngestedSince } from './firing/simulate.js';
@@ -49,7 +50,7 @@ export function notificationQueries({
     }),
     ...firingQueries({
       readModel,
-      explanations: createExplanationReader(readModel, explanationsProjector),
+      explanations: createExplanationReader(readModel, explanationsName),
       ingestedSince: createIngestedSince(log),
       configurations,
       levels,

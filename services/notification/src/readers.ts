@@ -2,7 +2,7 @@
 import type { EventLog } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { createConfigurationReader, type ConfigurationReader } from './configuration/reader.js';
-import { createCatchUp, type CatchUp } from './firing/explanations.js';
+import { createCatchUp, type CatchUp } from './explanations/catch-up.js';
 import { createLevelReader, type LevelReader } from './levels/reader.js';
 
 export interface Readers {

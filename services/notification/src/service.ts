@@ -5,12 +5,13 @@ import { configurationCapability, type ConfigurationDependencies } from './confi
 import { configurationCollections } from './configuration/documents.js';
 import { deliveryCapability, type DeliveryOptions } from './delivery/capability.js';
 import { deliveryCollections } from './delivery/documents.js';
+import { notificationExplanations } from './explanations/capability.js';
 import { firingCapability } from './firing/capability.js';
 import type { FiringOptions } from './firing/partition.js';
 import { firingCollections } from './firing/documents.js';
 import { resealingCapability, type ResealingDependencies } from './resealing/capability.js';
 
-/** Collections of the processor and of the projector of explanations. */
+/** All that the service stores. */
 export const notificationCollections = [
   ...configurationCollections,
   ...firingCollections,
@@ -21,16 +22,19 @@ export const notificationCollections = [
 export interface NotificationDependencies {
   configuration: ConfigurationDependencies;
   sealing: ResealingDependencies['sealing'];
-  firing: FiringOptions;
+  firing: Omit<FiringOptions, 'cachedLeads'>;
   delivery: DeliveryOptions;
+  /** Leads that each partition keeps in memory, once for firing and once for the explanations. */
+  cachedLeads: number;
 }
 
-export function notificationService({ sealing, ...dependencies }: NotificationDependencies) {
+export function notificationService({ sealing, cachedLeads, ...dependencies }: NotificationDependencies) {
   const configuration = configurationCapability(dependencies.configuration);
   return capabilitiesOf(
     'notification',
     [
-      firingCapability(dependencies.firing),
+      notificationExplanations({ cachedLeads }),
+      firingCapability({ ...dependencies.firing, cachedLeads }),
       configuration,
       resealingCapability({ configuration, sealing }),
       deliveryCapability(dependencies.delivery),

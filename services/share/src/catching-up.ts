@@ -6,7 +6,7 @@ import {
   numberToOffset,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { projectorName } from './explanation/find-leads.js';
+import { explanationsName } from './explanation/capability.js';
 import type { Share } from './links/state.js';
 
 export interface CatchingUp {
@@ -25,7 +25,7 @@ export function createCatchingUp(
 ): CatchingUp {
   const checkpoints = createCheckpoints(readModel);
   const links = createPositionWatch(checkpoints, 'share');
-  const explanations = createPositionWatch(checkpoints, projectorName);
+  const explanations = createPositionWatch(checkpoints, explanationsName);
   let next: ReturnType<typeof endOffsets> | undefined;
   let mayLook: Promise<unknown> = Promise.resolve();
 

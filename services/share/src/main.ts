@@ -1,13 +1,9 @@
 // The share service: links that show why a lead has its score, and what they show. Run it as
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
 import { createServiceProcessor } from '@lead-scoring/capability';
-import { createEventLogComponent, createProjector } from '@lead-scoring/event-log';
-import {
-  createExplanationReader,
-  explanationInputs,
-  openExplanationPartition,
-} from '@lead-scoring/explanations';
-import { createReadModelComponent, isRetriable, isSilence, underLease } from '@lead-scoring/read-model';
+import { createEventLogComponent } from '@lead-scoring/event-log';
+import { createExplanationReader } from '@lead-scoring/explanations';
+import { createReadModelComponent } from '@lead-scoring/read-model';
 import {
   commonConfiguration,
   createLogger,
@@ -21,9 +17,10 @@ import {
 import { createPreviewPainter } from '@lead-scoring/share-page/preview';
 import { createCatchingUp } from './catching-up.js';
 import { shareCollections } from './collections.js';
-import { createFindLeads, projectorName } from './explanation/find-leads.js';
+import { explanationsName } from './explanation/capability.js';
+import { createFindLeads } from './explanation/find-leads.js';
 import { shareQueries } from './queries.js';
-import { beginRebuild, createEndOf } from './rebuilds.js';
+import { createEndOf } from './rebuilds.js';
 import { shareService } from './service.js';
 
 const configuration = loadConfiguration(
@@ -46,36 +43,19 @@ runService({
       createReadModelComponent(configuration, { service: 'share', collections: shareCollections, logger }),
     );
     const log = await scope.start(createEventLogComponent(configuration, { service: 'share', logger }));
-    const endOf = createEndOf(log);
-    const onFatal = (error: Error) => {
-      scope.fatal(error);
-    };
-    const explanations = await scope.start(
-      createProjector(log, {
-        name: projectorName,
-        inputs: explanationInputs,
-        rebuildsWith: 'share',
-        open: (partition, _touch, lease) =>
-          Promise.resolve(
-            openExplanationPartition(underLease(readModel, lease), partition, {
-              projectorName,
-              cachedLeads: configuration.CACHED_LEADS,
-              beforeReset: () =>
-                beginRebuild(readModel, { name: projectorName, partition, topic: 'scoring.events' }, endOf),
-            }),
-          ),
-        isSilence,
+    const service = shareService({
+      findLeads: createFindLeads(readModel, log, { timeoutMs: 5_000 }),
+      endOf: createEndOf(log),
+      cachedLeads: configuration.CACHED_LEADS,
+    });
+    const processor = await scope.start(
+      createServiceProcessor(log, service, {
+        readModel,
         logger,
-        isRetriable,
-        onFatal,
-        // As scoring has it: decisions are inserted together, so large batches are what makes folding cheap.
-        maxRecordsPerBatch: 16_000,
-        maxBytesPerBatch: 8 * 1024 * 1024,
+        onFatal: (error) => {
+          scope.fatal(error);
+        },
       }),
-    );
-    const findLeads = createFindLeads(readModel, log, { timeoutMs: 5_000 });
-    const links = await scope.start(
-      createServiceProcessor(log, shareService({ findLeads, endOf }), { readModel, logger, onFatal }),
     );
     const painter = await scope.start(
       defineComponent('preview painter', () => {
@@ -89,13 +69,13 @@ runService({
         port: configuration.PORT,
         routes: shareQueries({
           readModel,
-          explanations: createExplanationReader(readModel, projectorName),
+          explanations: createExplanationReader(readModel, explanationsName),
           catchingUp: createCatchingUp(readModel, log, { timeoutMs: 2_000 }),
           appUrl: configuration.APP_URL,
           now: () => new Date(),
           paintPreview: (shared) => painter.paint(shared),
         }),
-        healthChecks: serviceHealthChecks(readModel, links, explanations),
+        healthChecks: serviceHealthChecks(readModel, processor),
         internalSecret: configuration.INTERNAL_SECRET,
         logger,
       }),

@@ -1,6 +1,9 @@
 // The share service's table of contents: its capabilities, and what they need.
 import { capabilitiesOf } from '@lead-scoring/capability';
+import { shareExplanations, type ShareExplanationsOptions } from './explanation/capability.js';
 import { shareLinks, type ShareLinksDependencies } from './links/capability.js';
 
-export const shareService = (dependencies: ShareLinksDependencies) =>
-  capabilitiesOf('share', [shareLinks(dependencies)]);
+export type ShareDependencies = ShareLinksDependencies & ShareExplanationsOptions;
+
+export const shareService = (dependencies: ShareDependencies) =>
+  capabilitiesOf('share', [shareExplanations(dependencies), shareLinks(dependencies)]);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectReadModel, databaseName, ensureCollections, type ReadModel } from '@lead-scoring/read-model';
 import { createLogger } from '@lead-scoring/service';
-import { explanationCollections } from '../index.js';
+import { explanationCollections } from '../projection.js';
 
 export async function inThrowawayReadModel<Result>(
   work: (readModel: ReadModel) => Promise<Result>,

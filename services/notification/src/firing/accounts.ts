@@ -5,7 +5,7 @@ import { records } from '@lead-scoring/contracts';
 import { isRecord, type IncomingRecord } from '@lead-scoring/event-log';
 import { foldAccount, joinAccounts, type AccountRequest, type LeadAccount } from '@lead-scoring/explanations';
 import { createStateCache, offsetToNumber, type StateCache } from '@lead-scoring/read-model';
-import type { Explanations } from './explanations.js';
+import type { Explanations } from '../explanations/reader.js';
 
 /** A lead as far as it passed here. Never changed: it is the lead as of the last decision in it. */
 export interface SeenLead {

@@ -8,7 +8,7 @@ import {
 } from '@lead-scoring/contracts';
 import { nameOf, type LeadAccount } from '@lead-scoring/explanations';
 import type { AccountsOfBatch, SeenLead } from './accounts.js';
-import type { Explanations } from './explanations.js';
+import type { Explanations } from '../explanations/reader.js';
 import type { LeadRecord } from './lead-records.js';
 import type { FiredDraft, FiredEvent } from './messages.js';
 import { describeFiring, type Description, type LeadDetails } from './notification-model.js';

@@ -2,6 +2,7 @@
 // explanation up to what made the trigger fire; what has fired, and would have fired, can be asked for.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openFollowerPartition } from '@lead-scoring/capability';
 import {
   maximumNotificationBytes,
   notificationIdOf,
@@ -12,7 +13,6 @@ import { isRetriable, type FoldedRecord, type OutgoingRecord } from '@lead-scori
 import {
   createExplanationReader,
   explanationCollections,
-  openExplanationPartition,
   type ExplanationReader,
 } from '@lead-scoring/explanations';
 import { levelsSet, ruleCreated, rulesetCreated } from '@lead-scoring/explanations/testing';
@@ -52,7 +52,8 @@ import {
 } from '../testing/firing-builders.js';
 import type { Levels } from '../levels/line-model.js';
 import { createLevelReader, type LevelReader } from '../levels/reader.js';
-import { createExplanations, explanationsProjector } from './explanations.js';
+import { explanationsName, notificationExplanations } from '../explanations/capability.js';
+import { createExplanations } from '../explanations/reader.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
 import { FiringPartition } from './partition.js';
 import { firingQueries, suppressionsOf } from './queries.js';
@@ -109,11 +110,8 @@ async function startService(
   );
   await ensureCollections(readModel, [...firingCollections, ...explanationCollections]);
   const configuration = configurationOf(triggers);
-  const projection = openExplanationPartition(readModel, partition, {
-    projectorName: explanationsProjector,
-    beforeReset: () => Promise.resolve(),
-    cachedLeads: 10,
-  });
+  const explanations = notificationExplanations({ cachedLeads: 10 });
+  const projection = openFollowerPartition(explanations, readModel, partition);
   await projection.checkpoint();
   const levels = createLevelReader(readModel, () => catchUp(service));
   const open = () =>
@@ -162,7 +160,7 @@ async function startService(
   };
   const service: Service = {
     readModel,
-    explanations: createExplanationReader(readModel, explanationsProjector),
+    explanations: createExplanationReader(readModel, explanationsName),
     levels,
     own,
     commands,

@@ -40,7 +40,7 @@ import {
 import { decideDeletion, decideIngested, decideScored } from './decide.js';
 import { firingRecords, isFired, type FiringDraft, type FiringEvent } from './messages.js';
 import { evolveLead } from './evolve.js';
-import { explanationsProjector } from './explanations.js';
+import { explanationsName } from '../explanations/capability.js';
 import { isEnded } from './forget-model.js';
 import { describeFiring } from './notification-model.js';
 import { FiringPartition } from './partition.js';
@@ -335,7 +335,7 @@ describe('a deletion', () => {
       yield both(leadId, 3);
     }
     const simulated = await simulateSequence(
-      { explanations: createExplanationReader(readModel, explanationsProjector), ingestedSince },
+      { explanations: createExplanationReader(readModel, explanationsName), ingestedSince },
       visited,
       { from: second(0), to: second(10) },
       { timeMs: 10_000, events: 1_000 },

@@ -1,6 +1,6 @@
 // Firing on real servers, with owners that come and go: each crossing fires once, and asks for each channel once.
 import { expect, test } from '@jest/globals';
-import { openServicePartition, type ServiceCapabilities } from '@lead-scoring/capability';
+import { createFollower, openServicePartition, type ServiceCapabilities } from '@lead-scoring/capability';
 import { notificationIdOf, records } from '@lead-scoring/contracts';
 import { createProcessor, outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-log';
 import { explanationCollections } from '@lead-scoring/explanations';
@@ -8,7 +8,9 @@ import { openServiceRig } from '@lead-scoring/testing/service-rig';
 import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../testing/firing-builders.js';
 import { createLevelReader } from '../levels/reader.js';
 import { firingCapability } from './capability.js';
-import { createCatchUp, createExplanations, createExplanationsProjector } from './explanations.js';
+import { notificationExplanations } from '../explanations/capability.js';
+import { createCatchUp } from '../explanations/catch-up.js';
+import { createExplanations } from '../explanations/reader.js';
 import { firingCollections } from './documents.js';
 import { createTriggerReader } from './trigger-reader.js';
 
@@ -28,10 +30,12 @@ async function startFiring() {
   const levels = createLevelReader(readModel, catchUp);
   const triggers = createTriggerReader(configurations, levels);
   const explanations = createExplanations(readModel, catchUp, { timeoutMs: 10_000 });
-  await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
+  const follower = notificationExplanations({ cachedLeads: 100 });
+  await rig.run(createFollower(log, follower, { readModel, service: name, logger, onFatal }));
   const service: ServiceCapabilities = {
     name,
     capabilities: [firingCapability({ triggers, explanations, shareLinks: null, cachedLeads: 3 })],
+    followers: [],
     inputs: takingAll('scoring.events', 'ingest.events', 'notification.commands'),
     collections: firingCollections,
     batching: {},

@@ -5,7 +5,7 @@ import { offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
 import type { ShareLinks } from '../share-links.js';
 import { LeadAccounts, nameOf, type AccountsOfBatch } from './accounts.js';
 import { evolveLead } from './evolve.js';
-import type { Explanations } from './explanations.js';
+import type { Explanations } from '../explanations/reader.js';
 import { FiringBatch, recordsOf, tooLargeReason } from './firing-batch.js';
 import { describeFirings } from './firing-descriptions.js';
 import { FiringStore, type RecordedFiring } from './firing-store.js';

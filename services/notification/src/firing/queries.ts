@@ -21,7 +21,7 @@ import { findTrigger } from '../configuration/queries.js';
 import type { ConfigurationReader } from '../configuration/reader.js';
 import { isByLevel } from '../configuration/state.js';
 import type { LevelReader } from '../levels/reader.js';
-import type { CatchUp } from './explanations.js';
+import type { CatchUp } from '../explanations/catch-up.js';
 import { firedEvents, suppressions, type FiredDocument } from './documents.js';
 import type { HistoryBounds, Range } from './history-examination.js';
 import { previewSurge } from './preview-surge.js';

@@ -9,7 +9,7 @@ import {
   type LevelList,
 } from '@lead-scoring/explanations';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { ExplanationsBehind, type CatchUp } from '../firing/explanations.js';
+import { ExplanationsBehind, type CatchUp } from '../explanations/catch-up.js';
 import type { Levels } from './line-model.js';
 
 export interface LevelReader {

@@ -79,6 +79,7 @@ export async function startDeliveryRig({
     const service: ServiceCapabilities = {
       name: processorName,
       capabilities: [deliveryCapability(options)],
+      followers: [],
       inputs: takingAll('notification.commands'),
       collections: deliveryCollections,
       batching: {},

@@ -13,7 +13,7 @@ import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
 import type { MailSettings } from '../delivery/senders/email.js';
 import type { SlackSettings } from '../delivery/senders/slack.js';
-import { createExplanations, createExplanationsProjector } from '../firing/explanations.js';
+import { createExplanations } from '../explanations/reader.js';
 import { createTriggerReader } from '../firing/trigger-reader.js';
 import { notificationQueries } from '../queries.js';
 import { createReaders } from '../readers.js';
@@ -62,9 +62,9 @@ export async function startRig({
   const readers = createReaders(readModel, log, { timeoutMs: 10_000 });
   const { configurations, levels, catchUp } = readers;
   await rig.serve(notificationQueries({ readModel, log, ...readers, now: () => new Date() }));
-  await rig.run(createExplanationsProjector(log, readModel, { cachedLeads: 100, logger, onFatal }));
   const service = notificationService({
     sealing,
+    cachedLeads: 100,
     configuration: {
       destinations: createDestinationCheck(outbound, sealing, { slack: false, email: true }),
       levels,
@@ -73,7 +73,6 @@ export async function startRig({
       triggers: createTriggerReader(configurations, levels),
       explanations: createExplanations(readModel, catchUp, { timeoutMs: 10_000 }),
       shareLinks,
-      cachedLeads: 100,
     },
     delivery: {
       configurations,

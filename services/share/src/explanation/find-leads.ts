@@ -1,5 +1,4 @@
 // Whether leads are there, as of now: what is folded may be a moment behind what callers have already seen elsewhere.
-import { projectorNames } from '@lead-scoring/contracts';
 import { endOffsets, waitUntilConsumed, type EventLog } from '@lead-scoring/event-log';
 import { leadKey, sharedLeads } from '@lead-scoring/explanations';
 import {
@@ -12,8 +11,7 @@ import {
 } from '@lead-scoring/read-model';
 import type { LeadPresence } from '../links/decide.js';
 import type { FindLeads } from '../links/capability.js';
-
-export const [projectorName] = projectorNames.share;
+import { explanationsName } from './capability.js';
 
 /**
  * Looks leads up; for one that is missing, first waits until scoring has decided on the events that it is known by, and
@@ -25,7 +23,7 @@ export function createFindLeads(
   { timeoutMs }: { timeoutMs: number },
 ): FindLeads {
   const collection = readModel.collection(sharedLeads);
-  const watch = createPositionWatch(createCheckpoints(readModel), projectorName);
+  const watch = createPositionWatch(createCheckpoints(readModel), explanationsName);
 
   async function find(wanted: readonly { ou_id: string; lead_id: string }[]): Promise<Set<string>> {
     const found = await findStoredIds(

@@ -7,21 +7,17 @@ import {
   type RecordDeclaration,
 } from '@lead-scoring/contracts';
 import { createServiceProcessor } from '@lead-scoring/capability';
-import { createProjector, outgoing, type OutgoingRecord, type RecordPosition } from '@lead-scoring/event-log';
-import {
-  createExplanationReader,
-  explanationInputs,
-  openExplanationPartition,
-} from '@lead-scoring/explanations';
-import { underLease } from '@lead-scoring/read-model';
+import { outgoing, type OutgoingRecord, type RecordPosition } from '@lead-scoring/event-log';
+import { createExplanationReader } from '@lead-scoring/explanations';
 import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { openServiceRig, type Answer, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { createCatchingUp } from '../catching-up.js';
 import { shareCollections } from '../collections.js';
-import { createFindLeads, projectorName } from '../explanation/find-leads.js';
+import { explanationsName } from '../explanation/capability.js';
+import { createFindLeads } from '../explanation/find-leads.js';
 import type { ShareCommand } from '../links/messages.js';
 import { shareQueries } from '../queries.js';
-import { beginRebuild, createEndOf, rebuilds } from '../rebuilds.js';
+import { createEndOf, rebuilds } from '../rebuilds.js';
 import { shareService } from '../service.js';
 import { ouId } from './builders.js';
 
@@ -33,8 +29,6 @@ export type ScoringEvent =
 export interface Rig extends Omit<ServiceRig, 'request' | 'get'> {
   /** What the service takes for the time. */
   clock: { now: Date };
-  /** Starts the projection of scoring's events; the function stops it. */
-  startProjector: () => Promise<() => Promise<void>>;
   /** Writes what scoring would have appended. */
   append: (events: readonly ScoringEvent[]) => Promise<RecordPosition[]>;
   /** Writes it, and resolves when it is folded. */
@@ -65,47 +59,25 @@ export async function startRig({
   await rig.serve(
     shareQueries({
       readModel,
-      explanations: createExplanationReader(readModel, projectorName),
+      explanations: createExplanationReader(readModel, explanationsName),
       catchingUp: createCatchingUp(readModel, log, { timeoutMs: catchingUpMs }),
       appUrl: 'https://app.example.com',
       now: () => clock.now,
       paintPreview: renderPreviewImage,
     }),
   );
-  const endOf = createEndOf(log);
-
-  const startProjector = () =>
-    rig.run(
-      createProjector(log, {
-        name: projectorName,
-        inputs: explanationInputs,
-        rebuildsWith: 'share',
-        open: (partition, _touch, lease) =>
-          Promise.resolve(
-            openExplanationPartition(underLease(readModel, lease), partition, {
-              projectorName,
-              cachedLeads: 100,
-              beforeReset: () =>
-                beginRebuild(readModel, { name: projectorName, partition, topic: 'scoring.events' }, endOf),
-            }),
-          ),
-        logger,
-        onFatal,
-      }),
-    );
-
-  const findLeads = createFindLeads(readModel, log, { timeoutMs: findLeadsTimeoutMs });
-  await rig.run(
-    createServiceProcessor(log, shareService({ findLeads, endOf }), { readModel, logger, onFatal }),
-  );
-  await startProjector();
+  const service = shareService({
+    findLeads: createFindLeads(readModel, log, { timeoutMs: findLeadsTimeoutMs }),
+    endOf: createEndOf(log),
+    cachedLeads: 100,
+  });
+  await rig.run(createServiceProcessor(log, service, { readModel, logger, onFatal }));
 
   return {
     ...rig,
     clock,
-    startProjector,
     append: (events) => rig.write(events.map(scoringRecord)),
-    scored: (events) => rig.deliver(projectorName, events.map(scoringRecord)),
+    scored: (events) => rig.deliver(explanationsName, events.map(scoringRecord)),
     request: ({ type, payload }) => {
       const declaration: RecordDeclaration =
         type === 'CreateShare' ? declarations.createShare : declarations.revokeShare;

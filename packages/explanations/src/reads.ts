@@ -1,7 +1,7 @@
 // The event types that explanations are folded from.
-import type { InputTable } from '@lead-scoring/event-log';
+import type { ReadTable } from '@lead-scoring/capability';
 
-export const explanationInputs = {
+export const explanationReads = {
   'scoring.events': {
     LeadScored: 'taken',
     LeadRemoved: 'taken',
@@ -11,4 +11,4 @@ export const explanationInputs = {
     RulesActivationChanged: 'taken',
     EngagementLevelsSet: 'taken',
   },
-} as const satisfies InputTable;
+} as const satisfies ReadTable;

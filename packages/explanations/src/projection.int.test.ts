@@ -1,12 +1,12 @@
 // Laws of the projection on a real database: folding twice equals folding once, and the log may be cut into any
 // batches.
 import { expect, test } from '@jest/globals';
+import { openFollowerPartition } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import { crashing, foldedRecord } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
-import { explanationCollections } from './index.js';
-import { openExplanationPartition } from './project.js';
+import { explanationCollections, explanationProjection } from './projection.js';
 import { leadRemoved, leadScored, levelsSet, ruleCreated, rulesetCreated } from './testing/builders.js';
 import { inThrowawayReadModel } from './testing/throwaway.js';
 
@@ -54,12 +54,9 @@ interface Batch {
 function folded(batches: readonly Batch[]): Promise<Record<string, unknown[]>> {
   return inThrowawayReadModel(async (readModel) => {
     // Fewer cached leads than there are leads.
+    const projection = explanationProjection({ name: 'test-explanations', cachedLeads: 2 });
     const open = (killedAfter = Infinity) =>
-      openExplanationPartition(crashing(readModel, killedAfter), 0, {
-        projectorName: 'test-explanations',
-        beforeReset: () => Promise.resolve(),
-        cachedLeads: 2,
-      });
+      openFollowerPartition(projection, crashing(readModel, killedAfter), 0);
     let state = open();
     for (const { records: together, afresh, killedAfter } of batches) {
       if (afresh || killedAfter !== undefined) state = open(killedAfter);

@@ -1,26 +1,15 @@
 // What the service's own explanations say of leads and of the rules that gave them points. They may be behind what made a
 // trigger fire, and are waited for then.
-import { emptyConfiguration, projectorNames, type ScoringConfiguration } from '@lead-scoring/contracts';
-import { createProjector, endOffsets, type EventLog, type ProjectorOptions } from '@lead-scoring/event-log';
+import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/contracts';
 import {
   createExplanationReader,
-  explanationInputs,
-  openExplanationPartition,
   readConfigurations,
-  toldFields,
   type AccountRequest,
   type LeadAccount,
 } from '@lead-scoring/explanations';
-import {
-  createCheckpoints,
-  createPositionWatch,
-  isRetriable,
-  isSilence,
-  underLease,
-  type ReadModel,
-} from '@lead-scoring/read-model';
-
-export const [explanationsProjector] = projectorNames.notification;
+import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
+import { explanationsName } from './capability.js';
+import { ExplanationsBehind, type CatchUp } from './catch-up.js';
 
 export interface Explanations {
   /** Resolves when the decisions of a partition are folded up to this offset, the offset itself included. */
@@ -34,31 +23,6 @@ export interface Explanations {
   configurations(versions: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, ScoringConfiguration>>;
 }
 
-/** The explanations are not as far as what they are asked about: trying again helps. */
-export class ExplanationsBehind extends Error {
-  override readonly name = 'ExplanationsBehind';
-  readonly retriable = true;
-}
-
-/**
- * Waits until all is folded that scoring has recorded by now: of the OUs' configurations, or, where no OUs are given, of
- * everything; false: it took too long.
- */
-export type CatchUp = (ouIds?: readonly string[]) => Promise<boolean>;
-
-export function createCatchUp(
-  readModel: ReadModel,
-  log: EventLog,
-  { timeoutMs }: { timeoutMs: number },
-): CatchUp {
-  const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
-  return async (ouIds) => {
-    const partitions = ouIds && [...new Set(ouIds.map((ouId) => log.partitionOf(ouId)))];
-    const ends = await endOffsets(log, 'scoring.events', partitions);
-    return (await watch.wait('scoring.events', ends, timeoutMs)) !== null;
-  };
-}
-
 /** Configurations kept in a process. */
 const maximumKept = 2_000;
 
@@ -67,8 +31,8 @@ export function createExplanations(
   catchUp: CatchUp,
   { timeoutMs }: { timeoutMs: number },
 ): Explanations {
-  const watch = createPositionWatch(createCheckpoints(readModel), explanationsProjector);
-  const reader = createExplanationReader(readModel, explanationsProjector);
+  const watch = createPositionWatch(createCheckpoints(readModel), explanationsName);
+  const reader = createExplanationReader(readModel, explanationsName);
   const kept = new Map<string, ScoringConfiguration>();
   /** Versions that were waited for, by OU. */
   const waitedFor = new Map<string, number>();
@@ -113,34 +77,4 @@ export function createExplanations(
       return found;
     },
   };
-}
-
-/** Folds what scoring decides into the service's own explanations. */
-export function createExplanationsProjector(
-  log: EventLog,
-  readModel: ReadModel,
-  { cachedLeads, ...options }: Pick<ProjectorOptions, 'logger' | 'onFatal'> & { cachedLeads: number },
-): ReturnType<typeof createProjector> {
-  return createProjector(log, {
-    ...options,
-    name: explanationsProjector,
-    inputs: explanationInputs,
-    rebuildsWith: 'notification',
-    isRetriable,
-    isSilence,
-    open: (partition, _touch, lease) =>
-      Promise.resolve(
-        openExplanationPartition(underLease(readModel, lease), partition, {
-          projectorName: explanationsProjector,
-          // Whoever explains waits until what it explains is folded: nothing more is to be said of a rebuild.
-          beforeReset: () => Promise.resolve(),
-          cachedLeads,
-          keptFields: toldFields,
-        }),
-      ),
-    maxRecordsPerBatch: 2_000,
-    maxBytesPerBatch: 1024 * 1024,
-    // What fires adds up decisions as they pass through its partition: only what lies before a start is read from here.
-    everyMs: 1_000,
-  });
 }

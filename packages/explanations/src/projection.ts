@@ -1,0 +1,95 @@
+// The declared projection of scoring's events from which scores are explained: leads, the decisions on their scores, and the
+// configuration of each OU. Each service that explains scores declares it under a name of its own.
+import {
+  followingProjection,
+  type FollowerBatching,
+  type FollowerScope,
+  type FollowingProjection,
+  type OpenFollower,
+} from '@lead-scoring/capability';
+import type { LeadFieldName } from '@lead-scoring/contracts';
+import { takenOf, type FoldedRecord } from '@lead-scoring/event-log';
+import { createGuardedWriter, offsetToNumber } from '@lead-scoring/read-model';
+import { ConfigurationProjection, type ConfigurationChange } from './configuration-projection.js';
+import { LeadProjection, type LeadEvent } from './lead-projection.js';
+import { configurations, decisions, sharedLeads } from './model.js';
+import { explanationReads } from './reads.js';
+
+/** What a reset drops, in this order: leads before decisions, as in a removal. */
+export const explanationCollections = [sharedLeads, decisions, configurations];
+
+export interface ExplanationOptions {
+  /** The name of the projector and of its checkpoints. */
+  name: string;
+  /** Maximum number of leads that a partition caches. */
+  cachedLeads: number;
+  /** Fields of leads to store besides the name. Default: none. */
+  keptFields?: readonly LeadFieldName[];
+  batching?: FollowerBatching;
+  /** Called before documents of a partition are dropped. */
+  beforeReset?: (scope: FollowerScope) => Promise<void>;
+}
+
+export function explanationProjection({
+  name,
+  batching,
+  ...options
+}: ExplanationOptions): FollowingProjection {
+  return followingProjection({
+    name,
+    reads: explanationReads,
+    collections: explanationCollections,
+    ...(batching && { batching }),
+    follow: (scope) => new OpenExplanations(scope, options),
+  });
+}
+
+class OpenExplanations implements OpenFollower {
+  readonly #configurations: ConfigurationProjection;
+  readonly #leads: LeadProjection;
+
+  constructor(
+    private readonly scope: FollowerScope,
+    private readonly options: Omit<ExplanationOptions, 'name' | 'batching'>,
+  ) {
+    const { readModel, partition } = scope;
+    const { cachedLeads, keptFields = [] } = options;
+    const writer = createGuardedWriter(readModel);
+    this.#configurations = new ConfigurationProjection(readModel, { partition, writer });
+    this.#leads = new LeadProjection(readModel, { partition, writer, cachedLeads, keptFields });
+  }
+
+  async fold(records: readonly FoldedRecord[]): Promise<void> {
+    const { leadEvents, changes } = eventsOf(records);
+    await this.#configurations.fold(changes);
+    await this.#leads.fold(leadEvents);
+  }
+
+  forget(): void {
+    this.#leads.clearCache();
+  }
+
+  async beforeReset(): Promise<void> {
+    await this.options.beforeReset?.(this.scope);
+  }
+}
+
+/** The events on leads and the changes of configurations among the records, each in the order of the log. */
+function eventsOf(records: readonly FoldedRecord[]): {
+  leadEvents: LeadEvent[];
+  changes: ConfigurationChange[];
+} {
+  const leadEvents: LeadEvent[] = [];
+  const changes: ConfigurationChange[] = [];
+  for (const record of records) {
+    const taken = takenOf('scoring.events', explanationReads['scoring.events'], record);
+    if (!taken) continue;
+    const offset = offsetToNumber(taken.offset);
+    if (taken.type === 'LeadScored')
+      leadEvents.push({ type: 'LeadScored', payload: taken.payload, json: taken.json, offset });
+    else if (taken.type === 'LeadRemoved')
+      leadEvents.push({ type: 'LeadRemoved', payload: taken.payload, offset });
+    else changes.push({ event: taken, offset });
+  }
+  return { leadEvents, changes };
+}
