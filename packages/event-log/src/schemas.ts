@@ -11,7 +11,8 @@ import { EventLogError } from './errors.js';
 import { ForeignSchemas } from './foreign-schemas.js';
 import { OwnSchema, type RegisteredSchema } from './registered-schema.js';
 import type { RegistryClient } from './registry-client.js';
-import { registerSchema } from './schema-registration.js';
+import { digestOf, SchemaCatalogue, type CatalogueEntries, type CatalogueEntry } from './schema-catalogue.js';
+import { registerSchema, type Registration } from './schema-registration.js';
 
 /** The subject of a record type: `<namespace>.<topic>-<Type>`. */
 export function subjectOf(namespace: string, declaration: Pick<RecordDeclaration, 'topic' | 'type'>): string {
@@ -57,6 +58,7 @@ export function createSchemaStore(options: SchemaStoreOptions): SchemaStore {
 
 class NamespaceSchemas implements SchemaStore {
   readonly #registry: RegistryClient;
+  readonly #catalogue: SchemaCatalogue;
   readonly #namespace: string;
   readonly #declarations: readonly RecordDeclaration[];
   readonly #byTopicAndType: ReadonlyMap<string, RecordDeclaration>;
@@ -70,6 +72,7 @@ class NamespaceSchemas implements SchemaStore {
 
   constructor({ registry, namespace, declarations = declaredRecords() }: SchemaStoreOptions) {
     this.#registry = registry;
+    this.#catalogue = new SchemaCatalogue(registry, namespace);
     this.#namespace = namespace;
     this.#declarations = declarations;
     this.#byTopicAndType = new Map(declarations.map((one) => [`${one.topic}/${one.type}`, one]));
@@ -78,18 +81,19 @@ class NamespaceSchemas implements SchemaStore {
   }
 
   async register(): Promise<void> {
-    // Each process registers in a random order: of processes that start together one registers a subject, and the
-    // others find it.
-    const waiting = this.#declarations
+    const registrations = this.#declarations
       .filter((declaration) => !this.#own.has(declaration))
-      .map((declaration) => ({ declaration, place: Math.random() }))
-      .sort((a, b) => a.place - b.place)
-      .map(({ declaration }) => declaration);
-    await Promise.all(
-      Array.from({ length: parallelRegistrations }, async () => {
-        for (let next = waiting.shift(); next; next = waiting.shift()) await this.#register(next);
-      }),
-    );
+      .map((declaration) => this.#registrationOf(declaration));
+    if (registrations.length === 0) return;
+    const catalogue = await this.#readCatalogue(registrations);
+    for (const one of registrations) {
+      const entry = catalogue.get(one.subject);
+      if (entry?.digest === digestOf(one.schema)) this.#add(one, entry.id);
+    }
+    const others = registrations.filter(({ declaration }) => !this.#own.has(declaration));
+    if (others.length === 0) return;
+    const registered = await this.#registerAll(others);
+    await this.#catalogue.write(new Map([...catalogue, ...registered]));
   }
 
   own(declaration: RecordDeclaration): RegisteredSchema {
@@ -124,10 +128,48 @@ class NamespaceSchemas implements SchemaStore {
     return this.#foreign.load(id);
   }
 
-  async #register(declaration: RecordDeclaration): Promise<void> {
+  #registrationOf(declaration: RecordDeclaration): Registration {
     const subject = subjectOf(this.#namespace, declaration);
-    const schema = JSON.stringify(jsonSchemaOf(declaration));
-    const id = await registerSchema(this.#registry, { declaration, subject, schema });
+    return { declaration, subject, schema: JSON.stringify(jsonSchemaOf(declaration)) };
+  }
+
+  /**
+   * The catalogue; empty when the registry gives a schema picked at random another id, as a registry does that was filled
+   * anew and got the catalogue of its predecessor.
+   */
+  async #readCatalogue(registrations: readonly Registration[]): Promise<CatalogueEntries> {
+    const catalogue = await this.#catalogue.read();
+    const listed = registrations.filter(
+      ({ subject, schema }) => catalogue.get(subject)?.digest === digestOf(schema),
+    );
+    const sample = listed[Math.floor(Math.random() * listed.length)];
+    if (!sample) return catalogue;
+    const id = await registerSchema(this.#registry, sample);
+    return id === catalogue.get(sample.subject)?.id ? catalogue : new Map<string, CatalogueEntry>();
+  }
+
+  /** Registers each schema, or finds the registered one. @returns the entries for the catalogue */
+  async #registerAll(registrations: readonly Registration[]): Promise<Map<string, CatalogueEntry>> {
+    // Each process registers in a random order: of processes that start together one registers a subject, and the
+    // others find it.
+    const waiting = registrations
+      .map((registration) => ({ registration, place: Math.random() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ registration }) => registration);
+    const entries = new Map<string, CatalogueEntry>();
+    await Promise.all(
+      Array.from({ length: parallelRegistrations }, async () => {
+        for (let next = waiting.shift(); next; next = waiting.shift()) {
+          const id = await registerSchema(this.#registry, next);
+          this.#add(next, id);
+          entries.set(next.subject, { id, digest: digestOf(next.schema) });
+        }
+      }),
+    );
+    return entries;
+  }
+
+  #add({ declaration, schema }: Registration, id: number): void {
     this.#own.set(declaration, new OwnSchema(id, this.#ajv, schema));
     const sharing = this.#ownIds.get(id);
     if (sharing) sharing.add(declaration);
