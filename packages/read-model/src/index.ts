@@ -17,6 +17,8 @@ export {
 } from './collection-declaration.js';
 export { ensureCollections, type DeclaredCollection } from './collections.js';
 export { createReadModelComponent, type ReadModelComponentOptions } from './component.js';
+export { BufferedInserts, BufferedReplacements } from './buffered-documents.js';
+export { BufferedStates, type BufferedStatesOptions } from './buffered-states.js';
 export {
   checkDatabase,
   connectReadModel,
@@ -91,3 +93,4 @@ export {
   uuidToBinary,
 } from './values.js';
 export { replaceEach, replaceSet, strategyFor, type WriteStrategy } from './write-strategies.js';
+export { WriteBehind, type TakenChanges, type WriteBehindOptions, type WriteBuffer } from './write-behind.js';

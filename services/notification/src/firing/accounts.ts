@@ -29,6 +29,12 @@ export function nameOf({ ou_id, lead_id }: LeadName): string {
   return `${ou_id}/${lead_id}`;
 }
 
+/** The lead that `nameOf` has named. */
+export function leadNamed(name: string): LeadName {
+  const slash = name.indexOf('/');
+  return { ou_id: name.slice(0, slash), lead_id: name.slice(slash + 1) };
+}
+
 export class LeadAccounts {
   readonly #kept: StateCache<SeenLead>;
   /** Offset of the first record that passed: all of scoring.events from there on passed here. */

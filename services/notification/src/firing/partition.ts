@@ -8,10 +8,9 @@ import { evolveLead } from './evolve.js';
 import type { Explanations } from '../explanations/reader.js';
 import { FiringBatch, recordsOf, tooLargeReason } from './firing-batch.js';
 import { describeFirings } from './firing-descriptions.js';
-import { FiringStore, type RecordedFiring } from './firing-store.js';
+import { FiringStore, type FoldedLead, type RecordedFiring } from './firing-store.js';
 import { forgettingsOf, type ForgottenLead } from './forgetting.js';
 import { findLeadRecords } from './lead-records.js';
-import { LeadStateStore, type FoldedLead } from './lead-state-store.js';
 import { firingEventOf, isForgetting } from './messages.js';
 import { initialLeadState, type LeadState } from './state.js';
 import type { TriggerReader } from './trigger-reader.js';
@@ -30,8 +29,7 @@ const tooLarge: CapabilityDecision = { outcome: 'split', reason: tooLargeReason 
 export class FiringPartition implements OpenCapability {
   readonly #readModel: ReadModel;
   readonly #accounts: LeadAccounts;
-  readonly #firings: FiringStore;
-  readonly #states: LeadStateStore;
+  readonly #store: FiringStore;
   /** Of the batch that was decided last; see `FiringBatch`. */
   #decidedStates: ReadonlyMap<object, LeadState> = new Map();
 
@@ -41,8 +39,7 @@ export class FiringPartition implements OpenCapability {
   ) {
     this.#readModel = readModel;
     this.#accounts = new LeadAccounts(partition, options.explanations, options);
-    this.#firings = new FiringStore(readModel, partition);
-    this.#states = new LeadStateStore(readModel, partition, this.#firings, options);
+    this.#store = new FiringStore(readModel, partition, options);
   }
 
   /** @param incoming records of scoring.events and of ingest.events, each in their order */
@@ -53,7 +50,7 @@ export class FiringPartition implements OpenCapability {
     if (!batch) return tooLarge;
     const { drafts, firings: pending } = batch;
     // Firings that are being written are looked through as well.
-    if (drafts.some(isForgetting)) await this.#firings.written();
+    if (drafts.some(isForgetting)) await this.#store.shown();
     const forgettings = await forgettingsOf(this.#readModel, drafts);
     const forgettingCount = [...forgettings.values()].reduce((sum, { length }) => sum + length, 0);
     if (batch.isTooLarge(forgettingCount) && incoming.length > 1) return tooLarge;
@@ -71,7 +68,7 @@ export class FiringPartition implements OpenCapability {
     accounts: AccountsOfBatch,
   ): Promise<FiringBatch | null> {
     const leadRecords = await findLeadRecords(incoming, this.options.triggers);
-    const before = await this.#states.load([...leadRecords.values()]);
+    const before = await this.#store.load([...leadRecords.values()]);
     const batch = new FiringBatch(before, accounts);
     for (const record of incoming) {
       accounts.see(record);
@@ -83,28 +80,27 @@ export class FiringPartition implements OpenCapability {
     return batch;
   }
 
-  /** Events that are folded already change nothing. A failure to store firings fails the next fold. */
+  /** Events that are folded already change nothing. A failure to write fails the next fold. */
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
     const recorded = folded.flatMap((record): RecordedFiring[] => {
       const event = firingEventOf(record);
       return event ? [{ event, json: record.json, offset: offsetToNumber(record.offset) }] : [];
     });
     if (recorded.length === 0) return;
-    const before = await this.#states.load(recorded.map(({ event }) => event.payload));
+    await this.#store.room();
+    const before = await this.#store.load(recorded.map(({ event }) => event.payload));
     const { changed, unfolded, forgotten } = foldFirings(recorded, before, this.#decidedStates);
-    await this.#firings.write(unfolded);
-    if (forgotten.length > 0) await this.#firings.forget(unfolded, forgotten);
-    await this.#states.put(changed, before);
+    await this.#store.show(unfolded, forgotten);
+    this.#store.put(changed);
   }
 
   /** Writes the states folded as of this call, spread out over time until `awaited` is aborted. */
   write(awaited: AbortSignal): Promise<void> {
-    return this.#states.write(awaited);
+    return this.#store.write(awaited);
   }
 
-  /** Drops the states that are stored as well, after a failed fold. */
   forget(): void {
-    this.#states.forget();
+    this.#store.forget();
   }
 
   /** A partition that is reset is opened anew. */
@@ -112,8 +108,8 @@ export class FiringPartition implements OpenCapability {
     return this.close();
   }
 
-  async close(): Promise<void> {
-    await Promise.allSettled([this.#states.close(), this.#firings.written()]);
+  close(): Promise<void> {
+    return this.#store.close();
   }
 }
 

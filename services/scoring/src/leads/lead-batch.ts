@@ -18,9 +18,20 @@ export function foldedLeadEvent(record: FoldedRecord): FoldedLeadEvent {
     : { type: 'LeadRemoved', payload: record.payload as records.LeadRemoved, offset, record };
 }
 
+export interface LeadIdentity {
+  ou_id: string;
+  lead_id: string;
+}
+
 /** The key of a lead in maps. */
 export function leadName(ouId: string, leadId: string): string {
   return `${ouId}/${leadId}`;
+}
+
+/** The OU and the lead that a leadName names. */
+export function identityOf(name: string): [ouId: string, leadId: string] {
+  const slash = name.indexOf('/');
+  return [name.slice(0, slash), name.slice(slash + 1)];
 }
 
 /** The leads before and after a batch, by leadName; null for those that there are not. */

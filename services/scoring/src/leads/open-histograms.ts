@@ -1,5 +1,5 @@
 // The histograms of a partition's OUs, in memory: how many of the partition's leads have which score.
-import { findByIds, hexOf, uuidToBinary, type Collection, type ReadModel } from '@lead-scoring/read-model';
+import { BufferedStates, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import {
   histogramId,
   histograms,
@@ -11,6 +11,8 @@ import { moveLead } from './histogram-fold.js';
 import type { FoldedLeadEvent, LeadBatch } from './lead-batch.js';
 
 const maximumAliasKinds = 100;
+/** OUs whose histograms stay in memory; of a few KB each, and at most some 100. */
+const maximumCached = 1_000;
 
 /** Changed in place: each has many counts, and few of them change. */
 export interface OpenHistogram {
@@ -20,36 +22,33 @@ export interface OpenHistogram {
   aliasKinds: Set<string>;
   /** Of the last decision that is counted. */
   offset: number;
-  isNew: boolean;
 }
 
 export class OpenHistograms {
-  readonly #byOu = new Map<string, OpenHistogram>();
-  readonly #stored: Collection<HistogramDocument>;
+  /** By OU. */
+  readonly states: BufferedStates<OpenHistogram, HistogramDocument>;
 
-  constructor(
-    readModel: ReadModel,
-    private readonly partition: number,
-  ) {
-    this.#stored = readModel.collection(histograms);
+  constructor(readModel: ReadModel, partition: number) {
+    this.states = new BufferedStates(readModel, {
+      collection: histograms,
+      idOf: (ouId) => histogramId(ouId, partition),
+      toState: openHistogram,
+      toDocument: (open) => toHistogramDocument(open, partition),
+      maximumCached,
+      changesInPlace: true,
+    });
   }
 
-  /** Loads the histograms of these OUs, where they are not in memory. */
-  async load(ouIds: ReadonlySet<string>): Promise<void> {
-    const missing = [...ouIds].filter((ouId) => !this.#byOu.has(ouId));
-    if (missing.length === 0) return;
-    const idOf = (ouId: string) => histogramId(ouId, this.partition);
-    const found = await findByIds(this.#stored, missing.map(idOf));
-    const stored = new Map(found.map((document) => [hexOf(document._id), document]));
-    for (const ouId of missing) this.#byOu.set(ouId, openHistogram(ouId, stored.get(hexOf(idOf(ouId)))));
-  }
-
-  /** Counts what a batch has changed in histograms that are loaded. @returns those that have changed */
-  fold(batch: LeadBatch): Set<OpenHistogram> {
+  /** Counts what a batch has changed. */
+  async fold(batch: LeadBatch): Promise<void> {
+    const ouIds = new Set(batch.events.map(({ payload }) => payload.ou_id));
+    const loaded = await this.states.load(ouIds);
     const changed = new Set<OpenHistogram>();
     for (const event of batch.events) {
-      const open = this.#byOu.get(event.payload.ou_id);
-      if (!open || open.offset >= event.offset) continue;
+      const { ou_id } = event.payload;
+      let open = loaded.get(ou_id);
+      if (!open) loaded.set(ou_id, (open = emptyHistogram(ou_id)));
+      if (open.offset >= event.offset) continue;
       open.offset = event.offset;
       changed.add(open);
       if (event.type === 'LeadScored') countScored(open, event, batch.isFirst(event));
@@ -58,22 +57,21 @@ export class OpenHistograms {
         open.leads -= 1;
       }
     }
-    return changed;
-  }
-
-  clear(): void {
-    this.#byOu.clear();
+    for (const open of changed) this.states.put(open.ouId, open);
   }
 }
 
-function openHistogram(ouId: string, document: HistogramDocument | undefined): OpenHistogram {
+function emptyHistogram(ouId: string): OpenHistogram {
+  return { ouId, buckets: new Map(), leads: 0, aliasKinds: new Set(), offset: -1 };
+}
+
+function openHistogram(document: HistogramDocument, ouId: string): OpenHistogram {
   return {
     ouId,
-    buckets: document ? unpackHistogram(document.buckets) : new Map<number, number>(),
-    leads: document?.leads ?? 0,
-    aliasKinds: new Set(document?.alias_kinds),
-    offset: document?.offset ?? -1,
-    isNew: !document,
+    buckets: unpackHistogram(document.buckets),
+    leads: document.leads,
+    aliasKinds: new Set(document.alias_kinds),
+    offset: document.offset,
   };
 }
 
@@ -88,7 +86,7 @@ function countScored(
     if (open.aliasKinds.size < maximumAliasKinds) open.aliasKinds.add(alias_kind);
 }
 
-export function toHistogramDocument(open: OpenHistogram, partition: number): HistogramDocument {
+function toHistogramDocument(open: OpenHistogram, partition: number): HistogramDocument {
   return {
     _id: histogramId(open.ouId, partition),
     ou: uuidToBinary(open.ouId),

@@ -1,37 +1,41 @@
-// The leads of a partition: folded in memory from decisions, and written when what has come together is stored.
+// The leads of a partition: folded in memory from decisions, and written behind.
 import type { OpenCapability } from '@lead-scoring/capability';
 import { leadIdOf } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import {
-  createStateCache,
+  BufferedInserts,
+  BufferedStates,
   deleteByIds,
   deleteFound,
-  findByIds,
-  hexOf,
   storedJson,
   uuidToBinary,
   withClassifiedErrors,
+  WriteBehind,
   type ReadModel,
-  type StateCache,
 } from '@lead-scoring/read-model';
 import { aliasKey, leadKey, recordKey, recordKeysUpTo } from '../keys.js';
-import { leadAliases, leads, timeline, toLead, type AliasDocument } from './documents.js';
-import { foldedLeadEvent, LeadBatch, leadName } from './lead-batch.js';
-import { LeadWriter } from './lead-writer.js';
+import {
+  leadAliases,
+  leads,
+  timeline,
+  toLead,
+  toLeadDocument,
+  type AliasDocument,
+  type LeadDocument,
+  type TimelineDocument,
+} from './documents.js';
+import { foldedLeadEvent, identityOf, LeadBatch, leadName, type LeadIdentity } from './lead-batch.js';
 import { OpenHistograms } from './open-histograms.js';
 import type { Lead } from './state.js';
-
-interface LeadIdentity {
-  ou_id: string;
-  lead_id: string;
-}
 
 export class OpenLeads implements OpenCapability {
   readonly #partition: number;
   readonly #stored;
-  readonly #cache: StateCache<Lead>;
-  readonly #writer: LeadWriter;
+  readonly #leads: BufferedStates<Lead, LeadDocument>;
+  readonly #entries: BufferedInserts<TimelineDocument>;
+  readonly #aliases: BufferedInserts<AliasDocument>;
   readonly #histograms: OpenHistograms;
+  readonly #behind: WriteBehind;
 
   constructor(readModel: ReadModel, { partition, cachedLeads }: { partition: number; cachedLeads: number }) {
     this.#partition = partition;
@@ -40,53 +44,33 @@ export class OpenLeads implements OpenCapability {
       aliases: readModel.collection(leadAliases),
       timeline: readModel.collection(timeline),
     };
-    this.#cache = createStateCache<Lead>({ maximumEntries: cachedLeads });
-    this.#writer = new LeadWriter(readModel, partition);
+    this.#leads = new BufferedStates(readModel, {
+      collection: leads,
+      idOf: (name) => leadKey(...identityOf(name)),
+      toState: (document, name) => toLead(document, identityOf(name)[0]),
+      toDocument: (lead) => toLeadDocument(lead, partition),
+      maximumCached: cachedLeads,
+    });
+    this.#entries = new BufferedInserts(readModel, timeline);
+    this.#aliases = new BufferedInserts(readModel, leadAliases, { order: 'ids' });
     this.#histograms = new OpenHistograms(readModel, partition);
+    // Entries before leads: whoever sees a lead's score finds the entries that explain it. Leads before histograms: a list that
+    // goes by a histogram misses no lead.
+    this.#behind = new WriteBehind([[this.#entries, this.#aliases], this.#leads, this.#histograms.states]);
   }
 
   /** The leads as folded, by leadName; null for those that there are not. */
-  async load(wanted: Iterable<LeadIdentity>): Promise<Map<string, Lead | null>> {
-    const identities = new Map<string, LeadIdentity>();
-    for (const lead of wanted) identities.set(leadName(lead.ou_id, lead.lead_id), lead);
-    return this.#cache.load(identities.keys(), (missing) => this.#fetch(missing, identities));
-  }
-
-  async #fetch(
-    missing: readonly string[],
-    identities: ReadonlyMap<string, LeadIdentity>,
-  ): Promise<[string, Lead][]> {
-    const found: [string, Lead][] = [];
-    const byKey = new Map<string, { name: string; ouId: string }>();
-    const ids = missing.flatMap((name) => {
-      // The cache may have forgotten it before it was written.
-      const folded = this.#writer.unstored(name);
-      if (folded) found.push([name, folded]);
-      const lead = identities.get(name);
-      if (!lead || folded) return [];
-      const id = leadKey(lead.ou_id, lead.lead_id);
-      byKey.set(hexOf(id), { name, ouId: lead.ou_id });
-      return [id];
-    });
-    for (const document of await findByIds(this.#stored.leads, ids)) {
-      const lead = byKey.get(hexOf(document._id));
-      if (lead) found.push([lead.name, toLead(document, lead.ouId)]);
-    }
-    return found;
+  load(wanted: Iterable<LeadIdentity>): Promise<Map<string, Lead | null>> {
+    return this.#leads.load(namesOf(wanted));
   }
 
   /** In memory; only around the removal of a lead it writes. */
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
     if (folded.length === 0) return;
+    await this.#behind.room();
     const events = folded.map(foldedLeadEvent);
-    try {
-      const before = await this.load(events.map(({ payload }) => payload));
-      await this.#foldBatch(new LeadBatch(events, before));
-    } catch (error) {
-      // What is in memory may be ahead of what is stored; the same fold again starts from what is stored.
-      this.forget();
-      throw error;
-    }
+    const before = await this.load(events.map(({ payload }) => payload));
+    await this.#foldBatch(new LeadBatch(events, before));
   }
 
   async #foldBatch(batch: LeadBatch): Promise<void> {
@@ -94,7 +78,7 @@ export class OpenLeads implements OpenCapability {
     if (removed.any) {
       await this.write();
       // Before the leads: what was removed can be counted only while the leads are as they were.
-      await this.#foldHistograms(batch);
+      await this.#histograms.fold(batch);
       await this.write();
       // Before the leads, which alone know them.
       const aliases = removed.asTheyWere().flatMap((lead) => this.#linkedAliases(lead, null));
@@ -108,20 +92,14 @@ export class OpenLeads implements OpenCapability {
     if (removed.any) {
       await this.write();
       await this.#deleteRemoved(batch);
-    } else await this.#foldHistograms(batch);
-  }
-
-  async #foldHistograms(batch: LeadBatch): Promise<void> {
-    await this.#histograms.load(new Set(batch.events.map(({ payload }) => payload.ou_id)));
-    for (const changed of this.#histograms.fold(batch)) this.#writer.unwritten.histograms.add(changed);
+    } else await this.#histograms.fold(batch);
   }
 
   /** The decisions that gave points. */
   #takeEntries({ events, removed }: LeadBatch): void {
-    const { entries } = this.#writer.unwritten;
     for (const event of events)
       if (event.type === 'LeadScored' && event.payload.scored_events.length > 0 && !removed.isOld(event))
-        entries.push({
+        this.#entries.put({
           _id: recordKey(event.payload.lead_id, event.offset),
           ou: uuidToBinary(event.payload.ou_id),
           json: storedJson(event.record.json),
@@ -130,15 +108,16 @@ export class OpenLeads implements OpenCapability {
   }
 
   #takeLeads({ before, after, changed, removed }: LeadBatch): void {
-    const { aliases, leads: unwritten } = this.#writer.unwritten;
     for (const name of changed) {
       const lead = after.get(name);
-      if (!lead) continue;
-      aliases.push(...this.#linkedAliases(lead, removed.has(name) ? null : before.get(name)));
-      const isNew = unwritten.get(name)?.isNew ?? !before.get(name);
-      unwritten.set(name, { lead, isNew });
+      if (!lead) {
+        this.#leads.deleted(name);
+        continue;
+      }
+      for (const alias of this.#linkedAliases(lead, removed.has(name) ? null : before.get(name)))
+        this.#aliases.put(alias);
+      this.#leads.put(name, lead);
     }
-    for (const [name, lead] of after) this.#cache.put(name, lead);
   }
 
   /** Aliases that the lead has got and that name another lead by themselves. */
@@ -164,12 +143,14 @@ export class OpenLeads implements OpenCapability {
 
   /** Writes what is folded as of now. More may be folded meanwhile. */
   write(): Promise<void> {
-    return this.#writer.write();
+    return this.#behind.write();
   }
 
   forget(): void {
-    this.#cache.clear();
-    this.#histograms.clear();
-    this.#writer.discard();
+    this.#behind.forget();
   }
+}
+
+function* namesOf(leads: Iterable<LeadIdentity>): Generator<string> {
+  for (const { ou_id, lead_id } of leads) yield leadName(ou_id, lead_id);
 }
