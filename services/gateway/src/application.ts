@@ -1,4 +1,4 @@
-// The gateway's express application: few steps before a route, problems for everything that goes wrong.
+// The gateway's express application: the steps before a route, and a problem answer for every error.
 import {
   checkPath,
   loggedPath,
@@ -33,7 +33,7 @@ export function createApplication({
     .set('case sensitive routing', true)
     .set('strict routing', true)
     .set('trust proxy', trustedProxies);
-  app.use(everyAnswer(logger));
+  app.use(prepareAnswer(logger));
   app.use(checkPath);
   app.use(router);
   app.use(limitAddress, notFound);
@@ -41,8 +41,8 @@ export function createApplication({
   return app;
 }
 
-/** Headers of every answer, and a line of the log for each when somebody wants to see them. */
-function everyAnswer(logger: Logger): RequestHandler {
+/** Sets the headers of every answer; at log level debug, logs each answer. */
+function prepareAnswer(logger: Logger): RequestHandler {
   const logged = logger.isLevelEnabled('debug');
   return (req, res, next) => {
     const request_id = requestIdOf(req);
@@ -54,7 +54,7 @@ function everyAnswer(logger: Logger): RequestHandler {
     if (logged) {
       const startedAt = performance.now();
       res.once('finish', () => {
-        // Without the query, which may hold names of people, and without the tokens of links.
+        // Without the query, which may contain names of people, and without the tokens of share links.
         logger.debug(
           {
             request_id,

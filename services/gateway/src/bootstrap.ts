@@ -1,4 +1,4 @@
-// Makes the first organisation, so that a new system can be used: the same every time, so it may be asked at each start.
+// Creates the first organisation, so that a new system can be used. The command is idempotent and is sent at each start.
 import { nameBasedId, records, secretHashOf } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord, type Requester } from '@lead-scoring/event-log';
 import type { RateLimit } from './identity/messages.js';
@@ -9,7 +9,7 @@ export interface BootstrapOptions {
   organisation: string;
   unit: string;
   token: string;
-  /** Of the token; left out: the standard one. */
+  /** The limit of the token; default: the standard limit. */
   rateLimit?: RateLimit;
 }
 
@@ -45,7 +45,7 @@ export interface BootstrapStatus {
   done(): boolean;
 }
 
-/** Sends the command until it is answered, beside everything else: the gateway serves other callers meanwhile. */
+/** Sends the command in the background until it succeeds; the gateway serves other callers meanwhile. */
 export function createBootstrap(
   options: BootstrapOptions,
   {
@@ -68,7 +68,7 @@ export function createBootstrap(
           changed();
           logger.info({ organisation: options.organisation }, 'the first organisation exists');
         } catch (error) {
-          logger.warn({ err: error }, 'the first organisation is not made yet; trying again');
+          logger.warn({ err: error }, 'the first organisation is not created yet; trying again');
           await pause(retryPauseMs, stopping.signal);
         }
       }

@@ -1,4 +1,4 @@
-// What the gateway takes from its environment, beyond what every service takes.
+// The gateway's settings, read from its environment, besides those of every service.
 import { isWellFormedSecret } from '@lead-scoring/contracts';
 import { commonConfiguration, exchangeableSecret, leastUploadRate, setting } from '@lead-scoring/service';
 import { z } from 'zod';
@@ -19,10 +19,10 @@ export const gatewayConfiguration = commonConfiguration
     SCORING_URL: httpUrl,
     NOTIFICATION_URL: httpUrl,
     SHARE_URL: httpUrl,
-    /** Where browsers open share links: the gateway, as its callers see it. */
+    /** The address at which browsers open share links: the gateway's public address. */
     APP_URL: baseUrl,
     SITE_ANALYSIS_URL: httpUrl,
-    /** The first organisation, its OU, and its administrator's token: made at start-up unless they exist. */
+    /** The first organisation, its OU, and its administrator's token: created at start-up unless they exist. */
     BOOTSTRAP_ORGANISATION: label.optional(),
     BOOTSTRAP_OU: label.default('Main'),
     BOOTSTRAP_TOKEN: z
@@ -32,24 +32,24 @@ export const gatewayConfiguration = commonConfiguration
         'must be lsp_ with 30 characters and their checksum: make one with the command line',
       )
       .optional(),
-    /** Of credentials that have no limit of their own, and of client addresses (SPEC.md, Limits). */
+    /** The limit of credentials that have none of their own, and of client addresses (SPEC.md, Limits). */
     RATE_LIMIT_PER_MINUTE: whole(1, 1_000_000).default(100),
     RATE_LIMIT_BURST: whole(1, 1_000_000).default(200),
-    /** Of all credentials of an organisation together; default ten times a credential's. */
+    /** The limit of all credentials of an organisation together; default: ten times that of a credential. */
     ORGANISATION_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
     ORGANISATION_RATE_LIMIT_BURST: whole(1, 10_000_000).optional(),
-    /** Bytes of bodies of events that are being taken at one time; beyond a sender's share of them, 503. */
+    /** The most bytes of event bodies in memory at a time; a sender that has used its share of them gets 503. */
     INTAKE_MAXIMUM_BYTES: whole(40_000_000, 10_000_000_000).default(128_000_000),
-    /** Bytes that an upload of events must bring in each ten seconds; a slower one is ended with 408. */
+    /** The fewest bytes that an upload of events must bring in every 10 s; a slower one is ended with 408. */
     INTAKE_LEAST_BYTES: whole(1, 1_000_000).default(leastUploadRate.bytes),
-    /** Requests that may be under way at one time, in one instance; beyond, 429. */
+    /** The most requests in flight in one instance; further ones get 429. */
     REQUESTS_IN_FLIGHT_PER_CREDENTIAL: whole(1, 100_000).default(256),
     REQUESTS_IN_FLIGHT_PER_ORGANISATION: whole(1, 100_000).default(1_024),
-    /** Until a command without a reply is 504, in milliseconds; a route whose work takes longer says so itself. */
+    /** The time after which a command without a reply is answered with 504; routes with longer work declare a longer time. */
     REPLY_TIMEOUT_MS: whole(100, 60_000).default(10_000),
-    /** Where health and Prometheus metrics are served, for operators; absent: nowhere. 0: any free port. */
+    /** The port of health and Prometheus metrics, for operators; absent: none, 0: any free port. */
     INTERNAL_PORT: whole(0, 65_535).optional(),
-    /** Proxies in front whose X-Forwarded-For is believed. */
+    /** The number of proxies in front of the gateway whose X-Forwarded-For is trusted. */
     TRUSTED_PROXIES: whole(0, 10).default(0),
   })
   .refine(
@@ -67,12 +67,12 @@ type RateLimits = Pick<
   | 'ORGANISATION_RATE_LIMIT_BURST'
 >;
 
-/** What a credential without a limit of its own may send, and a client address. */
+/** The limits of a credential without limits of its own, and of a client address. */
 export function standardLimitsOf(limits: RateLimits): BucketLimits {
   return { perMinute: limits.RATE_LIMIT_PER_MINUTE, burst: limits.RATE_LIMIT_BURST };
 }
 
-/** What all credentials of an organisation may send together. */
+/** The limits of all credentials of an organisation together. */
 export function organisationLimitsOf(limits: RateLimits): BucketLimits {
   return {
     perMinute: limits.ORGANISATION_RATE_LIMIT_PER_MINUTE ?? limits.RATE_LIMIT_PER_MINUTE * 10,
@@ -82,7 +82,7 @@ export function organisationLimitsOf(limits: RateLimits): BucketLimits {
 
 const greatestOfCredential = 1_000_000;
 
-/** The operator's first token may send, and so give to others, as much as its organisation. */
+/** The limit of the operator's first token: that of its organisation, so that it can give other credentials as much. */
 export function bootstrapRateLimitOf(limits: RateLimits): RateLimit {
   const { perMinute, burst } = organisationLimitsOf(limits);
   return {

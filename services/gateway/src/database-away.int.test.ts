@@ -1,4 +1,4 @@
-// While MongoDB is away, who is known can go on sending events; what needs the database says so.
+// While MongoDB is away, known callers can still send events; requests that need the database get 503.
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/testing/service-rig';
@@ -39,7 +39,7 @@ async function restore(): Promise<void> {
 
 const event = { alias_kind: 'email', alias: 'ada@example.com', event_type: 'Page View' };
 
-test('known credentials ingest, within a limit; others and commands with a key are 503; all is well afterwards', async () => {
+test('known credentials ingest, within a limit; others and commands with a key get 503; all work again afterwards', async () => {
   expect((await rig.call('POST', '/ingest', { body: event })).status).toBe(202);
   proxy.cut();
   const statuses: number[] = [];
@@ -59,7 +59,7 @@ test('known credentials ingest, within a limit; others and commands with a key a
   await restore();
 }, 120_000);
 
-test('a credential that is not known while the database is away is 503, not 401', async () => {
+test('an unknown credential gets 503 while the database is away, not 401', async () => {
   const { secretFrom } = await import('@lead-scoring/contracts');
   const unknown = secretFrom('lsp_', new Uint8Array(32).fill(7));
   proxy.cut();
@@ -68,9 +68,9 @@ test('a credential that is not known while the database is away is 503, not 401'
   expect(reply.headers.get('retry-after')).toBeTruthy();
   await restore();
   await eventually(
-    'the credential is known not to be one',
+    'the credential is refused with 401',
     async () => {
-      // Whoever asks more often has used up the limit before the database is tried again.
+      // More frequent requests would use up the limit before the gateway tries the database again.
       await setTimeout(500);
       return (await rig.call('GET', '/leads', { token: unknown })).status === 401;
     },

@@ -1,17 +1,17 @@
-// The way of requests to the database: when it is away, one of them finds out and the others need not wait for it.
+// A circuit breaker for requests to the database: while it is away, one request at a time tries it, and the others fail at once.
 import { isRetriable, ReadModelError, withClassifiedErrors } from '@lead-scoring/read-model';
 
 export interface DatabaseGate {
   /**
-   * Runs the operation, again when two writers met.
+   * Runs the operation, and repeats it after a write conflict.
    * @throws a retriable error, at once while the database is known to be away
    */
   run<Value>(operation: () => Promise<Value>): Promise<Value>;
 }
 
-/** How long after a failure nobody tries. */
+/** After a failure, no request tries the database for this time. */
 const backOffMs = 1_000;
-/** While one tries again, the others are turned away; longer than its try takes. */
+/** While one request tries again, the others fail at once; longer than a try takes. */
 const probeMs = 5_000;
 const maximumConflicts = 5;
 const writeConflict = 112;

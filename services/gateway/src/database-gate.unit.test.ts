@@ -1,11 +1,11 @@
-// While the database is away, requests do not queue up waiting for it.
+// While the database is away, requests do not queue for it.
 import { expect, jest, test } from '@jest/globals';
 import { ReadModelError } from '@lead-scoring/read-model';
 import { createDatabaseGate } from './database-gate.js';
 
 const away = new ReadModelError('database_unavailable', 'away', true);
 
-test('one in a second tries, the others are told at once; the first success opens for all', async () => {
+test('one request a second tries, the others fail at once; after a success all are let through', async () => {
   let now = 0;
   const gate = createDatabaseGate(() => now);
   const failing = jest.fn(() => Promise.reject(away));
@@ -27,7 +27,7 @@ test('one in a second tries, the others are told at once; the first success open
   expect(await gate.run(working)).toBe(1);
 });
 
-test('two writers that meet are no outage: the write is tried again', async () => {
+test('a write conflict is no outage: the write is repeated', async () => {
   const gate = createDatabaseGate();
   const conflict = new ReadModelError('database_unavailable', 'conflict', true, {
     cause: Object.assign(new Error('conflict'), { code: 112 }),
@@ -38,7 +38,7 @@ test('two writers that meet are no outage: the write is tried again', async () =
   );
 });
 
-test('an error that is not the database’s fault closes nothing', async () => {
+test('an error of the operation itself does not close the gate', async () => {
   const gate = createDatabaseGate();
   await expect(gate.run(() => Promise.reject(new TypeError('bug')))).rejects.toThrow('bug');
   expect(await gate.run(() => Promise.resolve(1))).toBe(1);

@@ -1,5 +1,5 @@
-// Two gateways while TOKEN_SECRET and SEALING_SECRET are exchanged: one still makes everything with the old ones, the other
-// with the new ones already. Whatever one has made and shown, the other shows again.
+// Two gateways while TOKEN_SECRET and SEALING_SECRET are exchanged: one still uses the old values, the other already the new ones.
+// Each secret that one has created and shown, the other shows again.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { records, signingContext } from '@lead-scoring/contracts';
 import { isRecord, tail } from '@lead-scoring/event-log';
@@ -55,54 +55,54 @@ test.each(orders)(
   },
 );
 
-test.each(orders)("a service account's secret likewise: made by %d, repeated by %d", async (...order) => {
-  const name = `Of ${String(order[0])}`;
-  const { made, again } = await twice('/secrets', { name, scopes: ['ingest'] }, order);
-  expect(made.status).toBe(201);
-  expect(again).toMatchObject({ status: 201, body: made.body });
-  const rotated = await twice(`/secrets/${made.body.client_id ?? ''}/rotate`, undefined, order);
-  expect(rotated.made.status).toBe(200);
-  expect(rotated.again).toMatchObject({ status: 200, body: rotated.made.body });
-  expect(rotated.made.body.client_secret).not.toBe(made.body.client_secret);
-});
-
 test.each(orders)(
-  'a signing secret is the one that the channel has: made by %d, repeated by %d',
+  "a service account's secret that gateway %d made is shown again by gateway %d",
   async (...order) => {
-    const kept = new Map<string, string>();
-    rig.notificationReplies((record) => {
-      if (!isRecord(record, records.createChannel)) throw new Error(`${record.type} is not expected`);
-      const { channel_id, signing_secret = '' } = record.payload;
-      if (!kept.has(channel_id)) kept.set(channel_id, signing_secret);
-      const at = '2026-01-31T09:30:00.000Z';
-      const result = { id: channel_id, unit_id: idOf('ou'), name: 'CRM', type: 'webhook', status: 'active' };
-      const config = { url: 'https://example.com/…hook' };
-      return {
-        outcome: 'done',
-        result: {
-          ...result,
-          config,
-          created_at: at,
-          updated_at: at,
-          signing_secret: kept.get(channel_id) ?? '',
-        },
-      };
-    });
-    const body = { name: 'CRM', type: 'webhook', config: { url: 'https://example.com/services/hook' } };
-    const { made, again } = await twice('/notification-channels', body, order);
+    const name = `Of ${String(order[0])}`;
+    const { made, again } = await twice('/secrets', { name, scopes: ['ingest'] }, order);
     expect(made.status).toBe(201);
     expect(again).toMatchObject({ status: 201, body: made.body });
-    const { id = '', signing_secret: shown } = made.body;
-    expect(shown).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    const maker = createSealing(order[0] === 0 ? old : current);
-    expect(maker.unseal(kept.get(id) ?? '', signingContext(id))).toBe(shown);
+    const rotated = await twice(`/secrets/${made.body.client_id ?? ''}/rotate`, undefined, order);
+    expect(rotated.made.status).toBe(200);
+    expect(rotated.again).toMatchObject({ status: 200, body: rotated.made.body });
+    expect(rotated.made.body.client_secret).not.toBe(made.body.client_secret);
   },
 );
 
+test.each(orders)('a signing secret that gateway %d made is shown again by gateway %d', async (...order) => {
+  const kept = new Map<string, string>();
+  rig.notificationReplies((record) => {
+    if (!isRecord(record, records.createChannel)) throw new Error(`${record.type} is not expected`);
+    const { channel_id, signing_secret = '' } = record.payload;
+    if (!kept.has(channel_id)) kept.set(channel_id, signing_secret);
+    const at = '2026-01-31T09:30:00.000Z';
+    const result = { id: channel_id, unit_id: idOf('ou'), name: 'CRM', type: 'webhook', status: 'active' };
+    const config = { url: 'https://example.com/…hook' };
+    return {
+      outcome: 'done',
+      result: {
+        ...result,
+        config,
+        created_at: at,
+        updated_at: at,
+        signing_secret: kept.get(channel_id) ?? '',
+      },
+    };
+  });
+  const body = { name: 'CRM', type: 'webhook', config: { url: 'https://example.com/services/hook' } };
+  const { made, again } = await twice('/notification-channels', body, order);
+  expect(made.status).toBe(201);
+  expect(again).toMatchObject({ status: 201, body: made.body });
+  const { id = '', signing_secret: shown } = made.body;
+  expect(shown).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const maker = createSealing(order[0] === 0 ? old : current);
+  expect(maker.unseal(kept.get(id) ?? '', signingContext(id))).toBe(shown);
+});
+
 test.each(orders)(
-  'a share is one link, whether %d asks for it or %d',
+  'a share that gateway %d made has the same link from gateway %d',
   async (...order) => {
-    // Nobody decides on shares here: what is asked for is seen on the log.
+    // No share service runs here: the commands are read from the log.
     const lead = idOf(`lead ${String(order[0])}`);
     const { made, again } = await twice(`/leads/${lead}/share-explain`, undefined, order);
     expect([made.status, again.status]).toEqual([504, 504]);

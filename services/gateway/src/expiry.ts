@@ -1,7 +1,7 @@
 // Collections whose documents the database deletes by itself.
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 
-/** Documents of these collections go some time after their field `expires_at`. */
+/** Creates the indexes by which the database deletes documents of these collections some time after their `expires_at`. */
 export async function ensureExpiry(readModel: ReadModel, names: readonly string[]): Promise<void> {
   for (const name of names)
     await withClassifiedErrors(() =>

@@ -1,4 +1,4 @@
-// Who can write to the gateway's commands, and has no secret of the gateways', becomes nobody.
+// A writer to the gateway's command topic without the gateways' secret cannot grant itself anything.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { records, secretFrom, secretHashOf } from '@lead-scoring/contracts';
@@ -28,7 +28,7 @@ async function deadLetters(): Promise<DeadLetter[]> {
   return found;
 }
 
-/** Writes past the gateway, as anybody with the right to write to the topic can, and waits until it is parked. */
+/** Writes a command directly to the topic, without a gateway, and waits until it is a dead letter. */
 async function writeForged(command: OutgoingRecord): Promise<DeadLetter> {
   const before = new Set((await deadLetters()).map(({ id }) => id));
   const { value: writer, stop } = await createRecordWriter(rig.log).start();
@@ -104,7 +104,7 @@ test('a forged command in the name of an administrator grants nothing, also when
   await isRefused(token);
 }, 60_000);
 
-test('what a gateway writes goes on to work, whichever gateway decides', async () => {
+test('commands of a gateway work, whichever gateway decides on them', async () => {
   for (const gateway of [0, 1]) {
     const made = await rig.call<{ token: string }>('POST', '/settings/tokens', {
       gateway,

@@ -1,4 +1,4 @@
-// The parts of the gateway on which all others stand: secrets, databases, the log, and the processor of identity.
+// The parts that all others of the gateway need: secrets, databases, the log, and the processor of identity.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent, type EventLog, type ProcessorStatus } from '@lead-scoring/event-log';
 import { createReadModelComponent, type ReadModel } from '@lead-scoring/read-model';
@@ -17,7 +17,7 @@ import { gatewayService } from './service.js';
 
 export interface Foundations {
   tokenSecrets: TokenSecrets;
-  /** Of commands to the gateway's own topic. */
+  /** Signs commands to the gateway's own topic. */
   signature: CommandSignature;
   readModel: ReadModel;
   /** With a short timeout, because requests wait for it. */
@@ -51,13 +51,13 @@ export async function openFoundations(
       service,
       collections: [],
       logger,
-      // Better an answer from what was last known than one after many seconds.
+      // A quick answer from stale values is better than one after many seconds.
       timeoutMs: 1_500,
     }),
   );
   const log = await scope.start(createEventLogComponent(configuration, { service, logger }));
   const processor = await scope.start(
-    // Events are taken without the database as well, and a gateway that starts anew would need it.
+    // The gateway accepts events also without the database; a restart, which needs the database, would end that.
     createServiceProcessor(log, identity, { readModel, logger, onFatal, outlivesDatabase: true }),
   );
   return { tokenSecrets, signature, readModel, requestReadModel, log, processor };

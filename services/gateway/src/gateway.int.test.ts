@@ -1,4 +1,4 @@
-// The gateway over HTTP, on real Kafka, registry and MongoDB: what each kind of route answers, and to whom.
+// The gateway over HTTP, on real Kafka, registry and MongoDB: the answers of each kind of route, by caller.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodePosition, problem, routeDeclarations, routes, type records } from '@lead-scoring/contracts';
@@ -28,14 +28,14 @@ function expectProblem(reply: Reply, status: number, code: string): void {
   expect(problem.safeParse(reply.body).error?.issues ?? []).toEqual([]);
 }
 
-describe('who may come in', () => {
+describe('authentication', () => {
   test.each([
     ['nothing', {}],
     ['a token with a wrong checksum', { authorization: `Bearer lsp_${'a'.repeat(36)}` }],
     ['an unknown scheme', { authorization: 'Digest abc' }],
     ['Basic without a colon', { authorization: `Basic ${Buffer.from('abc').toString('base64')}` }],
     ['an empty Bearer', { authorization: 'Bearer ' }],
-  ])('%s is 401 and names the schemes', async (_title, headers) => {
+  ])('%s gets 401, which names the schemes', async (_title, headers) => {
     const reply = await rig.call('GET', '/leads', { token: null, headers });
     expect(reply.status).toBe(401);
     expect(reply.headers.get('www-authenticate')).toMatch(/Bearer.*Basic/);
@@ -85,7 +85,7 @@ describe('who may come in', () => {
     expectProblem(await send(first), 401, 'credential_invalid');
   });
 
-  test('the lists show what was made, without secrets, and when it was last used', async () => {
+  test('the lists show credentials without secrets, and when each was last used', async () => {
     const tokens = await rig.call('GET', '/settings/tokens?limit=100');
     expect(routes.listTokens.responses[200].schema.safeParse(tokens.body).error).toBeUndefined();
     expect(JSON.stringify(tokens.body)).not.toMatch(/lsp_[0-9A-Za-z]{36}|[0-9a-f]{64}/);
@@ -95,7 +95,7 @@ describe('who may come in', () => {
 });
 
 describe('intake', () => {
-  test('202 says where the events are in the log, and each is there once', async () => {
+  test('202 has the position of the events in the log, and each event is there once', async () => {
     const reply = await rig.call<{ accepted: number; batch_id: string; position: string }>(
       'POST',
       '/ingest',
@@ -119,7 +119,7 @@ describe('intake', () => {
   test.each([
     ['NDJSON', 'application/x-ndjson', `${JSON.stringify(event())}\n\n${JSON.stringify(event())}\n`],
     ['gzip', 'application/json', gzipSync(JSON.stringify([event(), event()]))],
-  ])('%s is taken', async (title, type, body) => {
+  ])('%s is accepted', async (title, type, body) => {
     const reply = await rig.call('POST', '/ingest', {
       body,
       headers: { 'content-type': type, ...(title === 'gzip' && { 'content-encoding': 'gzip' }) },
@@ -127,7 +127,7 @@ describe('intake', () => {
     expect(reply).toMatchObject({ status: 202, body: { accepted: 2 } });
   });
 
-  test('import takes CSV, and says which job it is', async () => {
+  test('import accepts CSV, and answers with its job', async () => {
     const reply = await rig.call('POST', '/import', {
       headers: { 'content-type': 'text/csv' },
       body: 'alias_kind,alias,event_type,timestamp,metadata.path\nemail,ada@example.com,Page View,2020-01-01T00:00:00Z,"/a,""b"""\n',
@@ -144,7 +144,7 @@ describe('intake', () => {
     });
   });
 
-  test('one invalid event: nothing is taken, and index and reason are told', async () => {
+  test('one invalid event: no event is accepted, and the answer has its index and the reason', async () => {
     const before = (await rig.ingested()).length;
     const reply = await rig.call<{ errors: { path: string }[] }>('POST', '/ingest', {
       body: [event(), event({ alias: 'no address' })],
@@ -154,7 +154,7 @@ describe('intake', () => {
     expect(await rig.ingested()).toHaveLength(before);
   });
 
-  test('partial=true takes the others, and may take none', async () => {
+  test('partial=true accepts the valid events, which may be none', async () => {
     const body = [event(), event({ alias: 'no address' })];
     const reply = await rig.call('POST', '/ingest?partial=true', { body });
     expect(reply).toMatchObject({ status: 202, body: { accepted: 1, rejected: [{ index: 1 }] } });
@@ -172,7 +172,7 @@ describe('intake', () => {
     ['5,001 events', 400, JSON.stringify(Array(5_001).fill(event())), json],
     ['invalid UTF-8', 400, Buffer.from([0x7b, 0xff, 0x7d]), json],
     ['200,000 levels', 400, '['.repeat(200_000) + ']'.repeat(200_000), json],
-    ['gzip that is none', 400, '[]', { ...json, 'content-encoding': 'gzip' }],
+    ['invalid gzip', 400, '[]', { ...json, 'content-encoding': 'gzip' }],
     ['a gzip bomb', 413, gzipSync(Buffer.alloc(50_000_000, ' ')), { ...json, 'content-encoding': 'gzip' }],
     ['11 MB', 413, ' '.repeat(11_000_000), json],
     ['another media type', 415, '[]', { 'content-type': 'text/plain' }],
@@ -208,7 +208,7 @@ describe('intake', () => {
 describe('commands', () => {
   const ruleset = { name: 'Intent', score_type: 'engagement' };
 
-  test('a command reaches its owner with ids, actor and request, and its result is the answer', async () => {
+  test('a command reaches its owner with ids, actor and request id, and its result is the answer', async () => {
     rig.scoringReplies(({ payload }) => ({
       outcome: 'done',
       result: {
@@ -236,7 +236,7 @@ describe('commands', () => {
     expect(command?.headers['correlation-id']).toMatch(/^my-request:/);
   });
 
-  test('the same key takes effect once, also when asked twice at once; a refused one may be corrected', async () => {
+  test('the same key takes effect once, also when sent twice at once; after a refusal the request may be corrected', async () => {
     const before = rig.commands.length;
     const headers = { 'idempotency-key': 'ruleset-1' };
     const replies = await Promise.all(
@@ -263,7 +263,7 @@ describe('commands', () => {
     expectProblem(await rig.call('POST', '/rulesets', { body: ruleset }), 409, 'duplicate_name');
   });
 
-  test('a command that its owner cannot decide on is parked, and its caller told so instead of left to wait', async () => {
+  test('a command that its owner cannot decide on becomes a dead letter, and its caller gets an answer at once', async () => {
     rig.scoringReplies(() => {
       throw new Error('the inside of the service');
     });
@@ -275,7 +275,7 @@ describe('commands', () => {
     expect(answer.body.detail).not.toContain('the inside');
   });
 
-  test('a secret that is shown once is shown again to the same key, and is not stored', async () => {
+  test('a secret that is shown once is shown again for the same key, and is not stored', async () => {
     const request = { body: { name: 'Repeated' }, headers: { 'idempotency-key': 'token-1' } };
     const first = await rig.call('POST', '/settings/tokens', request);
     const second = await rig.call('POST', '/settings/tokens', request);
@@ -318,7 +318,7 @@ describe('levels', () => {
   const put = (levels: unknown) => rig.call('PUT', '/engagement-scoring/levels', { body: { levels } });
   const hot = { name: 'Hot', min_score: 50, max_score: null, color: '#e8590c' };
 
-  test('the list goes to the owner, with the bounds that were left out as open', async () => {
+  test('the list goes to the owner, with null for omitted bounds', async () => {
     const answered = { levels: [{ ...hot, id: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' }] };
     rig.scoringReplies(() => ({ outcome: 'done', result: answered }));
     expect(await put([{ name: 'Hot', min_score: 50, color: '#e8590c' }])).toMatchObject({
@@ -332,7 +332,7 @@ describe('levels', () => {
     });
   });
 
-  test('a list that is not as declared does not reach the owner, one that overlaps is 409', async () => {
+  test('an invalid list does not reach the owner, overlapping levels get 409', async () => {
     const before = rig.commands.length;
     for (const levels of ['Hot', [{}], [{ ...hot, max_score: 49 }], Array(21).fill(hot)])
       expectProblem(await put(levels), 400, 'invalid_request');
@@ -362,7 +362,7 @@ describe('notification channels', () => {
     rig.notificationReplies(() => ({ outcome: 'done', result: answered }));
   };
 
-  test('what is secret reaches the log sealed, and the signing secret is shown once, the same to the same key', async () => {
+  test('secrets reach the log sealed, and the signing secret is shown once, and again for the same key', async () => {
     answer();
     const request = { body: webhook, headers: { 'idempotency-key': 'channel-1' } };
     const first = await rig.call('POST', '/notification-channels', request);
@@ -393,7 +393,7 @@ describe('notification channels', () => {
     expect(written).not.toContain('whsec_');
   });
 
-  test('a secret sent as it is shown keeps the one that is there; a channel that signs nothing shows no secret', async () => {
+  test('a secret sent in its shown form keeps the stored one; a channel that does not sign shows no secret', async () => {
     answer();
     const channelId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
     const config = { url: 'https://example.com/…cret', auth_header: '…iver' };
@@ -429,8 +429,8 @@ describe('notification channels', () => {
     ['a type of its own', { ...webhook, type: 'pigeon' }],
     ['no name', { ...webhook, name: ' ' }],
     ['the config of another type', { ...webhook, type: 'email' }],
-    ['a field that nobody knows', { ...webhook, config: { ...webhook.config, secret: 'x' } }],
-    ['an address that is no URL', { ...webhook, config: { url: 'https://' } }],
+    ['an unknown field', { ...webhook, config: { ...webhook.config, secret: 'x' } }],
+    ['an address that is not a URL', { ...webhook, config: { url: 'https://' } }],
     ['an address of another scheme', { ...webhook, config: { url: 'ftp://example.com' } }],
     ['a header of two lines', { ...webhook, config: { ...webhook.config, auth_header: 'a\r\nx: y' } }],
     ['no recipient', { name: 'x', type: 'email', config: { recipients: ' ' } }],
@@ -444,7 +444,7 @@ describe('notification channels', () => {
       '51 recipients',
       { name: 'x', type: 'email', config: { recipients: Array(51).fill('ada@example.com').join(',') } },
     ],
-  ])('%s is 400, and nothing is written', async (_title, body) => {
+  ])('%s gets 400, and nothing is written', async (_title, body) => {
     const before = rig.commands.length;
     expectProblem(await rig.call('POST', '/notification-channels', { body }), 400, 'invalid_request');
     expect(rig.commands).toHaveLength(before);
@@ -458,7 +458,7 @@ describe('triggers', () => {
     return (rig.commands.at(-1)?.payload as records.CreateTrigger).definition;
   };
 
-  test('reach their owner with everything filled in that was left out', async () => {
+  test('reach their owner with defaults for omitted fields', async () => {
     expect(await written('/triggers', { name: 'Hot', score_threshold: 50 })).toEqual({
       kind: 'milestone',
       name: 'Hot',
@@ -515,7 +515,7 @@ describe('triggers', () => {
     ['a threshold and a level', '/triggers', { score_threshold: 50, level: 'Hot' }],
     ['neither a threshold nor a level', '/triggers', {}],
     ['a level without a name', '/triggers', { level: ' ' }],
-    ['a score type that there is not', '/triggers', { score_threshold: 50, score_type: 'profile' }],
+    ['an unknown score type', '/triggers', { score_threshold: 50, score_type: 'profile' }],
     ['one step', '/sequences', { event_types: ['A'], window_seconds: 60 }],
     [
       'steps and event types',
@@ -531,7 +531,7 @@ describe('triggers', () => {
     expect(rig.commands).toHaveLength(before);
   });
 
-  test('a question that is a POST is forwarded with its body, once that is as declared', async () => {
+  test('a query that is a POST is forwarded with its validated body', async () => {
     const path = '/triggers/0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e/simulate';
     rig.ownerAnswers((_req, res) => {
       res.setHeader('Content-Type', 'application/json').end('{"data":[]}');
@@ -552,7 +552,7 @@ describe('triggers', () => {
 
 describe('a notification that is sent back as an event', () => {
   test.each(['/ingest', '/import'])(
-    'is refused at %s before it is looked at, and nothing is taken',
+    'is refused at %s before its body is read, and no event is accepted',
     async (path) => {
       const before = (await rig.ingested()).length;
       const headers = { 'lead-scoring-delivery': '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' };
@@ -568,7 +568,7 @@ describe('a notification that is sent back as an event', () => {
 });
 
 describe('reads', () => {
-  test('are forwarded with the caller’s claims, and the answer comes back as it is', async () => {
+  test('are forwarded with the caller’s claims, and the answer is passed on unchanged', async () => {
     rig.ownerAnswers((_req, res) => {
       res.setHeader('Content-Type', 'application/json');
       res.end('{"data":[]}');
@@ -582,7 +582,7 @@ describe('reads', () => {
     expect(rig.forwarded.at(-1)?.headers).not.toHaveProperty('authorization');
   });
 
-  test('min_position is first awaited in ingest; what it became there goes to scoring', async () => {
+  test('min_position is first awaited in ingest; the resulting positions of ingest.events go to scoring', async () => {
     rig.ownerAnswers((req, res) => {
       res.setHeader('Content-Type', 'application/json');
       res.end(req.url.startsWith('/internal/visible') ? '{"positions":"0:7,2:9"}' : '{"data":[]}');
@@ -613,7 +613,7 @@ describe('reads', () => {
     expect(broken.headers.get('retry-after')).toBeTruthy();
   });
 
-  test('what is not as declared does not reach the owner', async () => {
+  test('an invalid request does not reach the owner', async () => {
     const before = rig.forwarded.length;
     expectProblem(await rig.call('GET', '/leads?limit=101'), 400, 'invalid_request');
     expectProblem(await rig.call('GET', '/score/not-a-uuid'), 400, 'invalid_request');
@@ -621,7 +621,7 @@ describe('reads', () => {
   });
 });
 
-describe('what is there', () => {
+describe('paths and methods', () => {
   test.each([
     ['GET', '/nothing', 404],
     ['GET', '/metrics', 404],
@@ -647,13 +647,13 @@ describe('what is there', () => {
     },
   );
 
-  test('problems are application/problem+json for who asks for it', async () => {
+  test('problems are application/problem+json for requests that accept it', async () => {
     const reply = await rig.call('GET', '/nothing', { headers: { accept: 'application/problem+json' } });
     expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
   });
 });
 
-test('a rebuild from the log gives the same documents, and callers are let in again', async () => {
+test('a rebuild from the log gives the same documents, and credentials work again', async () => {
   const before = await rig.identityDocuments();
   expect(before.tokens?.length).toBeGreaterThan(2);
   expect(before.service_accounts?.length).toBeGreaterThan(0);
@@ -667,7 +667,7 @@ test('a rebuild from the log gives the same documents, and callers are let in ag
 
 // Last: from here on the caller has two OUs.
 describe('organizational units', () => {
-  test('a second one takes the active one from nobody; with several, another may be named; names are taken once', async () => {
+  test('a second one leaves every active one; with several, the header may name another; names are unique', async () => {
     rig.ownerAnswers((_req, res) => {
       res.setHeader('Content-Type', 'application/json');
       res.end('{"data":[]}');
@@ -711,7 +711,7 @@ describe('organizational units', () => {
     expect(units.body.data.filter(({ active }) => active).map(({ id }) => id)).toEqual([second]);
   });
 
-  test('an administrator of one OU that makes another may use it, and goes on working in the first', async () => {
+  test('an administrator of one OU that creates another may use it, and stays active in the first', async () => {
     const { token } = (
       await rig.call<{ token: string }>('POST', '/settings/tokens', {
         body: { name: 'Of the first', role: 'admin', ou_ids: [ouId] },
@@ -732,7 +732,7 @@ describe('organizational units', () => {
     expect((await rig.call('GET', '/leads', { token, headers })).status).toBe(200);
   });
 
-  test('a token is for the active OU unless others are named, and reaches no other', async () => {
+  test('a token is for the active OU unless others are named, and may use no other', async () => {
     const made = await rig.call<{ token: string; ou_ids: string[] }>('POST', '/settings/tokens', {
       body: { name: 'Of one', role: 'admin', ou_ids: [ouId] },
     });
@@ -774,7 +774,7 @@ describe('organizational units', () => {
     expect((await rig.call('POST', '/org-units', { body: { name: 'Old' } })).status).toBe(201);
   });
 
-  test('one that has ended takes and shows nothing, takes its credentials with it, and leaves its name', async () => {
+  test('one that has ended accepts and shows nothing, ends credentials of it alone, and frees its name', async () => {
     const { id } = (await rig.call<{ id: string }>('POST', '/org-units', { body: { name: 'Brief' } })).body;
     const token = async (name: string, more: object) =>
       (await rig.call<{ token: string }>('POST', '/settings/tokens', { body: { name, ...more } })).body.token;

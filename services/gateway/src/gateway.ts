@@ -1,4 +1,4 @@
-// Puts the gateway together from its configuration: what runs, in which order, and what each part is given.
+// Composes the gateway from its configuration: its components, their order, and the dependencies of each.
 import {
   createHttpServer,
   createQueryServer,
@@ -29,7 +29,7 @@ import { createRouter } from './router.js';
 
 export interface GatewayDependencies {
   logger: Logger;
-  /** Something that cannot go on. */
+  /** Called with an error after which the gateway cannot go on. */
   onFatal: (error: unknown) => void;
 }
 
@@ -47,7 +47,7 @@ export async function openGateway(
   const bootstrap = await startBootstrap(configuration, scope, foundations, services, logger);
   const healthChecks: HealthChecks = {
     ...serviceHealthChecks(foundations.readModel, foundations.processor),
-    organisation: readyWhen(() => bootstrap.done(), 'the first organisation is not made yet'),
+    organisation: readyWhen(() => bootstrap.done(), 'the first organisation is not created yet'),
   };
   const handler = publicApplication(configuration, foundations, services, { healthChecks, logger });
   const {

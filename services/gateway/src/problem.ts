@@ -1,13 +1,13 @@
-// Problems of the gateway: the code decides the status, by the contracts' one table.
+// Problem answers of the gateway: the status comes from the code, by the table in the contracts.
 import { problemTypeOf, type ProblemCode } from '@lead-scoring/contracts';
 import { ProblemError, type ProblemOptions } from '@lead-scoring/service';
 
-/** @param detail says what to change */
+/** @param detail the cause and what to change */
 export function problem(code: ProblemCode, detail: string, options: ProblemOptions = {}): ProblemError {
   return new ProblemError(problemTypeOf(code).status, code, detail, options);
 }
 
-/** Something is away: try again after so many seconds. */
+/** A problem answer with the time after which the caller should try again. */
 export function tryAgain(
   code: ProblemCode,
   detail: string,

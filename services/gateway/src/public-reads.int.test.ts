@@ -1,5 +1,5 @@
-// Reads that need no credential: forwarded for nobody in particular, limited by address, kept private whatever the
-// answer is, and told on a page where a page was asked for.
+// Reads that need no credential: forwarded without a caller, limited by address, private whatever the answer is, and with errors as
+// HTML pages where a page was requested.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startRig, type Reply, type Rig } from './testing/rig.js';
 
@@ -20,7 +20,7 @@ function expectKeptPrivate({ headers }: Reply): void {
 }
 
 describe('in this order, until the address has no request left', () => {
-  test('the owner learns that the gateway lets the request in, and of nobody who asks', async () => {
+  test('the owner learns that the gateway lets the request in, and no caller', async () => {
     const reply = await rig.call('GET', '/public/score-explain/lsh_abc', {
       token: null,
       headers: { authorization: 'Bearer not even a token' },
@@ -35,7 +35,7 @@ describe('in this order, until the address has no request left', () => {
     expect(rig.forwarded.at(-1)?.headers).not.toHaveProperty('authorization');
   });
 
-  test('the owner’s page comes with the policy that it was made for', async () => {
+  test('the owner’s page has the content security policy of the owner', async () => {
     rig.ownerAnswers((_req, res) => {
       res.writeHead(410, {
         'Content-Type': 'text/html; charset=utf-8',
@@ -50,7 +50,7 @@ describe('in this order, until the address has no request left', () => {
     expectKeptPrivate(reply);
   });
 
-  test('an owner that is away is 503, on a page for people', async () => {
+  test('while the owner is away, a browser gets 503 as a page', async () => {
     rig.ownerAnswers((_req, res) => {
       res.destroy();
     });
@@ -70,7 +70,7 @@ describe('in this order, until the address has no request left', () => {
     expect(program).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
   });
 
-  test('more than the limit from one address is 429, on a page for people, and does not reach the owner', async () => {
+  test('requests above the limit of an address get 429 as a page, and do not reach the owner', async () => {
     let reply = await rig.call('GET', '/public/score-explain/lsh_abc', anybody);
     for (let n = 0; n < 12 && reply.status !== 429; n += 1)
       reply = await rig.call('GET', '/public/score-explain/lsh_abc', anybody);

@@ -1,4 +1,4 @@
-// How long callers of commands wait for the reply of its owner.
+// The time for which callers of commands wait for the owner's reply.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { records, SiteAnalysis } from '@lead-scoring/contracts';
 import { startRig, type Rig } from './testing/rig.js';
@@ -19,7 +19,7 @@ const found: SiteAnalysis = {
   proposed_rules: [],
 };
 
-test('a route that declares a longer wait is answered after others have been given up', async () => {
+test('a route that declares a longer wait is answered after others have got 504', async () => {
   let reply: (reply: records.CommandReplied) => void = () => undefined;
   const replied = new Promise<records.CommandReplied>((resolve) => (reply = resolve));
   const asked = new Promise<void>((resolve) => {
@@ -31,7 +31,7 @@ test('a route that declares a longer wait is answered after others have been giv
   rig.scoringReplies(() => null);
   const analysis = rig.call('POST', '/site-scoring/analyze', { body: { url: 'example.com' } });
   await asked;
-  // Sent after the other, given up before it.
+  // Sent after the other, and answered with 504 before it.
   const ruleset = { name: 'Intent', score_type: 'engagement' };
   expect((await rig.call('POST', '/rulesets', { body: ruleset })).status).toBe(504);
   reply({ outcome: 'done', result: { ...found } });

@@ -1,5 +1,5 @@
-// The parts that requests are served with: the ways to the log, to the owners of reads and to the database, and the
-// directory of credentials.
+// The components that serve requests: access to the log, to the owners of reads and to the database, and the directory of
+// credentials.
 import {
   createRecordWriter,
   createRequester,
@@ -39,7 +39,7 @@ export async function startRequestServices(
   { log, requestReadModel }: Foundations,
   logger: Logger,
 ): Promise<RequestServices> {
-  // Whoever posts events while the brokers are away is told so within 5 s.
+  // While the brokers are away, a producer gets 503 within 5 s.
   const writer = await scope.start(createRecordWriter(log, { timeoutMs: 4_500 }));
   const requester = await scope.start(createRequester(log, { writer }));
   const lastUses = await scope.start(createLastUseRecorder(requestReadModel, logger));

@@ -14,7 +14,7 @@ export interface RouteHandlerDependencies {
   local: LocalHandlers;
 }
 
-/** @returns undefined for a route that nothing serves */
+/** @returns a function that returns undefined for a route without a handler */
 export function createRouteHandlers({
   commands,
   intake,

@@ -1,4 +1,4 @@
-// The router, made from the contracts' routes: what is declared is served, what is served is declared.
+// The router, made from the contracts' routes: every declared route is served, and no other.
 import { expressPath, isPage, routes, type RouteDeclaration } from '@lead-scoring/contracts';
 import { methodNotAllowed, wantsPage } from '@lead-scoring/service';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
@@ -19,11 +19,11 @@ export type RouteHandler = (
 export interface RouterDependencies extends RequestLimits {
   authenticator: Authenticator;
   lastUses: LastUseRecorder;
-  /** @returns undefined when nothing serves the route */
+  /** @returns undefined when the route has no handler */
   handlerOf(route: RouteDeclaration): RouteHandler | undefined;
 }
 
-/** Routes that monitors ask often and that must answer whatever happens. */
+/** Routes that monitors call often, and that must always answer. */
 const unlimited: readonly string[] = [routes.liveness.name, routes.readiness.name];
 
 /** @throws Error at start-up when a declared route has no handler */
@@ -62,7 +62,7 @@ function stepsOf(
     : openSteps(route, handler, dependencies);
 }
 
-/** Of a route that needs no credential. */
+/** The steps of a route that needs no credential. */
 function openSteps(
   route: RouteDeclaration,
   handler: RouteHandler,
@@ -75,7 +75,7 @@ function openSteps(
   return route.kind === 'query' ? [keptPrivate(route), limitAddress, serve] : [limitAddress, serve];
 }
 
-/** Finds out whose the request is. */
+/** Finds the caller of the request. */
 function authentication({
   authenticator,
   lastUses,
@@ -91,7 +91,7 @@ function authentication({
       });
     } catch (error) {
       if (charge.made) throw error;
-      // What could not be a credential is counted too, against the address that it comes from.
+      // A malformed credential also counts against the client's address.
       limitAddress(req, res, (limited?: unknown) => {
         next(limited ?? error);
       });
@@ -102,7 +102,7 @@ function authentication({
   };
 }
 
-/** Serves what the caller may have, in the OU that the request names or the caller works in. */
+/** Checks the caller's rights, finds the OU, and serves the request. */
 function serviceToCaller(
   access: Extract<RouteDeclaration['access'], { credential: true }>,
   handler: RouteHandler,
@@ -124,7 +124,7 @@ function serviceToCaller(
   };
 }
 
-/** What is shown to whoever has a link is for nobody else: not for caches, search engines, or other sites. */
+/** Keeps the answers of share links out of caches and search engines, and answers errors with pages where a page was requested. */
 function keptPrivate(route: RouteDeclaration): RequestHandler {
   return (req, res, next) => {
     res.setHeader('Cache-Control', 'private, no-store');
@@ -161,7 +161,7 @@ function methodOf(route: RouteDeclaration): 'get' | 'post' | 'put' | 'patch' | '
   }
 }
 
-/** Paths that are spelled out come before those with a parameter that would swallow them; else as declared. */
+/** The routes by path. A literal path comes before a path with a parameter that would match it too. */
 function byPath(declared: readonly RouteDeclaration[]): [string, RouteDeclaration[]][] {
   const paths = new Map<string, RouteDeclaration[]>();
   for (const route of declared) {

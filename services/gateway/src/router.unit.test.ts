@@ -1,4 +1,4 @@
-// The router is made from the declarations: nothing declared is left out, or the process does not start.
+// The router is made from the declarations, and the process does not start when a declared route has no handler.
 import { expect, test } from '@jest/globals';
 import { routes } from '@lead-scoring/contracts';
 import { createRouter, type RouterDependencies } from './router.js';
@@ -23,12 +23,12 @@ const dependencies = (without?: string): RouterDependencies => ({
   handlerOf: ({ name }) => (name === without ? undefined : () => Promise.resolve(undefined)),
 });
 
-test('a declared route without a handler keeps the gateway from starting, and is named', () => {
+test('a declared route without a handler keeps the gateway from starting, and the error names it', () => {
   expect(() => createRouter(dependencies('explainScore'))).toThrow('explainScore');
   expect(() => createRouter(dependencies())).not.toThrow();
 });
 
-test('every command route is built, and nothing else', () => {
+test('every command route has a builder, and every builder a route', () => {
   const declared = Object.values(routes).flatMap((route) => (route.kind === 'command' ? [route.name] : []));
   expect(Object.keys(commandBuilders).sort()).toEqual([...declared].sort());
 });

@@ -1,10 +1,10 @@
-// The gateway's table of contents: its capabilities, and what they need.
+// The gateway's table of contents: its capabilities and their dependencies.
 import { capabilitiesOf } from '@lead-scoring/capability';
 import { organisations } from './identity/capability.js';
 import type { CommandSignature } from './identity/command-signature.js';
 
 export interface GatewayCapabilityDependencies {
-  /** Of commands to the gateway's own topic. */
+  /** Verifies commands of the gateway's own topic. */
   signature: Pick<CommandSignature, 'isSigned'>;
 }
 

@@ -1,4 +1,4 @@
-// Two gateways over one log and database: what one changes counts in the other, and limits are shared.
+// Two gateways over one log and database: changes through one take effect in the other, and limits are shared.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/testing/service-rig';
 import { startRig, type Rig } from './testing/rig.js';
@@ -19,7 +19,7 @@ const newToken = async (body: object) => {
   return made.body;
 };
 
-/** The buckets that RateLimit-Policy and RateLimit tell, by name. */
+/** The buckets in RateLimit-Policy and RateLimit, by name. */
 function rateLimitOf(headers: Headers): Partial<Record<string, Record<string, number>>> {
   const found: Record<string, Record<string, number>> = {};
   for (const name of ['ratelimit-policy', 'ratelimit'])
@@ -32,8 +32,8 @@ function rateLimitOf(headers: Headers): Partial<Record<string, Record<string, nu
 }
 
 describe('the rate limit', () => {
-  test('is one bucket for both: exactly the burst is granted, the rest is 429 and told when to come again', async () => {
-    // So slow a refill that none comes in while the test runs.
+  test('is one bucket for both: exactly the burst is granted, the rest gets 429 with Retry-After', async () => {
+    // The refill is so slow that it adds nothing while the test runs.
     const { token } = await newToken({ rate_limit: { per_minute: 1, burst: 40 } });
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, n) => rig.call('GET', '/leads', { token, gateway: n % 2 })),
@@ -60,7 +60,7 @@ describe('the rate limit', () => {
     }
   });
 
-  test('who waits as long as Retry-After says is let in', async () => {
+  test('a request after Retry-After is granted', async () => {
     const { token } = await newToken({ rate_limit: { per_minute: 60, burst: 1 } });
     expect((await rig.call('GET', '/leads', { token })).status).toBe(200);
     const refused = await rig.call('GET', '/leads', { token, gateway: 1 });
@@ -70,7 +70,7 @@ describe('the rate limit', () => {
     expect((await rig.call('GET', '/leads', { token })).status).toBe(200);
   });
 
-  test('a bulk update is one call', async () => {
+  test('a bulk update counts as one request', async () => {
     rig.scoringReplies(() => ({ outcome: 'done', result: { updated_count: 0, updated_rules: [] } }));
     const { token } = await newToken({ rate_limit: { per_minute: 1, burst: 10 } });
     const units = await rig.call<{ data: { id: string }[] }>('GET', '/org-units', { token });
@@ -137,7 +137,7 @@ test('the same Idempotency-Key takes effect once, whichever gateway it reaches',
   rig.scoringReplies(() => ({ outcome: 'rejected', code: 'limit_reached', message: 'Too many.' }));
   const request = { headers: { 'idempotency-key': 'both' }, body: { name: 'A', score_type: 'engagement' } };
   const call = (gateway: number) => rig.call('POST', '/rulesets', { ...request, gateway });
-  // A refusal is not kept: the same request may be sent again.
+  // A refusal is not stored: the same request may be sent again.
   expect((await call(0)).status).toBe(409);
   expect((await call(1)).status).toBe(409);
   const [first, second] = rig.commands.slice(before);
@@ -166,7 +166,7 @@ test('calls after the active OU is set use it, through either gateway', async ()
     expect(set.status).toBe(200);
     const read = await rig.call('GET', '/leads', {
       gateway: (turn + 1) % 2,
-      // The other gateway may count one OU for three seconds more; naming one that is new works at once.
+      // The other gateway may know only one OU for three more seconds; naming the new one works at once.
       headers: turn === 0 ? { 'x-ou-id': made.body.id } : {},
     });
     expect(read.status).toBe(200);
@@ -183,7 +183,7 @@ test('calls after the active OU is set use it, through either gateway', async ()
   }
 });
 
-test('an OU that ended is refused by the other gateway within seconds, also to who goes on using it', async () => {
+test('an OU that ended is refused by the other gateway within seconds, also while it is in use', async () => {
   const made = await rig.call<{ id: string }>('POST', '/org-units', { body: { name: 'Brief' } });
   const { id } = made.body;
   const headers = { 'x-ou-id': id };

@@ -1,4 +1,4 @@
-// Where a channel's notifications go, as a command says it: what is secret is sealed before it leaves this process.
+// The destination of a channel's notifications in a command: its secrets are sealed before they leave this process.
 import { randomBytes } from 'node:crypto';
 import {
   partsOfShownUrl,
@@ -11,7 +11,7 @@ import {
 import type { Sealing } from '@lead-scoring/service';
 import { problem } from '../problem.js';
 
-/** @param channelId what was sealed for one channel cannot be opened for another */
+/** @param channelId a secret that is sealed for one channel cannot be opened for another */
 export function destinationOf(
   { type, config }: routeDeclarations.NotificationChannelForm,
   channelId: string,
@@ -50,12 +50,12 @@ export function destinationOf(
 }
 
 interface SigningInput {
-  /** Also the id of the key that the command makes. */
+  /** Also the id of the signing key that the command creates. */
   commandId: string;
   sealing: Sealing;
 }
 
-/** A key for the channel to sign with: `whsec_` and base64, as Standard Webhooks says. */
+/** A new signing key of the channel, in the form of Standard Webhooks: `whsec_` and base64. */
 export function newSigningSecret({ commandId, sealing }: SigningInput): {
   signing_key_id: string;
   signing_secret: string;
@@ -64,13 +64,13 @@ export function newSigningSecret({ commandId, sealing }: SigningInput): {
   return { signing_key_id: commandId, signing_secret: sealing.seal(secret, signingContext(commandId)) };
 }
 
-/** The secret as the channel has it: that of the first command where this one repeats it. */
+/** Adds the channel's signing secret to the owner's result; for a repeat, the secret of the first command. */
 export function shownSigningSecret({ commandId, sealing }: SigningInput): (result: JsonObject) => JsonObject {
   return ({ signing_secret: sealed }) => ({
     signing_secret:
       typeof sealed === 'string'
         ? sealing.unseal(sealed, signingContext(commandId))
-        : // The channel is one of before: none is stored.
+        : // A channel from before secrets were stored has one that is derived.
           sealing.signingSecret(commandId),
   });
 }
@@ -87,7 +87,7 @@ function writtenUrl(text: string, channelId: string, sealing: Sealing): records.
   return { sealed: sealing.seal(text, channelId), ...shown };
 }
 
-/** An ellipsis and up to four characters stand for the secret that ends in them: the one that the channel has. */
+/** A secret as answers show it, an ellipsis and its last four characters: the caller keeps the one that the channel has. */
 const shortened = /^…(.{0,4})$/;
 
 function writtenSecret(text: string, channelId: string, sealing: Sealing): records.WrittenSecret {
@@ -96,7 +96,7 @@ function writtenSecret(text: string, channelId: string, sealing: Sealing): recor
   return { sealed: sealing.seal(text, channelId), last_four: lastFourOf(text) };
 }
 
-/** Of a text so short that four characters would be a good part of it, nothing. */
+/** The last four characters; of a text shorter than 12, none, because they would reveal too much of it. */
 function lastFourOf(text: string): string {
   return text.length >= 12 ? text.slice(-4) : '';
 }

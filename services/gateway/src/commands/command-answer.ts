@@ -16,7 +16,7 @@ import type { CommandOutcome } from './command-sender.js';
 
 export interface DeclaredSuccess {
   status: number;
-  /** Of the body; undefined where there is none. */
+  /** The schema of the body; undefined where there is none. */
   schema: z.ZodType | undefined;
   routeName: string;
 }
@@ -29,9 +29,9 @@ export function successOf(route: RouteDeclaration): DeclaredSuccess {
 }
 
 export interface AnswerOptions {
-  /** Looks for what the caller should know besides the result. */
+  /** Finds the warnings that the answer has besides the result. */
   warningsOf: () => Promise<readonly Warning[]>;
-  /** Whether the result is held against its schema. */
+  /** Whether the result is checked against its schema. */
   isChecked: boolean;
 }
 
@@ -44,23 +44,23 @@ export async function answerOf(
   if (reply.outcome === 'rejected') throw refused(reply);
   if (!schema) return { status };
   const warnings = await warningsOf();
-  const result = withMore(reply.result, shown?.((reply.result ?? {}) as JsonObject), warnings);
+  const result = withGatewayFields(reply.result, shown?.((reply.result ?? {}) as JsonObject), warnings);
   const checked = isChecked ? schema.safeParse(result) : null;
   if (checked?.success === false)
     throw new Error(`the result of ${routeName} is not as declared: ${checked.error.message}`);
   return { status, body: JSON.stringify(result ?? null) };
 }
 
-/** The owner's result with what only the gateway can show. */
-function withMore(
+/** The owner's result with the secrets and warnings that the gateway adds. */
+function withGatewayFields(
   result: JsonValue | undefined,
   shown: JsonObject | undefined,
   warnings: readonly Warning[],
 ): JsonValue | undefined {
   if (!shown && warnings.length === 0) return result;
-  const whole = { ...(result as JsonObject), ...shown };
-  if (warnings.length === 0) return whole;
-  return { ...whole, warnings: [...((whole.warnings ?? []) as JsonValue[]), ...warnings] };
+  const complete = { ...(result as JsonObject), ...shown };
+  if (warnings.length === 0) return complete;
+  return { ...complete, warnings: [...((complete.warnings ?? []) as JsonValue[]), ...warnings] };
 }
 
 function refused({

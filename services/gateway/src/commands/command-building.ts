@@ -20,26 +20,26 @@ type CommandRouteName = {
 type PartOf<Route, Part extends string> =
   Route extends Record<Part, infer Schema extends z.ZodType> ? z.output<Schema> : unknown;
 
-/** What a command is made from, whichever it is. */
+/** The input that every builder gets. */
 export interface CommandContext {
   /** The body as it was parsed, before validation. */
   rawBody: unknown;
-  /** From the Idempotency-Key or random: the id of the command and of what it creates. */
+  /** The id of the command and of the resource that it creates: derived from the Idempotency-Key, else random. */
   commandId: string;
   organisationId: string;
   credentialId: string;
-  /** The credential with its name, for the events that last. */
+  /** The credential with its name, for the event. */
   actor: Actor;
   /** The OU of the request; undefined for routes that belong to none. */
   ouId: string | undefined;
   /** ISO 8601 UTC with milliseconds. */
   requestedAt: string;
-  /** What secrets that are shown are derived from. */
+  /** The key from which secrets that are shown once are derived. */
   tokenSecret: string;
-  /** Of credentials that have no limit of their own. */
+  /** The limit of credentials that have none of their own. */
   standardRateLimit: RateLimit;
   sealing: Sealing;
-  /** Where browsers open share links. */
+  /** The address at which browsers open share links. */
   appUrl: string;
 }
 
@@ -50,7 +50,7 @@ export interface CommandInput<Route = RouteDeclaration> extends CommandContext {
 
 export interface BuiltCommand {
   record: OutgoingRecord;
-  /** What the answer shows once, beside the owner's result. */
+  /** Makes the fields, beside the owner's result, that the answer shows only once. */
   shown?: (result: JsonObject) => JsonObject;
 }
 

@@ -1,4 +1,4 @@
-// A request of a command's route: the parts that are read before it is known to be new, and the wish that it holds.
+// A request of a command's route: the parts that are read before its Idempotency-Key is checked, and its validated content.
 import { bodyIsOptional, type RouteDeclaration } from '@lead-scoring/contracts';
 import { decodeUtf8, hasBody, parseJson, parseOrProblem, readBody } from '@lead-scoring/service';
 import type { Request } from 'express';
@@ -18,8 +18,8 @@ export interface CommandRequest {
   bytes: Uint8Array;
 }
 
-/** The content of a request that is as its route declares. */
-export interface CommandWish {
+/** The validated content of a request. */
+export interface CommandContent {
   parameters: Readonly<Record<string, unknown>>;
   body: unknown;
   /** The body as it was parsed, before validation. */
@@ -47,7 +47,7 @@ async function bodyOf(route: RouteDeclaration, req: Request): Promise<Uint8Array
 }
 
 /** @throws ProblemError 400 when the request is not as declared */
-export function wishOf(route: RouteDeclaration, { req, bytes }: CommandRequest): CommandWish {
+export function contentOf(route: RouteDeclaration, { req, bytes }: CommandRequest): CommandContent {
   const text = !bodyIsOptional(route) || bytes.length > 0 ? decodeUtf8(bytes) : '{}';
   const rawBody = route.body ? parseJson(text) : undefined;
   return {

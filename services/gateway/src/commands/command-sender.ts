@@ -1,5 +1,5 @@
-// Writes the command of a request to its owner's topic and waits for the reply: again with another secret, or about
-// another lead, where the owner says that the first attempt meant those.
+// Writes the command of a request to its owner's topic and waits for the reply. It sends the command again with another TOKEN_SECRET
+// when the first request was made with that one, and about another lead when the id's alias was linked to that lead.
 import { leadParametersOf, type records, type RouteDeclaration } from '@lead-scoring/contracts';
 import type { OutgoingRecord, Requester } from '@lead-scoring/event-log';
 import { requestIdOf, type Sealing } from '@lead-scoring/service';
@@ -8,20 +8,20 @@ import { asLogProblem } from '../edge/log-problem.js';
 import type { CommandSignature, TokenSecrets } from '../identity/command-signature.js';
 import type { RateLimit } from '../identity/messages.js';
 import type { Forwarder } from '../reads/forward.js';
-import type { CommandRequest, CommandWish } from './command-request.js';
+import type { CommandRequest, CommandContent } from './command-request.js';
 import type { BuiltCommand, CommandInput } from './command-building.js';
 
 export interface CommandSenderDependencies {
   requester: Requester;
-  /** Of commands to the gateway's own topic. */
+  /** Signs commands to the gateway's own topic. */
   signature: CommandSignature;
   tokenSecrets: TokenSecrets;
-  /** Of credentials that have no limit of their own. */
+  /** The limit of credentials that have none of their own. */
   standardRateLimit: RateLimit;
   sealing: Sealing;
-  /** Where browsers open share links. */
+  /** The address at which browsers open share links. */
   appUrl: string;
-  /** Until a command without a reply is answered with 504, where its route does not allow more. */
+  /** The time after which a command without a reply is answered with 504; a route may declare a longer one. */
   replyTimeoutMs: number;
   /** The lead that an id names. */
   namedLead: Forwarder['namedLead'];
@@ -33,14 +33,14 @@ export interface CommandOutcome extends Pick<BuiltCommand, 'shown'> {
   reply: records.CommandReplied;
 }
 
-type Parameters = CommandWish['parameters'];
+type Parameters = CommandContent['parameters'];
 
 /** The common part of all attempts to send one request's command. */
 interface Attempts {
   request: CommandRequest;
-  /** All of the builder's input that does not differ from one attempt to the next. */
+  /** The part of the builder's input that is the same for all attempts. */
   input: object;
-  /** The secrets in force, that of the first request first. */
+  /** The token secrets in force, beginning with that of the first request. */
   secrets: TokenSecrets;
 }
 
@@ -57,27 +57,31 @@ export class CommandSender {
     this.#leadParameters = leadParametersOf(route).path;
   }
 
-  /** @param firstMadeWith names the secret that the first request was made with; undefined: this is the first */
+  /** @param firstMadeWith the id of the token secret of the first request with this key; undefined: this is the first */
   async send(
     request: CommandRequest,
-    wish: CommandWish,
+    content: CommandContent,
     firstMadeWith: string | undefined,
   ): Promise<CommandOutcome> {
-    const attempts = this.#attemptsFor(request, wish, firstMadeWith);
-    const outcome = await this.#sendAbout(wish.parameters, attempts);
+    const attempts = this.#attemptsFor(request, content, firstMadeWith);
+    const outcome = await this.#sendAbout(content.parameters, attempts);
     if (outcome.reply.outcome !== 'rejected' || outcome.reply.code !== 'lead_not_found') return outcome;
-    const named = await this.#withNamedLeads(wish.parameters, request);
+    const named = await this.#withNamedLeads(content.parameters, request);
     return named ? this.#sendAbout(named, attempts) : outcome;
   }
 
-  #attemptsFor(request: CommandRequest, wish: CommandWish, firstMadeWith: string | undefined): Attempts {
+  #attemptsFor(
+    request: CommandRequest,
+    content: CommandContent,
+    firstMadeWith: string | undefined,
+  ): Attempts {
     const { tokenSecrets, standardRateLimit, sealing, appUrl } = this.dependencies;
     const { caller, commandId, ouId } = request;
     return {
       request,
       input: {
-        body: wish.body,
-        rawBody: wish.rawBody,
+        body: content.body,
+        rawBody: content.rawBody,
         commandId,
         organisationId: caller.organisationId,
         credentialId: caller.credentialId,
@@ -92,7 +96,7 @@ export class CommandSender {
     };
   }
 
-  /** A repeat is made with what the first request was made with, as long as that is in force. */
+  /** A repeat uses the token secret of the first request, as long as that is in force. */
   async #sendAbout(parameters: Parameters, attempts: Attempts): Promise<CommandOutcome> {
     const [first, ...others] = attempts.secrets;
     let outcome = await this.#sendWith(first, parameters, attempts);
@@ -131,7 +135,7 @@ export class CommandSender {
       : command;
   }
 
-  /** The parameters with the leads that their ids name; null where those are the same. */
+  /** The parameters with the leads to which their ids' aliases were linked; null where no id was linked. */
   async #withNamedLeads(parameters: Parameters, { req, ouId }: CommandRequest): Promise<Parameters | null> {
     if (ouId === undefined) return null;
     const named: Record<string, unknown> = { ...parameters };
@@ -153,13 +157,13 @@ function headersOf(
     ...headers,
     id: commandId,
     actor: caller.actor,
-    // Unique among the requests of this instance, also when a caller gives two of them one request id.
+    // Unique among the requests of this instance, also when a caller sends two with the same request id.
     'correlation-id': `${requestIdOf(req)}:${commandId}`,
     ...(ouId !== undefined && { ou: ouId }),
   };
 }
 
-/** The secrets in force, the named one first. */
+/** The token secrets in force, beginning with the one that has the id. */
 function firstInForce(secrets: TokenSecrets, id: string | undefined): TokenSecrets {
   const named = secrets.find((secret) => tokenSecretId(secret) === id);
   return named === undefined ? secrets : [named, ...secrets.filter((secret) => secret !== named)];

@@ -8,7 +8,7 @@ import { performOnce } from '../idempotency/answers.js';
 import type { Answer } from '../idempotency/write-claim.js';
 import type { Forwarder } from '../reads/forward.js';
 import { answerOf, successOf } from './command-answer.js';
-import { readCommandRequest, wishOf, type CommandRequest } from './command-request.js';
+import { readCommandRequest, contentOf, type CommandRequest } from './command-request.js';
 import { CommandSender, type CommandBuilder, type CommandSenderDependencies } from './command-sender.js';
 import { ruleWarnings } from './rule-warnings.js';
 
@@ -31,13 +31,13 @@ export function createCommandHandler(
   const success = successOf(route);
   const madeWith = tokenSecretId(dependencies.tokenSecrets[0]);
   const perform = async (request: CommandRequest, firstMadeWith?: string): Promise<Answer> => {
-    const wish = wishOf(route, request);
-    const outcome = await sender.send(request, wish, firstMadeWith);
+    const content = contentOf(route, request);
+    const outcome = await sender.send(request, content, firstMadeWith);
     if (route.owner === 'gateway') dependencies.identityChanged();
     const { req, ouId } = request;
     return answerOf(success, outcome, {
       warningsOf: async () =>
-        ouId === undefined ? [] : ruleWarnings(route, wish.body, () => dependencies.eventTypes(req, ouId)),
+        ouId === undefined ? [] : ruleWarnings(route, content.body, () => dependencies.eventTypes(req, ouId)),
       isChecked: dependencies.checkAnswers,
     });
   };

@@ -1,12 +1,12 @@
-// What a new rule may not mean: events of a type that nobody sends, and that is spelled nearly as one that somebody does.
+// Warns about a new rule whose event type has never come in and resembles one that has: it may be misspelt.
 import { misspeltEventType, type Warning } from '@lead-scoring/contracts';
 
-/** Routes whose body is a rule's. */
+/** Routes whose body is a rule. */
 const ruleRoutes: readonly string[] = ['createRule', 'createEngagementRule'];
 
 /**
- * Which types have come in is known to ingest alone: what no rule matches is not on scoring's log.
- * @param eventTypes those that have come in; a failure to find them out costs the warning and not the rule
+ * Only ingest knows the event types that have come in: scoring does not record events that match no rule.
+ * @param eventTypes reads the types that have come in; when it fails, there is no warning, and the rule is created
  */
 export async function ruleWarnings(
   route: { name: string },
@@ -15,12 +15,12 @@ export async function ruleWarnings(
 ): Promise<Warning[]> {
   if (!ruleRoutes.includes(route.name)) return [];
   const { event_type } = body as { event_type: string };
-  const meant = misspeltEventType(event_type, await eventTypes().catch(() => []));
-  if (meant === undefined) return [];
+  const intended = misspeltEventType(event_type, await eventTypes().catch(() => []));
+  if (intended === undefined) return [];
   return [
     {
       code: 'event_type_not_seen',
-      message: `No event of the type "${event_type}" has come in, but of "${meant}", which is spelled nearly so. If that one was meant, make the rule for it.`,
+      message: `No event of the type "${event_type}" has come in, but events of the similar type "${intended}" have. If you mean that type, make the rule for it.`,
     },
   ];
 }

@@ -38,7 +38,7 @@ export const scoringCommands = {
     command(records.setEngagementLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),
 } satisfies Partial<CommandBuilders>;
 
-/** Of the raw body: what validation drops was sent all the same. */
+/** Refuses fields that validation has dropped from the raw body, so that they are not ignored silently. */
 function refuseOtherUpdates(rawBody: unknown): void {
   const { updates } = rawBody as { updates: object };
   const others = Object.keys(updates).filter((field) => field !== 'active');

@@ -13,21 +13,21 @@ import {
 export const triggerCommands = {
   createTrigger: (input) => newTrigger(input, milestoneOf(input.body)),
 
-  replaceTrigger: (input) => otherTrigger(input, milestoneOf(input.body)),
+  replaceTrigger: (input) => replacedTrigger(input, milestoneOf(input.body)),
 
-  deleteTrigger: (input) => noTrigger(input, 'milestone'),
+  deleteTrigger: (input) => deletedTrigger(input, 'milestone'),
 
   createSequence: (input) => newTrigger(input, sequenceOf(input.body)),
 
-  replaceSequence: (input) => otherTrigger(input, sequenceOf(input.body)),
+  replaceSequence: (input) => replacedTrigger(input, sequenceOf(input.body)),
 
-  deleteSequence: (input) => noTrigger(input, 'sequence'),
+  deleteSequence: (input) => deletedTrigger(input, 'sequence'),
 
   createSurgeTrigger: (input) => newTrigger(input, surgeOf(input.body)),
 
-  replaceSurgeTrigger: (input) => otherTrigger(input, surgeOf(input.body)),
+  replaceSurgeTrigger: (input) => replacedTrigger(input, surgeOf(input.body)),
 
-  deleteSurgeTrigger: (input) => noTrigger(input, 'surge'),
+  deleteSurgeTrigger: (input) => deletedTrigger(input, 'surge'),
 } satisfies Partial<CommandBuilders>;
 
 function newTrigger(input: CommandContext, definition: records.TriggerDefinition): BuiltCommand {
@@ -38,7 +38,7 @@ function newTrigger(input: CommandContext, definition: records.TriggerDefinition
   });
 }
 
-function otherTrigger(
+function replacedTrigger(
   input: CommandContext & { parameters: { id: string } },
   definition: records.TriggerDefinition,
 ): BuiltCommand {
@@ -49,7 +49,7 @@ function otherTrigger(
   });
 }
 
-function noTrigger(
+function deletedTrigger(
   input: CommandContext & { parameters: { id: string } },
   kind: records.DeleteTrigger['kind'],
 ): BuiltCommand {

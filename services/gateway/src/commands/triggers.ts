@@ -1,4 +1,4 @@
-// What the bodies of triggers define, with everything filled in that they leave out.
+// The definitions of triggers from their request bodies, with defaults for omitted fields.
 import type { records, routes } from '@lead-scoring/contracts';
 import type { z } from 'zod';
 

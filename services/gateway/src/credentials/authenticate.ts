@@ -1,4 +1,4 @@
-// Who a request is from: credential, scopes, organizational unit.
+// Authenticates requests: finds the credential, its scopes and the organizational unit.
 import { timingSafeEqual } from 'node:crypto';
 import { secretHashOf, type Actor, type RouteDeclaration } from '@lead-scoring/contracts';
 import { isRetriable } from '@lead-scoring/read-model';
@@ -10,33 +10,33 @@ import { presentedCredential } from './authorization-header.js';
 import type { CredentialDirectory, KnownServiceAccount, KnownToken } from './directory.js';
 import { chooseOrgUnit, orgUnitInPath, type OrgUnitChoice } from './org-unit.js';
 
-/** The credential that a request was made with. */
+/** The credential of a request. */
 export interface Caller {
   credentialId: string;
   organisationId: string;
   /** For the records' header `actor`: `token:<id>` or `service_account:<id>`. */
   actor: string;
-  /** The same for the events that last: with the credential's name of now. */
+  /** The same for events, with the credential's current name. */
   by: Actor;
   kind: 'token' | 'service_account';
   scopes: readonly Scope[];
-  /** null: all of the organisation. */
+  /** The OUs that the credential may use; null: all of the organisation. */
   ouIds: readonly string[] | null;
   rateLimit: { per_minute: number; burst: number } | null;
   /** The active OU when the credential was looked up. */
   knownActiveOuId: string | null;
-  /** The active OU, not older than the call. */
+  /** Reads the active OU anew. */
   activeOuId(): Promise<string | null>;
 }
 
 export interface Authenticator {
   /**
-   * @param charge called before a credential that this instance has not seen to be good is looked up, so that guesses
-   *   are limited before they cost a read; puts the charge back when the credential is good
+   * @param charge called before the look-up of a credential that this instance has not yet found valid, so that guesses
+   *   are limited before they cost a read; it returns the function that puts the charge back when the credential is valid
    * @throws ProblemError 401, what `charge` throws, or 503 when the database is away and the credential is not known
    */
   authenticate(authorization: string | undefined, charge: () => Promise<() => void>): Promise<Caller>;
-  /** @throws ProblemError 403, 404 or 400 as `chooseOrgUnit` says */
+  /** @throws ProblemError 403, 404 or 400, see `chooseOrgUnit` and `orgUnitInPath` */
   orgUnit(caller: Caller, header: string | undefined, inPath: string | undefined): Promise<string>;
 }
 
@@ -99,7 +99,7 @@ export function createAuthenticator(
   };
 }
 
-/** @throws ProblemError 403 when the credential's role or scopes do not reach */
+/** @throws ProblemError 403 when the credential's role or scopes are not sufficient */
 export function checkAccess(caller: Caller, access: RouteDeclaration['access']): void {
   if (!access.credential || caller.scopes.includes(access.scope)) return;
   throw caller.kind === 'token'
@@ -110,7 +110,7 @@ export function checkAccess(caller: Caller, access: RouteDeclaration['access']):
       );
 }
 
-/** The role that the services see: what the scopes amount to. */
+/** The role that the services see, from the caller's scopes. */
 export function roleOf({ scopes }: Caller): Role {
   if (scopes.includes('admin')) return 'admin';
   return scopes.includes('write') ? 'editor' : 'viewer';
@@ -118,7 +118,7 @@ export function roleOf({ scopes }: Caller): Role {
 
 function callerOf(
   credential: KnownToken | KnownServiceAccount,
-  again: () => Promise<KnownToken | KnownServiceAccount | null>,
+  readAgain: () => Promise<KnownToken | KnownServiceAccount | null>,
 ): Caller {
   return {
     credentialId: credential.id,
@@ -130,7 +130,7 @@ function callerOf(
     ouIds: credential.ou_ids,
     knownActiveOuId: credential.active_ou_id,
     rateLimit: credential.rate_limit,
-    activeOuId: async () => (await again())?.active_ou_id ?? null,
+    activeOuId: async () => (await readAgain())?.active_ou_id ?? null,
   };
 }
 
@@ -145,7 +145,7 @@ export const challenge = 'Bearer realm="lead-scoring", Basic realm="lead-scoring
 function invalid(): ProblemError {
   return unauthorized(
     'credential_invalid',
-    'The credential is well-formed and not valid: ended, or never issued by this system. Check that it belongs to this address, or create another one.',
+    'The credential is well-formed, but not valid: it has ended, or this system has never issued it. Check that it belongs to this address, or create another one.',
   );
 }
 

@@ -1,10 +1,10 @@
-// Reads the header Authorization: which credential is presented, without any look-up.
+// Parses the header Authorization into a credential, without any look-up.
 import { isWellFormedSecret } from '@lead-scoring/contracts';
 
 export type PresentedCredential =
   { kind: 'token'; secret: string } | { kind: 'service_account'; clientId: string; secret: string };
 
-/** A header that presents no credential, with what to change in it. */
+/** A header without a well-formed credential, and advice on what to change. */
 export interface NotPresented {
   kind: 'none';
   advice: string;
@@ -14,7 +14,7 @@ const clientIdForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 
 /**
  * `Bearer lsp_…` or HTTP Basic with a client id and `lss_…`. A secret whose checksum is wrong is refused here; the
- * advice says what is wrong with the form and nothing about which credentials exist.
+ * advice concerns only the form, and reveals nothing about existing credentials.
  */
 export function presentedCredential(header: string): PresentedCredential | NotPresented {
   const space = header.indexOf(' ');
@@ -35,7 +35,7 @@ export function presentedCredential(header: string): PresentedCredential | NotPr
 }
 
 const asBasic =
-  "A service account's secret (lss_…) goes with its client id: HTTP Basic, the client id as the user and the secret as the password.";
+  "Send a service account's secret (lss_…) with HTTP Basic: the client id as the user and the secret as the password.";
 
 function bearer(value: string): PresentedCredential | NotPresented {
   if (isWellFormedSecret('lsp_', value)) return { kind: 'token', secret: value };
@@ -54,7 +54,7 @@ function basic(value: string): PresentedCredential | NotPresented {
   if (clientIdForm.test(clientId) && isWellFormedSecret('lss_', secret))
     return { kind: 'service_account', clientId: clientId.toLowerCase(), secret };
   if (clientId.startsWith('lsp_') || secret.startsWith('lsp_'))
-    return none('A personal access token goes without HTTP Basic: "Authorization: Bearer lsp_…".');
+    return none('Send a personal access token without HTTP Basic: "Authorization: Bearer lsp_…".');
   if (!clientIdForm.test(clientId))
     return none(
       'HTTP Basic must be base64 of <client id>:<secret>, with the client id (a UUID) as the user.',

@@ -1,4 +1,4 @@
-// Credentials before any database: what is presented, how secrets are made, what is remembered, which OU is chosen.
+// Credentials without a database: parsing the header, deriving secrets, caching look-ups, choosing the OU.
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { isWellFormedSecret, secretFrom, secretHashOf } from '@lead-scoring/contracts';
 import { ReadModelError } from '@lead-scoring/read-model';
@@ -28,7 +28,7 @@ describe('the header Authorization', () => {
     });
   });
 
-  test('no text breaks it, and only a right checksum gets through', () => {
+  test('any text is handled, and only a right checksum is accepted', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -50,8 +50,8 @@ describe('the header Authorization', () => {
 
   test.each([
     ['a token without Bearer', secret('lsp_'), 'Write "Bearer " before the token'],
-    ['a secret without Basic', secret('lss_'), 'HTTP Basic, the client id as the user'],
-    ['a secret as Bearer', `Bearer ${secret('lss_')}`, 'HTTP Basic, the client id as the user'],
+    ['a secret without Basic', secret('lss_'), 'HTTP Basic: the client id as the user'],
+    ['a secret as Bearer', `Bearer ${secret('lss_')}`, 'HTTP Basic: the client id as the user'],
     ['a token that is cut off', `Bearer ${secret('lsp_').slice(0, -1)}`, 'mistyped or cut off'],
     ['something else as Bearer', 'Bearer eyJhbGciOi', 'begins with lsp_'],
     ['a token as the password', basic(`${clientId}:${secret('lsp_')}`), 'Bearer lsp_'],
@@ -65,7 +65,7 @@ describe('the header Authorization', () => {
   });
 });
 
-test('a derived secret is the same for the same command, and another for any other command, kind or key', () => {
+test('a derived secret is the same for the same command, and differs for any other command, kind or key', () => {
   const one = deriveSecret('lsp_', clientId, 'k'.repeat(32));
   expect(isWellFormedSecret('lsp_', one.secret)).toBe(true);
   expect(one.hash).toBe(secretHashOf(one.secret));
@@ -79,7 +79,7 @@ test('a derived secret is the same for the same command, and another for any oth
   expect(new Set([one, ...others].map(({ secret: text }) => text.slice(4))).size).toBe(4);
 });
 
-describe('what is looked up with every request', () => {
+describe('the cache of look-ups', () => {
   const away = new ReadModelError('database_unavailable', 'away', true);
 
   function cached(load: (key: string) => Promise<{ n: number } | null>) {
@@ -94,7 +94,7 @@ describe('what is looked up with every request', () => {
     return { cache, clock };
   }
 
-  test('is read once for three seconds, and once for all who ask together', async () => {
+  test('reads once in three seconds, and once for all requests at the same time', async () => {
     const load = jest.fn(() => Promise.resolve({ n: 1 }));
     const { cache, clock } = cached(load);
     await Promise.all([cache.get('a'), cache.get('a'), cache.get('a')]);
@@ -106,7 +106,7 @@ describe('what is looked up with every request', () => {
     expect(load).toHaveBeenCalledTimes(2);
   });
 
-  test('that there is nothing is remembered as long', async () => {
+  test('remembers for the same time that there is no value', async () => {
     const load = jest.fn(() => Promise.resolve(null));
     const { cache } = cached(load);
     expect(await cache.get('a')).toBeNull();
@@ -114,7 +114,7 @@ describe('what is looked up with every request', () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  test('who needs to know what is true now waits for a read that begins after asking', async () => {
+  test('answers a fresh request from a read that begins after the request', async () => {
     let n = 0;
     const finish: (() => void)[] = [];
     const { cache } = cached(() => {
@@ -130,7 +130,7 @@ describe('what is looked up with every request', () => {
     expect(await Promise.all(fresh)).toEqual([{ n: 2 }, { n: 2 }]);
   });
 
-  test('a read that began before everything was forgotten is not kept', async () => {
+  test('does not keep the result of a read that began before it was cleared', async () => {
     let n = 0;
     const finish: (() => void)[] = [];
     const { cache, clock } = cached(() => {
@@ -149,7 +149,7 @@ describe('what is looked up with every request', () => {
     expect(await cache.get('a')).toEqual({ n: 2 });
   });
 
-  test('what was forgotten is read anew, and serves where the database is away', async () => {
+  test('reads anew after it was cleared, and uses the earlier value when the database is away', async () => {
     let answer: () => Promise<{ n: number }> = () => Promise.resolve({ n: 1 });
     const { cache, clock } = cached(() => answer());
     await cache.get('a');
@@ -163,7 +163,7 @@ describe('what is looked up with every request', () => {
     expect([cache.has('a'), cache.has('b')]).toEqual([true, false]);
   });
 
-  test('while the database is away what is known serves for five minutes, what is not known is an error', async () => {
+  test('uses a known value for five minutes while the database is away; without one it fails', async () => {
     let answer: () => Promise<{ n: number }> = () => Promise.resolve({ n: 1 });
     const { cache, clock } = cached(() => answer());
     await cache.get('a');
@@ -226,7 +226,7 @@ describe('authentication', () => {
     expect(await codeAt('2026-01-01T00:00:00.000Z', header)).toBe('credential_expired');
   });
 
-  test('the secret before a rotation is good until its time, the new one for ever', async () => {
+  test('the secret before a rotation is valid until its time, the new one for ever', async () => {
     const before = basic(`${clientId}:${secret('lss_', 1)}`);
     const now = basic(`${clientId}:${secret('lss_', 2)}`);
     expect(await codeAt('2025-12-31T23:59:59.999Z', before)).toBe('in');
@@ -248,7 +248,7 @@ describe('authentication', () => {
     expect(asked).not.toHaveBeenCalled();
   });
 
-  test('a credential that was not seen is charged before it is looked up; a good one gets the charge back', async () => {
+  test('an unknown credential is charged before the look-up; a valid one gets the charge back', async () => {
     const steps: string[] = [];
     const charge = () => {
       steps.push('charged');
@@ -300,10 +300,10 @@ describe('the organizational unit of a request', () => {
   });
 
   test.each([
-    ['the only one needs no choice', choose([a]), a],
-    ['nor the only one of the organisation', choose(null, undefined, null, [b]), b],
+    ['the only one of the credential', choose([a]), a],
+    ['the only one of the organisation', choose(null, undefined, null, [b]), b],
     ['the header wins over the active one', choose([a, b], b, a), b],
-    ['in any case', choose([a, b], b.toUpperCase(), a), b],
+    ['the header in capital letters', choose([a, b], b.toUpperCase(), a), b],
     ['the active one', choose(null, undefined, b), b],
     ['none active', choose([a, b]), 'org_unit_not_selected'],
     [
@@ -312,19 +312,19 @@ describe('the organizational unit of a request', () => {
       'org_unit_not_selected',
     ],
     ['a header that is not allowed', choose([a], b), 'org_unit_not_allowed'],
-    ['a header that is none', choose(null, 'nonsense'), 'org_unit_not_allowed'],
+    ['a header that is not an id', choose(null, 'nonsense'), 'org_unit_not_allowed'],
     ['an empty header', choose([a], ''), 'org_unit_not_allowed'],
   ])('%s', async (_title, chosen, expected) => {
     expect(await chosen).toBe(expected);
   });
 
-  test('an active one that has ended is not replaced by the only one that is left', async () => {
+  test('an active one that has ended is not replaced by the only other one', async () => {
     for (const ouIds of [null, [b]])
       expect(await choose(ouIds, undefined, a, [b])).toBe('org_unit_not_selected');
     expect(await choose(null, b, a, [b])).toBe(b);
   });
 
-  test('one that has ended on the log is refused wherever it was named, while what was read still has it', async () => {
+  test('one that has ended on the log is refused wherever it was named, although the last read still has it', async () => {
     endedOnLog = [a];
     for (const ouIds of [null, [a, b]]) {
       expect(await choose(ouIds, a)).toBe('org_unit_not_allowed');
@@ -336,7 +336,7 @@ describe('the organizational unit of a request', () => {
       expect(await choose(ouIds, undefined, null, [a])).toBe('org_unit_not_selected');
   });
 
-  test('a refusal says where the OU was named: in the header, as the active one, in the path', async () => {
+  test('a refusal names the source of the OU: the header, the active one, or the path', async () => {
     await expect(chosen([a], b)).rejects.toThrow(`The header X-OU-Id names the organizational unit ${b}`);
     await expect(chosen([a], 'nonsense')).rejects.toThrow('The header X-OU-Id must be the id (a UUID)');
     const gone = `2${a.slice(1)}`;
@@ -346,7 +346,7 @@ describe('the organizational unit of a request', () => {
     await expect(chosen([a, b])).rejects.toThrow('none is active');
   });
 
-  test('one in the path that is not allowed is not found; one that was made just now is', async () => {
+  test('one in the path that is not allowed is not found; one that was just created is', async () => {
     const choice = {
       ouIds: null,
       header: undefined,

@@ -1,4 +1,4 @@
-// Which credentials there are, and what each may do: the read side of identity, as every request needs it.
+// The directory of credentials and OUs: the read side of identity that every request uses.
 import { binaryToUuid, uuidToBinary, type Binary, type ReadModel } from '@lead-scoring/read-model';
 import type { DatabaseGate } from '../database-gate.js';
 import { orgUnits, serviceAccounts, tokens } from '../identity/documents.js';
@@ -13,30 +13,30 @@ export interface CredentialDirectory {
   /** A token that has not been ended, by the hash of its secret. */
   token(hash: string, fresh?: boolean): Promise<KnownToken | null>;
   serviceAccount(clientId: string, fresh?: boolean): Promise<KnownServiceAccount | null>;
-  /** Whether the token was found when it was last looked for: known here without a read. */
+  /** Whether the token was found by its last read; reads nothing itself. */
   hasToken(hash: string): boolean;
   hasServiceAccount(clientId: string): boolean;
   /** Ids of all OUs of an organisation that had not ended when they were read. */
   orgUnitIds(organisationId: string, fresh?: boolean): Promise<ReadonlySet<string>>;
-  /** Whether the log says that an OU has ended, seconds after it has, whatever was read. */
+  /** Whether an OU has ended according to the log, which this instance follows within seconds. */
   orgUnitEndedOnLog(ouId: string): boolean;
-  /** Whether an OU has ended, whichever organisation it is of. */
+  /** Whether an OU of any organisation has ended, according to the log or the database. */
   orgUnitHasEnded(ouId: string): Promise<boolean>;
-  /** What was read before is not used again: this process has just changed something. */
+  /** Makes the next look-ups read anew, because this process has just changed something. */
   forget(): void;
 }
 
-/** What changed in the database counts everywhere within this time; what ended on the log at once. */
+/** A change in the database takes effect in all instances within this time; an end on the log at once. */
 const maximumAgeMs = 3_000;
 /**
- * Requests of known credentials are served so long while the database is away. What has ended meanwhile is refused all the same:
- * the log says so.
+ * While the database is away, requests of credentials that were read within this time are served. Those that have ended meanwhile
+ * are refused, because the log records the end.
  */
 const staleMs = 30 * 60_000;
 
 /**
  * @param readModel with a short timeout: requests wait for it
- * @param revocations what the log says, whatever the database said last
+ * @param revocations the ends that the log records, which count before the database's last answer
  */
 export function createCredentialDirectory(
   readModel: ReadModel,
@@ -103,7 +103,7 @@ class CredentialReads {
     );
   }
 
-  /** Of the OUs that have not ended. */
+  /** The ids of the OUs that have not ended. */
   orgUnitIds(organisationId: string): Promise<ReadonlySet<string>> {
     return this.gate.run(async () => {
       const found = this.readModel

@@ -1,16 +1,16 @@
-// What is looked up with every request: kept for seconds, so that a change shows soon everywhere; read together by all
-// who ask at the same time; and, while the database is away, served from what was last known, for minutes.
+// A cache of look-ups that every request needs. It keeps a value for seconds, so that a change soon takes effect in all instances;
+// reads once for all requests at the same time; and, while the database is away, uses the last known value for minutes.
 import { LRUCache } from 'lru-cache';
 import { isRetriable } from '@lead-scoring/read-model';
 
 export interface FreshCacheOptions<Value> {
-  /** One read of the database; null: there is none. */
+  /** One read of the database; null: there is no value. */
   load: (key: string) => Promise<Value | null>;
-  /** How long an answer is used, from the moment the read began. */
+  /** The time for which an answer is used, from the moment the read began. */
   maximumAgeMs: number;
-  /** How long a known value is used when the database is away. */
+  /** The time for which a known value is used when the database is away. */
   staleMs: number;
-  /** Values, and as many again of keys that are known to have none. */
+  /** The most values, and the most keys that are known to have no value. */
   maximumEntries: number;
   /** Monotonic milliseconds. */
   now?: () => number;
@@ -25,11 +25,11 @@ export interface FreshCache<Value> {
   get(key: string, fresh?: boolean): Promise<Value | null>;
   /** Whether there was a value when this key was last read. */
   has(key: string): boolean;
-  /** What is asked from now on is read anew; what was known serves only where that fails. */
+  /** Makes later requests read anew; earlier values are used only when that read fails. */
   clear(): void;
 }
 
-/** A read in progress, and the one that follows it when somebody needs to know what is true later. */
+/** A read in progress, and the read after it, which answers fresh requests that came meanwhile. */
 interface Reading<Value> {
   readAt: number;
   current: Promise<Value | null>;
@@ -44,7 +44,7 @@ interface Entry<Value> {
 export function createFreshCache<Value extends object>(options: FreshCacheOptions<Value>): FreshCache<Value> {
   const { load, maximumAgeMs, staleMs, maximumEntries, now = () => performance.now() } = options;
   const present = new LRUCache<string, Entry<Value>>({ max: maximumEntries });
-  // Apart, so that guessing keys cannot push out those that are in use.
+  // In a map of their own, so that guessed keys cannot evict keys that are in use.
   const absent = new LRUCache<string, Entry<Value>>({ max: maximumEntries });
   const reading = new Map<string, Reading<Value>>();
   let clearedAt = -Infinity;
@@ -84,7 +84,7 @@ export function createFreshCache<Value extends object>(options: FreshCacheOption
       const flight = reading.get(key);
       if (!flight) return begin(key);
       if (!fresh && flight.readAt >= clearedAt) return flight.current;
-      // A read in progress may see what was before: all who ask now share the one that follows it.
+      // A read in progress may have missed the latest change: all fresh requests share the read that follows it.
       flight.next ??= flight.current.then(
         () => begin(key),
         () => begin(key),

@@ -1,4 +1,4 @@
-// When each credential was last used: to the minute, and never in the way of a request.
+// Records when each credential was last used, to the minute and without delaying requests.
 import {
   binaryToUuid,
   defineCollection,
@@ -19,14 +19,14 @@ interface LastUseDocument {
 export const lastUses = defineCollection<LastUseDocument>({ name: 'credential_last_uses', indexes: [] });
 
 export interface LastUseRecorder {
-  /** Notes that a credential was used now. Costs nothing; at most one write a minute follows. */
+  /** Notes that a credential was used now, without waiting; at most one write a minute follows. */
   used(credentialId: string): void;
 }
 
 const intervalMs = 60_000;
 const writeEveryMs = 1_000;
 
-/** Writes what was noted once a second, together. What cannot be written is forgotten: the next minute notes it again. */
+/** Writes the noted uses together once a second. A failed write is dropped: the next minute's use is noted again. */
 export function createLastUseRecorder(readModel: ReadModel, logger: Logger): Component<LastUseRecorder> {
   return defineComponent('last uses', () => {
     const recorded = new LRUCache<string, number>({ max: 20_000 });
@@ -74,7 +74,7 @@ export function createLastUseRecorder(readModel: ReadModel, logger: Logger): Com
   });
 }
 
-/** When each of these was last used, by id. */
+/** The time of the last use of each credential, by id. */
 export async function lastUsesOf(
   readModel: ReadModel,
   credentialIds: readonly string[],

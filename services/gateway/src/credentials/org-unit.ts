@@ -1,4 +1,4 @@
-// In which organizational unit a request works (API.md, Conventions). Pure; what must be looked up comes as functions.
+// Chooses the organizational unit of a request (API.md, Conventions). Pure; look-ups are passed in as functions.
 import { workingUnit } from '../identity/state.js';
 import { problem } from '../problem.js';
 
@@ -9,7 +9,7 @@ export interface OrgUnitChoice {
   header: string | undefined;
   /** All OUs of the organisation that have not ended. `fresh`: not older than this call. */
   organisationUnits: (fresh: boolean) => Promise<ReadonlySet<string>>;
-  /** Whether the log says that an OU has ended; what was looked up may be older. */
+  /** Whether an OU has ended according to the log, which may be newer than the look-ups. */
   hasEnded: (ouId: string) => boolean;
   /** The active OU as it was when the credential was looked up, together with `ouIds`. */
   knownActiveOuId: string | null;
@@ -30,12 +30,12 @@ export async function chooseOrgUnit(choice: OrgUnitChoice): Promise<string> {
     throw problem(
       'org_unit_not_allowed',
       form.test(ouId)
-        ? `The header X-OU-Id names the organizational unit ${ouId}, which has ended or may not be used by this credential. GET /org-units lists those that it may; without the header its active one counts.`
-        : 'The header X-OU-Id must be the id (a UUID) of an organizational unit that this credential may use. GET /org-units lists them; without the header the active one counts.',
+        ? `The header X-OU-Id names the organizational unit ${ouId}, which has ended or which this credential may not use. GET /org-units lists the units that it may use; without the header its active one is used.`
+        : 'The header X-OU-Id must be the id (a UUID) of an organizational unit that this credential may use. GET /org-units lists them; without the header the active one is used.',
     );
   }
   const allowed = choice.ouIds ?? [...(await choice.organisationUnits(false))];
-  // The log shortens no choice: of two OUs, one of which has just ended, the other is not taken unasked.
+  // When one of two OUs has just ended on the log, the other is not chosen by itself: the caller must name it.
   const only = allowed.length === 1 ? workingUnit(allowed, choice.knownActiveOuId) : null;
   if (only !== null && !choice.hasEnded(only)) return only;
   const active = await choice.activeOuId();
@@ -43,7 +43,7 @@ export async function chooseOrgUnit(choice: OrgUnitChoice): Promise<string> {
     if (await mayUse(choice, active)) return active;
     throw problem(
       'org_unit_not_selected',
-      `The active organizational unit of this credential, ${active}, has ended or may not be used by it. Set another one with POST /org-units/active, or name one in the header X-OU-Id.`,
+      `The active organizational unit of this credential, ${active}, has ended, or the credential may not use it. Set another one with POST /org-units/active, or name one in the header X-OU-Id.`,
     );
   }
   throw problem(
@@ -60,13 +60,13 @@ export async function orgUnitInPath(choice: OrgUnitChoice, ouId: string): Promis
   if (await mayUse(choice, ouId.toLowerCase())) return ouId.toLowerCase();
   throw problem(
     'org_unit_not_found',
-    `The path names the organizational unit ${ouId}, and there is none of this id that this credential may use. GET /org-units lists them.`,
+    `The path names the organizational unit ${ouId}, which does not exist or which this credential may not use. GET /org-units lists the units that it may use.`,
   );
 }
 
 async function mayUse({ ouIds, organisationUnits, hasEnded }: OrgUnitChoice, ouId: string): Promise<boolean> {
   if (hasEnded(ouId)) return false;
   if (ouIds) return ouIds.includes(ouId);
-  // One that was created a moment ago by another instance is not missing.
+  // The second read finds an OU that another instance has just created.
   return (await organisationUnits(false)).has(ouId) || (await organisationUnits(true)).has(ouId);
 }

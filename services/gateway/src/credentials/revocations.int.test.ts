@@ -1,4 +1,4 @@
-// A credential that has ended is refused by every gateway, whatever the database can say of it.
+// A credential that has ended is refused by every gateway, also while the database is away.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { createRecordWriter, outgoing } from '@lead-scoring/event-log';
@@ -46,7 +46,7 @@ const ingest = async (authorization: string, gateway: number) =>
   (await rig.call('POST', '/ingest', { token: null, headers: { authorization }, body: event, gateway }))
     .status;
 
-test('while the database is away, what ends is refused by every gateway within ten seconds, and others go on', async () => {
+test('while the database is away, credentials that end are refused by every gateway within ten seconds, and others work', async () => {
   const [ending, staying] = [await newCredentials(), await newCredentials()];
   for (const { token, account } of [ending, staying])
     for (const gateway of gateways) {
@@ -59,7 +59,7 @@ test('while the database is away, what ends is refused by every gateway within t
       'the database is known to be away',
       async () => (await rig.call('GET', '/readyz', { token: null, gateway })).status === 503,
     );
-  // What the decider records, at a moment when no gateway can fold it.
+  // The event that the decider would record, written while no gateway can fold it.
   const writer = await createRecordWriter(rig.log).start();
   const common = { organisation_id: idOf('organisation'), at: new Date().toISOString() };
   await writer.value.write([

@@ -1,27 +1,27 @@
-// Which credentials and OUs have ended, as the log says it: so that an ended one is refused within seconds on every
-// instance, also while the database is away or behind, when what was last read there would go on letting it in.
+// The credentials and OUs that have ended according to the log. With them, every instance refuses an ended credential within
+// seconds, also while the database is away or behind and its last answer would let the credential in.
 import { records } from '@lead-scoring/contracts';
 import { isRecord, tail, type EventLog, type TailedRecord } from '@lead-scoring/event-log';
 import { defineComponent, pause, type Component, type Logger } from '@lead-scoring/service';
 import { LRUCache } from 'lru-cache';
 
 export interface Revocations {
-  /** Whether the log says that this credential or OU has ended. False does not mean that it has not: the database knows all. */
+  /** True when this credential or OU has ended within the part of the log that was read; otherwise the database decides. */
   has(id: string): boolean;
 }
 
 export interface RevocationsOptions {
-  /** How far back the log is read at the start, and after it could not be read. */
+  /** The age of the oldest records that are read at the start, and after the log was away. */
   lookBackMs?: number;
   retryPauseMs?: number;
 }
 
-/** Longer than a read model may lag and an instance serve what it last knew. */
+/** Longer than a read model may lag and an instance may use stale values. */
 const defaultLookBackMs = 3_600_000;
-/** Each takes about 100 bytes. */
+/** An entry takes about 100 bytes. */
 const maximumRemembered = 100_000;
 
-/** Follows `gateway.events` from an hour ago on; reads on by itself after the log was away. */
+/** Follows `gateway.events`, beginning an hour back; continues by itself after the log was away. */
 export function createRevocations(
   log: EventLog,
   logger: Logger,
@@ -40,7 +40,7 @@ export function createRevocations(
             if (id !== null) ended.set(id, true);
           }
         } catch (error) {
-          logger.warn({ err: error }, 'ended credentials are not followed on the log; trying again');
+          logger.warn({ err: error }, 'the ends of credentials cannot be read from the log; trying again');
           await pause(retryPauseMs, signal);
         }
     };

@@ -1,8 +1,8 @@
-// What the log's errors mean to a caller.
+// Converts errors of the log to problem answers.
 import { EventLogError } from '@lead-scoring/event-log';
 import { problem, tryAgain } from '../problem.js';
 
-/** The problem to answer with; errors that are not the log's stay what they are. */
+/** The problem answer for an error of the log; other errors are returned as they are. */
 export function asLogProblem(error: unknown, commandId: string): unknown {
   if (!(error instanceof EventLogError)) return error;
   switch (error.code) {
@@ -17,14 +17,14 @@ export function asLogProblem(error: unknown, commandId: string): unknown {
     case 'log_overloaded':
       return tryAgain(
         'log_overloaded',
-        'More is coming in than the log can take. Send the request again in a moment.',
+        'More events are coming in than the log can write. Send the request again in a moment.',
         1,
         error,
       );
     case 'reply_timeout':
       return problem(
         'reply_timeout',
-        `The command ${commandId} was written and its outcome is not known yet. Send the request again with the same Idempotency-Key to learn it: it takes effect once.`,
+        `The command ${commandId} was written, and its outcome is not known yet. Send the request again with the same Idempotency-Key to get it: the command takes effect once.`,
         { cause: error, headers: { 'Retry-After': '2' } },
       );
     default:

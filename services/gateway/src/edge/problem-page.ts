@@ -1,4 +1,4 @@
-// What goes wrong at the gateway with a page for people, told on a page: they have no use for JSON.
+// Errors of the gateway as HTML pages, for requests of pages by people.
 import { sendProblem, type ProblemError } from '@lead-scoring/service';
 import {
   pageHeaders,
@@ -8,12 +8,12 @@ import {
 } from '@lead-scoring/share-page';
 import type { Request, Response } from 'express';
 
-/** From here on, problems with this request are told on a page. */
+/** Makes the gateway answer errors of this request with an HTML page. */
 export function problemsOnPage(res: Response): void {
   res.locals.problemsOnPage = true;
 }
 
-/** Sends a problem, on a page to whom `problemsOnPage` was said. */
+/** Sends a problem, as an HTML page if `problemsOnPage` was called for the answer. */
 export function sendProblemOrPage(req: Request, res: Response, error: ProblemError): void {
   if (res.locals.problemsOnPage !== true || res.headersSent) {
     sendProblem(req, res, error);

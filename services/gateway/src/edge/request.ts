@@ -1,9 +1,9 @@
-// What is known of a request once it is let in.
+// A request after authentication, and its headers.
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { Caller } from '../credentials/authenticate.js';
 
-/** A request with what the steps before have found out about it. */
+/** A request with the caller that authentication has found. */
 export interface GatewayRequest extends Request {
   caller?: Caller;
 }
@@ -13,7 +13,7 @@ export function callerOf(req: GatewayRequest): Caller {
   return req.caller;
 }
 
-/** A header that may come once; Node joins repeated ones with commas. */
+/** The value of a header; repeated headers are joined with commas. */
 export function headerOf(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;

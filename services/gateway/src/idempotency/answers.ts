@@ -1,7 +1,7 @@
-// First answers, kept for 24 hours under the id that the Idempotency-Key gives: the same request gets the same answer.
+// Keeps first answers for 24 hours under the id from the Idempotency-Key: the same request gets the same answer.
 //
-// The ids of everything a write makes come from the same key, so that a repeat has no second effect even where its
-// answer was lost. What is kept here adds the answer itself, and the refusal of another request under the same key.
+// The ids of everything that a write creates also come from the key, so that a repeat has no second effect even when its answer was
+// lost. This store adds the answer itself, and the refusal of another request under the same key.
 import { createHash } from 'node:crypto';
 import { isRetriable, type ReadModel } from '@lead-scoring/read-model';
 import type { DatabaseGate } from '../database-gate.js';
@@ -11,15 +11,15 @@ import { WriteClaim, type Answer } from './write-claim.js';
 export interface IdempotentWrite {
   /** See `writeId`. */
   id: string;
-  /** What makes two requests the same: path with query, OU, and the body's bytes. */
+  /** The parts that must be equal for two requests to be the same: path with query, OU, and the body's bytes. */
   request: readonly (string | Uint8Array)[];
   /** False for answers that show a secret. */
   keepAnswer: boolean;
-  /** True for writes whose ids make a repeat harmless and that must work while MongoDB is away. */
+  /** True for writes that must work while MongoDB is away; their ids make a repeat harmless. */
   worksWithoutStore: boolean;
-  /** Names what secrets are made with now. */
+  /** The id of the current token secret, from which secrets are derived. */
   madeWith?: string;
-  /** @param madeWith what the first request made its secrets with, where that is known */
+  /** @param madeWith the id of the token secret of the first request, where that is known */
   perform(madeWith?: string): Promise<Answer>;
 }
 
@@ -57,22 +57,22 @@ async function performClaimed(
   claim: WriteClaim,
   gate: DatabaseGate,
 ): Promise<Answer> {
-  /** Without it the claim ends by itself; the answer that is there must not be lost for it. */
-  const letGo = async (work: () => Promise<void>): Promise<void> => {
+  /** Ends the claim. A failure is ignored: the claim expires by itself, and the answer must not be lost. */
+  const releaseClaim = async (work: () => Promise<void>): Promise<void> => {
     await gate.run(work).catch(() => undefined);
   };
   let answer: Answer;
   try {
     answer = await write.perform(claim.madeWith);
   } catch (error) {
-    // A refusal (4xx) changed nothing and may be sent again in another form. After anything else the outcome is not
-    // known: the key stays with this request.
+    // After a refusal (4xx) nothing has changed, and the corrected request may use the key again. After any other error the
+    // outcome is unknown: the key stays with this request.
     const isRefused = error instanceof Error && 'status' in error && Number(error.status) < 500;
-    await letGo(() => (isRefused ? claim.remove() : claim.end()));
+    await releaseClaim(() => (isRefused ? claim.remove() : claim.end()));
     throw error;
   }
   const isKept = write.keepAnswer && (answer.body?.length ?? 0) <= maximumKeptBytes;
-  await letGo(() => claim.end(isKept ? answer : undefined));
+  await releaseClaim(() => claim.end(isKept ? answer : undefined));
   return answer;
 }
 

@@ -1,4 +1,4 @@
-// The header Idempotency-Key, and the ids that come from it.
+// The header Idempotency-Key, and the ids that are derived from it.
 import { randomUUID } from 'node:crypto';
 import { nameBasedId } from '@lead-scoring/contracts';
 import { ProblemError } from '@lead-scoring/service';

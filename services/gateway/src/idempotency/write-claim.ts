@@ -1,4 +1,4 @@
-// One write's place among the first answers: claimed by the request that works on it, and answered by that one.
+// The stored claim of one write: the request that performs the write holds it, and then stores the first answer in it.
 import { randomUUID } from 'node:crypto';
 import {
   defineCollection,
@@ -9,7 +9,7 @@ import {
 } from '@lead-scoring/read-model';
 import { problem } from '../problem.js';
 
-/** What a write is answered with. */
+/** The answer of a write. */
 export interface Answer {
   status: number;
   /** JSON text. */
@@ -19,13 +19,13 @@ export interface Answer {
 interface AnswerDocument {
   _id: Binary;
   request_hash: string;
-  /** Who works on it; null when nobody does. */
+  /** The id of the request that performs the write; null when none does. */
   claim: string | null;
-  /** Milliseconds since 1970: whoever claimed it has died by then. */
+  /** The expiry of the claim, in milliseconds since 1970: its request has died by then. */
   claimed_until: number;
-  /** Absent until the first success, and when it shows a secret or is large: it is then made again. */
+  /** Absent until the first success, and for answers that show a secret or are large, which are made again. */
   answer?: Answer;
-  /** What the first request made its secrets with. */
+  /** The id of the token secret of the first request. */
   made_with?: string;
   expires_at: Date;
 }
@@ -33,7 +33,7 @@ interface AnswerDocument {
 export const answers = defineCollection<AnswerDocument>({ name: 'idempotent_answers', indexes: [] });
 
 const keptForMs = 24 * 3_600_000;
-/** Longer than any write takes: only one whose gateway died is still claimed then. */
+/** Longer than any write takes: a claim this old is from a gateway that died. */
 const claimMs = 30_000;
 
 export class WriteClaim {
@@ -41,7 +41,7 @@ export class WriteClaim {
   readonly #id: Binary;
   readonly #claim = randomUUID();
 
-  /** @param madeWith names what secrets are made with now; afterwards, what the first request made them with */
+  /** @param madeWith the id of the current token secret; after `claimOrAnswer`, that of the first request */
   constructor(
     readModel: ReadModel,
     id: string,
@@ -53,14 +53,14 @@ export class WriteClaim {
   }
 
   /**
-   * The answer that is there already; null when the write is ours to perform.
+   * The stored answer; null when this request has claimed the write and must perform it.
    * @throws ProblemError 422 when the id was used for another request, 409 while the first is being answered
    */
   async claimOrAnswer(): Promise<Answer | null> {
     const now = Date.now();
     if (await this.#insert(now)) return null;
     const found = await this.#collection.findOne({ _id: this.#id });
-    // It has gone in between: refused, or a day old.
+    // It was deleted meanwhile: its request was refused, or it was a day old.
     if (!found) return this.claimOrAnswer();
     if (found.expires_at.getTime() <= now) {
       await this.#collection.deleteOne({ _id: this.#id, expires_at: found.expires_at });
@@ -73,7 +73,7 @@ export class WriteClaim {
       );
     if (found.answer) return found.answer;
     this.madeWith = found.made_with;
-    // Our own insert, of which the driver did not hear and which it repeated.
+    // It may be this request's own insert, whose answer the driver missed and which it then repeated.
     if (found.claim === this.#claim || (await this.#takeOver(found, now))) return null;
     throw problem(
       'request_in_progress',
@@ -100,7 +100,7 @@ export class WriteClaim {
     }
   }
 
-  /** Claims what no request works on any more. */
+  /** Claims a write whose claim has ended or expired. */
   async #takeOver(
     { claim, claimed_until }: Pick<AnswerDocument, 'claim' | 'claimed_until'>,
     now: number,
@@ -113,12 +113,12 @@ export class WriteClaim {
     return taken.matchedCount === 1;
   }
 
-  /** Gives the id free: the request changed nothing and may be sent again in another form. */
+  /** Frees the id: the request has changed nothing, and a corrected one may use the id. */
   async remove(): Promise<void> {
     await this.#collection.deleteOne({ _id: this.#id, claim: this.#claim });
   }
 
-  /** Ends the claim; the id stays with this request. @param answer what repeats are answered from now on, where it is kept */
+  /** Ends the claim; the id stays with this request. @param answer the answer for repeats, if it is kept */
   async end(answer?: Answer): Promise<void> {
     await this.#collection.updateOne(
       { _id: this.#id, claim: this.#claim },

@@ -1,4 +1,4 @@
-// Decisions on service accounts: made, given another secret, ended. Pure, as `decide`.
+// Decides on commands about service accounts: create, rotate the secret, revoke. Pure, like `decide`.
 import {
   liveCredentials,
   grantedRateLimit,
@@ -10,7 +10,7 @@ import { done, identityLimits, rejected, type IdentityDecision } from './decisio
 import type { CreateServiceAccount, RevokeServiceAccount, RotateServiceAccountSecret } from './messages.js';
 import type { OrganisationState, ServiceAccount } from './state.js';
 
-/** How long a secret stays valid after it was replaced (API.md). */
+/** The time for which a secret stays valid after it was replaced (API.md). */
 const rotationGraceMs = 24 * 3_600_000;
 
 export function createServiceAccount(
@@ -97,7 +97,7 @@ export function revokeServiceAccount(
   };
 }
 
-/** A service account as its routes answer it, without its secret. */
+/** A service account as API answers show it, without its secret. */
 export function serviceAccountView(account: ServiceAccount, lastUsedAt: string | null) {
   return {
     client_id: account.id,

@@ -1,4 +1,4 @@
-// Organisations as a capability: their OUs and credentials, decided on together, by commands that only gateways can write.
+// Organisations as a capability: one aggregate of an organisation with its OUs and credentials, whose commands only gateways can write.
 import { aggregate, type AggregateShape, type Refusal } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import type { IncomingRecord } from '@lead-scoring/event-log';
@@ -60,7 +60,7 @@ export function organisations(signature: Pick<CommandSignature, 'isSigned'>) {
   });
 }
 
-/** Told to operators with the dead letter, and to a gateway whose secret is another. */
+/** The reason in the dead letter, and in the reply to a gateway whose secret differs. */
 const notSigned =
   "it is not signed with this system's TOKEN_SECRET: every gateway must have the same one, or have it as TOKEN_SECRET_PREVIOUS or TOKEN_SECRET_NEXT, and nothing else may write such commands";
 

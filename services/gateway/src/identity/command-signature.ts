@@ -1,24 +1,24 @@
-// Commands of identity are signed by the gateway that writes them: being able to write to `gateway.commands` must not be
-// enough to become an administrator. docs/decisions/0017-commands-of-identity-are-signed.md
+// Signs and verifies the commands of identity: the right to write to `gateway.commands` must not be enough to become an
+// administrator. docs/decisions/0017-commands-of-identity-are-signed.md
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 
 export interface CommandSignature {
   /** The command with its signature in a header. Its key, `id` and `actor` may not change afterwards. */
   sign(command: OutgoingRecord): OutgoingRecord;
-  /** Whether a gateway of this system wrote the command, as it is. */
+  /** Whether a gateway of this system has signed the command with exactly this content. */
   isSigned(command: IncomingRecord): boolean;
 }
 
-/** The current one first. */
+/** The values of TOKEN_SECRET in force, the current one first. */
 export type TokenSecrets = readonly [string, ...string[]];
 
 const header = 'signature';
 
-/** @param tokenSecrets the settings that only gateways have; the first one signs, each of them is believed */
+/** @param tokenSecrets known only to gateways; the first one signs, a signature with any of them is accepted */
 export function createCommandSignature([current, ...others]: TokenSecrets): CommandSignature {
   const signing = keyOf(current);
-  const believed = [signing, ...others.map(keyOf)];
+  const accepted = [signing, ...others.map(keyOf)];
   return {
     sign: (command) => {
       const { declaration, key, payload, headers = {} } = command;
@@ -32,7 +32,7 @@ export function createCommandSignature([current, ...others]: TokenSecrets): Comm
       const { type, key, payload, headers } = command;
       const given = Buffer.from(headers[header] ?? '', 'base64url');
       const text = signedText({ type, key, payload, headers });
-      return believed.some((secret) => {
+      return accepted.some((secret) => {
         const expected = signatureOf(text, secret);
         return given.length === expected.length && timingSafeEqual(given, expected);
       });
@@ -40,7 +40,7 @@ export function createCommandSignature([current, ...others]: TokenSecrets): Comm
   };
 }
 
-/** A key for this purpose alone: secrets that callers are shown are derived from the same setting. */
+/** A key for signatures only: the same setting also derives secrets that callers see. */
 function keyOf(tokenSecret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', tokenSecret, '', 'lead-scoring commands of identity', 32));
 }
@@ -56,7 +56,7 @@ interface SignedParts {
   headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** All that decides what the command does, and in whose name. JSON of what was parsed from JSON is the same JSON. */
+/** All fields that determine the command's effect and its actor. Serialising a parsed JSON payload gives the same text again. */
 function signedText({ type, key, payload, headers }: SignedParts): string {
   return JSON.stringify([type, key, headers['id'] ?? null, headers['actor'] ?? null, payload]);
 }

@@ -1,4 +1,4 @@
-// A signed command is believed as it was signed, and not when anything of it is another.
+// A signed command is accepted unchanged, and refused with any change.
 import { expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
@@ -14,7 +14,7 @@ const command = outgoing(records.createToken, {
   headers: { id: idOf('made'), actor: 'token:root' },
 });
 
-/** As it comes from the log. */
+/** The record as it comes from the log. */
 function received({ declaration, key, payload, headers }: OutgoingRecord): IncomingRecord {
   return {
     type: declaration.type,
@@ -27,7 +27,7 @@ function received({ declaration, key, payload, headers }: OutgoingRecord): Incom
   };
 }
 
-test('a command is believed as it was signed, whatever the log adds to it', () => {
+test('a signed command is accepted with the headers that the log adds', () => {
   const signature = createCommandSignature([secret]);
   const incoming = received(signature.sign(command));
   expect(signature.isSigned(incoming)).toBe(true);
@@ -44,12 +44,12 @@ test.each<[string, Partial<IncomingRecord>]>([
   ['actor', { headers: { ...signed.headers, actor: 'token:another' } }],
   ['payload', { payload: { ...(signed.payload as object), role: 'admin' } }],
   ['signature', { headers: { ...signed.headers, signature: 'AAAA' } }],
-  ['signature, which it has not,', { headers: { ...signed.headers, signature: undefined } }],
-])('a command with another %s is not', (_part, change) => {
+  ['signature (none)', { headers: { ...signed.headers, signature: undefined } }],
+])('a command with another %s is refused', (_part, change) => {
   expect(createCommandSignature([secret]).isSigned({ ...signed, ...change })).toBe(false);
 });
 
-test('while the secret is changed, commands of the one before are believed; of any other they are not', () => {
+test('while the secret is exchanged, commands signed with the previous one are accepted, with any other not', () => {
   const before = received(createCommandSignature([older]).sign(command));
   expect(createCommandSignature([secret, older]).isSigned(before)).toBe(true);
   expect(createCommandSignature([secret]).isSigned(before)).toBe(false);

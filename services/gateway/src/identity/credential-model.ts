@@ -1,5 +1,5 @@
-// Checks that the decisions on tokens and service accounts share: how far a manager reaches, and the most that a creator may
-// give. Pure, as `decide`.
+// Checks that the decisions on tokens and service accounts share: the credentials that a manager may see and end, and the rights and
+// limits that a creator may give. Pure, like `decide`.
 import { actorIn, noSuchUnit, rejected, type Rejection } from './decision-model.js';
 import type { RateLimit, Scope } from './messages.js';
 import { covers, mayManage, scopesOf, type Credential, type OrganisationState } from './state.js';
@@ -50,8 +50,8 @@ export function refuseCredential(
 }
 
 /**
- * The new credential's own limit: never more than its creator has. A creator with less than the standard limit cannot
- * give that by leaving the limit out: the new credential then has its creator's.
+ * The limit of a new credential, which is never above its creator's. When the limit is omitted and the creator has less than the
+ * standard limit, the new credential gets the creator's limit.
  */
 export function grantedRateLimit(
   state: OrganisationState,
@@ -60,7 +60,7 @@ export function grantedRateLimit(
 ): { rate_limit: RateLimit | null } | Rejection {
   const own = state.credentials.get(fields.created_by)?.rate_limit ?? standard;
   const wanted = fields.rate_limit ?? standard;
-  // Commands that were written before the standard limit was in them.
+  // Commands from before they contained the standard limit.
   if (own === undefined || wanted === undefined) return { rate_limit: fields.rate_limit };
   if (wanted.per_minute <= own.per_minute && wanted.burst <= own.burst)
     return { rate_limit: fields.rate_limit };
@@ -73,7 +73,7 @@ export function grantedRateLimit(
     };
   return rejected(
     'rate_limit_not_allowed',
-    `The new credential could send ${inWords(wanted)}; this one may send ${inWords(own)}, and none gives more than it has. Ask for less.`,
+    `The new credential could send ${inWords(wanted)}; this one may send only ${inWords(own)}, and no credential gives more than it has. Ask for less.`,
   );
 }
 
@@ -84,11 +84,11 @@ function inWords({ per_minute, burst }: RateLimit): string {
 export function secretNotReproducible(): Rejection {
   return rejected(
     'idempotency_key_reused',
-    'The secret that this earlier request made can no longer be shown. Send the request with another Idempotency-Key.',
+    'The secret that the earlier request with this Idempotency-Key created can no longer be shown. Send the request with another Idempotency-Key.',
   );
 }
 
-/** How many of a kind have not ended. */
+/** The number of credentials of a kind that have not ended. */
 export function liveCredentials(state: OrganisationState, kind: Credential['kind']): number {
   let count = 0;
   for (const credential of state.credentials.values())

@@ -1,5 +1,5 @@
-// Decides on the commands of identity: pure; time and ids come with the command. The same command again is a no-op
-// with the same answer.
+// Decides on the commands of identity. Pure: time and ids come with the command. A repeated command has no events and the same
+// answer.
 import { actedBy } from '@lead-scoring/contracts';
 import { createServiceAccount, revokeServiceAccount, rotateSecret } from './account-model.js';
 import type { IdentityDecision } from './decision-model.js';

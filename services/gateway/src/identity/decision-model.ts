@@ -1,15 +1,15 @@
-// What a decision of identity is made of, whichever part of it decides.
+// The parts that all decisions of identity share.
 import type { JsonValue, ProblemCode } from '@lead-scoring/contracts';
 import type { IdentityEvent } from './messages.js';
 import { evolve } from './evolve.js';
 import type { Credential, OrganisationState } from './state.js';
 
-/** Per organisation; of OUs and credentials those that have not ended count. */
+/** The limits of one organisation. OUs and credentials that have ended do not count. */
 export const identityLimits = {
   orgUnits: 1_000,
   tokens: 1_000,
   serviceAccounts: 1_000,
-  /** OUs that a credential is limited to. */
+  /** The most OUs in the list of one credential. */
   orgUnitsOfCredential: 200,
 };
 
@@ -22,7 +22,7 @@ export interface Rejection {
 export interface Accepted {
   outcome: 'done';
   events: IdentityEvent[];
-  /** The resource as the route's answer shows it, without its secret; absent for 204. */
+  /** The body of the route's answer, without secrets; absent for 204. */
   result?: JsonValue;
 }
 
@@ -49,7 +49,7 @@ export function doneWith(
   return { outcome: 'done', events, ...(result !== undefined && { result }) };
 }
 
-/** The credential that acts, as the log knows it: the edge may have let it in a moment after it ended. */
+/** The acting credential; rejected when it has ended, because the edge may let it in for a moment afterwards. */
 export function actorIn(state: OrganisationState, id: string): Credential | Rejection {
   const actor = state.credentials.get(id);
   if (!actor || actor.revoked) return rejected('credential_invalid', 'The credential has ended.');

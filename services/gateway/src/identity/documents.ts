@@ -20,7 +20,7 @@ const byOrganisation = [{ key: { organisation_id: 1 } }] as const;
 
 export const organisations = defineCollection<OrganisationDocument>({ name: 'organisations', indexes: [] });
 export const orgUnits = defineCollection<OrgUnitDocument>({ name: 'org_units', indexes: byOrganisation });
-/** The id is the token's hash: looked up with every request. */
+/** `_id` is the token's hash, by which every request is looked up. */
 export const tokens = defineCollection<TokenDocument>({ name: 'tokens', indexes: byOrganisation });
 export const serviceAccounts = defineCollection<ServiceAccountDocument>({
   name: 'service_accounts',
@@ -57,7 +57,7 @@ export interface IdentityDocuments {
   serviceAccounts: ServiceAccountDocument[];
 }
 
-/** The documents with these ids, as they are to be stored. */
+/** The documents to store for the changed ids. */
 export function documentsOf(
   organisationId: string,
   state: OrganisationState,

@@ -97,7 +97,7 @@ function serviceAccountOf(payload: PayloadOf<'ServiceAccountCreated'>): ServiceA
   };
 }
 
-/** The secret of before stays valid for a while. */
+/** The account with its new secret; the previous secret stays valid until its time. */
 function rotated(
   account: ServiceAccount,
   { payload, command_id }: Extract<IdentityEvent, { type: 'ServiceAccountSecretRotated' }>,

@@ -1,4 +1,4 @@
-// Identity: Given events, When a command, Then events and answer; and the laws that hold for any sequence.
+// Identity: given events, when a command, then events and an answer; and laws for any sequence of commands.
 import { describe, expect, test } from '@jest/globals';
 import { isProblemCode } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -46,7 +46,7 @@ const codeOf = (decision: IdentityDecision) =>
   decision.outcome === 'rejected' ? decision.code : decision.events.map(({ type }) => type);
 
 describe('organisations', () => {
-  test('bootstrap makes organisation, OU and administrator, and the second time nothing', () => {
+  test('bootstrap creates organisation, OU and administrator; the second time, nothing', () => {
     expect(codeOf(decide(bootstrap(), emptyOrganisation))).toEqual([
       'OrganisationCreated',
       'OrgUnitCreated',
@@ -68,12 +68,12 @@ describe('organisations', () => {
     expect(codeOf(decide(replaced, without))).toEqual(['TokenCreated', 'ActiveOrgUnitSet']);
   });
 
-  test('an OU’s name is taken once, however it is written', () => {
+  test('an OU’s name is unique, in any spelling', () => {
     expect(codeOf(decide(createOrgUnit('MAIN'), after(bootstrap())))).toBe('duplicate_name');
     expect(codeOf(decide(createOrgUnit('Main 2'), after(bootstrap())))).toEqual(['OrgUnitCreated']);
   });
 
-  test('a second OU takes the only one from no credential that worked in it', () => {
+  test('when a second OU is created, every credential stays active in the first', () => {
     const given = after(
       bootstrap(),
       createToken('everywhere', { ou_ids: null, role: 'admin' }),
@@ -91,7 +91,7 @@ describe('organisations', () => {
     expect(codeOf(decide(createOrgUnit('third'), given))).toEqual(['OrgUnitCreated']);
   });
 
-  test('a new name counts at once, is taken once, and the old one is free', () => {
+  test('a new name is unique at once, and the old one is free', () => {
     const given = after(bootstrap(), createOrgUnit('second'));
     expect(codeOf(decide(renameOrgUnit('second', 'main'), given))).toBe('duplicate_name');
     expect(codeOf(decide(renameOrgUnit('second', 'SECOND'), given))).toEqual(['OrgUnitRenamed']);
@@ -102,11 +102,11 @@ describe('organisations', () => {
     const then = after(bootstrap(), createOrgUnit('second'), renameOrgUnit('main', 'First'));
     expect(codeOf(decide(createOrgUnit('Main'), then))).toEqual(['OrgUnitCreated']);
     expect(codeOf(decide(createOrgUnit('first'), then))).toBe('duplicate_name');
-    // A start with the name of before makes no other one.
+    // A start with the old name creates no second OU.
     expect(codeOf(decide(bootstrap(), then))).toEqual([]);
   });
 
-  test('an OU that ends takes with it what could use nothing else, and its name is free', () => {
+  test('an OU that ends ends the credentials that could use no other, and its name is free', () => {
     const both = [idOf('main'), idOf('second')];
     const given = after(
       bootstrap(),
@@ -141,7 +141,7 @@ describe('organisations', () => {
     expect(codeOf(decide(other, ended))).toEqual(['OrgUnitCreated']);
   });
 
-  test('the last OU stays: of the organisation, and of the credential that would end it', () => {
+  test('the last OU of the organisation, or of the credential that asks, cannot be ended', () => {
     expect(codeOf(decide(endOrgUnit('main'), after(bootstrap())))).toBe('last_org_unit');
     const given = after(
       bootstrap(),
@@ -160,14 +160,14 @@ describe('organisations', () => {
     ]);
   });
 
-  test('a first OU that was ended does not come back with the next start', () => {
+  test('a first OU that was ended is not created again at the next start', () => {
     const ended = after(bootstrap(), createOrgUnit('second'), endOrgUnit('main'));
     expect(codeOf(decide(bootstrap(), ended))).toEqual([]);
     const otherToken = bootstrap({ token_id: idOf('new'), token_hash: hashOf('new') });
     expect(codeOf(decide(otherToken, ended))).toEqual(['TokenCreated']);
   });
 
-  test('limits: OUs, tokens and service accounts; what has ended makes room', () => {
+  test('OUs, tokens and service accounts have limits; ended ones do not count', () => {
     const units = Array.from({ length: identityLimits.orgUnits }, (_, n) =>
       createOrgUnit(`unit ${String(n)}`),
     );
@@ -200,31 +200,31 @@ describe('credentials', () => {
   );
 
   test.each<[string, IdentityCommand, string | string[]]>([
-    ['an OU that is not there', createToken('t', { ou_ids: [idOf('nowhere')] }), 'org_unit_not_found'],
+    ['an unknown OU', createToken('t', { ou_ids: [idOf('nowhere')] }), 'org_unit_not_found'],
     [
-      'an OU that the creator has not',
+      'an OU that the creator may not use',
       createToken('t', { created_by: idOf('admin of main'), ou_ids: [idOf('second')] }),
       'org_unit_not_found',
     ],
     [
-      'every OU from a creator who has not every',
+      'every OU, from a creator that is limited to some',
       createToken('t', { created_by: idOf('admin of main'), ou_ids: null }),
       'org_unit_not_allowed',
     ],
     [
-      'a role that its creator has not',
+      'a role that its creator does not have',
       createToken('t', { created_by: idOf('account'), role: 'viewer' }),
       'scope_not_allowed',
     ],
     [
-      'scopes that its creator has not',
+      'scopes that its creator does not have',
       createServiceAccount('t', { created_by: idOf('editor'), scopes: ['admin'] }),
       'role_not_allowed',
     ],
-    ['a creator that is not there', createToken('t', { created_by: idOf('nobody') }), 'credential_invalid'],
+    ['an unknown creator', createToken('t', { created_by: idOf('nobody') }), 'credential_invalid'],
     ['an expiry in the past', createToken('t', { expires_at: at }), 'invalid_request'],
     [
-      'what its creator has',
+      'the rights of its creator',
       createServiceAccount('t', { created_by: idOf('account'), scopes: ['ingest'] }),
       ['ServiceAccountCreated'],
     ],
@@ -233,20 +233,20 @@ describe('credentials', () => {
   });
 
   test.each<[string, IdentityCommand, string | string[]]>([
-    ['the administrator of all ends any', revokeToken('editor'), ['TokenRevoked']],
+    ['the administrator of every OU ends any', revokeToken('editor'), ['TokenRevoked']],
     [
-      'one of an OU ends those of the OU',
+      'an administrator of an OU ends those of the OU',
       revokeToken('editor', { requested_by: idOf('admin of main') }),
       ['TokenRevoked'],
     ],
     [
-      'but not those that reach further',
+      'but not those of further OUs',
       revokeToken('root', { requested_by: idOf('admin of main') }),
       'token_not_found',
     ],
     ['nor from another OU', revokeToken('editor', { ou_id: idOf('second') }), 'token_not_found'],
     ['a token is no service account', revokeToken('account'), 'token_not_found'],
-    ['what is not there', revokeServiceAccount('nothing'), 'service_account_not_found'],
+    ['an unknown service account', revokeServiceAccount('nothing'), 'service_account_not_found'],
   ])('ending: %s', (_title, command, expected) => {
     expect(codeOf(decide(command, given))).toEqual(expected);
   });
@@ -281,7 +281,7 @@ describe('credentials', () => {
     );
   });
 
-  test('a repeat of the creation does not bring back what has ended, and shows the same', () => {
+  test('a repeat of the creation does not revive an ended credential, and has the same answer', () => {
     const created = decide(createToken('editor'), after(bootstrap()));
     const ended = after(bootstrap(), createToken('editor'), revokeToken('editor'));
     expect(decide(createToken('editor'), ended)).toEqual({ ...created, events: [] });
@@ -289,7 +289,7 @@ describe('credentials', () => {
     expect(codeOf(decide(revokeToken('editor', {}, 'another'), ended))).toBe('token_not_found');
   });
 
-  test('a rotation keeps the secret before for 24 hours, and only that one', () => {
+  test('a rotation keeps the previous secret for 24 hours, and only that one', () => {
     const state = after(bootstrap(), createServiceAccount('a'), rotate('a', 'first'), rotate('a', 'second'));
     expect(state.credentials.get(idOf('a'))).toMatchObject({
       secret_hash: hashOf('second'),
@@ -339,7 +339,7 @@ const command: fc.Arbitrary<IdentityCommand> = fc.oneof(
 const commands = fc.array(command, { maxLength: 60 }).map((some) => [bootstrap(), ...some]);
 
 describe('laws, for any sequence of commands', () => {
-  test('a command that was accepted is a no-op the second time at once, with the same answer', () => {
+  test('an accepted command that is repeated at once is a no-op with the same answer', () => {
     fc.assert(
       fc.property(commands, (sequence) => {
         let state = emptyOrganisation;
@@ -356,7 +356,7 @@ describe('laws, for any sequence of commands', () => {
     );
   });
 
-  test('a repeated creation never adds anything, however much later', () => {
+  test('a repeated creation never adds anything, also much later', () => {
     fc.assert(
       fc.property(commands, (sequence) => {
         const state = after(...sequence);
@@ -369,7 +369,7 @@ describe('laws, for any sequence of commands', () => {
     );
   });
 
-  test('an OU that has ended is no one’s any more; the others, their names and their credentials stay as they were', () => {
+  test('no credential may use an ended OU; the other OUs, their names and their credentials stay unchanged', () => {
     fc.assert(
       fc.property(commands, (sequence) => {
         let state = emptyOrganisation;
@@ -387,12 +387,12 @@ describe('laws, for any sequence of commands', () => {
         expect(new Set(live.map(({ name }) => name)).size).toBe(live.length);
         for (const credential of state.credentials.values()) {
           const usable = usableUnits(state, credential).map(({ id }) => id);
-          // What it is limited to is there; so a credential that is valid can work somewhere.
+          // Its OUs exist, so a valid credential can always work in one.
           if (!credential.revoked) {
             expect(usable.length).toBeGreaterThan(0);
             if (credential.ou_ids) expect([...usable].sort()).toEqual([...credential.ou_ids].sort());
           }
-          // Nobody works in another OU than the one that they chose.
+          // No credential works in another OU than the one that it chose.
           const working = workingUnit(usable, credential.active_ou_id);
           if (credential.active_ou_id !== null) expect([null, credential.active_ou_id]).toContain(working);
           for (const [id, { ended }] of state.units)
@@ -402,12 +402,12 @@ describe('laws, for any sequence of commands', () => {
     );
   });
 
-  test('an event changes the one document that it names: folding anew from any stored state gives the same documents', () => {
+  test('an event changes one document: folding anew from any stored state gives the same documents', () => {
     fc.assert(
       fc.property(commands, fc.nat(), (sequence, seed) => {
         const events = eventsOf(sequence);
         const whole = stored(events, new Map());
-        // A crash in between: some documents are stored up to here, others not.
+        // A crash in between: only some documents are stored up to here.
         const stopped = events.slice(0, seed % (events.length + 1));
         const half = new Map(
           [...stored(stopped, new Map())].filter((_, index) => (seed >> (index % 8)) % 2 === 0),
@@ -420,7 +420,7 @@ describe('laws, for any sequence of commands', () => {
 
 type Stored = Map<string, { value: unknown; offset: number }>;
 
-/** Folds as a partition does: a document takes only events after the last that it holds. */
+/** Folds as a partition does: a document takes only events after the last one folded into it. */
 function stored(events: readonly IdentityEvent[], before: Stored): Stored {
   let guarded: GuardedOrganisation = {
     state: stateOf(before),

@@ -6,7 +6,7 @@ export type Scope = records.Scope;
 
 type CommandOf<Declaration extends RecordDeclaration> = {
   type: Declaration['type'];
-  /** The id of the command: the same one again is the same wish. */
+  /** The id of the command: a second command with the same id is a repeat. */
   id: string;
   payload: PayloadOf<Declaration>;
 };

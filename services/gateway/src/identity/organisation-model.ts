@@ -1,10 +1,10 @@
-// The decision that makes an organisation with its first OU and token. Pure, as `decide`.
+// Decides on the command that creates an organisation with its first OU and token. Pure, like `decide`.
 import type { IdentityDecision } from './decision-model.js';
 import type { BootstrapOrganisation, IdentityEvent } from './messages.js';
 import type { OrganisationState } from './state.js';
 import { activeSet, unitNamed } from './unit-model.js';
 
-/** Makes what is missing of the organisation, its first OU and the operator's token; a token that was ended stays ended. */
+/** Creates the organisation, its first OU and the operator's token where they are missing; an ended token stays ended. */
 export function bootstrap(
   { id, payload }: BootstrapOrganisation,
   state: OrganisationState,
@@ -44,7 +44,7 @@ export function bootstrap(
     });
   const unitId = state.units.has(ou_id) ? ou_id : (unitNamed(state, ou_name)?.id ?? ou_id);
   const token = state.credentials.get(token_id);
-  // Its calls go on working when there is a second OU. One that was ended stays ended.
+  // With an active OU, the token's calls still work when there is a second OU. An ended OU or token stays ended.
   if (!state.units.get(unitId)?.ended && (!token || (!token.revoked && token.active_ou_id === null)))
     events.push(activeSet({ organisation_id, credential_id: token_id, ou_id: unitId, at }, id));
   return { outcome: 'done', events };

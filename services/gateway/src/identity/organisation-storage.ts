@@ -1,4 +1,4 @@
-// How organisations are stored: each over four collections, where the offset of a document says what is folded into it.
+// Stores organisations: each in documents of four collections, which hold the offset of the last event folded into them.
 import type { AggregateStorage, ChangedState, StoredState } from '@lead-scoring/capability';
 import {
   createGuardedWriter,
@@ -26,7 +26,7 @@ export interface GuardedOrganisation {
 
 export const noOrganisation: GuardedOrganisation = { state: emptyOrganisation, offsets: new Map() };
 
-/** @param offset null while the event is being decided: the documents do not hold it yet */
+/** @param offset null while the event is being decided and is not stored yet */
 export function evolveGuarded(
   { state, offsets }: GuardedOrganisation,
   event: IdentityEvent,
@@ -38,7 +38,7 @@ export function evolveGuarded(
   };
 }
 
-/** A crash may have left some of an organisation's documents behind the others, so that each has to be asked. */
+/** Whether an event is folded into the document that it changes. After a crash, some documents may be behind others. */
 export function isFolded({ offsets }: GuardedOrganisation, event: IdentityEvent, offset: number): boolean {
   return (offsets.get(documentChangedBy(event)) ?? -1) >= offset;
 }
@@ -65,7 +65,7 @@ export const organisationStorage: AggregateStorage<GuardedOrganisation, Identity
   },
 };
 
-/** Of each document that the events change, the offset of the last one. */
+/** The offset of the last event of each document that the events change. */
 function changedDocuments(events: Changed['events']): Map<string, number> {
   return new Map(events.map(({ event, offset }) => [documentChangedBy(event), offset]));
 }

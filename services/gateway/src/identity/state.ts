@@ -1,4 +1,4 @@
-// What an organisation is made of: its organizational units and the credentials that may use them.
+// The state of an organisation: its organizational units and the credentials that may use them.
 import type { RateLimit, Role, Scope } from './messages.js';
 
 export interface OrgUnit {
@@ -6,7 +6,7 @@ export interface OrgUnit {
   name: string;
   created_by: string;
   created_at: string;
-  /** There when it has ended. It stays known, so that repeating the command that made it does not bring it back. */
+  /** Set when it has ended. It stays in the state, so that a repeat of the command that created it does not revive it. */
   ended?: { at: string; command_id: string };
 }
 
@@ -20,7 +20,7 @@ interface CredentialState {
   created_by: string;
   created_at: string;
   active_ou_id: string | null;
-  /** A credential that has ended stays known, so that repeating the command that made it does not bring it back. */
+  /** Set when it has ended. It stays in the state, so that a repeat of the command that created it does not revive it. */
   revoked: { at: string; command_id: string } | null;
 }
 
@@ -36,7 +36,7 @@ export interface ServiceAccount extends CredentialState {
   secret_hash: string;
   previous_secret: { secret_hash: string; valid_until: string } | null;
   scopes: Scope[];
-  /** Ids of the latest rotations' commands: the same one again changes nothing. */
+  /** Ids of the latest rotation commands: a repeat of one changes nothing. */
   rotations: string[];
 }
 
@@ -71,7 +71,7 @@ export function usableUnits(
 
 /**
  * The OU in which a credential works when a request names none: its active one, else the only one that it may use.
- * null: it must choose. An active one that has ended is not replaced by another unasked.
+ * null: the caller must name one. An active OU that has ended is not replaced by another one.
  */
 export function workingUnit(usable: readonly string[], activeOuId: string | null): string | null {
   if (activeOuId !== null) return usable.includes(activeOuId) ? activeOuId : null;
@@ -79,7 +79,7 @@ export function workingUnit(usable: readonly string[], activeOuId: string | null
   return only !== undefined && usable.length === 1 ? only : null;
 }
 
-/** What a role grants, in scopes: one scale for tokens and service accounts. */
+/** The scopes that a role grants: tokens and service accounts have the same scopes. */
 export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: ['read'],
   editor: ['ingest', 'read', 'write'],
@@ -90,15 +90,15 @@ export function scopesOf(credential: Credential): readonly Scope[] {
   return credential.kind === 'token' ? scopesOfRole[credential.role] : credential.scopes;
 }
 
-/** Whether everything that one reach covers is covered by the other; null is every OU. */
-export function covers(reach: readonly string[] | null, other: readonly string[] | null): boolean {
-  if (reach === null) return true;
-  return other !== null && other.every((ouId) => reach.includes(ouId));
+/** Whether one list of OUs contains all of another; null is every OU. */
+export function covers(ouIds: readonly string[] | null, others: readonly string[] | null): boolean {
+  if (ouIds === null) return true;
+  return others !== null && others.every((ouId) => ouIds.includes(ouId));
 }
 
 /**
- * Whether one credential may see and end another, working in an OU: the other must be usable there, and reach no
- * further than the one that manages it.
+ * Whether a credential that works in an OU may see and end another one: that one must be usable in the OU, and may use no OU that
+ * its manager may not use.
  */
 export function mayManage(manager: Pick<Credential, 'ou_ids'>, managed: Credential, ouId: string): boolean {
   if (managed.revoked) return false;

@@ -1,4 +1,4 @@
-// Decisions on personal access tokens: made and ended. Pure, as `decide`.
+// Decides on commands about personal access tokens: create and revoke. Pure, like `decide`.
 import {
   liveCredentials,
   grantedRateLimit,
@@ -50,7 +50,7 @@ export function revokeToken({ id, payload }: RevokeToken, state: OrganisationSta
   };
 }
 
-/** A token as its routes answer it, without its secret. */
+/** A token as API answers show it, without its secret. */
 export function tokenView(token: Token, lastUsedAt: string | null) {
   return {
     id: token.id,

@@ -1,4 +1,4 @@
-// Decisions on organizational units: made, renamed, ended, and the one in which a credential works. Pure, as `decide`.
+// Decides on commands about organizational units: create, rename, end, and set the active one. Pure, like `decide`.
 import {
   actorIn,
   doneWith,
@@ -49,7 +49,7 @@ export function createOrgUnit({ id, payload }: CreateOrgUnit, state: Organisatio
       command_id: id,
     },
   ];
-  // Else its maker would not see it.
+  // Otherwise a creator that is limited to some OUs could not use the new one.
   if (creator.ou_ids)
     events.push({
       type: 'OrgUnitGranted',
@@ -81,7 +81,7 @@ export function renameOrgUnit({ id, payload }: RenameOrgUnit, state: Organisatio
   });
 }
 
-/** Ends an OU and what can work nowhere else; whoever made it the active one chooses another one. */
+/** Ends an OU, and the credentials that may use no other; a credential whose active OU it was must choose another one. */
 export function endOrgUnit({ id, payload }: EndOrgUnit, state: OrganisationState): IdentityDecision {
   const { organisation_id, ou_id, requested_by, requested_at: at } = payload;
   if (state.units.get(ou_id)?.ended?.command_id === id) return { outcome: 'done', events: [] };
@@ -93,7 +93,7 @@ export function endOrgUnit({ id, payload }: EndOrgUnit, state: OrganisationState
     return rejected(
       'last_org_unit',
       usableUnits(state, { ou_ids: null }).length === 1
-        ? 'This is the only organizational unit of the organisation, and one stays. Create another one first, or rename this one.'
+        ? 'This is the only organizational unit of the organisation, which must keep one. Create another one first, or rename this one.'
         : 'This is the only organizational unit that this credential may use. End it with a credential that may use another one as well.',
     );
   const events = [...state.credentials.values()].flatMap((credential): IdentityEvent[] => {
@@ -106,7 +106,7 @@ export function endOrgUnit({ id, payload }: EndOrgUnit, state: OrganisationState
   };
 }
 
-/** A credential that could use nothing else ends: none may be left that nobody can find, and that counts for ever. */
+/** Withdraws the OU from a credential. A credential without another OU ends, because no caller could list or end it later. */
 function withoutUnit(
   credential: Credential,
   { organisation_id, ou_id, at }: { organisation_id: string; ou_id: string; at: string },
@@ -125,8 +125,7 @@ function withoutUnit(
 }
 
 /**
- * Credentials that have worked in the only OU that they may use without having set it: it stays theirs when there is
- * another one.
+ * Makes the only OU the active one of the credentials that get a second OU and have not set an active one: they stay in the first.
  */
 function keepingTheOnlyUnit(
   state: OrganisationState,
@@ -178,13 +177,13 @@ export function isUsable(state: OrganisationState, { ou_ids }: Credential, ouId:
   return unit !== undefined && !unit.ended && covers(ou_ids, [ouId]);
 }
 
-/** The OU of a name, of those that have not ended. */
+/** The OU with a name, among those that have not ended. */
 export function unitNamed(state: OrganisationState, name: string): OrgUnit | undefined {
   const wanted = nameKey(name);
   return usableUnits(state, { ou_ids: null }).find((unit) => nameKey(unit.name) === wanted);
 }
 
-/** Names that look alike to people are one name. */
+/** The form in which names are compared: names that look the same to people have the same form. */
 function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
@@ -196,7 +195,7 @@ function nameTaken(name: string) {
   );
 }
 
-/** An OU as its routes answer it. */
+/** An OU as API answers show it. */
 export function orgUnitView(unit: OrgUnit, activeOuId: string | null) {
   return { id: unit.id, name: unit.name, active: unit.id === activeOuId, created_at: unit.created_at };
 }

@@ -1,8 +1,8 @@
-// Bounds the memory of intake: bodies that are being read, checked or written, counted as their bytes arrive.
+// Bounds the memory of intake: the bodies that are being read, checked or written, counted as their bytes arrive.
 //
-// The room is shared by dynamic thresholds, as buffers of switches are: a credential may hold half as much as is free,
-// an organisation as much as is free. Alone, a credential gets a third of the room and an organisation half of it; the
-// more hold their share, the smaller the shares grow, and some room is always left for a sender that holds none.
+// The memory is shared by dynamic thresholds, like the buffers of network switches: a credential may hold half as much as is free, an
+// organisation as much as is free. A single credential gets a third of the memory, a single organisation half of it; the more senders
+// hold their share, the smaller the shares become, and some memory always stays free for a sender that holds none.
 import type { ProblemError } from '@lead-scoring/service';
 import { tryAgain } from '../problem.js';
 
@@ -11,13 +11,13 @@ export interface Sender {
   organisationId: string;
 }
 
-/** What one request holds. */
+/** The bytes that one request holds. */
 export interface Holding {
-  /** @throws ProblemError 503 `log_overloaded` when there is no room for so many more bytes */
+  /** @throws ProblemError 503 `log_overloaded` when so many more bytes would exceed the sender's share */
   add(bytes: number): void;
-  /** Gives room back: so much is still held. */
+  /** Releases bytes until only so many are held. */
   shrinkTo(bytes: number): void;
-  /** Gives all room back; once is enough, twice does no harm. */
+  /** Releases all bytes; a second call does nothing. */
   release(): void;
 }
 
@@ -44,11 +44,11 @@ export function createBytesInFlight(maximum: number): BytesInFlight {
   };
   const check = ({ credentialId, organisationId }: Sender, bytes: number): void => {
     const free = maximum - used - bytes;
-    if (free < 0) throw refusal('More events are coming in than can be taken.');
+    if (free < 0) throw refusal('More events are coming in than the gateway can hold in memory.');
     if ((ofCredentials.get(credentialId) ?? 0) + bytes > free / 2)
-      throw refusal('The requests of this credential that are being taken fill its share of the room.');
+      throw refusal('The requests in flight of this credential fill its share of the memory for events.');
     if ((ofOrganisations.get(organisationId) ?? 0) + bytes > free)
-      throw refusal('The requests of this organisation that are being taken fill its share of the room.');
+      throw refusal('The requests in flight of this organisation fill its share of the memory for events.');
   };
   return {
     open: (sender) => {

@@ -1,4 +1,5 @@
-// Groups the events of one request by partition into few, large records: per-record cost is the wall (PERFORMANCE.md).
+// Groups the events of one request by partition into few, large records, because the cost per record limits throughput
+// (PERFORMANCE.md).
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 
@@ -11,12 +12,12 @@ export interface Batch {
   fireTriggers: boolean;
   receivedAt: string;
   events: readonly ChunkEvent[];
-  /** About how many bytes of JSON the events take. */
+  /** The approximate size of the events as JSON. */
   estimatedBytes: number;
   headers: Readonly<Record<string, string>>;
 }
 
-/** Well under what a topic takes in one record. */
+/** Well below the largest record of a topic. */
 const maximumChunkBytes = 900_000;
 
 /** One record per partition; several only where one would be too large. */
@@ -33,7 +34,7 @@ export function chunksOf(
   }
   const chunks: OutgoingRecord<typeof records.ingestEvents>[] = [];
   for (const [partition, events] of byPartition)
-    for (const part of batch.estimatedBytes <= maximumChunkBytes ? [events] : divided(events)) {
+    for (const part of batch.estimatedBytes <= maximumChunkBytes ? [events] : divide(events)) {
       const [first] = part;
       if (!first) continue;
       chunks.push(
@@ -48,7 +49,7 @@ export function chunksOf(
             received_at: batch.receivedAt,
             events: part,
           },
-          // validateEvents made them, and ingest checks the record as it comes.
+          // The events come from validateEvents, and ingest checks the record again.
           isChecked: true,
           headers: batch.headers,
         }),
@@ -57,8 +58,8 @@ export function chunksOf(
   return chunks;
 }
 
-/** In order, each part as large as it may be. */
-function divided(events: readonly ChunkEvent[]): ChunkEvent[][] {
+/** Divides the events, in order, into the largest parts that a record may have. */
+function divide(events: readonly ChunkEvent[]): ChunkEvent[][] {
   const parts: ChunkEvent[][] = [];
   let part: ChunkEvent[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-// Uploads that hold their connection and bring nothing: they take no room from other tenants.
+// Uploads that keep their connection open and send almost nothing: they take no memory from other tenants.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { randomBytes } from 'node:crypto';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   rig = await startRig({
     gateways: 2,
     environment: { INTAKE_MAXIMUM_BYTES: '40000000', REQUESTS_IN_FLIGHT_PER_CREDENTIAL: String(uploads) },
-    // The other gateway makes another organisation in the same system.
+    // The other gateway creates a second organisation in the same system.
     environmentOf: (gateway) =>
       gateway === 1 ? { BOOTSTRAP_ORGANISATION: 'Other tenant', BOOTSTRAP_TOKEN: otherTenant } : {},
   });
@@ -53,16 +53,16 @@ async function begin(framing: string, body: string | Buffer): Promise<Upload> {
 const event = { alias_kind: 'email', alias: 'ada@example.com', event_type: 'Page View' };
 const sendAs = (token: string) => rig.call('POST', '/ingest', { token, body: event });
 
-/** Ever smaller lengths, so that a room by announced length would be full to the last byte. */
+/** Ever smaller lengths, so that memory reserved by announced length would be full to the last byte. */
 function framingOf(n: number): string {
   if (n < 25) return 'Transfer-Encoding: chunked';
   return `Content-Length: ${String(Math.max(1, Math.floor(maximumBodyBytes / 2 ** (n - 25))))}`;
 }
 
-test('with 50 dripping uploads of one token, another tenant is never told that there is no room', async () => {
+test('with 50 dripping uploads of one token, another tenant never gets 503', async () => {
   const drip = (n: number) => begin(framingOf(n), n < 25 ? '1\r\n[\r\n' : '');
   const dripping = await Promise.all(Array.from({ length: uploads }, (_, n) => drip(n)));
-  // All are under way at one time: the token may have no further request. One that was ended as too slow begins again.
+  // All are in flight together: the token may have no further request. An upload that was ended as too slow starts again.
   await eventually('the uploads are under way', async () => {
     for (const [n, { answer }] of dripping.entries()) if (answer() !== '') dripping[n] = await drip(n);
     const { status, body } = await sendAs(rig.token);
@@ -75,7 +75,7 @@ test('with 50 dripping uploads of one token, another tenant is never told that t
   await eventually('the token may send again', async () => (await sendAs(rig.token)).status === 202);
 }, 60_000);
 
-test('one token that fills its share with bytes is told so, and leaves room for another tenant', async () => {
+test('one token that fills its share with bytes gets 503, and leaves memory for another tenant', async () => {
   const size = 4_000_000;
   const filling: Upload[] = [];
   for (let n = 0; n < 12; n += 1)

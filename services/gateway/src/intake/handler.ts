@@ -22,7 +22,7 @@ import { submit, type SubmissionDependencies, type Upload } from './submission.j
 
 export interface IntakeDependencies extends SubmissionDependencies {
   bytesInFlight: BytesInFlight;
-  /** The least that an upload must bring. */
+  /** The slowest allowed upload. */
   leastRate: LeastRate;
   readModel: ReadModel;
   gate: DatabaseGate;
@@ -42,7 +42,7 @@ export function createIntakeHandler(
     const room = bytesInFlight.open(upload.caller);
     try {
       const body = await readInto(room, { req, types: bodyTypesOf(route), leastRate });
-      const perform = () => take(upload, body, dependencies);
+      const perform = () => accept(upload, body, dependencies);
       if (!upload.isRepeatable) return await perform();
       return await performOnce(dependencies, {
         id: upload.batchId,
@@ -77,7 +77,7 @@ function uploadOf(route: IntakeRoute, req: Request, ouId: string): Upload {
   };
 }
 
-/** The body; the room holds what has come of it. */
+/** Reads the body; the holding counts its bytes as they arrive. */
 async function readInto(
   room: Holding,
   { req, types, leastRate }: { req: Request; types: readonly string[]; leastRate: LeastRate },
@@ -95,7 +95,7 @@ async function readInto(
 }
 
 /** Resolves with 202 once the log has every event that was accepted. */
-async function take(upload: Upload, body: Body, dependencies: SubmissionDependencies): Promise<Answer> {
+async function accept(upload: Upload, body: Body, dependencies: SubmissionDependencies): Promise<Answer> {
   const { accepted, rejected, written } = submit(upload, body, dependencies);
   const positions = await written.catch((error: unknown) => {
     throw asLogProblem(error, upload.batchId);
@@ -112,13 +112,13 @@ async function take(upload: Upload, body: Body, dependencies: SubmissionDependen
   };
 }
 
-/** Whoever sends a notification here would cause the next. */
+/** Refuses a notification of this system that was sent back to it as an event: it would cause the next notification. */
 function refuseLoop(req: Request): void {
   const delivery = headerOf(req, deliveryHeader);
   if (delivery === undefined) return;
   throw problem(
     'delivery_loop',
-    `This is a notification of this system (${deliveryHeader}), sent back to it as an event: it would cause itself for ever. Give the webhook channel another address.`,
+    `This is a notification of this system (${deliveryHeader}), sent back to it as an event, which would cause notifications in an endless loop. Give the webhook channel another address.`,
   );
 }
 

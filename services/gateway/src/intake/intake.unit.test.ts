@@ -1,4 +1,4 @@
-// Intake before the log: how events are grouped, how much may be in flight, how bodies are read.
+// Intake before the log: grouping events, limiting bytes in flight, reading bodies.
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -76,7 +76,7 @@ describe('bytes in flight', () => {
     { maxLength: 200 },
   );
 
-  test('are what is held, never pass the shares and the maximum, and all room comes back', () => {
+  test('are the sum of what requests hold, never exceed shares and maximum, and are all released', () => {
     fc.assert(
       fc.property(moves, (steps) => {
         const room = createBytesInFlight(maximum);
@@ -115,7 +115,7 @@ describe('bytes in flight', () => {
     );
   });
 
-  test.each([1, 2, 5, 20])('%i organisations that fill their share leave room for another one', (count) => {
+  test.each([1, 2, 5, 20])('%i organisations that fill their share leave memory for another one', (count) => {
     const size = 100_000;
     const room = createBytesInFlight(size);
     for (let n = 0; n < count; n += 1)
@@ -138,7 +138,7 @@ describe('bytes in flight', () => {
       .add(Math.floor(free / 3));
   });
 
-  test('one credential alone gets a third of the room, and a body of the greatest size fits into the least room', () => {
+  test('a single credential gets a third of the memory, and a body of the greatest size fits into the smallest setting', () => {
     const holding = createBytesInFlight(40_000_000).open(sender(0));
     holding.add(10_000_000);
     holding.add(3_000_000);
@@ -151,7 +151,7 @@ describe('bytes in flight', () => {
 describe('bodies', () => {
   const body = (type: string, text: string) => ({ type, bytes: Buffer.from(text) });
 
-  test('one event, an array, an object of events, lines and rows are all events', () => {
+  test('one event, an array, an object with events, NDJSON and CSV are read as events', () => {
     expect(eventsOf(body('application/json', '{"a":1}'))).toEqual([{ sent: { a: 1 } }]);
     expect(eventsOf(body('application/json', '[{"a":1},2]'))).toEqual([{ sent: { a: 1 } }, { sent: 2 }]);
     expect(eventsOf(body('application/json', '{"events":[1]}'))).toEqual([{ sent: 1 }]);
@@ -167,7 +167,7 @@ describe('bodies', () => {
     ['an unknown column', 'alias,surplus\na,b\n'],
     ['no rows', 'alias\n'],
     ['too many rows', `alias\n${'a\n'.repeat(5_001)}`],
-  ])('CSV with %s is 400', (_title, text) => {
+  ])('CSV with %s gets 400', (_title, text) => {
     expect(() => eventsOf(body('text/csv', text))).toThrow(expect.objectContaining({ status: 400 }));
   });
 });

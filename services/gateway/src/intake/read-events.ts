@@ -1,4 +1,4 @@
-// The events of a body, whichever of the declared media types it has.
+// Reads the events of a body in any of the declared media types.
 import {
   eventsOfCsvRows,
   eventsOfJson,
@@ -31,7 +31,7 @@ function eventsIn(type: string, text: string): ReturnType<typeof eventsOfJson> {
     case 'text/csv':
       return eventsOfCsvRows(rowsOf(text));
     default:
-      // How deep an event nests is checked with the event, which has a place to complain about.
+      // The nesting depth is checked later for each event, where the error can name the event.
       return eventsOfJson(parseJson(text, { maximumDepth: Infinity }));
   }
 }
@@ -41,7 +41,7 @@ function rowsOf(text: string): string[][] {
     return parse(text, {
       relax_column_count: true,
       skip_empty_lines: true,
-      // The header, and one more than may be sent, so that too many are noticed.
+      // The header and one row more than allowed, so that too many rows are noticed.
       to: routeDeclarations.intakeLimits.events + 2,
     });
   } catch (error) {

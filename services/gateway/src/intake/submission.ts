@@ -1,4 +1,4 @@
-// The events of one upload on their way into the log: read, checked, grouped by partition, and handed to the writer.
+// Reads the events of one upload, checks them, groups them by partition, and passes them to the writer of the log.
 import { validateEvents, type RejectedEvent } from '@lead-scoring/contracts';
 import type { RecordPosition, RecordWriter } from '@lead-scoring/event-log';
 import { ProblemError, requestIdOf, type Body } from '@lead-scoring/service';
@@ -13,7 +13,7 @@ export interface Upload {
   caller: Caller;
   ouId: string;
   source: 'ingest' | 'import';
-  /** Whether valid events are taken although others are not. */
+  /** Whether valid events are accepted when others are invalid. */
   isPartial: boolean;
   fireTriggers: boolean;
   batchId: string;
@@ -37,8 +37,8 @@ export interface SubmissionDependencies {
 const maximumErrors = 100;
 
 /**
- * Does not wait for the log: the parsed events are let go before it answers.
- * @throws ProblemError 400 when the body is no batch of events, or holds one that is not valid and is to be taken whole
+ * Does not wait for the log, so that the parsed events can be collected before the log answers.
+ * @throws ProblemError 400 when the body is not a batch of events, or has an invalid event and the upload is not partial
  */
 export function submit(
   { req, caller, ouId, source, isPartial, fireTriggers, batchId, isRepeatable }: Upload,
@@ -52,7 +52,7 @@ export function submit(
     receivedAt,
     repeatableBatchId: isRepeatable ? batchId : null,
   });
-  if (rejected.length > 0 && !isPartial) throw notTaken(rejected, sent.length);
+  if (rejected.length > 0 && !isPartial) throw rejectedBatch(rejected, sent.length);
   const chunks = chunksOf(
     {
       ouId,
@@ -61,7 +61,7 @@ export function submit(
       fireTriggers,
       receivedAt,
       events,
-      // Beside its own fields an event carries ids; a CSV row also the names of its columns.
+      // An event grows by its ids; a CSV row also by the names of its columns.
       estimatedBytes: body.type === 'text/csv' ? Infinity : body.bytes.length + 200 * events.length,
       headers: { id: batchId, ou: ouId, actor: caller.actor, 'correlation-id': requestIdOf(req) },
     },
@@ -71,7 +71,7 @@ export function submit(
 }
 
 /** 400 with index and reason of the first hundred problems. */
-function notTaken(rejected: readonly RejectedEvent[], sent: number): ProblemError {
+function rejectedBatch(rejected: readonly RejectedEvent[], sent: number): ProblemError {
   const errors = rejected
     .slice(0, maximumErrors)
     .flatMap(({ index, errors: problems }) =>
@@ -85,7 +85,7 @@ function notTaken(rejected: readonly RejectedEvent[], sent: number): ProblemErro
   return new ProblemError(
     400,
     'invalid_request',
-    `${String(rejected.length)} of ${String(sent)} events are not valid and none was taken; ${first ? `the first: ${first.path} ${first.message}. ` : ''}Correct them, or send with partial=true to have the others taken.`,
+    `${String(rejected.length)} of ${String(sent)} events are not valid, so none was accepted; ${first ? `the first: ${first.path} ${first.message}. ` : ''}Correct them, or send with partial=true to have the valid ones accepted.`,
     { errors },
   );
 }

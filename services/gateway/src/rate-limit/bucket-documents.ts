@@ -4,15 +4,15 @@ import { partsOfRequest, type Bucket, type BucketLimits } from './token-bucket.j
 
 interface BucketDocument extends Bucket {
   _id: string;
-  /** How many the last update granted. */
+  /** The number of requests that the last update granted. */
   granted: number;
-  /** A full bucket is as good as none: the document goes when it is sure to be full. */
+  /** The time at which the bucket is full again: a full bucket needs no document. */
   expires_at: Date;
 }
 
 export const buckets = defineCollection<BucketDocument>({ name: 'rate_limit_buckets', indexes: [] });
 
-/** The update that does what `take` does, in the database. @param now an expression, or milliseconds for a test */
+/** The update that computes `take` in the database. @param now the database's time, or a fixed time for a test */
 export function takePipeline(limits: BucketLimits, n: number, now: '$$NOW' | Date, returned = 0): Document[] {
   const capacity = limits.burst * partsOfRequest;
   const elapsed = { $max: [0, { $subtract: ['$$now', { $ifNull: ['$at', '$$now'] }] }] };

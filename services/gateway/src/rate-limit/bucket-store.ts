@@ -1,4 +1,4 @@
-// Takes from buckets in MongoDB: one atomic update for all requests that wait together, by the database's clock.
+// Takes requests from buckets in MongoDB: one atomic update for all requests that wait together, by the database's clock.
 import { isRetriable, type ReadModel } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
 import { LRUCache } from 'lru-cache';
@@ -9,12 +9,12 @@ import { take, type Bucket, type BucketLimits } from './token-bucket.js';
 const maximumCopies = 20_000;
 
 /**
- * When the database is away, each instance goes on with its own copy of the buckets, as last seen: producers must be
- * able to send events while only MongoDB is down, and the limit is then at worst one bucket per instance.
+ * While the database is away, each instance uses its own copies of the buckets, as last seen: producers must be able to send events
+ * while only MongoDB is down. The limit is then at worst one bucket per instance.
  */
 export class BucketStore {
   readonly #collection;
-  /** By this process's monotonic clock. */
+  /** The buckets as last seen, by this process's monotonic clock. */
   readonly #copies = new LRUCache<string, Bucket>({ max: maximumCopies });
 
   constructor(
@@ -40,7 +40,11 @@ export class BucketStore {
     try {
       return await this.#takeStored(bucketId, limits, n, returned);
     } catch (error) {
-      if (!isRetriable(error)) this.logger.error({ err: error }, 'the shared rate limit does not work');
+      if (!isRetriable(error))
+        this.logger.error(
+          { err: error },
+          'the rate limit cannot be updated in the database; this instance uses its own copy',
+        );
       return this.#takeOwn(bucketId, limits, n, returned);
     }
   }
@@ -51,15 +55,15 @@ export class BucketStore {
         upsert: true,
         returnDocument: 'after',
       });
-    // Two instances that make the same bucket at once: one of them finds it the second time. What it is refused the first
-    // time is its key by MongoDB, and `$$NOW` by DocumentDB, which knows it no more once its insert has met the other.
+    // When two instances create the same bucket at once, one fails and finds the bucket the second time. MongoDB then reports a
+    // duplicate key; DocumentDB reports an unknown variable `$$NOW`, which is not set any more after its insert has failed.
     const after = await this.gate.run(() =>
       update().catch((error: unknown) => {
         if (isRetriable(error)) throw error;
         return update();
       }),
     );
-    if (!after) throw new Error(`the bucket ${bucketId} was neither found nor made`);
+    if (!after) throw new Error(`the bucket ${bucketId} was neither found nor created`);
     this.#copies.set(bucketId, { level: after.level, at: performance.now() });
     return { bucket: after, granted: after.granted };
   }

@@ -1,9 +1,9 @@
-// Buckets that are known to be empty: their requests are refused without asking the database.
+// Remembers empty buckets, whose requests are refused without a call of the database.
 import { LRUCache } from 'lru-cache';
 import type { BucketLimits, TakeOutcome } from './token-bucket.js';
 
 interface EmptyBucket {
-  /** Milliseconds of `performance.now()`; whatever other instances do, no request can be granted before. */
+  /** The earliest time, of `performance.now()`, at which any instance can grant a request. */
   until: number;
   fullAt: number;
   perMinute: number;
@@ -16,7 +16,7 @@ export class EmptyBuckets {
 
   /**
    * Remembers a refusal.
-   * @param asked when the question was sent: counted from there, the way there and back never makes the end too late
+   * @param asked the time at which the update was sent: counted from then, the remembered end is never too late
    */
   add(bucketId: string, limits: BucketLimits, refusal: TakeOutcome, asked: number): void {
     this.#buckets.set(bucketId, {
@@ -26,7 +26,7 @@ export class EmptyBuckets {
     });
   }
 
-  /** The refusal of a request now; null where one may be granted. Other limits than those of before fill at another pace. */
+  /** The refusal of a request now; null when it may be granted, or when the limits have changed since. */
   refusalOf(bucketId: string, limits: BucketLimits): TakeOutcome | null {
     const empty = this.#buckets.get(bucketId);
     const now = performance.now();

@@ -1,5 +1,5 @@
-// The limits on requests over the shared buckets: per credential and organisation, and per client address for whatever
-// needs no credential or has shown none that is valid.
+// Limits requests with the shared buckets: per credential and organisation, and per client address for requests without a valid
+// credential.
 import type { ProblemError } from '@lead-scoring/service';
 import type { Request, RequestHandler, Response } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
@@ -10,7 +10,7 @@ import type { BucketLimits, TakeOutcome } from './token-bucket.js';
 
 type LimitOutcome = RequestLimit & { taken: TakeOutcome };
 
-/** Answers 429 when one of the buckets is empty, and tells the limits on every answer. */
+/** Answers 429 when one of the buckets is empty, and puts the limits into the headers of every answer. */
 export function createLimiter(
   buckets: Buckets,
   limitsOf: (req: Request) => readonly RequestLimit[],
@@ -22,8 +22,8 @@ export function createLimiter(
 }
 
 /**
- * Takes a request out of each bucket, or out of none when one of them is empty. Tells the limits in the answer's headers.
- * @returns puts them all back
+ * Takes a request out of each bucket, or out of none when one of them is empty. Puts the limits into the answer's headers.
+ * @returns the function that puts the requests back
  * @throws ProblemError 429
  */
 export async function takeFromAll(
@@ -31,8 +31,8 @@ export async function takeFromAll(
   limits: readonly RequestLimit[],
   res: Response,
 ): Promise<() => void> {
-  const all = await takenOf(buckets, limits);
-  tell(res, all);
+  const all = await takeFromEach(buckets, limits);
+  setLimitHeaders(res, all);
   const giveBack = () => {
     for (const one of all) if (one.taken.granted) buckets.giveBack(one);
   };
@@ -43,10 +43,11 @@ export async function takeFromAll(
 }
 
 /**
- * One bucket after the other, until one is empty: else a caller that has used up its own limit would keep taking from
- * the one that it shares. Together, which saves a way to the database, while all were last seen to hold far more than is under way.
+ * Takes from one bucket after the other until one is empty: otherwise a caller that has used up its own limit would still take from
+ * the bucket that it shares. While all buckets hold far more than the requests in flight, takes from all at once, which saves a
+ * round trip.
  */
-async function takenOf(buckets: Buckets, limits: readonly RequestLimit[]): Promise<LimitOutcome[]> {
+async function takeFromEach(buckets: Buckets, limits: readonly RequestLimit[]): Promise<LimitOutcome[]> {
   const takeOne = async (one: RequestLimit) => ({ ...one, taken: await buckets.take(one) });
   if (limits.every((one) => buckets.isPlentiful(one))) return Promise.all(limits.map(takeOne));
   const all: LimitOutcome[] = [];
@@ -63,10 +64,10 @@ function byRetry(a: LimitOutcome, b: LimitOutcome): number {
 }
 
 /**
- * `X-RateLimit-…` of the bucket that holds fewest, and all of them as draft-ietf-httpapi-ratelimit-headers has it: a
- * bucket of q requests that is full again after w seconds refills q / w a second.
+ * Sets `X-RateLimit-…` for the bucket with the fewest requests left, and the headers of draft-ietf-httpapi-ratelimit-headers for all:
+ * a bucket of q requests that is full again after w seconds refills q / w a second.
  */
-function tell(res: Response, all: readonly LimitOutcome[]): void {
+function setLimitHeaders(res: Response, all: readonly LimitOutcome[]): void {
   const tightest = [...all].sort((a, b) => a.taken.remaining - b.taken.remaining)[0];
   if (!tightest) return;
   const { limits, taken } = tightest;
@@ -108,7 +109,7 @@ function rateLimited({ policy, limits, taken }: LimitOutcome): ProblemError {
   );
 }
 
-/** The limit of a client address; of IPv6 the network that one client commands. */
+/** The limit of a client address; for IPv6, of the /56 network that one client usually has. */
 export function addressLimit(req: Request, limits: BucketLimits): RequestLimit {
   return { policy: 'address', id: ipKeyGenerator(req.ip ?? 'unknown', 56), limits };
 }

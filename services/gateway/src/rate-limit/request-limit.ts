@@ -1,8 +1,8 @@
-// One limit on requests: whose requests it counts, and how many they may be.
+// One limit on requests: the sender whose requests it counts, and their number.
 import type { BucketLimits } from './token-bucket.js';
 
 export interface RequestLimit {
-  /** The name of the limit, as the answer's headers have it. */
+  /** The name of the limit in the answer's headers. */
   policy: 'credential' | 'organisation' | 'address';
   /** The id of the credential or organisation, or the address. */
   id: string;

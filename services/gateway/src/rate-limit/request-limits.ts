@@ -1,4 +1,4 @@
-// The limits that the gateway sets on requests: by credential and organisation, by address, and on those under way.
+// The gateway's limits on requests: by credential and organisation, by address, and on requests in flight.
 import type { Request, RequestHandler, Response } from 'express';
 import { organisationLimitsOf, standardLimitsOf, type GatewayConfiguration } from '../configuration.js';
 import { callerOf } from '../edge/request.js';
@@ -11,11 +11,11 @@ import type { BucketLimits } from './token-bucket.js';
 export interface RequestLimits {
   /** Limits by credential and organisation. */
   limitCaller: RequestHandler;
-  /** Limits what a credential and an organisation have under way. */
+  /** Limits the requests in flight of a credential and of an organisation. */
   limitInFlight: RequestHandler;
   /** Limits by client address. */
   limitAddress: RequestHandler;
-  /** As limitAddress, for what may turn out not to count. @returns puts it back @throws ProblemError 429 */
+  /** Like limitAddress, for a request that may turn out not to count. @returns the function that puts it back @throws ProblemError 429 */
   chargeAddress: (req: Request, res: Response) => Promise<() => void>;
 }
 

@@ -1,5 +1,5 @@
-// Bounds the requests that one credential, and one organisation, has under way at an instance: each holds a connection
-// and memory whatever its rate is.
+// Bounds the requests in flight of a credential and of an organisation at an instance: each holds a connection and memory, at any
+// rate.
 import type { Request, RequestHandler } from 'express';
 import { callerOf } from '../edge/request.js';
 import { problem } from '../problem.js';
@@ -9,13 +9,13 @@ export interface InFlightLimits {
   perOrganisation: number;
 }
 
-/** Answers 429 while the caller has as many requests under way as it may have. */
+/** Answers 429 while the caller has the largest allowed number of requests in flight. */
 export function limitRequestsInFlight({ perCredential, perOrganisation }: InFlightLimits): RequestHandler {
-  const underWay = new Map<string, number>();
+  const inFlight = new Map<string, number>();
   const change = (key: string, by: number): void => {
-    const now = (underWay.get(key) ?? 0) + by;
-    if (now === 0) underWay.delete(key);
-    else underWay.set(key, now);
+    const now = (inFlight.get(key) ?? 0) + by;
+    if (now === 0) inFlight.delete(key);
+    else inFlight.set(key, now);
   };
   return (req: Request, res, next) => {
     const { credentialId, organisationId } = callerOf(req);
@@ -24,11 +24,11 @@ export function limitRequestsInFlight({ perCredential, perOrganisation }: InFlig
       [`organisation:${organisationId}`, perOrganisation, 'This organisation'],
     ];
     for (const [key, maximum, whose] of limits)
-      if ((underWay.get(key) ?? 0) >= maximum) {
+      if ((inFlight.get(key) ?? 0) >= maximum) {
         next(
           problem(
             'too_many_in_flight',
-            `${whose} has ${String(maximum)} requests under way already. Wait for their answers before sending more.`,
+            `${whose} has ${String(maximum)} requests in flight already. Wait for their answers before sending more.`,
             { headers: { 'Retry-After': '1' } },
           ),
         );

@@ -1,4 +1,4 @@
-// The database does the same arithmetic as the pure function.
+// The database computes the same as the pure function `take`.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { secretFrom, secretHashOf } from '@lead-scoring/contracts';
@@ -73,7 +73,7 @@ test('for any limits, times and clock jumps', async () => {
   );
 }, 60_000);
 
-test('two instances that make the same bucket at once grant together what it holds', async () => {
+test('two instances that create the same bucket at once grant together no more than it holds', async () => {
   const limits = { perMinute: 1, burst: 8 };
   const instances = [1, 2].map(() => createSharedBuckets(readModel, createDatabaseGate(), logger));
   const granted = await Promise.all(
@@ -89,8 +89,8 @@ test('two instances that make the same bucket at once grant together what it hol
   expect(granted).toEqual(Array(300).fill(8));
 }, 60_000);
 
-describe('a bucket that holds plenty', () => {
-  test('costs an update of the database now and then, not one for each request, and every request is taken', async () => {
+describe('a bucket with many requests left', () => {
+  test('costs a database update every 100 ms, not one for each request, and every request is taken', async () => {
     const limits = { perMinute: 1, burst: 100_000 };
     const open = createDatabaseGate();
     let updates = 0;
@@ -106,12 +106,12 @@ describe('a bucket that holds plenty', () => {
     expect(updates).toBeLessThan(200);
     await eventually('all are taken', async () => {
       const bucket = await readModel.collection(buckets).findOne({ _id: 'credential:plenty' });
-      // A minute brings one more.
+      // One request a minute is refilled.
       return Math.abs((bucket?.level ?? 0) / partsOfRequest - 98_000) <= 1;
     });
   }, 60_000);
 
-  test('that several instances empty at once grants what it holds, and no more', async () => {
+  test('that several instances empty at once grants no more than it holds', async () => {
     const limits = { perMinute: 1, burst: 3_000 };
     const instances = [1, 2, 3].map(() => createSharedBuckets(readModel, createDatabaseGate(), logger));
     const granted = await Promise.all(
@@ -125,13 +125,13 @@ describe('a bucket that holds plenty', () => {
       ),
     );
     const total = granted.reduce((sum, count) => sum + count, 0);
-    // A minute brings one more.
+    // One request a minute is refilled.
     expect(total).toBeGreaterThanOrEqual(3_000);
     expect(total).toBeLessThanOrEqual(3_001);
   }, 60_000);
 });
 
-test('10,000 well-formed guesses cost no read once their address is limited; who was good before is let in', async () => {
+test('10,000 well-formed guesses cost no read once their address is limited; a credential that was valid before is let in', async () => {
   const limits = { perMinute: 1, burst: 50 };
   const open = createDatabaseGate();
   let reads = 0;

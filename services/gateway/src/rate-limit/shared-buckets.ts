@@ -1,6 +1,6 @@
-// The buckets that all gateway instances share, in MongoDB, so that a limit is exact however many instances there are. While
-// a bucket holds plenty, requests are granted ahead and taken from it ten times a second, so that a flood does not cost an
-// update of the database for every few requests.
+// The buckets that all gateway instances share in MongoDB, so that a limit is exact for any number of instances. While a bucket has
+// many requests left, an instance grants requests ahead and takes them from the bucket ten times a second, so that a flood does not
+// cost a database update for every few requests.
 import type { ReadModel } from '@lead-scoring/read-model';
 import type { Logger } from '@lead-scoring/service';
 import type { DatabaseGate } from '../database-gate.js';
@@ -8,22 +8,22 @@ import { BucketStore } from './bucket-store.js';
 import { EmptyBuckets } from './empty-buckets.js';
 import { bucketIdOf, type RequestLimit } from './request-limit.js';
 import { TakeQueue } from './take-queue.js';
-import { partsOfRequest, shareOut, type BucketLimits, type TakeOutcome } from './token-bucket.js';
+import { partsOfRequest, outcomesOf, type BucketLimits, type TakeOutcome } from './token-bucket.js';
 
 export interface Buckets {
   /** Takes one request out of the limit's bucket. Never rejects. */
   take(limit: RequestLimit): Promise<TakeOutcome>;
-  /** Puts a request back that was taken and is not to count. */
+  /** Puts a taken request back that is not to count. */
   giveBack(limit: RequestLimit): void;
-  /** Whether the bucket, when this instance last took from it, held more than requests under way could empty. */
+  /** Whether the bucket, when this instance last took from it, held more than the requests in flight could use up. */
   isPlentiful(limit: RequestLimit): boolean;
 }
 
-/** Requests; a credential has far fewer under way at once. */
+/** A bucket with so many requests is plentiful; a credential has far fewer in flight at a time. */
 const plenty = 2_000;
-/** Requests that an instance grants ahead of the next update: twenty instances together cannot empty what is plenty. */
+/** The most requests that an instance grants ahead of the next update: twenty instances cannot empty a plentiful bucket. */
 const aheadAtMost = 100;
-/** What the bucket held is known for so long, in milliseconds: enough for an update after the pause of a `TakeQueue`. */
+/** The time for which the level last seen is used: enough for an update after the pause of a `TakeQueue`. */
 const freshForMs = 250;
 
 export function createSharedBuckets(readModel: ReadModel, gate: DatabaseGate, logger: Logger): Buckets {
@@ -55,17 +55,17 @@ class SharedBuckets implements Buckets {
     return this.#levelOf(bucketIdOf(limit)) >= plenty * partsOfRequest;
   }
 
-  /** Grants a request at once where the bucket was seen lately to hold plenty. */
+  /** Grants a request at once if the bucket was plentiful when it was seen a moment ago. */
   #takeAhead(bucketId: string, limits: BucketLimits): TakeOutcome | undefined {
     const seen = this.store.lastSeen(bucketId);
     if (!seen || performance.now() - seen.at > freshForMs) return undefined;
     if (this.#levelOf(bucketId) < plenty * partsOfRequest) return undefined;
     if (this.#aheadOf(bucketId) >= aheadAtMost) return undefined;
     this.#queueOf(bucketId, limits).grantAhead();
-    return shareOut({ level: this.#levelOf(bucketId), at: seen.at }, limits, 1, 1)[0];
+    return outcomesOf({ level: this.#levelOf(bucketId), at: seen.at }, limits, 1, 1)[0];
   }
 
-  /** What the bucket held when it was last seen, less what was granted ahead since. */
+  /** The level of the bucket when it was last seen, less the requests granted ahead since. */
   #levelOf(bucketId: string): number {
     const seen = this.store.lastSeen(bucketId)?.level ?? 0;
     return seen - this.#aheadOf(bucketId) * partsOfRequest;
@@ -98,7 +98,7 @@ class SharedBuckets implements Buckets {
   ): Promise<readonly TakeOutcome[]> {
     const asked = performance.now();
     const { bucket, granted } = await this.store.take(bucketId, limits, n, returned);
-    const outcomes = shareOut(bucket, limits, granted, n);
+    const outcomes = outcomesOf(bucket, limits, granted, n);
     const last = outcomes.at(-1);
     if (last && !last.granted) this.#empty.add(bucketId, limits, last, asked);
     return outcomes;

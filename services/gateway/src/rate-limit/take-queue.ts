@@ -1,33 +1,33 @@
-// The takes of one bucket that this instance has not settled with the database. Those that arrive while an update is under
-// way go together in the next one.
+// The requests of one bucket that this instance has not taken from the database yet. Requests that arrive during an update are taken
+// together in the next one.
 import type { BucketLimits, TakeOutcome } from './token-bucket.js';
 
-/** How long requests that were granted ahead stay untaken, in milliseconds. */
+/** The time after which requests that were granted ahead are taken from the database. */
 const settleEveryMs = 100;
 
-/** Takes n requests, and before them puts back what was returned. @returns an outcome for each of the n */
+/** Puts returned requests back and then takes n requests. @returns an outcome for each of the n */
 export type Settle = (limits: BucketLimits, n: number, returned: number) => Promise<readonly TakeOutcome[]>;
 
 export class TakeQueue {
   #waiting: ((outcome: TakeOutcome) => void)[] = [];
-  /** Requests to be put back with the next update. */
+  /** The requests that the next update puts back. */
   #returned = 0;
-  /** Requests that were granted ahead and are taken with the next update. */
+  /** The requests granted ahead that the next update takes. */
   #ahead = 0;
-  /** Requests that were granted ahead and are being taken by the update under way. */
+  /** The requests granted ahead that the current update takes. */
   #settling = 0;
   #isRunning = false;
   /** Ends the pause before the next update. */
   #hurry: () => void = () => undefined;
 
-  /** @param onSettled called when nothing is left to settle: the queue is then done with */
+  /** @param onSettled called when nothing is left to settle: the queue can then be dropped */
   constructor(
     public limits: BucketLimits,
     private readonly settle: Settle,
     private readonly onSettled: () => void,
   ) {}
 
-  /** Requests that were granted and that the database does not know to be taken. */
+  /** The granted requests that the database has not taken yet. */
   get ahead(): number {
     return this.#ahead + this.#settling;
   }
@@ -44,7 +44,7 @@ export class TakeQueue {
     this.#serve();
   }
 
-  /** Notes a request that is granted already; it is taken from the bucket soon. */
+  /** Adds a request that is granted already; the next update takes it from the bucket. */
   grantAhead(): void {
     this.#ahead += 1;
     if (!this.#isRunning) void this.#run();
@@ -74,7 +74,7 @@ export class TakeQueue {
     this.onSettled();
   }
 
-  /** Until requests that were granted ahead are to be taken, or a request waits for an answer of the database. */
+  /** Resolves when requests granted ahead are due to be taken, or a request waits for the database's answer. */
   #untilDue(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, settleEveryMs);

@@ -1,4 +1,4 @@
-// The arithmetic of a token bucket, in whole numbers, so that it is exact: the same here and in the database. Pure.
+// The arithmetic of a token bucket. It uses whole numbers, so that it is exact and the same here and in the database. Pure.
 
 export interface BucketLimits {
   /** Requests that are refilled in a minute. */
@@ -7,20 +7,20 @@ export interface BucketLimits {
   burst: number;
 }
 
-/** A bucket as of a moment. Its level is in parts of a request of which each millisecond brings `perMinute`. */
+/** A bucket at a point in time. Its level is in 1/60,000 of a request: each millisecond refills `perMinute` of these parts. */
 export interface Bucket {
   level: number;
-  /** Milliseconds; a clock that is set back does not take it back. */
+  /** Milliseconds; it never decreases, also when the clock is set back. */
   at: number;
 }
 
-/** Parts that make up one request: as many as a minute has milliseconds. */
+/** The parts of one request: the number of milliseconds in a minute. */
 export const partsOfRequest = 60_000;
 
 /**
- * Takes up to n requests out of the bucket. A bucket that is not there yet is full.
- * @param returned requests that were taken before and are put back first; below 0: requests that were granted ahead and
- *   are taken now, whatever the bucket holds. What it lacks is a debt, which the refill pays first.
+ * Takes up to n requests out of the bucket. A bucket that does not exist yet is full.
+ * @param returned taken requests that are put back first; below 0: requests that were granted ahead and are taken now even if the
+ *   bucket holds fewer. Its level is then negative, and the refill first pays this debt.
  */
 export function take(
   bucket: Bucket | null,
@@ -40,22 +40,22 @@ export function take(
   };
 }
 
-/** What one request is told. */
+/** The outcome for one request. */
 export interface TakeOutcome {
   granted: boolean;
-  /** Requests that the bucket still holds. */
+  /** The requests left in the bucket. */
   remaining: number;
-  /** Until the bucket is full again. */
+  /** The time until the bucket is full again. */
   fullInMs: number;
-  /** Until the next request would be granted; 0 when one would be now. */
+  /** The time until the next request would be granted; 0 when one would be granted now. */
   retryInMs: number;
 }
 
 /**
- * What each of n requests that took from the bucket together is told, in the order of their arrival.
- * @param after the bucket when they had taken
+ * The outcomes of n requests that took from the bucket together, in the order of their arrival.
+ * @param after the bucket after all of them
  */
-export function shareOut(after: Bucket, limits: BucketLimits, granted: number, n: number): TakeOutcome[] {
+export function outcomesOf(after: Bucket, limits: BucketLimits, granted: number, n: number): TakeOutcome[] {
   const capacity = limits.burst * partsOfRequest;
   return Array.from({ length: n }, (_, index) => {
     const level = after.level + Math.max(0, granted - index - 1) * partsOfRequest;

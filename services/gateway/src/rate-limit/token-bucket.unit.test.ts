@@ -1,14 +1,14 @@
-// The bucket's arithmetic against a reference that keeps its level in exact fractions.
+// The bucket's arithmetic against a reference with exact fractions.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { partsOfRequest, shareOut, take, type Bucket, type BucketLimits } from './token-bucket.js';
+import { partsOfRequest, outcomesOf, take, type Bucket, type BucketLimits } from './token-bucket.js';
 
 const standard: BucketLimits = { perMinute: 100, burst: 200 };
 
-/** A bucket as a child would count: each millisecond adds perMinute/60,000 of a request, up to the burst. */
+/** The simplest bucket: each millisecond adds perMinute/60,000 of a request, up to the burst. */
 class ReferenceBucket {
   private parts: bigint;
-  /** It begins to fill with the first request. */
+  /** The time from which it refills: that of the first request. */
   private at: number | null = null;
   constructor(private readonly limits: BucketLimits) {
     this.parts = BigInt(limits.burst) * 60_000n;
@@ -67,7 +67,7 @@ describe('the bucket', () => {
     );
   });
 
-  test('what is given back can be taken again, and never makes more than a full bucket', () => {
+  test('requests that are given back can be taken again, and never make more than a full bucket', () => {
     fc.assert(
       fc.property(limits, steps, fc.integer({ min: 0, max: 400 }), (limit, moves, returned) => {
         let now = 1_000_000;
@@ -89,7 +89,7 @@ describe('the bucket', () => {
     );
   });
 
-  test('what was granted ahead is owed: never is more granted than ahead and when each is asked for', () => {
+  test('requests granted ahead are a debt: in total never more is granted than without granting ahead, plus that debt', () => {
     fc.assert(
       fc.property(limits, steps, fc.integer({ min: 0, max: 100 }), (limit, moves, ahead) => {
         let now = 1_000_000;
@@ -105,7 +105,7 @@ describe('the bucket', () => {
           asked = second.bucket;
           granted += first.granted;
           expected += second.granted;
-          // What was granted ahead is all that it may be ahead by, and it is so only until it is paid.
+          // The excess is at most the requests granted ahead, until the refill has paid them.
           expect(granted - ahead).toBeLessThanOrEqual(expected);
         }
       }),
@@ -113,7 +113,7 @@ describe('the bucket', () => {
     );
   });
 
-  test('n together get what n one after the other get', () => {
+  test('n requests together get the same as n one after the other', () => {
     fc.assert(
       fc.property(limits, steps, (limit, moves) => {
         let now = 1_000_000;
@@ -123,11 +123,11 @@ describe('the bucket', () => {
           now += step;
           const all = take(together, limit, now, n);
           together = all.bucket;
-          const shares = shareOut(all.bucket, limit, all.granted, n);
+          const shares = outcomesOf(all.bucket, limit, all.granted, n);
           const ones = shares.map(() => {
             const one = take(single, limit, now, 1);
             single = one.bucket;
-            return shareOut(one.bucket, limit, one.granted, 1)[0];
+            return outcomesOf(one.bucket, limit, one.granted, 1)[0];
           });
           expect(ones).toEqual(shares);
         }
@@ -136,7 +136,7 @@ describe('the bucket', () => {
     );
   });
 
-  test('who waits as long as it is told gets in, and one millisecond earlier would not have', () => {
+  test('a request after exactly retryInMs is granted, one millisecond earlier not', () => {
     fc.assert(
       fc.property(limits, steps, (limit, moves) => {
         let now = 1_000_000;
@@ -145,13 +145,13 @@ describe('the bucket', () => {
           now += Math.max(0, step);
           const taken = take(bucket, limit, now, n);
           bucket = taken.bucket;
-          const last = shareOut(bucket, limit, taken.granted, n).at(-1);
+          const last = outcomesOf(bucket, limit, taken.granted, n).at(-1);
           if (!last || last.granted) continue;
           expect(last.retryInMs).toBeGreaterThan(0);
           expect(take(bucket, limit, now + last.retryInMs, 1).granted).toBe(1);
           expect(take(bucket, limit, now + last.retryInMs - 1, 1).granted).toBe(0);
           expect(
-            shareOut(take(bucket, limit, now + last.fullInMs, 0).bucket, limit, 0, 1)[0]?.remaining,
+            outcomesOf(take(bucket, limit, now + last.fullInMs, 0).bucket, limit, 0, 1)[0]?.remaining,
           ).toBe(limit.burst);
         }
       }),

@@ -1,4 +1,4 @@
-// Routes of kind `query`: forwarded to the owner's query port over kept connections, the answer streamed back.
+// Forwards routes of kind `query` to the owner's query port over kept-alive connections, and streams the answer back.
 import {
   bodyIsOptional,
   decodePosition,
@@ -26,19 +26,19 @@ import type { GatewayRequest } from '../edge/request.js';
 import { problem } from '../problem.js';
 import { namedLead, withNamedLeads } from './named-leads.js';
 import { Owners, type Ask, type Owner, type OwnerAnswer, type OwnersOptions } from './owners.js';
-import { passOn, refuseOfEnded } from './pass-on.js';
+import { passOn, refuseEndedUnit } from './pass-on.js';
 
 export interface Forwarder {
-  /** @throws ProblemError 400 for a query that is not as declared, 503 when the owner is away, 504 when it is late */
+  /** @throws ProblemError 400 for an invalid query, 503 when the owner is away, 504 when it is late */
   forward(route: RouteDeclaration, req: Request, res: Response, ouId: string | undefined): Promise<void>;
-  /** The lead that an id names: another one where no lead has the id, and its alias was linked to that one. */
+  /** The lead that an id names: the lead to which the id's alias was linked, else the id itself. */
   namedLead(leadId: string, req: Request, ouId: string): Promise<string>;
-  /** The event types that have come in. */
+  /** The event types that have come in, from ingest. */
   eventTypes(req: Request, ouId: string): Promise<string[]>;
 }
 
 export interface ForwarderOptions extends OwnersOptions {
-  /** Whether the OU of an answer, which the caller has not named, has ended. */
+  /** Whether the OU of a public answer has ended. */
   unitHasEnded: (ouId: string) => Promise<boolean>;
 }
 
@@ -66,10 +66,10 @@ interface ReadRequest {
   ouId: string | undefined;
 }
 
-/** A read that is as its route declares. */
+/** A validated read. */
 interface DeclaredRead extends ReadRequest {
   query: ReturnType<typeof parseQuery>;
-  /** undefined: there is none. */
+  /** undefined: the request has no body. */
   body: Buffer | undefined;
 }
 
@@ -92,13 +92,13 @@ async function forward(
   try {
     await passOn(await ownersAnswer(read, ask, unitHasEnded), res);
   } catch (error) {
-    // The caller has gone: nobody is there to be answered.
+    // The caller has closed the connection: there is no one to answer.
     if (gone.signal.aborted) return;
     throw error;
   }
 }
 
-/** @throws ProblemError 400 when the request is not as declared */
+/** @throws ProblemError 400 when the request is invalid */
 async function declaredRead({ route, req, ouId }: ReadRequest): Promise<DeclaredRead> {
   if (route.parameters) parseOrProblem(route.parameters, req.params, 'parameters');
   const query = parseQuery(req.url);
@@ -106,7 +106,7 @@ async function declaredRead({ route, req, ouId }: ReadRequest): Promise<Declared
   return { route, req, ouId, query, body: await bodyOf(route, req) };
 }
 
-/** Of the body of a question. */
+/** The largest body of a query. */
 const maximumBodyBytes = 1_000_000;
 
 async function bodyOf(route: RouteDeclaration, req: Request): Promise<Buffer | undefined> {
@@ -139,17 +139,17 @@ async function ownersAnswer(
       ? await withNamedLeads(path, leads.path, req.params, ask)
       : path;
   if (elsewhere === path) {
-    await refuseOfEnded(answer, unitHasEnded);
+    await refuseEndedUnit(answer, unitHasEnded);
     return answer;
   }
   await answer.body.dump();
   return askOwner(elsewhere);
 }
 
-/** Stands for the organisation and the credential of who has shown none. */
+/** The id of the organisation and of the credential in claims of a request without a credential. */
 const nobody = '00000000-0000-0000-0000-000000000000';
 
-/** Who asks. Of a route that needs no credential the owner learns only that the gateway lets the request in. */
+/** The claims of a request. For a route without a credential they say only that the gateway lets the request in. */
 function claimsOf(req: GatewayRequest, ouId: string | undefined): InternalClaims {
   const { caller } = req;
   return {
@@ -162,7 +162,7 @@ function claimsOf(req: GatewayRequest, ouId: string | undefined): InternalClaims
   };
 }
 
-/** What a position of ingest.commands became in ingest.events, once it is visible there; or the owner's refusal. */
+/** The positions in ingest.events of a position in ingest.commands, once they are visible; or the owner's refusal. */
 async function visiblePositions(minimum: string, ask: Ask): Promise<string | OwnerAnswer> {
   if (!decodePosition(minimum))
     throw problem('position_unknown', 'min_position must be the position of a 202 of this system.');

@@ -1,4 +1,4 @@
-// Routes of kind `local`: what the gateway answers by itself.
+// Routes of kind `local`, which the gateway answers by itself.
 import { routes, type RouteDeclaration, type RouteName } from '@lead-scoring/contracts';
 import { parseOrProblem, parseQuery } from '@lead-scoring/service';
 import type { Request, Response } from 'express';
@@ -15,7 +15,7 @@ type ListName = {
   [Name in LocalRouteName]: (typeof routes)[Name]['access'] extends { credential: true } ? Name : never;
 }[LocalRouteName];
 
-/** Local routes that anybody may read, and that write their answer themselves. */
+/** Local routes that need no credential, and whose handlers write the answer themselves. */
 type OpenName = Exclude<LocalRouteName, ListName>;
 
 type AnswerOf<Route> = Route extends { responses: { 200: { schema: infer Schema extends z.ZodType } } }
@@ -32,7 +32,7 @@ export type LocalHandlers = {
   }) => Promise<AnswerOf<(typeof routes)[Name]>>;
 } & { [Name in OpenName]: (req: Request, res: Response) => void | Promise<void> };
 
-/** What serves a local route; undefined when nothing does. */
+/** The handler of a local route; undefined when there is none. */
 export function localHandlerOf(
   route: RouteDeclaration,
   handlers: LocalHandlers,

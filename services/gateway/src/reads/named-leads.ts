@@ -1,10 +1,10 @@
-// Leads that are named by an id which no lead has any more: ingest knows to which lead its alias was linked.
+// Replaces the id of an alias that was linked to another lead by the id of that lead, which ingest knows.
 import { routeDeclarations } from '@lead-scoring/contracts';
 import type { Ask } from './owners.js';
 
 /**
- * The address with the leads that its ids name. Reads by a path ask only when there is no such lead, so that this costs
- * nothing otherwise; a list that is narrowed to a lead asks first, since it has no such answer.
+ * The URL with linked ids replaced. Reads of a path call this only after a 404, so that it costs nothing otherwise; a list that is
+ * filtered by a lead calls it first, because it never answers 404.
  */
 export async function withNamedLeads(
   url: string,
@@ -20,7 +20,7 @@ export async function withNamedLeads(
   return named;
 }
 
-/** @param otherwise when it names itself */
+/** @param otherwise the result when the id was not linked */
 export async function namedLead(leadId: string, ask: Ask, otherwise = leadId): Promise<string> {
   const answer = await ask('ingest', `/internal/named-lead/${leadId}`);
   if (answer.statusCode !== 200) {

@@ -1,4 +1,4 @@
-// The services that own read models: connections to their query ports, and questions signed by the gateway.
+// The services that own read models: connections to their query ports, and requests signed by the gateway.
 import type { ServiceName } from '@lead-scoring/contracts';
 import { internalAuthorizationHeader, signInternal, type InternalClaims } from '@lead-scoring/service';
 import { errors, Pool, type Dispatcher } from 'undici';
@@ -10,22 +10,22 @@ export type OwnerAnswer = Dispatcher.ResponseData;
 export interface OwnersOptions {
   urls: Readonly<Record<Owner, string>>;
   internalSecret: string;
-  /** Until the owner begins to answer. Longer than it waits for a position. */
+  /** The longest wait for the beginning of an answer. Longer than the owner's own wait for a position. */
   timeoutMs?: number;
 }
 
-/** The parts of a question beside its path. */
-export interface OwnerQuestion {
-  /** Default GET. */
+/** The parts of a request to an owner besides its path. */
+export interface OwnerRequest {
+  /** Default: GET. */
   method?: 'GET' | 'POST';
   body?: Buffer;
   headers?: Readonly<Record<string, string>>;
-  /** Ends the question. */
+  /** Ends the request. */
   signal?: AbortSignal;
 }
 
-/** Asks an owner in the name of one request. */
-export type Ask = (owner: Owner, path: string, question?: OwnerQuestion) => Promise<OwnerAnswer>;
+/** Sends a request to an owner with the claims of one caller. */
+export type Ask = (owner: Owner, path: string, ownerRequest?: OwnerRequest) => Promise<OwnerAnswer>;
 
 export class Owners {
   readonly #pools: Readonly<Record<Owner, Pool>>;
@@ -43,12 +43,12 @@ export class Owners {
   }
 
   /**
-   * @param common of every question, where the question itself says nothing else
+   * @param common defaults for every request
    * @throws ProblemError 503 when the owner is away, 504 when it is late
    */
-  askAs(claims: InternalClaims, common: OwnerQuestion = {}): Ask {
-    return async (owner, path, question = {}) => {
-      const { method = 'GET', body, signal = common.signal } = question;
+  askAs(claims: InternalClaims, common: OwnerRequest = {}): Ask {
+    return async (owner, path, ownerRequest = {}) => {
+      const { method = 'GET', body, signal = common.signal } = ownerRequest;
       const call = { method, target: path, body };
       const authorization = await signInternal(claims, call, this.#internalSecret);
       return request(this.#pools[owner], {
@@ -58,7 +58,7 @@ export class Owners {
           'x-request-id': claims.request_id,
           ...common.headers,
           [internalAuthorizationHeader]: authorization,
-          ...question.headers,
+          ...ownerRequest.headers,
         },
         ...(body && { body }),
         ...(signal && { signal }),
@@ -86,7 +86,7 @@ async function request(pool: Pool, options: Dispatcher.RequestOptions): Promise<
   try {
     const answer = await pool.request(options);
     if (answer.statusCode !== 401 && answer.statusCode !== 403) return answer;
-    // The caller's credential was found good here; if the owner refuses ours, that is between the two of us.
+    // The caller's credential is valid: a refusal concerns the gateway's own claims, and is an internal error.
     await answer.body.dump();
     throw new Error(`the owner refused the internal authorization with ${String(answer.statusCode)}`);
   } catch (error) {

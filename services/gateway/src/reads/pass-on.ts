@@ -1,4 +1,4 @@
-// An owner's answer on its way to the caller.
+// Passes an owner's answer on to the caller.
 import { pipeline } from 'node:stream/promises';
 import { isRetriable } from '@lead-scoring/read-model';
 import { answerUnitHeader, ProblemError } from '@lead-scoring/service';
@@ -6,7 +6,7 @@ import type { Response } from 'express';
 import { problem, tryAgain } from '../problem.js';
 import type { OwnerAnswer } from './owners.js';
 
-const passedOn = [
+const headersPassedOn = [
   'content-type',
   'content-length',
   'content-disposition',
@@ -19,10 +19,10 @@ const passedOn = [
   'cross-origin-resource-policy',
 ] as const;
 
-/** Streams it. */
+/** Streams the answer. */
 export async function passOn(answer: OwnerAnswer, res: Response): Promise<void> {
   res.status(answer.statusCode);
-  for (const name of passedOn) {
+  for (const name of headersPassedOn) {
     const value = answer.headers[name];
     if (value !== undefined) res.setHeader(name, value);
   }
@@ -34,15 +34,17 @@ export async function passOn(answer: OwnerAnswer, res: Response): Promise<void> 
   try {
     await pipeline(answer.body, res);
   } catch (error) {
-    // What has been sent cannot be taken back; cutting the connection tells that it is not whole.
+    // Sent bytes cannot be taken back: closing the connection tells the caller that the answer is incomplete.
     res.destroy();
     if (!res.headersSent)
-      throw new ProblemError(500, 'internal_error', 'The answer broke off.', { cause: error });
+      throw new ProblemError(500, 'internal_error', 'The answer of the service ended too early.', {
+        cause: error,
+      });
   }
 }
 
-/** @throws ProblemError 404, as for a link that nobody made, when its OU has ended; 503 when that cannot be told */
-export async function refuseOfEnded(
+/** @throws ProblemError 404, as for an unknown link, when the link's OU has ended; 503 when that cannot be checked */
+export async function refuseEndedUnit(
   answer: OwnerAnswer,
   unitHasEnded: (ouId: string) => Promise<boolean>,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-// Identity commands for tests: fixed, and only as much as a test says differs from the usual.
+// Builders of identity commands for tests, with fixed values that a test may replace.
 import { nameBasedId } from '@lead-scoring/contracts';
 import type { IdentityCommand } from '../identity/messages.js';
 

@@ -68,16 +68,16 @@ export interface Rig {
     path: string,
     options?: CallOptions,
   ): Promise<Reply<Body>>;
-  /** What the stand-in for the owners answers from now on. */
+  /** Sets the answers of the stand-in for the owners. */
   ownerAnswers(answer: OwnerAnswer): void;
-  /** What scoring replies from now on; null: nothing. */
+  /** Sets scoring's replies; null: no reply. */
   scoringReplies(answer: CommandAnswer): void;
-  /** What notification replies from now on. */
+  /** Sets notification's replies. */
   notificationReplies(answer: CommandAnswer): void;
-  /** What site-analysis replies from now on. */
+  /** Sets site-analysis's replies. */
   siteAnalysisReplies(answer: CommandAnswer): void;
   ingested(): Promise<IncomingRecord<records.IngestEvents>[]>;
-  /** Everything that the gateway folded, by collection. */
+  /** All documents that the gateway has folded, by collection. */
   identityDocuments(): Promise<Record<string, unknown[]>>;
   stop(): Promise<void>;
 }
@@ -85,7 +85,7 @@ export interface Rig {
 export interface RigOptions {
   gateways?: number;
   environment?: Record<string, string>;
-  /** What one of the gateways has beyond that. */
+  /** Further environment of one gateway. */
   environmentOf?: (gateway: number) => Record<string, string>;
 }
 
