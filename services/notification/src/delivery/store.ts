@@ -1,7 +1,13 @@
-// The notifications and channels of one partition: folds their events in memory, and writes what is folded beside the batches
-// that follow.
-import type { ReadModel } from '@lead-scoring/read-model';
-import { ChannelHealthStore } from './channel-health-store.js';
+// The notifications and channels of one partition: folds their events in memory, and writes what is folded behind.
+import {
+  binaryToUuid,
+  BufferedInserts,
+  BufferedStates,
+  findByIds,
+  uuidToBinary,
+  WriteBehind,
+  type ReadModel,
+} from '@lead-scoring/read-model';
 import { DeliveryFold, type RecordedDelivery } from './delivery-fold.js';
 import {
   countRequestedWithin,
@@ -11,9 +17,22 @@ import {
   type RequestedStep,
   type RequestedWithin,
 } from './delivery-look-up.js';
+import {
+  channelHealth,
+  deliveries,
+  deliveryAttempts,
+  toAttemptDocument,
+  toDeliveryDocument,
+  toHealth,
+  toHealthDocument,
+  toNotification,
+  type AttemptDocument,
+  type DeliveryDocument,
+  type HealthDocument,
+} from './documents.js';
 import { deleteForgotten } from './forgetting.js';
 import { notificationsIn } from './messages.js';
-import { NotificationStore } from './notification-store.js';
+import { PendingBuffer } from './pending-buffer.js';
 import type { ChannelHealth, FoldedState, Notification } from './state.js';
 import type { WaitingNotification } from './waiting-notification.js';
 
@@ -27,25 +46,42 @@ export interface DeliveryChanges {
   health: ChannelHealth[];
 }
 
-/** With more unwritten notifications, a fold waits for the write under way. */
-const maximumUnwritten = 2_000;
+/** Changes in memory above which a fold waits: a notification is three of them at most. */
+const maximumUnwritten = 6_000;
+/** Channels whose health stays in memory. */
+const maximumChannels = 10_000;
 
 export class DeliveryStore {
-  readonly #notifications: NotificationStore;
-  readonly #health: ChannelHealthStore;
-  /** Rejects after a failed write, and so does every later write: without the failed documents the rest would have gaps. */
-  #writing: Promise<void> = Promise.resolve();
-  /** A write is asked for and has not begun: whatever is folded until then is in it. */
-  #isWriteDue = false;
-  #hasFailed = false;
+  readonly #notifications: BufferedStates<FoldedState<Notification>, DeliveryDocument>;
+  readonly #health: BufferedStates<FoldedState<ChannelHealth>, HealthDocument>;
+  readonly #attempts: BufferedInserts<AttemptDocument>;
+  readonly #pending: PendingBuffer;
+  readonly #behind: WriteBehind;
 
   constructor(
     private readonly readModel: ReadModel,
     private readonly partition: number,
-    options: { cachedNotifications: number },
+    { cachedNotifications }: { cachedNotifications: number },
   ) {
-    this.#notifications = new NotificationStore(readModel, partition, options);
-    this.#health = new ChannelHealthStore(readModel, partition);
+    this.#notifications = new BufferedStates(readModel, {
+      collection: deliveries,
+      idOf: uuidToBinary,
+      toState: (document) => ({ value: toNotification(document), offset: document.offset }),
+      toDocument: ({ value, offset }) => toDeliveryDocument(value, { partition, offset }),
+      maximumCached: cachedNotifications,
+    });
+    this.#health = new BufferedStates(readModel, {
+      collection: channelHealth,
+      idOf: uuidToBinary,
+      toState: (document) => ({ value: toHealth(document), offset: document.offset }),
+      toDocument: ({ value, offset }) => toHealthDocument(value, { partition, offset }),
+      maximumCached: maximumChannels,
+    });
+    this.#attempts = new BufferedInserts(readModel, deliveryAttempts);
+    this.#pending = new PendingBuffer(readModel, partition);
+    this.#behind = new WriteBehind([this.#attempts, this.#notifications, this.#pending, this.#health], {
+      maximumUnwritten,
+    });
   }
 
   async notifications(ids: Iterable<string>): Promise<Map<string, Notification | null>> {
@@ -61,7 +97,7 @@ export class DeliveryStore {
    * for it.
    */
   async fold(recorded: readonly RecordedDelivery[]): Promise<DeliveryChanges> {
-    if (this.#hasFailed || this.#notifications.unwrittenCount > maximumUnwritten) await this.#writing;
+    await this.#behind.room();
     const events = recorded.map(({ event }) => event);
     const [notificationsBefore, healthBefore] = await Promise.all([
       this.#notifications.load(new Set(events.flatMap(notificationsIn))),
@@ -71,11 +107,15 @@ export class DeliveryStore {
     for (const one of recorded) fold.fold(one);
     const { notifications, attempts, health } = fold;
     for (const event of attempts)
-      if (!fold.forgotten.has(event.notification_id)) this.#notifications.putAttempt(event);
-    for (const one of notifications)
-      this.#notifications.put(one, { isAbsent: !notificationsBefore.get(one.value.notification_id) });
-    for (const one of health) this.#health.put(one);
-    this.#startWrite();
+      if (!fold.forgotten.has(event.notification_id))
+        this.#attempts.put(toAttemptDocument(event, this.partition));
+    for (const one of notifications) {
+      const { notification_id } = one.value;
+      this.#notifications.put(notification_id, one);
+      this.#pending.put(one, { isNew: !notificationsBefore.get(notification_id) });
+    }
+    for (const one of health) this.#health.put(one.value.channel_id, one);
+    void this.#behind.write();
     const forgotten = fold.ends.length > 0 ? await this.#forget(fold) : fold.forgotten;
     return {
       notifications: notifications.map(({ value, offset }) => ({ notification: value, offset })),
@@ -86,62 +126,44 @@ export class DeliveryStore {
   }
 
   async #forget({ ends, forgotten }: DeliveryFold): Promise<DeliveryFold['forgotten']> {
-    await this.#writing;
+    await this.#behind.written();
     const deleted = await deleteForgotten(this.readModel, this.partition, ends, forgotten);
-    this.#notifications.remove(deleted.keys());
+    for (const id of deleted.keys()) this.#notifications.deleted(id);
     return deleted;
-  }
-
-  #startWrite(): void {
-    if (this.#isWriteDue) return;
-    this.#isWriteDue = true;
-    this.#writing = this.#writing.then(() => this.#write());
-    this.#writing.catch(() => {
-      this.#hasFailed = true;
-    });
-  }
-
-  async #write(): Promise<void> {
-    this.#isWriteDue = false;
-    const notifications = this.#notifications.beginWrite();
-    const healths = this.#health.beginWrite();
-    await this.#notifications.write(notifications);
-    await this.#health.write(healths);
-    this.#notifications.endWrite();
-    this.#health.endWrite();
   }
 
   /** Resolves when all that is folded as of this call is written. */
   written(): Promise<void> {
-    return this.#writing;
+    return this.#behind.written();
   }
 
   /** Notifications of any partition, as they are stored; nothing is decided with them. */
   async find(ids: Iterable<string>): Promise<Map<string, Notification>> {
-    await this.#writing;
-    return this.#notifications.find(ids);
+    await this.written();
+    const found = await findByIds(this.readModel.collection(deliveries), [...ids].map(uuidToBinary));
+    return new Map(found.map((document) => [binaryToUuid(document._id), toNotification(document)]));
   }
 
   /** Channels for which something waits. */
   async channelsThatWait(): Promise<{ channel_id: string; ou_id: string }[]> {
-    await this.#writing;
+    await this.written();
     return findPendingChannels(this.readModel, this.partition);
   }
 
   /** Notifications that wait for a channel, the first due first. */
   async waitingFor(channelId: string, limit: number): Promise<WaitingNotification[]> {
-    await this.#writing;
+    await this.written();
     return findWaiting(this.readModel, { partition: this.partition, channelId, limit });
   }
 
   /** A channel's notifications that were requested within a time, oldest first. */
   async requestedWithin(step: RequestedStep): Promise<Notification[]> {
-    await this.#writing;
+    await this.written();
     return findRequestedWithin(this.readModel, step);
   }
 
   async countRequestedWithin(range: RequestedWithin): Promise<number> {
-    await this.#writing;
+    await this.written();
     return countRequestedWithin(this.readModel, range);
   }
 }
