@@ -46,7 +46,7 @@ export class LaneTurns {
       });
   }
 
-  /** @param cancelToo called as well when the lane gets another turn before the moment */
+  /** @param cancelToo cancels what else may wake the lane; called when the lane is woken, and when it gets a turn before */
   wakeAt(lane: Lane, moment: number, cancelToo?: () => void): void {
     this.#alarms.get(lane)?.();
     if (this.#isStopped) {
@@ -55,6 +55,7 @@ export class LaneTurns {
     }
     const cancel = this.clock.at(moment, () => {
       this.#alarms.delete(lane);
+      cancelToo?.();
       this.run(lane);
     });
     this.#alarms.set(lane, () => {
