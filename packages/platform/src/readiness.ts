@@ -7,7 +7,8 @@ import { MongoClient } from 'mongodb';
 // negative timeout cause a second warning, of Node: the scripts of package.json turn that off, and in services event-log prevents it.
 const PARTITIONER_WARNING = 'KAFKAJS_NO_PARTITIONER_WARNING';
 
-function kafkaClient(brokers: string[]): Kafka {
+/** A client that gives up soon, and logs nothing. */
+export function kafkaClient(brokers: string[]): Kafka {
   process.env[PARTITIONER_WARNING] ??= '1';
   return new Kafka({
     clientId: 'platform-readiness',

@@ -8,7 +8,7 @@ import { verifyBroker, verifyListening } from '../readiness.js';
 import { waitUntil } from '../waiting.js';
 import { scramUsers } from './guarded-kafka.js';
 import { brokerProperties, type BrokerSettings } from './kafka-properties.js';
-import type { NativeContext } from './native-server.js';
+import type { ServerHome } from './class-archive.js';
 
 const LOGGING_PROPERTIES = `status=error
 appender.console.type=Console
@@ -33,6 +33,8 @@ export interface KafkaCluster {
   /** The program `java`. */
   java: string;
   classPath: string;
+  /** Further options of Java, of each broker. */
+  javaOptions: readonly string[];
   clusterId: string;
   controllerPorts: readonly number[];
   guarded?: BrokerSettings['guarded'];
@@ -41,20 +43,20 @@ export interface KafkaCluster {
 
 export class NativeBroker {
   readonly address: string;
-  readonly #home: string;
+  readonly #folder: string;
   readonly #data: string;
   readonly #loggingFile: string;
 
   constructor(
-    private readonly context: NativeContext,
+    private readonly home: ServerHome,
     private readonly cluster: KafkaCluster,
     private readonly id: number,
     private readonly port: number,
   ) {
     this.address = `127.0.0.1:${port}`;
-    this.#home = join(context.directory.path, 'kafka', `broker-${id}`);
-    this.#data = join(this.#home, 'data');
-    this.#loggingFile = join(this.#home, 'log4j2.properties');
+    this.#folder = join(home.directory.path, 'kafka', `broker-${id}`);
+    this.#data = join(this.#folder, 'data');
+    this.#loggingFile = join(this.#folder, 'log4j2.properties');
   }
 
   /**
@@ -63,17 +65,18 @@ export class NativeBroker {
    * @throws Error when it does not come up
    */
   async start(): Promise<ProcessHandle> {
-    mkdirSync(this.#home, { recursive: true });
+    mkdirSync(this.#folder, { recursive: true });
     writeFileSync(this.#loggingFile, LOGGING_PROPERTIES);
     if (!existsSync(this.#data)) {
       await this.#format();
     }
-    const { java, controllerPorts } = this.cluster;
-    return this.context.supervise({
+    const { java, javaOptions, controllerPorts } = this.cluster;
+    return this.home.supervise({
       name: `kafka-${this.id}`,
       command: java,
       args: [
         ...jvmOptions(controllerPorts.length),
+        ...javaOptions,
         ...this.#classOptions(),
         'kafka.Kafka',
         this.#configure(this.#data),
@@ -122,7 +125,7 @@ export class NativeBroker {
         this.#configure(unfinished),
         ...scramUsers(guarded?.listeners),
       ],
-      { guardian: this.context.guardian },
+      { guardian: this.home.guardian },
     );
     renameSync(unfinished, this.#data);
   }
@@ -135,7 +138,7 @@ export class NativeBroker {
   #configure(logDirectory: string): string {
     const { controllerPorts, guarded, proxied } = this.cluster;
     const { id, port } = this;
-    const file = join(this.#home, 'server.properties');
+    const file = join(this.#folder, 'server.properties');
     const properties = brokerProperties({
       id,
       port,

@@ -1,7 +1,9 @@
 // Kafka's program: its Java libraries, fetched with Maven into the cache.
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { runCommand } from '../commands.js';
+import { classArchiveOptions } from './class-archive.js';
+import { trainKafka } from './kafka-training.js';
 import type { NativeContext } from './native-server.js';
 
 export const KAFKA_VERSION = '4.1.0';
@@ -53,4 +55,17 @@ export async function installKafka({ cache, machine, guardian, progress }: Nativ
     });
   });
   return join(part, 'lib', '*');
+}
+
+/** The options with which Java uses the archive of Kafka's classes. */
+export function kafkaClassArchive(
+  context: NativeContext,
+  { java, classPath }: { java: string; classPath: string },
+): Promise<string[]> {
+  return classArchiveOptions(context, {
+    name: `kafka-${KAFKA_VERSION}`,
+    folder: dirname(classPath),
+    java,
+    train: (home, javaOptions) => trainKafka(home, { java, classPath, javaOptions }),
+  });
 }

@@ -1,22 +1,12 @@
 // Apache Kafka as plain Java processes: one broker, or three small ones, each also a controller (KRaft).
-import { randomBytes } from 'node:crypto';
 import type { BrokerControl } from '../endpoints.js';
 import { verifyKafka } from '../readiness.js';
 import { waitUntil } from '../waiting.js';
 import { guardedPorts, type GuardedAddresses, type GuardedListeners } from './guarded-kafka.js';
 import { NativeBroker, type KafkaCluster } from './kafka-broker.js';
-import { installKafka, KAFKA_VERSION } from './kafka-program.js';
+import { randomClusterId } from './kafka-cluster-id.js';
+import { kafkaClassArchive, installKafka, KAFKA_VERSION } from './kafka-program.js';
 import type { NativeContext } from './native-server.js';
-
-/** A Kafka cluster id: 16 random bytes. It does not begin with a dash, which Kafka's tools take for an option. */
-export function randomClusterId(): string {
-  for (;;) {
-    const id = randomBytes(16).toString('base64url');
-    if (!id.startsWith('-')) {
-      return id;
-    }
-  }
-}
 
 export interface NativeKafka {
   brokers: BrokerControl[];
@@ -45,11 +35,13 @@ export async function startKafka(
   const { machine, directory, progress } = context;
   const [classPath, java] = await Promise.all([installKafka(context), machine.java()]);
   requireSize(context, size);
+  const javaOptions = await kafkaClassArchive(context, { java, classPath });
   const clusterId = directory.fact('kafkaClusterId', randomClusterId);
   const { ports, controllerPorts } = await brokerPorts(context, size);
   const cluster: KafkaCluster = {
     java,
     classPath,
+    javaOptions,
     clusterId,
     controllerPorts,
     ...(await furtherListeners(context, listeners)),

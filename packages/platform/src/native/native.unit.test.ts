@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { cachePath } from './build-cache.js';
 import { findDebianMirror } from './debian-root.js';
 import { brokerProperties } from './kafka-properties.js';
-import { randomClusterId } from './kafka.js';
+import { randomClusterId } from './kafka-cluster-id.js';
 import { distribution, isGoNewEnough, javaVersion, nativeObstacleIn, type MachineFacts } from './machine.js';
 import { postgresqlOptions } from './postgresql.js';
 
