@@ -9,7 +9,7 @@ module.exports = {
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'domain-is-pure',
-      comment: 'Deciders and folds import contracts and each other, nothing that does I/O.',
+      comment: 'Deciders and folds import contracts, scoring-domain and each other, nothing that does I/O.',
       severity: 'error',
       from: { path: pure('decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold') },
       to: {
@@ -17,9 +17,32 @@ module.exports = {
           pure(
             'decide|decide-[a-z]+|evolve|fold|state|[a-z]+-fold|messages|events|commands|model|[a-z]+-model',
           ),
-          '^packages/contracts/',
+          '^packages/(contracts|scoring-domain)/',
         ],
       },
+    },
+    {
+      name: 'scoring-domain-is-pure',
+      severity: 'error',
+      from: { path: '^packages/scoring-domain/src/', pathNot: test },
+      to: { pathNot: '^packages/(contracts|scoring-domain)/' },
+    },
+    {
+      name: 'contracts-are-the-bottom',
+      severity: 'error',
+      from: { path: '^packages/contracts/' },
+      to: { path: '^(packages|services)/', pathNot: ['^packages/contracts/', 'node_modules/'] },
+    },
+    {
+      name: 'contracts-hold-no-fold',
+      comment:
+        'A fold or an explanation computes from records and answers: it belongs to its service, or to scoring-domain. intake/ makes records of requests.',
+      severity: 'error',
+      from: {
+        path: '^packages/contracts/src/',
+        pathNot: ['/src/((records|routes|documents|intake)/|index[.]ts$)', test],
+      },
+      to: { path: '^packages/contracts/src/(records|routes)/' },
     },
     {
       name: 'services-stand-alone',

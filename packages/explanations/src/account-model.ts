@@ -1,14 +1,12 @@
 // The account of a lead: its names, its score and what each rule gave, folded from decisions. The account of earlier
 // decisions and that of the decisions after them can be joined. Pure.
+import { withLeadFields, type LeadFields, type records } from '@lead-scoring/contracts';
 import {
   contribute,
   contributeMatch,
-  withLeadFields,
   type Contribution,
   type Contributions,
-  type LeadFields,
-  type records,
-} from '@lead-scoring/contracts';
+} from '@lead-scoring/scoring-domain';
 import { foldLead, isStored } from './fold.js';
 import { toldFields, type SharedLead } from './state.js';
 

@@ -1,12 +1,14 @@
 // Folds changes of the scoring configuration into one document for each OU, with the history of its levels.
-import {
-  emptyConfiguration,
-  evolveConfiguration,
-  type ConfigurationEvent,
-  type ScoringConfiguration,
-} from '@lead-scoring/contracts';
 import { findByIds, uuidToBinary, type GuardedWriter, type ReadModel } from '@lead-scoring/read-model';
-import { emptyLevelHistory, evolveLevels, type LevelHistory } from './levels-model.js';
+import {
+  type ConfigurationEvent,
+  emptyConfiguration,
+  emptyLevelHistory,
+  evolveConfiguration,
+  evolveLevels,
+  type LevelHistory,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
 import { configurations, toConfiguration, toConfigurationDocument, toLevelHistory } from './model.js';
 
 export interface ConfigurationChange {

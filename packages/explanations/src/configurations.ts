@@ -1,6 +1,6 @@
 // Reads scoring's configurations of OUs, up to the checkpoint.
-import type { ScoringConfiguration } from '@lead-scoring/contracts';
 import { findByIds, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
+import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { configurations, toConfiguration } from './model.js';
 
 /** The configurations of those OUs that have one. */

@@ -1,9 +1,10 @@
 // Laws of the folds: the stored fields of a lead, and the course of its score.
 import { describe, expect, test } from '@jest/globals';
-import { driversOf, emptyConfiguration, explainScore, type records } from '@lead-scoring/contracts';
+import type { records } from '@lead-scoring/contracts';
+import { driversOf, emptyConfiguration, explainScore } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
-import { at, idOf, leadScored, ouId } from './testing/builders.js';
+import { at, idOf, leadScored, ouId } from '@lead-scoring/scoring-domain/testing';
 import { foldLead, isStored } from './fold.js';
 import { scoreHistory } from './history-model.js';
 import { toLead, toLeadDocument } from './model.js';

@@ -1,5 +1,6 @@
 // Folds decisions into a lead, and selects the decisions to store. Pure; a decision folded twice changes nothing.
 import { withLeadFields, type LeadFieldName, type LeadFields, type records } from '@lead-scoring/contracts';
+import { explainsScore } from '@lead-scoring/scoring-domain';
 import type { SharedLead } from './state.js';
 
 /**
@@ -30,16 +31,16 @@ export function foldLead(
 }
 
 /**
- * Whether a decision is stored: it scored events, changed the score without an event, or made the lead. So the last
- * stored decision before any offset holds the score as of that offset, and every lead has a stored decision.
+ * Whether a decision is stored: it explains the score, or made the lead. So the last stored decision before any offset holds
+ * the score as of that offset, and every lead has a stored decision.
  * @param lead with the decision folded into it
  */
 export function isStored(
-  { scored_events, previous_score, score }: records.LeadScored,
+  decision: records.LeadScored,
   { first_offset }: SharedLead,
   offset: number,
 ): boolean {
-  return scored_events.length > 0 || previous_score !== score || first_offset === offset;
+  return explainsScore(decision) || first_offset === offset;
 }
 
 const noFields: LeadFields = {};

@@ -1,6 +1,6 @@
 // The course of a lead's score over a range, as points of a plot. Points count from the time of their event, as in
+import type { ExplainedDecision } from '@lead-scoring/scoring-domain';
 // drivers, even when the event arrived later. Pure.
-import type { ExplainedDecision } from '@lead-scoring/contracts';
 
 export interface HistoryPoint {
   at: string;

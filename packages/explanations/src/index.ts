@@ -5,13 +5,6 @@ export { readConfigurations } from './configurations.js';
 export type { HistoryPoint } from './history-model.js';
 export { readLevels } from './levels.js';
 export {
-  emptyLevelHistory,
-  levelsAsOf,
-  levelsOfNow,
-  type LevelHistory,
-  type LevelList,
-} from './levels-model.js';
-export {
   configurations,
   decisions,
   leadKey,

@@ -1,6 +1,6 @@
 // Reads the present and former levels of OUs, up to the checkpoint.
 import { findByIds, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
-import type { LevelHistory } from './levels-model.js';
+import type { LevelHistory } from '@lead-scoring/scoring-domain';
 import { configurations, toLevelHistory } from './model.js';
 
 /** The level histories of those OUs that have a configuration. */

@@ -1,12 +1,5 @@
 // The stored documents: leads, the decisions on their scores, and the rules and levels of OUs.
-import {
-  packConfiguration,
-  unpackConfiguration,
-  type ExplainedDecision,
-  type LeadFields,
-  type records,
-  type ScoringConfiguration,
-} from '@lead-scoring/contracts';
+import type { LeadFields, records } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   Binary,
@@ -21,7 +14,13 @@ import {
   uuidToBinary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
-import type { LevelHistory } from './levels-model.js';
+import {
+  type ExplainedDecision,
+  type LevelHistory,
+  packConfiguration,
+  type ScoringConfiguration,
+  unpackConfiguration,
+} from '@lead-scoring/scoring-domain';
 import type { SharedLead } from './state.js';
 
 /** `_id` is the lead key of `leadKey`. */

@@ -7,7 +7,13 @@ import type { FoldedRecord } from '@lead-scoring/event-log';
 import { crashing, foldedRecord } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { explanationCollections, explanationProjection } from './projection.js';
-import { leadRemoved, leadScored, levelsSet, ruleCreated, rulesetCreated } from './testing/builders.js';
+import {
+  leadRemoved,
+  leadScored,
+  levelsSet,
+  ruleCreated,
+  rulesetCreated,
+} from '@lead-scoring/scoring-domain/testing';
 import { inThrowawayReadModel } from './testing/throwaway.js';
 
 const log: FoldedRecord[] = [

@@ -10,7 +10,7 @@ import { readAccounts } from './accounts.js';
 import { explanationProjection } from './projection.js';
 import { readExplanation } from './read.js';
 import { createExplanationReader, type ExplanationReader } from './reader.js';
-import { at, idOf, leadRemoved, leadScored, ouId } from './testing/builders.js';
+import { at, idOf, leadRemoved, leadScored, ouId } from '@lead-scoring/scoring-domain/testing';
 import { inThrowawayReadModel } from './testing/throwaway.js';
 import { createFoldedUpTo, type ExplanationSource } from './whole.js';
 

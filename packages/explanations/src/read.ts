@@ -1,11 +1,12 @@
 // Reads the present explanation of a lead's score, computed on request.
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import {
   emptyConfiguration,
   explainScore,
+  momentOfNow,
   publicExplanation,
-  type routeDeclarations,
-} from '@lead-scoring/contracts';
-import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+} from '@lead-scoring/scoring-domain';
 import { readConfigurations } from './configurations.js';
 import { scoreHistory, type HistoryPoint } from './history-model.js';
 import { decisionKeysBetween, decisions, leadKey, sharedLeads, toDecision, toLead } from './model.js';
@@ -60,11 +61,7 @@ export async function readExplanation(
   if (!lead || !isSameLead({ first_offset }, lead)) return null;
   const explained = documents.map(toDecision);
   const score = explained.at(-1)?.score ?? 0;
-  // Every decision counts, even when another machine's clock is ahead of this one.
-  const at = explained.reduce(
-    (time, { decided_at }) => (decided_at > time ? decided_at : time),
-    now.toISOString(),
-  );
+  const at = momentOfNow(explained, now);
   const request = { at, range_hours: rangeHours };
   const explanation = explainScore(
     { id, name: nameOf(lead), score },

@@ -1,15 +1,13 @@
 // The share service on real servers: links that are made, read, ended and expire, and what they show.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { records, routes, shareLifetimeMs } from '@lead-scoring/contracts';
+import { createProcessor, outgoing, takingAll } from '@lead-scoring/event-log';
 import {
   emptyConfiguration,
   evolveConfiguration,
   explainScore,
   publicExplanation,
-  records,
-  routes,
-  shareLifetimeMs,
-} from '@lead-scoring/contracts';
-import { createProcessor, outgoing, takingAll } from '@lead-scoring/event-log';
+} from '@lead-scoring/scoring-domain';
 import { eventually } from '@lead-scoring/testing/service-rig';
 import {
   at,

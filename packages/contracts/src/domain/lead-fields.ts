@@ -26,7 +26,7 @@ export function leadFieldsOf(metadata: JsonObject, at: string): LeadField[] {
 }
 
 /**
- * Folds newer values over older ones. The latest event time wins; at the same time the greater text wins, so that the
+ * Puts newer values over older ones. The latest event time wins; at the same time the greater text wins, so that the
  * order of the events does not matter.
  */
 export function withLeadFields(fields: LeadFields, newer: readonly LeadField[]): LeadFields {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { isWellFormedSecret, secretFrom, secretHashOf } from './credential-secrets.js';
-import { eventTypeKey, preferredEventTypeName } from './event-types.js';
+import { eventTypeKey } from './event-types.js';
 import { decodePosition, encodePosition, laterPosition } from './position.js';
 
 describe('event types', () => {
@@ -18,18 +18,6 @@ describe('event types', () => {
         expect(eventTypeKey(eventTypeKey(name))).toBe(eventTypeKey(name));
       }),
     );
-  });
-
-  test('the name to show does not depend on which spelling came first', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.string(), fc.string(), (a, b, c) => {
-        expect(preferredEventTypeName(a, b)).toBe(preferredEventTypeName(b, a));
-        expect(preferredEventTypeName(preferredEventTypeName(a, b), c)).toBe(
-          preferredEventTypeName(a, preferredEventTypeName(b, c)),
-        );
-      }),
-    );
-    expect(preferredEventTypeName('page_view', 'Page View')).toBe('Page View');
   });
 });
 

@@ -1,5 +1,6 @@
 // Statistics of one event type of an OU, as one partition has seen it. Pure.
-import { preferredEventTypeName, type records } from '@lead-scoring/contracts';
+import type { records } from '@lead-scoring/contracts';
+import { preferredEventTypeName } from './spelling-model.js';
 
 /** A value and how many events have it. */
 export type Counted = readonly (readonly [value: string, events: number])[];

@@ -1,5 +1,6 @@
 // Whether a trigger may name a level of its OU.
-import { levelOfName, type records } from '@lead-scoring/contracts';
+import type { records } from '@lead-scoring/contracts';
+import { levelOfName } from '@lead-scoring/scoring-domain';
 import type { Levels } from '../levels/line-model.js';
 import { looksForTheSame } from './evolve.js';
 import type { Refusal } from './messages.js';

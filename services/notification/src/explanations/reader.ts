@@ -1,6 +1,5 @@
 // What the service's own explanations say of leads and of the rules that gave them points. They may be behind what made a
 // trigger fire, and are waited for then.
-import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/contracts';
 import {
   createExplanationReader,
   readConfigurations,
@@ -8,6 +7,7 @@ import {
   type LeadAccount,
 } from '@lead-scoring/explanations';
 import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
+import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { explanationsName } from './capability.js';
 import { ExplanationsBehind, type CatchUp } from './catch-up.js';
 

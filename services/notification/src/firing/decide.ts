@@ -1,6 +1,7 @@
 // Decides what a lead's events make triggers do: pure; times come with the records, and nothing is asked but the lead's
 // own state and the configuration as it is when this is decided.
-import { heldInRange, type records } from '@lead-scoring/contracts';
+import type { records } from '@lead-scoring/contracts';
+import { heldInRange } from '@lead-scoring/scoring-domain';
 import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
 import type { Deletion, FiringDraft, Source } from './messages.js';
 import { evolveLead } from './evolve.js';

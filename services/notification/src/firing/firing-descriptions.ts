@@ -1,12 +1,7 @@
 // Firings in full: each draft with what the explanation of the lead's score says at that moment.
-import {
-  driversOf,
-  withLeadFields,
-  type LeadFields,
-  type NotificationDriver,
-  type ScoringConfiguration,
-} from '@lead-scoring/contracts';
+import { withLeadFields, type LeadFields, type NotificationDriver } from '@lead-scoring/contracts';
 import { nameOf, type LeadAccount } from '@lead-scoring/explanations';
+import { driversOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { AccountsOfBatch, SeenLead } from './accounts.js';
 import type { Explanations } from '../explanations/reader.js';
 import type { LeadRecord } from './lead-records.js';

@@ -3,19 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openFollowerPartition } from '@lead-scoring/capability';
-import {
-  maximumNotificationBytes,
-  notificationIdOf,
-  notificationPayload,
-  records,
-} from '@lead-scoring/contracts';
+import { maximumNotificationBytes, notificationPayload, records } from '@lead-scoring/contracts';
 import { isRetriable, type FoldedRecord, type OutgoingRecord } from '@lead-scoring/event-log';
 import {
   createExplanationReader,
   explanationCollections,
   type ExplanationReader,
 } from '@lead-scoring/explanations';
-import { levelsSet, ruleCreated, rulesetCreated } from '@lead-scoring/explanations/testing';
+import { levelsSet, ruleCreated, rulesetCreated } from '@lead-scoring/scoring-domain/testing';
 import {
   connectReadModel,
   databaseName,
@@ -55,6 +50,7 @@ import { createLevelReader, type LevelReader } from '../levels/reader.js';
 import { explanationsName, notificationExplanations } from '../explanations/capability.js';
 import { createExplanations } from '../explanations/reader.js';
 import { createShareLinks, type ShareLinks } from '../share-links.js';
+import { notificationIdOf } from './id-model.js';
 import { FiringPartition } from './partition.js';
 import { firingQueries, suppressionsOf } from './queries.js';
 import { previewSurge } from './preview-surge.js';

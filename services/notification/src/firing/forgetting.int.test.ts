@@ -2,7 +2,7 @@
 // come of it; of very many firings nothing stays; and every channel that was told is told to forget.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { emptyConfiguration, records } from '@lead-scoring/contracts';
+import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord, IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import {
   createExplanationReader,
@@ -16,6 +16,7 @@ import {
   offsetToNumber,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { emptyConfiguration } from '@lead-scoring/scoring-domain';
 import { createLogger } from '@lead-scoring/service';
 import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import { endpointsFromEnvironment } from '@lead-scoring/testing/service-rig';

@@ -1,7 +1,7 @@
 // Firing on real servers, with owners that come and go: each crossing fires once, and asks for each channel once.
 import { expect, test } from '@jest/globals';
 import { createFollower, openServicePartition, type ServiceCapabilities } from '@lead-scoring/capability';
-import { notificationIdOf, records } from '@lead-scoring/contracts';
+import { records } from '@lead-scoring/contracts';
 import { createProcessor, outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-log';
 import { explanationCollections } from '@lead-scoring/explanations';
 import { openServiceRig } from '@lead-scoring/testing/service-rig';
@@ -12,6 +12,7 @@ import { notificationExplanations } from '../explanations/capability.js';
 import { createCatchUp } from '../explanations/catch-up.js';
 import { createExplanations } from '../explanations/reader.js';
 import { firingCollections } from './documents.js';
+import { notificationIdOf } from './id-model.js';
 import { createTriggerReader } from './trigger-reader.js';
 
 const name = 'notification';

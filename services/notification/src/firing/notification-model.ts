@@ -1,17 +1,16 @@
 // A firing told in full: with what the explanation says of the lead, and as the notification that its channels get.
 import {
-  levelOf,
   maximumNotificationBytes,
-  notificationIdOf,
   shareExpiryOf,
   type Alias,
   type FiredPayload,
   type NotificationDriver,
   type NotifiedLead,
   type records,
-  type ScoringConfiguration,
 } from '@lead-scoring/contracts';
+import { levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { ShareLink } from '../share-links.js';
+import { notificationIdOf } from './id-model.js';
 import type { FiredDraft, FiredEvent, Source } from './messages.js';
 
 /** Fields of a lead that notifications show where events gave them. */

@@ -1,6 +1,7 @@
 // Which leads a surge trigger would match now.
-import { heldInRange, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ExplanationReader } from '@lead-scoring/explanations';
+import { heldInRange } from '@lead-scoring/scoring-domain';
 import type { SurgeTrigger } from '../configuration/state.js';
 import { HistoryExamination, maximumListed, type HistoryBounds, type Range } from './history-examination.js';
 import { compileAlone, type CompiledTriggers } from './trigger-model.js';

@@ -1,11 +1,5 @@
 // What has fired, what would have fired, and which triggers are silent for leads.
-import {
-  notificationIdOf,
-  routes,
-  type records,
-  type routeDeclarations,
-  type TriggerKind,
-} from '@lead-scoring/contracts';
+import { routes, type records, type routeDeclarations, type TriggerKind } from '@lead-scoring/contracts';
 import type { ExplanationReader } from '@lead-scoring/explanations';
 import {
   binaryToUuid,
@@ -24,6 +18,7 @@ import type { LevelReader } from '../levels/reader.js';
 import type { CatchUp } from '../explanations/catch-up.js';
 import { firedEvents, suppressions, type FiredDocument } from './documents.js';
 import type { HistoryBounds, Range } from './history-examination.js';
+import { notificationIdOf } from './id-model.js';
 import { previewSurge } from './preview-surge.js';
 import { simulateMilestone, simulateSequence, simulateSurge, type IngestedSince } from './simulate.js';
 

@@ -1,8 +1,9 @@
 // What a trigger would have done: the live deciders run over the stored history, and nothing is recorded. Every event counts
 // as taken when it happened, imported history too.
-import { heldInRange, records, type routeDeclarations } from '@lead-scoring/contracts';
+import { records, type routeDeclarations } from '@lead-scoring/contracts';
 import { tail, isRecord, type EventLog } from '@lead-scoring/event-log';
 import type { ExplanationReader } from '@lead-scoring/explanations';
+import { heldInRange } from '@lead-scoring/scoring-domain';
 import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
 import type { Levels } from '../levels/line-model.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';

@@ -1,5 +1,5 @@
 // Whether points came fast enough.
-import { heldInRange } from '@lead-scoring/contracts';
+import { heldInRange } from '@lead-scoring/scoring-domain';
 import type { Gain } from './state.js';
 
 export interface SurgeWindow {

@@ -1,6 +1,6 @@
 // The triggers that decide on a batch, made ready: those of the configuration in force, with the levels that scoring had
 // when it decided. Whatever the batch, that costs a look for each OU, and levels nothing where no trigger is by level.
-import type { LevelList } from '@lead-scoring/explanations';
+import type { LevelList } from '@lead-scoring/scoring-domain';
 import type { ConfigurationReader } from '../configuration/reader.js';
 import { isByLevel, type NotificationConfiguration } from '../configuration/state.js';
 import type { LevelReader } from '../levels/reader.js';

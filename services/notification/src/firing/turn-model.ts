@@ -1,7 +1,8 @@
 // One record's turn: what is decided on it so far, and the lead's state as that leaves it. Observations are gathered into one
 // event, which comes before the events that follow from them: folding the events gives the state that was decided with.
-import { eventTypeKey, firingIdOf, type records } from '@lead-scoring/contracts';
+import { eventTypeKey, type records } from '@lead-scoring/contracts';
 import type { SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
+import { firingIdOf } from './id-model.js';
 import type { FiredDraft, FiringDraft, Source } from './messages.js';
 import { evolveLead, rememberedFirings, withGain, withMatch } from './evolve.js';
 import { noMemory, type Gain, type LeadState, type StepMatch, type TriggerMemory } from './state.js';

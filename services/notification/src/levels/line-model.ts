@@ -1,5 +1,6 @@
 // Where the milestone of a trigger lies: at a score that the trigger says, or where a level of the OU begins.
-import { levelOfName, type records, type ScoringConfiguration } from '@lead-scoring/contracts';
+import type { records } from '@lead-scoring/contracts';
+import { levelOfName, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 
 export type Levels = ScoringConfiguration['levels'];
 

@@ -1,14 +1,14 @@
 // The OUs' engagement levels as triggers look at them: from the service's own fold of scoring's configurations. It may be a
 // moment behind the levels that scoring decides with and that callers have seen; readers then wait for it.
+import { readLevels } from '@lead-scoring/explanations';
+import type { ReadModel } from '@lead-scoring/read-model';
 import {
   emptyLevelHistory,
-  levelsAsOf,
-  levelsOfNow,
-  readLevels,
   type LevelHistory,
   type LevelList,
-} from '@lead-scoring/explanations';
-import type { ReadModel } from '@lead-scoring/read-model';
+  levelsAsOf,
+  levelsOfNow,
+} from '@lead-scoring/scoring-domain';
 import { ExplanationsBehind, type CatchUp } from '../explanations/catch-up.js';
 import type { Levels } from './line-model.js';
 

@@ -1,7 +1,7 @@
 // Configuration changes as a projection: every event is kept as it was, for explanations of past moments.
 import { projection } from '@lead-scoring/capability';
-import { configurationEventOf, configurationRecords } from '@lead-scoring/contracts';
 import { insertMissing, offsetToNumber } from '@lead-scoring/read-model';
+import { configurationEventOf, configurationRecords } from '@lead-scoring/scoring-domain';
 import { configurationChanges, toChangeDocument } from './documents.js';
 
 export const configurationHistory = projection({

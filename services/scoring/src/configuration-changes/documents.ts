@@ -1,11 +1,5 @@
 // An OU's configuration events as stored: the configuration that was in force at a past moment follows from them.
-import {
-  emptyConfiguration,
-  evolveConfiguration,
-  type ConfigurationEvent,
-  type JsonValue,
-  type ScoringConfiguration,
-} from '@lead-scoring/contracts';
+import type { JsonValue } from '@lead-scoring/contracts';
 import {
   defineCollection,
   packJson,
@@ -14,6 +8,12 @@ import {
   type Binary,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import {
+  type ConfigurationEvent,
+  emptyConfiguration,
+  evolveConfiguration,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
 import { recordKey, recordKeysUpTo } from '../keys.js';
 
 export interface ConfigurationChangeDocument {

@@ -1,14 +1,14 @@
 // An OU's rulesets, rules and levels as one aggregate: its version tells which rules a score was decided by.
 import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import { uuidToBinary } from '@lead-scoring/read-model';
 import {
+  type ConfigurationEvent,
   configurationRecords,
   emptyConfiguration,
   evolveConfiguration,
-  records,
-  type ConfigurationEvent,
   type ScoringConfiguration,
-} from '@lead-scoring/contracts';
-import { uuidToBinary } from '@lead-scoring/read-model';
+} from '@lead-scoring/scoring-domain';
 import { decideConfiguration, resultOf } from './decide.js';
 import {
   configurations,

@@ -2,13 +2,13 @@
 // same configurations are stored and published, and the same changes kept.
 import { expect, test } from '@jest/globals';
 import { openServicePartition } from '@lead-scoring/capability';
+import type { FoldedRecord } from '@lead-scoring/event-log';
 import {
   configurationRecords,
   emptyConfiguration,
   evolveConfiguration,
   type ScoringConfiguration,
-} from '@lead-scoring/contracts';
-import type { FoldedRecord } from '@lead-scoring/event-log';
+} from '@lead-scoring/scoring-domain';
 import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { configurationChanges } from '../configuration-changes/documents.js';

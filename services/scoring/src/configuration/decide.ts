@@ -3,12 +3,11 @@ import {
   actedBy,
   eventTypeKey,
   nameBasedId,
-  type ConfigurationEvent,
   type JsonObject,
   type records,
-  type ScoringConfiguration,
   type Warning,
 } from '@lead-scoring/contracts';
+import type { ConfigurationEvent, ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { setEngagementLevels } from '../levels/decide.js';
 import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './messages.js';
 import { defaultRulesetOf, type Rule, type Ruleset } from './state.js';

@@ -1,16 +1,15 @@
 // Given a configuration, when a command comes, then it changes so, or is refused with a reason.
 import { describe, expect, test } from '@jest/globals';
+import { problemTypeOf, routeDeclarations } from '@lead-scoring/contracts';
 import {
+  type ConfigurationEvent,
   configurationRecords,
   emptyConfiguration,
   evolveConfiguration,
   packConfiguration,
-  problemTypeOf,
-  routeDeclarations,
-  unpackConfiguration,
-  type ConfigurationEvent,
   type ScoringConfiguration,
-} from '@lead-scoring/contracts';
+  unpackConfiguration,
+} from '@lead-scoring/scoring-domain';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import {

@@ -1,6 +1,5 @@
 // Configurations as stored: each OU's by the partition that owns the OU, and published whole for the partitions that score
 // the OU's leads.
-import { packConfiguration, unpackConfiguration, type ScoringConfiguration } from '@lead-scoring/contracts';
 import type { PublishedDocument } from '@lead-scoring/capability';
 import {
   binaryToUuid,
@@ -9,6 +8,11 @@ import {
   type Binary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
+import {
+  packConfiguration,
+  type ScoringConfiguration,
+  unpackConfiguration,
+} from '@lead-scoring/scoring-domain';
 
 /** The fold's own document. */
 export interface ConfigurationDocument extends GuardedDocument {

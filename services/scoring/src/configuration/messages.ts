@@ -1,5 +1,6 @@
 // Commands that change an OU's configuration, and the decision that follows each.
-import type { ConfigurationEvent, JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
+import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
+import type { ConfigurationEvent } from '@lead-scoring/scoring-domain';
 
 export type ConfigurationCommand =
   | { type: 'CreateRuleset'; payload: records.CreateRuleset }

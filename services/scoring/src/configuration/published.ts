@@ -1,7 +1,7 @@
 // The configurations in force, as every partition and the query port read them.
 import { createPublishedStates, type PublishedStates } from '@lead-scoring/capability';
-import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
+import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { publishedConfigurations, toConfiguration } from './documents.js';
 
 export type PublishedConfigurations = PublishedStates<ScoringConfiguration>;

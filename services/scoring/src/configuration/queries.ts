@@ -1,5 +1,6 @@
 // Rulesets, rules and levels as they are in force.
-import { emptyConfiguration, eventTypeKey, routes, type ScoringConfiguration } from '@lead-scoring/contracts';
+import { eventTypeKey, routes } from '@lead-scoring/contracts';
+import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import type { PublishedConfigurations } from './published.js';
 

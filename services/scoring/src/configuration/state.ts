@@ -1,5 +1,6 @@
 // What scoring asks of an OU's configuration beyond what the contracts say of it.
-import type { routeDeclarations, ScoringConfiguration } from '@lead-scoring/contracts';
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 
 export type Ruleset = routeDeclarations.Ruleset;
 export type Rule = routeDeclarations.Rule;

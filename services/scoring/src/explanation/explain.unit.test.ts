@@ -1,16 +1,16 @@
 // The explanation of a score is true: what it lists adds up to it, now and at any past moment.
 import { describe, expect, test } from '@jest/globals';
+import { routeDeclarations } from '@lead-scoring/contracts';
 import {
   emptyConfiguration,
   evolveConfiguration,
+  type ExplainedDecision,
   explainScore,
   packConfiguration,
   publicExplanation,
-  routeDeclarations,
   unpackConfiguration,
   withRules,
-  type ExplainedDecision,
-} from '@lead-scoring/contracts';
+} from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';

@@ -1,6 +1,7 @@
 // The explanation of a lead's score, now or at a past moment.
-import { explainScore, routes } from '@lead-scoring/contracts';
+import { routes } from '@lead-scoring/contracts';
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
@@ -45,17 +46,12 @@ export function explanationQueries({
       ]);
       const then = query.at === undefined ? current : await configurationAt(readModel, ouId, query.at);
       const decisions = recorded.map(decisionOf);
-      // Without a moment everything counts that is decided, whatever the clocks of other machines say.
-      const latest = decisions.reduce(
-        (time, { decided_at }) => (decided_at > time ? decided_at : time),
-        now().toISOString(),
-      );
       return explainScore(
         { id: leadOfKey(lead._id), name: lead.name, score: lead.score },
         decisions,
         current,
         then,
-        { at: query.at ?? latest, range_hours: query.range_hours },
+        { at: query.at ?? momentOfNow(decisions, now()), range_hours: query.range_hours },
       );
     }),
   ];

@@ -1,5 +1,6 @@
 // Stored leads as the routes answer with them: with the levels and the names of rulesets that are in force.
-import { levelOf, type routeDeclarations, type ScoringConfiguration } from '@lead-scoring/contracts';
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import { levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { leadOfKey } from '../keys.js';
 import type { LeadDocument } from './documents.js';
 import type { LeadPage } from './stored-leads.js';

@@ -39,7 +39,7 @@ export interface AliasDocument {
   partition: number;
 }
 
-/** One decision that gave points, as it is recorded; `_id` is recordKey of lead and offset. */
+/** One decision that explains the score (`explainsScore`), as it is recorded; `_id` is recordKey of lead and offset. */
 export interface TimelineDocument {
   _id: Binary;
   ou: Binary;

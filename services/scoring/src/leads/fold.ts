@@ -1,5 +1,6 @@
 // Folds decisions into a lead: pure, and a decision that is folded already changes nothing.
-import { heldInRange, withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
+import { withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
+import { heldInRange } from '@lead-scoring/scoring-domain';
 import { maximumAliases, type Lead } from './state.js';
 
 export function foldLead(lead: Lead | null, decision: records.LeadScored, offset: number): Lead {

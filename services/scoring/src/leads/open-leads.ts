@@ -13,6 +13,7 @@ import {
   WriteBehind,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import { explainsScore } from '@lead-scoring/scoring-domain';
 import { aliasKey, leadKey, recordKey, recordKeysUpTo } from '../keys.js';
 import {
   leadAliases,
@@ -95,10 +96,10 @@ export class OpenLeads implements OpenCapability {
     } else await this.#histograms.fold(batch);
   }
 
-  /** The decisions that gave points. */
+  /** The decisions that explain scores. */
   #takeEntries({ events, removed }: LeadBatch): void {
     for (const event of events)
-      if (event.type === 'LeadScored' && event.payload.scored_events.length > 0 && !removed.isOld(event))
+      if (event.type === 'LeadScored' && explainsScore(event.payload) && !removed.isOld(event))
         this.#entries.put({
           _id: recordKey(event.payload.lead_id, event.offset),
           ou: uuidToBinary(event.payload.ou_id),

@@ -1,5 +1,6 @@
 // The scores that a list is asked for: by bounds, and by the level that has a range of its own.
-import { levelNamed, type routeDeclarations, type ScoringConfiguration } from '@lead-scoring/contracts';
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import { levelNamed, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { ProblemError } from '@lead-scoring/service';
 import type { ScoreRange } from './histogram-fold.js';
 

@@ -1,10 +1,6 @@
 // Decides on an OU's engagement levels: pure. No score is ever in two of them.
-import {
-  nameBasedId,
-  type records,
-  type routeDeclarations,
-  type ScoringConfiguration,
-} from '@lead-scoring/contracts';
+import { nameBasedId, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { ConfigurationDecision } from '../configuration/messages.js';
 
 type Level = routeDeclarations.EngagementLevel;

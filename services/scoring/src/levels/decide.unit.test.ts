@@ -1,14 +1,12 @@
 // Given levels, when others are set, then these are the levels, or it is said which two cannot be together.
 import { describe, expect, test } from '@jest/globals';
+import { problemTypeOf, records, routes } from '@lead-scoring/contracts';
 import {
   emptyConfiguration,
   evolveConfiguration,
   levelOf,
-  problemTypeOf,
-  records,
-  routes,
   type ScoringConfiguration,
-} from '@lead-scoring/contracts';
+} from '@lead-scoring/scoring-domain';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import { decideConfiguration, resultOf } from '../configuration/decide.js';

@@ -1,9 +1,11 @@
 // The rules of each OU as they are in force, ready for evaluating.
+import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { compileRules, type CompiledRules } from './rule-model.js';
 
 export class CurrentRules {
-  readonly #compiled = new Map<string, CompiledRules>();
+  /** Kept as long as the configuration is. */
+  readonly #compiled = new WeakMap<ScoringConfiguration, CompiledRules>();
 
   constructor(private readonly configurations: PublishedConfigurations) {}
 
@@ -11,12 +13,9 @@ export class CurrentRules {
   async load(ouIds: ReadonlySet<string>): Promise<Map<string, CompiledRules>> {
     const rules = new Map<string, CompiledRules>();
     for (const [ouId, configuration] of await this.configurations.load(ouIds)) {
-      let known = this.#compiled.get(ouId);
-      if (known?.version !== configuration.version) {
-        known = compileRules(configuration);
-        this.#compiled.set(ouId, known);
-      }
-      rules.set(ouId, known);
+      const compiled = this.#compiled.get(configuration) ?? compileRules(configuration);
+      this.#compiled.set(configuration, compiled);
+      rules.set(ouId, compiled);
     }
     return rules;
   }

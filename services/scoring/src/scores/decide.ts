@@ -1,6 +1,7 @@
 // Decides what events give leads, and that a deleted lead has no score: pure. The decision is what is recorded; it is
 // never evaluated again.
-import { heldInRange, type records } from '@lead-scoring/contracts';
+import type { records } from '@lead-scoring/contracts';
+import { heldInRange } from '@lead-scoring/scoring-domain';
 import type { DecisionSource } from './source-model.js';
 import type { LeadCause, LeadEvent } from './messages.js';
 import { ruleMatches, type CompiledRules } from './rule-model.js';

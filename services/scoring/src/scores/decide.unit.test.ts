@@ -1,11 +1,7 @@
 // Given rules and a lead's score, when events come, then these points follow, and why.
 import { describe, expect, test } from '@jest/globals';
-import {
-  emptyConfiguration,
-  evolveConfiguration,
-  records,
-  type AttributeFilter,
-} from '@lead-scoring/contracts';
+import { records, type AttributeFilter } from '@lead-scoring/contracts';
+import { emptyConfiguration, evolveConfiguration } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';

@@ -1,12 +1,7 @@
 // A configuration made ready for evaluating: active rules by event type, so that an event meets only the rules of
 // its own type. Made once per version of a configuration.
-import {
-  compileFilters,
-  eventTypeKey,
-  type JsonObject,
-  type MetadataTest,
-  type ScoringConfiguration,
-} from '@lead-scoring/contracts';
+import { compileFilters, eventTypeKey, type JsonObject, type MetadataTest } from '@lead-scoring/contracts';
+import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { Rule } from '../configuration/state.js';
 
 export interface CompiledRule {

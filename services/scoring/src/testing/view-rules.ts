@@ -1,5 +1,5 @@
 // One rule for every OU of a test: a page view gives ten points.
-import { emptyConfiguration, evolveConfiguration } from '@lead-scoring/contracts';
+import { emptyConfiguration, evolveConfiguration } from '@lead-scoring/scoring-domain';
 import { decideConfiguration } from '../configuration/decide.js';
 import { compileRules, type CompiledRules } from '../scores/rule-model.js';
 import { createRule, ouId } from './builders.js';

@@ -1,9 +1,9 @@
 // Commands for tests: fixed, and only as much as a test says differs from the usual.
 import { shareFieldsOf, type records } from '@lead-scoring/contracts';
-import { at, idOf, ouId } from '@lead-scoring/explanations/testing';
+import { at, idOf, ouId } from '@lead-scoring/scoring-domain/testing';
 import type { ShareCommand } from '../links/messages.js';
 
-export * from '@lead-scoring/explanations/testing';
+export * from '@lead-scoring/scoring-domain/testing';
 
 export const tokenOf = (name: string): string => `lsh_${name.padEnd(40, '0')}`;
 export const shareOf = (name: string): string => shareFieldsOf(tokenOf(name)).share_id;

@@ -1,14 +1,10 @@
 // The share service in this process on real servers: commands and scoring's events in through the log, reads through the
 // query port, by a clock that the test sets.
-import {
-  configurationRecords,
-  records as declarations,
-  type ConfigurationEvent,
-  type RecordDeclaration,
-} from '@lead-scoring/contracts';
+import { records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { outgoing, type OutgoingRecord, type RecordPosition } from '@lead-scoring/event-log';
 import { createExplanationReader } from '@lead-scoring/explanations';
+import { type ConfigurationEvent, configurationRecords } from '@lead-scoring/scoring-domain';
 import { renderPreviewImage } from '@lead-scoring/share-page/preview';
 import { openServiceRig, type Answer, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { createCatchingUp } from '../catching-up.js';

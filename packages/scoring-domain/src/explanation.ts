@@ -1,16 +1,18 @@
 // Why a lead has its score, computed from the decisions on its events. Pure.
-import type { ScoreAdjustment, ScoredEvent } from '../records/scoring.js';
-import type { PublicScoreExplanation } from '../routes/shares.js';
-import type { ScoreExplanation } from '../routes/leads.js';
+import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import type { ScoringConfiguration } from './configuration.js';
+import { contributeMatch, driversOf, type Contribution, type Contributions } from './contributions.js';
 import { levelOf } from './levels.js';
-import { ruleWordsAsOf, type ScoringConfiguration } from './scoring-configuration.js';
+
+type PublicScoreExplanation = routeDeclarations.PublicScoreExplanation;
+type ScoreExplanation = routeDeclarations.ScoreExplanation;
 
 /** A decision that gave points. */
 export interface ExplainedDecision {
   decided_at: string;
   configuration_version: number;
-  scored_events: readonly ScoredEvent[];
-  adjustments?: readonly ScoreAdjustment[] | undefined;
+  scored_events: readonly records.ScoredEvent[];
+  adjustments?: readonly records.ScoreAdjustment[] | undefined;
 }
 
 export interface ExplainedLead {
@@ -26,11 +28,30 @@ export interface ExplanationRequest {
   range_hours: number;
 }
 
+/**
+ * Whether a decision is needed to explain a score: it scored events, or changed the score without an event. Every service that
+ * explains scores stores these.
+ */
+export function explainsScore({
+  scored_events,
+  previous_score,
+  score,
+}: Pick<records.LeadScored, 'scored_events' | 'previous_score' | 'score'>): boolean {
+  return scored_events.length > 0 || previous_score !== score;
+}
+
+/** The moment of an explanation of now: every decision counts, also one of a machine whose clock is ahead of this one's. */
+export function momentOfNow(decisions: readonly Pick<ExplainedDecision, 'decided_at'>[], now: Date): string {
+  return decisions.reduce(
+    (latest, { decided_at }) => (decided_at > latest ? decided_at : latest),
+    now.toISOString(),
+  );
+}
+
 const shownEntries = 1_000;
 const shownDrivers = 1_000;
 
 type Entry = ScoreExplanation['entries'][number];
-type Driver = ScoreExplanation['top_drivers'][number];
 type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 
 /**
@@ -143,7 +164,7 @@ function newestFirst(entries: readonly Entry[]): Entry[] {
 
 function addAdjustment(
   to: Map<string, Adjustment>,
-  reason: ScoreAdjustment['reason'],
+  reason: records.ScoreAdjustment['reason'],
   points: number,
   last_at: string,
 ): void {
@@ -154,78 +175,6 @@ function addAdjustment(
     points: known.points + points,
     last_at: last_at > known.last_at ? last_at : known.last_at,
   });
-}
-
-/** The points that a rule gave a lead while the rule had one weight. */
-export interface Contribution {
-  rule_id: string;
-  /** Event type of the first event that the rule matched. */
-  event_type: string;
-  count: number;
-  /** Points of each match. */
-  weight: number;
-  total: number;
-  /** The highest version of the rule that matched. */
-  rule_version: number;
-}
-
-/** Contributions by rule and weight, in the order of their first matches. */
-export type Contributions = ReadonlyMap<string, Contribution>;
-
-/** Adds a later contribution to the contributions so far. */
-export function contribute(to: Map<string, Contribution>, more: Contribution): void {
-  const { rule_id, weight, count, total, rule_version } = more;
-  const name = `${rule_id} ${String(weight)}`;
-  const known = to.get(name);
-  to.set(
-    name,
-    known
-      ? {
-          ...known,
-          count: known.count + count,
-          total: known.total + total,
-          rule_version: Math.max(known.rule_version, rule_version),
-        }
-      : more,
-  );
-}
-
-/** Adds the points that a rule gave for one event. */
-export function contributeMatch(
-  to: Map<string, Contribution>,
-  event_type: string,
-  { rule_id, rule_version, points }: ScoredEvent['matches'][number],
-): void {
-  contribute(to, { rule_id, event_type, count: 1, weight: points, total: points, rule_version });
-}
-
-/**
- * The contribution of each rule with each of its weights, the largest absolute total first. A total is always the count
- * times the weight. A driver has the label of the latest rule version that contributed to it.
- * @param configuration the present and former labels of the rules
- */
-export function driversOf(contributions: Contributions, configuration: ScoringConfiguration): Driver[] {
-  return [...contributions.values()]
-    .map(({ rule_id, event_type, count, weight, total, rule_version }): Driver => {
-      const rule = ruleWordsAsOf(configuration, rule_id, rule_version);
-      return {
-        rule_id,
-        event_type: rule?.event_type ?? event_type,
-        count,
-        weight,
-        total,
-        ...(rule?.filter_label !== undefined && { filter_label: rule.filter_label }),
-        ...(rule?.label !== undefined && { label: rule.label }),
-        rule_version,
-      };
-    })
-    .sort(
-      (a, b) =>
-        Math.abs(b.total) - Math.abs(a.total) ||
-        b.count - a.count ||
-        b.total - a.total ||
-        (a.rule_id < b.rule_id ? -1 : 1),
-    );
 }
 
 /** The part of an explanation that anyone with a share link may see (SPEC.md, Score explanation, public form). */

@@ -1,5 +1,5 @@
 // Ids of firings and notifications, computed from their causes, so that deciding twice gives the same ids.
-import { nameBasedId } from './identity.js';
+import { nameBasedId } from '@lead-scoring/contracts';
 
 /**
  * The id of a trigger's firing.

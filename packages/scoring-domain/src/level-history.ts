@@ -1,6 +1,7 @@
 // The lists of engagement levels that an OU has had, each with the configuration version that introduced it. A decision
 // names the configuration version, and so the levels that counted. Pure.
-import type { ConfigurationEvent, ScoringConfiguration } from '@lead-scoring/contracts';
+import type { ConfigurationEvent } from './configuration-events.js';
+import type { ScoringConfiguration } from './configuration.js';
 
 export type Levels = ScoringConfiguration['levels'];
 

@@ -1,7 +1,9 @@
 // Engagement levels: names for ranges of scores. A level is computed whenever a score is read, so a change of the
-// levels recomputes no scores.
-import type { LeadLevel } from '../routes/leads.js';
-import type { EngagementLevel } from '../routes/scoring-configuration.js';
+// levels recomputes no scores. Pure.
+import type { routeDeclarations } from '@lead-scoring/contracts';
+
+type EngagementLevel = routeDeclarations.EngagementLevel;
+type LeadLevel = routeDeclarations.LeadLevel;
 
 /** The level of a score: the first level whose bounds, both inclusive, contain it. */
 export function levelOf(levels: readonly EngagementLevel[], score: number): LeadLevel | null {

@@ -1,8 +1,9 @@
 // Laws of the level history: which levels counted when a decision was made.
 import { describe, expect, test } from '@jest/globals';
-import { emptyConfiguration, evolveConfiguration, type ConfigurationEvent } from '@lead-scoring/contracts';
 import fc from 'fast-check';
-import { emptyLevelHistory, evolveLevels, levelsAsOf, levelsOfNow } from './levels-model.js';
+import type { ConfigurationEvent } from './configuration-events.js';
+import { emptyConfiguration, evolveConfiguration } from './configuration.js';
+import { emptyLevelHistory, evolveLevels, levelsAsOf, levelsOfNow } from './level-history.js';
 import { levelsSet, ouId, ruleCreated, rulesetCreated } from './testing/builders.js';
 
 const event: fc.Arbitrary<ConfigurationEvent> = fc.oneof(

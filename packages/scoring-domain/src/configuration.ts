@@ -1,42 +1,11 @@
-// An OU's scoring configuration, folded from its events. scoring decides with it, and share explains with it.
-import { eventOf, type RecordDeclaration, type RecordedEvent } from '../records/record.js';
-import {
-  engagementLevelsSet,
-  ruleCreated,
-  rulesActivationChanged,
-  rulesetCreated,
-  rulesetUpdated,
-  type EngagementLevelsSet,
-  type RuleCreated,
-  type RulesActivationChanged,
-  type RulesetCreated,
-  type RulesetUpdated,
-} from '../records/scoring.js';
-import type { EngagementLevel, Rule, Ruleset } from '../routes/scoring-configuration.js';
-import { filterLabel } from './filters.js';
+// An OU's scoring configuration, folded from its events. Scoring decides with it; share and notification explain with their own
+// folds of it. Pure.
+import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
+import type { ConfigurationEvent } from './configuration-events.js';
 
-export type ConfigurationEvent =
-  | { type: 'RulesetCreated'; payload: RulesetCreated }
-  | { type: 'RulesetUpdated'; payload: RulesetUpdated }
-  | { type: 'RuleCreated'; payload: RuleCreated }
-  | { type: 'RulesActivationChanged'; payload: RulesActivationChanged }
-  | { type: 'EngagementLevelsSet'; payload: EngagementLevelsSet };
-
-/** The record declaration of each configuration event. */
-export const configurationRecords: {
-  readonly [Type in ConfigurationEvent['type']]: RecordDeclaration<Type>;
-} = {
-  RulesetCreated: rulesetCreated,
-  RulesetUpdated: rulesetUpdated,
-  RuleCreated: ruleCreated,
-  RulesActivationChanged: rulesActivationChanged,
-  EngagementLevelsSet: engagementLevelsSet,
-};
-
-/** The configuration event in a record; null for any other record. */
-export function configurationEventOf(record: RecordedEvent): ConfigurationEvent | null {
-  return eventOf<ConfigurationEvent>(configurationRecords, record);
-}
+type EngagementLevel = routeDeclarations.EngagementLevel;
+type Rule = routeDeclarations.Rule;
+type Ruleset = routeDeclarations.Ruleset;
 
 /** Rulesets and rules are in the order of their creation, levels in the order in which they were set. */
 export interface ScoringConfiguration {
@@ -60,42 +29,6 @@ export interface FormerRule extends RuleWords {
 
 export function emptyConfiguration(ouId: string): ScoringConfiguration {
   return { ou_id: ouId, version: 0, rulesets: new Map(), rules: new Map(), levels: [], former: new Map() };
-}
-
-/** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
-export function packConfiguration({ rulesets, rules, levels, former }: ScoringConfiguration): string {
-  return JSON.stringify({
-    rulesets: [...rulesets.values()],
-    rules: [...rules.values()],
-    levels,
-    ...(former.size > 0 && { former: [...former] }),
-  });
-}
-
-/** Reads the text that `packConfiguration` made. */
-export function unpackConfiguration(
-  identity: Pick<ScoringConfiguration, 'ou_id' | 'version'>,
-  text: string,
-): ScoringConfiguration {
-  // Configurations stored before levels existed have no `levels`.
-  const {
-    rulesets,
-    rules,
-    levels = [],
-    former = [],
-  } = JSON.parse(text) as {
-    rulesets: Ruleset[];
-    rules: Rule[];
-    levels?: EngagementLevel[];
-    former?: [string, FormerRule[]][];
-  };
-  return {
-    ...identity,
-    rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
-    rules: new Map(rules.map((rule) => [rule.id, rule])),
-    levels,
-    former: new Map(former),
-  };
 }
 
 /** Folds a configuration event. Pure: the state before is not changed. */
@@ -191,7 +124,7 @@ function hasSameWords(one: Rule, other: Rule): boolean {
   );
 }
 
-function newRule(payload: RuleCreated): Rule {
+function newRule(payload: records.RuleCreated): Rule {
   const { rule_id, ruleset_id, event_type, weight, label, icon, starts_at, ends_at } = payload;
   const filter_label = shortenLabel(filterLabel(payload.attribute_filters));
   return {

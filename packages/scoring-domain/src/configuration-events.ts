@@ -1,0 +1,25 @@
+// The events of scoring that make an OU's configuration.
+import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
+
+export type ConfigurationEvent =
+  | { type: 'RulesetCreated'; payload: records.RulesetCreated }
+  | { type: 'RulesetUpdated'; payload: records.RulesetUpdated }
+  | { type: 'RuleCreated'; payload: records.RuleCreated }
+  | { type: 'RulesActivationChanged'; payload: records.RulesActivationChanged }
+  | { type: 'EngagementLevelsSet'; payload: records.EngagementLevelsSet };
+
+/** The record declaration of each configuration event. */
+export const configurationRecords: {
+  readonly [Type in ConfigurationEvent['type']]: RecordDeclaration<Type>;
+} = {
+  RulesetCreated: records.rulesetCreated,
+  RulesetUpdated: records.rulesetUpdated,
+  RuleCreated: records.ruleCreated,
+  RulesActivationChanged: records.rulesActivationChanged,
+  EngagementLevelsSet: records.engagementLevelsSet,
+};
+
+/** The configuration event in a record; null for any other record. */
+export function configurationEventOf(record: RecordedEvent): ConfigurationEvent | null {
+  return eventOf<ConfigurationEvent>(configurationRecords, record);
+}

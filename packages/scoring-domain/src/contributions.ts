@@ -1,0 +1,77 @@
+// What each rule gave a lead: folded from the matches in decisions, and put into words. Pure.
+import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import { ruleWordsAsOf, type ScoringConfiguration } from './configuration.js';
+
+type Driver = routeDeclarations.ScoreExplanation['top_drivers'][number];
+
+/** The points that a rule gave a lead while the rule had one weight. */
+export interface Contribution {
+  rule_id: string;
+  /** Event type of the first event that the rule matched. */
+  event_type: string;
+  count: number;
+  /** Points of each match. */
+  weight: number;
+  total: number;
+  /** The highest version of the rule that matched. */
+  rule_version: number;
+}
+
+/** Contributions by rule and weight, in the order of their first matches. */
+export type Contributions = ReadonlyMap<string, Contribution>;
+
+/** Adds a later contribution to the contributions so far. */
+export function contribute(to: Map<string, Contribution>, more: Contribution): void {
+  const { rule_id, weight, count, total, rule_version } = more;
+  const name = `${rule_id} ${String(weight)}`;
+  const known = to.get(name);
+  to.set(
+    name,
+    known
+      ? {
+          ...known,
+          count: known.count + count,
+          total: known.total + total,
+          rule_version: Math.max(known.rule_version, rule_version),
+        }
+      : more,
+  );
+}
+
+/** Adds the points that a rule gave for one event. */
+export function contributeMatch(
+  to: Map<string, Contribution>,
+  event_type: string,
+  { rule_id, rule_version, points }: records.ScoredEvent['matches'][number],
+): void {
+  contribute(to, { rule_id, event_type, count: 1, weight: points, total: points, rule_version });
+}
+
+/**
+ * The contribution of each rule with each of its weights, the largest absolute total first. A total is always the count
+ * times the weight. A driver has the label of the latest rule version that contributed to it.
+ * @param configuration the present and former labels of the rules
+ */
+export function driversOf(contributions: Contributions, configuration: ScoringConfiguration): Driver[] {
+  return [...contributions.values()]
+    .map(({ rule_id, event_type, count, weight, total, rule_version }): Driver => {
+      const rule = ruleWordsAsOf(configuration, rule_id, rule_version);
+      return {
+        rule_id,
+        event_type: rule?.event_type ?? event_type,
+        count,
+        weight,
+        total,
+        ...(rule?.filter_label !== undefined && { filter_label: rule.filter_label }),
+        ...(rule?.label !== undefined && { label: rule.label }),
+        rule_version,
+      };
+    })
+    .sort(
+      (a, b) =>
+        Math.abs(b.total) - Math.abs(a.total) ||
+        b.count - a.count ||
+        b.total - a.total ||
+        (a.rule_id < b.rule_id ? -1 : 1),
+    );
+}

@@ -1,0 +1,10 @@
+// Scoring's domain: an OU's configuration and levels, and why a lead has its score. Pure; scoring, share and notification fold
+// their own copies with it.
+export * from './configuration-events.js';
+export * from './configuration.js';
+export * from './contributions.js';
+export * from './explanation.js';
+export * from './level-history.js';
+export * from './levels.js';
+export * from './packed-configuration.js';
+export * from './score-range.js';

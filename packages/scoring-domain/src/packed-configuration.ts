@@ -1,0 +1,43 @@
+// The text form in which services store a configuration.
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import type { FormerRule, ScoringConfiguration } from './configuration.js';
+
+type EngagementLevel = routeDeclarations.EngagementLevel;
+type Rule = routeDeclarations.Rule;
+type Ruleset = routeDeclarations.Ruleset;
+
+/** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
+export function packConfiguration({ rulesets, rules, levels, former }: ScoringConfiguration): string {
+  return JSON.stringify({
+    rulesets: [...rulesets.values()],
+    rules: [...rules.values()],
+    levels,
+    ...(former.size > 0 && { former: [...former] }),
+  });
+}
+
+/** Reads the text that `packConfiguration` made. */
+export function unpackConfiguration(
+  identity: Pick<ScoringConfiguration, 'ou_id' | 'version'>,
+  text: string,
+): ScoringConfiguration {
+  // Configurations stored before levels existed have no `levels`.
+  const {
+    rulesets,
+    rules,
+    levels = [],
+    former = [],
+  } = JSON.parse(text) as {
+    rulesets: Ruleset[];
+    rules: Rule[];
+    levels?: EngagementLevel[];
+    former?: [string, FormerRule[]][];
+  };
+  return {
+    ...identity,
+    rulesets: new Map(rulesets.map((ruleset) => [ruleset.id, ruleset])),
+    rules: new Map(rules.map((rule) => [rule.id, rule])),
+    levels,
+    former: new Map(former),
+  };
+}
