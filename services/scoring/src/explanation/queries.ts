@@ -1,15 +1,14 @@
 // The explanation of a lead's score, now or at a past moment.
 import { routes } from '@lead-scoring/contracts';
-import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import type { ReadModel } from '@lead-scoring/read-model';
 import { explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { configurationAt } from '../configuration-changes/documents.js';
-import { leadOfKey, recordKeysUpTo } from '../keys.js';
-import { decisionOf, timeline } from '../leads/documents.js';
-import { findLead } from '../leads/stored-leads.js';
+import { leadOfKey } from '../keys.js';
 import type { AwaitPositions } from '../visibility.js';
+import { findExplainedLead } from './explained-lead.js';
 
 export interface ExplanationDependencies {
   readModel: ReadModel;
@@ -28,24 +27,11 @@ export function explanationQueries({
   return [
     bindQuery(routes.explainScore, async ({ params, query, context: { ouId, ...context } }) => {
       await awaitPositions(context);
-      // The lead first: entries are stored before the lead that counts them, so up to its offset none is missing.
-      const lead = await findLead(readModel, ouId, params.leadID);
-      const [recorded, current] = await Promise.all([
-        withClassifiedErrors(() =>
-          readModel
-            .collection(timeline)
-            .find({
-              // From its first on: those of a lead of the same id that was deleted are not its own.
-              _id: recordKeysUpTo(params.leadID, lead.offset, lead.first_offset),
-              ou: uuidToBinary(ouId),
-            })
-            .sort({ _id: 1 })
-            .toArray(),
-        ),
+      const [{ lead, decisions }, current] = await Promise.all([
+        findExplainedLead(readModel, ouId, params.leadID),
         loadOne(configurations, ouId),
       ]);
       const then = query.at === undefined ? current : await configurationAt(readModel, ouId, query.at);
-      const decisions = recorded.map(decisionOf);
       return explainScore(
         { id: leadOfKey(lead._id), name: lead.name, score: lead.score },
         decisions,

@@ -1,0 +1,40 @@
+// A lead with all the decisions that explain its score, read while both are folded.
+import type { records } from '@lead-scoring/contracts';
+import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { recordKeysUpTo } from '../keys.js';
+import { decisionOf, timeline, type LeadDocument } from '../leads/documents.js';
+import { findLead } from '../leads/stored-leads.js';
+
+export interface ExplainedLead {
+  lead: LeadDocument;
+  /** In the order in which they were made. */
+  decisions: records.LeadScored[];
+}
+
+/**
+ * The lead is read first: decisions are stored before the lead that counts them, so up to its offset none is missing. It is
+ * read again after its decisions: a removal deletes the lead, or replaces it by that of the next lead with its id, before it
+ * deletes decisions. So when it is the same lead, all of its decisions were read.
+ * @throws ProblemError 404 `lead_not_found`, also for a lead that is removed meanwhile
+ */
+export async function findExplainedLead(
+  readModel: ReadModel,
+  ouId: string,
+  leadId: string,
+): Promise<ExplainedLead> {
+  const lead = await findLead(readModel, ouId, leadId);
+  const recorded = await withClassifiedErrors(() =>
+    readModel
+      .collection(timeline)
+      .find({
+        // From its first on: those of a lead of the same id that was deleted are not its own.
+        _id: recordKeysUpTo(leadId, lead.offset, lead.first_offset),
+        ou: uuidToBinary(ouId),
+      })
+      .sort({ _id: 1 })
+      .toArray(),
+  );
+  const { first_offset } = await findLead(readModel, ouId, leadId);
+  if (first_offset !== lead.first_offset) return findExplainedLead(readModel, ouId, leadId);
+  return { lead, decisions: recorded.map(decisionOf) };
+}
