@@ -63,7 +63,7 @@ export function storedAsDocuments<State, Stored extends GuardedDocument & { _id:
       const stored = readModel.collection(collection);
       const writer = createGuardedWriter(readModel);
       return {
-        load: (keys) => loadDocuments(stored, keys, form),
+        load: (keys) => loadDocuments(stored, keys, form, partition),
         write: async (changed) => {
           const documents = changed.flatMap(
             ({ state, offset }) => form.toDocument(state, { partition, offset }) ?? [],
@@ -82,11 +82,14 @@ async function loadDocuments<State, Stored extends GuardedDocument & { _id: Bina
   stored: Collection<Stored>,
   keys: readonly string[],
   form: DocumentForm<State, Stored>,
+  partition: number,
 ): Promise<Map<string, StoredState<State>>> {
   const byId = new Map(keys.map((key) => [keyOf(form.idOf(key)), key]));
   const found = await findByIds(stored, keys.map((key) => form.idOf(key)) as Stored['_id'][]);
   const states = new Map<string, StoredState<State>>();
   for (const document of found) {
+    // A state has one writer: the state of another partition is neither decided on nor folded into here.
+    if (document.partition !== partition) continue;
     const key = byId.get(keyOf(document._id));
     if (key !== undefined) states.set(key, { state: form.toState(document), offset: document.offset });
   }
