@@ -34,11 +34,17 @@ export type AggregateDecision<Shape extends AggregateShape> =
   | {
       readonly outcome: 'done';
       readonly events: readonly Shape['event'][];
+      /** Beside those that `commandsOf` names. */
+      readonly commands?: readonly OutgoingRecord[];
       readonly result?: JsonValue | undefined;
     }
   | Rejection
   | { readonly outcome: 'postponed' }
-  | { readonly outcome: 'unanswered'; readonly events: readonly Shape['event'][] }
+  | {
+      readonly outcome: 'unanswered';
+      readonly events: readonly Shape['event'][];
+      readonly commands?: readonly OutgoingRecord[];
+    }
   | { readonly outcome: 'awaited' }
   | {
       readonly outcome: 'answered';

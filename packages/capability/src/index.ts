@@ -49,6 +49,8 @@ export {
   type FollowingProjectionDeclaration,
   type OpenFollower,
 } from './following-projection.js';
+export { findJob, jobCollection, jobs, type JobKind, type JobsCapability } from './job.js';
+export { jobAnswer, type Job, type JobStep } from './job-model.js';
 export type { OpenAggregate } from './open-aggregate.js';
 export { openServicePartition } from './partition.js';
 export { policy, type PolicyDeclaration } from './policy.js';

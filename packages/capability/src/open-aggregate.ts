@@ -165,6 +165,7 @@ class AggregateBatch<Shape extends AggregateShape> {
     }
     states.set(key, after);
     decided.commands.push(...(declaration.commandsOf?.(command, after) ?? []));
+    if ('commands' in decision) decided.commands.push(...(decision.commands ?? []));
     if (decision.outcome === 'done') {
       const result = decision.result ?? declaration.resultOf?.(command, after, context);
       this.#replies.push({ to: record, reply: doneWith(result) });

@@ -27,6 +27,7 @@ export * from './intake/validate.js';
 export * as records from './records/declarations.js';
 export * from './records/acls.js';
 export * from './records/index.js';
+export * from './records/job-id.js';
 export * from './records/record.js';
 export * from './records/topics.js';
 export * as routeDeclarations from './routes/declarations.js';

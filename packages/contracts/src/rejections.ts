@@ -60,6 +60,7 @@ export const problemTypes = {
   rule_not_found: { status: 404, title: 'The rule does not exist' },
   notification_channel_not_found: { status: 404, title: 'The notification channel does not exist' },
   trigger_not_found: { status: 404, title: 'The trigger does not exist' },
+  job_not_found: { status: 404, title: 'The job does not exist' },
   delivery_not_found: { status: 404, title: 'The delivery does not exist' },
   level_not_found: { status: 404, title: 'The level does not exist' },
   share_not_found: { status: 404, title: 'The share link does not exist' },

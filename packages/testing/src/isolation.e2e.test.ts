@@ -175,6 +175,8 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   ],
   getDelivery: [missing(({ deliveryId }) => ({ parameters: { id: deliveryId } }))],
   redeliverNotification: [missing(({ deliveryId }) => ({ parameters: { id: deliveryId } }))],
+  getJob: [missing(({ jobId }) => ({ parameters: { id: jobId } }))],
+  cancelJob: [missing(({ jobId }) => ({ parameters: { id: jobId } }))],
   analyzeSite: [nothing],
   listSiteAnalyses: [nothing],
   setActiveOrgUnit: [missing(({ ouId }) => ({ body: { ouId } }))],
@@ -535,6 +537,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     sequenceId,
     surgeTriggerId,
     deliveryId,
+    jobId,
     mark,
     ouId,
   } = unit;
@@ -555,6 +558,7 @@ function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
     sequenceId,
     surgeTriggerId,
     deliveryId,
+    jobId,
     mark,
     ouId,
   };

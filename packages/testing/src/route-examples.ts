@@ -45,6 +45,8 @@ export interface Unit {
   idleSurgeTriggerId: string;
   /** Of a test of the channel. */
   deliveryId: string;
+  /** Of a redelivery to the channel. */
+  jobId: string;
   /** A website that may be analysed. */
   siteUrl: string;
 }
@@ -145,6 +147,8 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listDeliveries: () => ({ query: { limit: '5' } }),
   getDelivery: ({ deliveryId }) => ({ parameters: { id: deliveryId } }),
   redeliverNotification: ({ deliveryId }) => ({ parameters: { id: deliveryId } }),
+  getJob: ({ jobId }) => ({ parameters: { id: jobId } }),
+  cancelJob: ({ jobId }) => ({ parameters: { id: jobId } }),
   analyzeSite: ({ siteUrl }) => ({ body: { url: siteUrl } }),
   listSiteAnalyses: () => ({ query: { limit: '5' } }),
   setActiveOrgUnit: ({ ouId }) => ({ body: { ouId } }),
@@ -292,6 +296,11 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     { query: { channel_id: channelId } },
     unit,
   );
+  const { job_id: jobId } = await made<{ job_id: string }>(
+    'redeliverNotifications',
+    { parameters: { id: channelId }, body: { since: '2026-01-01T00:00:00Z' } },
+    unit,
+  );
   const siteUrl = `${system.siteUrl}/?of=${mark}`;
   await made('analyzeSite', { body: { url: siteUrl } }, unit);
   return {
@@ -327,6 +336,7 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     surgeTriggerId,
     idleSurgeTriggerId,
     deliveryId: tests.data[0]?.id ?? '',
+    jobId,
     siteUrl,
   };
 }

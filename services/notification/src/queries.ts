@@ -12,6 +12,7 @@ import { createCatchUp } from './explanations/catch-up.js';
 import { firingQueries, suppressionsOf } from './firing/queries.js';
 import type { HistoryBounds } from './firing/history-examination.js';
 import { createIngestedSince } from './firing/simulate.js';
+import { jobQueries } from './jobs/queries.js';
 import type { LevelReader } from './levels/reader.js';
 
 export interface QueriesDependencies {
@@ -60,5 +61,6 @@ export function notificationQueries({
       history,
     }),
     ...deliveryQueries(readModel),
+    ...jobQueries(readModel, now),
   ];
 }

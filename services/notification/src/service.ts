@@ -1,5 +1,5 @@
 // The notification service's table of contents: its capabilities, their dependencies and collections, and the size of a batch.
-import { capabilitiesOf } from '@lead-scoring/capability';
+import { capabilitiesOf, jobCollection } from '@lead-scoring/capability';
 import { explanationCollections } from '@lead-scoring/explanations';
 import { configurationCapability, type ConfigurationDependencies } from './configuration/capability.js';
 import { configurationCollections } from './configuration/documents.js';
@@ -9,6 +9,7 @@ import { notificationExplanations } from './explanations/capability.js';
 import { firingCapability } from './firing/capability.js';
 import type { FiringOptions } from './firing/partition.js';
 import { firingCollections } from './firing/documents.js';
+import { notificationJobs } from './jobs/capability.js';
 import { resealingCapability, type ResealingDependencies } from './resealing/capability.js';
 
 /** All that the service stores. */
@@ -17,6 +18,7 @@ export const notificationCollections = [
   ...firingCollections,
   ...deliveryCollections,
   ...explanationCollections,
+  jobCollection,
 ];
 
 export interface NotificationDependencies {
@@ -30,6 +32,8 @@ export interface NotificationDependencies {
 
 export function notificationService({ sealing, cachedLeads, ...dependencies }: NotificationDependencies) {
   const configuration = configurationCapability(dependencies.configuration);
+  const delivery = deliveryCapability(dependencies.delivery);
+  const { configurations } = dependencies.delivery;
   return capabilitiesOf(
     'notification',
     [
@@ -37,7 +41,8 @@ export function notificationService({ sealing, cachedLeads, ...dependencies }: N
       firingCapability({ ...dependencies.firing, cachedLeads }),
       configuration,
       resealingCapability({ configuration, sealing }),
-      deliveryCapability(dependencies.delivery),
+      delivery,
+      notificationJobs({ delivery, configurations }),
     ],
     {
       // Most records concern no trigger: many are looked at together. With larger batches a late processor falls further behind.

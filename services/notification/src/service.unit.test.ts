@@ -16,6 +16,7 @@ test('in a batch, configurations decide before secrets are sealed anew', () => {
     'configuration',
     'resealing',
     'delivery',
+    'jobs',
   ]);
 });
 

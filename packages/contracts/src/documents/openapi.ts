@@ -79,6 +79,7 @@ const tags: Record<RouteDeclaration['tag'], string> = {
   Triggers:
     'What makes a notification: a score that crosses a milestone, a sequence of events, a surge of points.',
   Deliveries: 'What was sent to channels, every attempt of it, and sending it again.',
+  Jobs: 'Long work that goes on after its request was answered: how far it is, and its end.',
   'Site analysis': 'A website becomes proposed rules for views of its pages.',
   Session: 'Organizational units and the one that a credential works in.',
   Admin: 'Credentials.',

@@ -17,6 +17,7 @@ const askedForByNobody = [
   'RecordSiteAnalysis',
   'RebuildReadModel',
   'ResealSecrets',
+  'ContinueJob',
 ];
 
 /** Events that follow from other events and from delivery attempts, not from a request. */
@@ -42,6 +43,8 @@ const consequences = [
   'ChannelPaused',
   'SiteAnalyzed',
   'SiteAnalysisFailed',
+  'JobAdvanced',
+  'JobEnded',
 ];
 
 /** The command line writes this event straight to the log, without a credential that could be named. */

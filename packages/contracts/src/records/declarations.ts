@@ -1,6 +1,7 @@
 // The record declarations by name: `records.leadScored`, `records.LeadScored`.
 export * from './gateway.js';
 export * from './ingest.js';
+export * from './jobs.js';
 export * from './notification.js';
 export * from './scoring.js';
 export * from './share.js';

@@ -4,6 +4,7 @@ import { id, time } from '../common.js';
 import { happened, requested } from '../domain/actor.js';
 import { notificationPayload } from '../domain/webhook.js';
 import { causingRecord } from './notification-firings.js';
+import { jobRecords } from './jobs.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 const channel = { ou_id: id, channel_id: id };
@@ -123,18 +124,45 @@ export const redeliverNotifications = defineRecord({
   topic: 'notification.commands',
   key: 'channel_id',
   description:
-    'Deliver notifications of a channel once more: those that are named, or all since a time. A bounded step, which sends itself the next one.',
+    'Deliver these notifications of a channel once more. Sent by the service to itself, for one notification or for a step of a redelivery.',
   schema: z.strictObject({
     ...channel,
     redelivery_id: id,
     notification_ids: z.array(id).min(1).max(500).optional(),
-    since: time.optional(),
+    since: time.optional().describe('In records of before StartRedelivery, for which it stands.'),
     undelivered_only: z.boolean().optional(),
-    after: z.string().max(100).optional().describe('Where the step before ended.'),
+    after: z.string().max(100).optional().describe('In records of before StartRedelivery.'),
     ...requested,
   }),
 });
 export type RedeliverNotifications = PayloadOf<typeof redeliverNotifications>;
+
+export const startRedelivery = defineRecord({
+  type: 'StartRedelivery',
+  topic: 'notification.commands',
+  key: 'channel_id',
+  description: 'Deliver all notifications of a channel since a time once more, as a job.',
+  schema: z.strictObject({
+    ...channel,
+    job_id: id,
+    since: time,
+    undelivered_only: z.boolean(),
+    ...requested,
+  }),
+});
+export type StartRedelivery = PayloadOf<typeof startRedelivery>;
+
+const redelivery = z.strictObject({
+  kind: z.literal('redelivery'),
+  channel_id: id,
+  since: time,
+  undelivered_only: z.boolean(),
+});
+/** What the jobs of the notification service are to do. */
+export const notificationWork = z.discriminatedUnion('kind', [redelivery]);
+export type NotificationWork = z.infer<typeof notificationWork>;
+
+export const notificationJobs = jobRecords('notification', notificationWork);
 
 const forgottenLead = {
   ...channel,
@@ -248,6 +276,9 @@ export const notificationDeliveryRecords = [
   resumeChannel,
   redeliverNotification,
   redeliverNotifications,
+  startRedelivery,
+  notificationJobs.continueJob,
+  notificationJobs.cancelJob,
   forgetLead,
   beginDelivery,
   notificationRequested,
@@ -256,4 +287,8 @@ export const notificationDeliveryRecords = [
   notificationsForgotten,
   channelPaused,
   channelResumed,
+  notificationJobs.jobStarted,
+  notificationJobs.jobAdvanced,
+  notificationJobs.jobEnded,
+  notificationJobs.jobCancelled,
 ] as const;

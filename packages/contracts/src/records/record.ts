@@ -56,6 +56,7 @@ export interface RecordDeclaration<
     | 'share_id'
     | 'channel_id'
     | 'delivery_owner'
+    | 'job_id'
     | 'gateway_instance'
     /** The record's partition number. */
     | 'partition';

@@ -5,6 +5,7 @@ export * from './description.js';
 export * from './events.js';
 export * from './intake.js';
 export * from './internal.js';
+export * from './jobs.js';
 export * from './leads.js';
 export * from './milestone-triggers.js';
 export * from './notification-channels.js';

@@ -1,6 +1,7 @@
 // Deliveries: the notifications sent to the OU's channels, their attempts, and sending them again.
 import { z } from 'zod';
 import { cursorParameter, id, leadId, page, pageParameters, time } from '../common.js';
+import { jobId } from '../records/job-id.js';
 import { notificationPayload, triggerKind } from '../domain/webhook.js';
 import { failureReason } from '../records/notification-deliveries.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -68,6 +69,14 @@ export type DeliveryWithAttempts = z.infer<typeof deliveryWithAttempts>;
 
 /** The answer to a request to deliver notifications again. */
 export const redelivered = z.strictObject({ redelivered: z.int().min(0) }).meta({ id: 'Redelivered' });
+
+/** The answer to a request to deliver all notifications of a time again. */
+export const redeliveryStarted = z
+  .strictObject({
+    redelivered: z.int().min(0).describe('How many there are to deliver.'),
+    job_id: jobId.describe('Of the job that delivers them.'),
+  })
+  .meta({ id: 'RedeliveryStarted' });
 
 export const listDeliveries = defineRoute({
   ...own,

@@ -4,6 +4,7 @@ import * as deliveries from './deliveries.js';
 import * as description from './description.js';
 import * as events from './events.js';
 import * as intake from './intake.js';
+import * as jobs from './jobs.js';
 import * as leads from './leads.js';
 import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
@@ -76,6 +77,8 @@ export const routes = {
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   redeliverNotification: deliveries.redeliverNotification,
+  getJob: jobs.getJob,
+  cancelJob: jobs.cancelJob,
   analyzeSite: sites.analyzeSite,
   listSiteAnalyses: sites.listSiteAnalyses,
   setActiveOrgUnit: administration.setActiveOrgUnit,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { id, name, pastTimeParameter, text, time, warned } from '../common.js';
 import { actor } from '../domain/actor.js';
 import { pausedReason } from '../records/notification-deliveries.js';
-import { redelivered } from './deliveries.js';
+import { redeliveryStarted } from './deliveries.js';
 import { defineRoute, editor, viewer } from './route.js';
 
 const own = { owner: 'notification', kind: 'command', access: editor, tag: 'Notification channels' } as const;
@@ -316,7 +316,7 @@ export const redeliverNotifications = defineRoute({
   path: '/notification-channels/{id}/redeliver',
   summary: "Deliver a channel's notifications since a time once more",
   description:
-    'Under the ids that they had, so that a receiver which remembers them takes each once. Tests are left out.',
+    'Under the ids that they had, so that a receiver which remembers them takes each once. Tests are left out. A job does it: GET /jobs/{id} tells how far it is.',
   parameters,
   body: z
     .strictObject({
@@ -330,6 +330,6 @@ export const redeliverNotifications = defineRoute({
         .meta({ default: false }),
     })
     .meta({ id: 'Redelivery' }),
-  responses: { 200: { description: 'They will be delivered', schema: redelivered } },
+  responses: { 200: { description: 'They will be delivered, by a job', schema: redeliveryStarted } },
   problems: ['notification_channel_not_found'],
 });

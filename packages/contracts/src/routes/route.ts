@@ -19,7 +19,8 @@ export interface RouteDeclaration {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** OpenAPI form: `/leads/{id}`. */
   path: string;
-  owner: ServiceName;
+  /** job: the service that the job's id begins with. */
+  owner: ServiceName | 'job';
   /**
    * - command: the gateway validates it, writes a command to the owner's topic and waits for the reply
    * - intake: like a command, but answered as soon as Kafka has acknowledged it
@@ -39,6 +40,7 @@ export interface RouteDeclaration {
     | 'Notification channels'
     | 'Triggers'
     | 'Deliveries'
+    | 'Jobs'
     | 'Site analysis'
     | 'Session'
     | 'Admin'

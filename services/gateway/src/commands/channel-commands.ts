@@ -61,10 +61,10 @@ export const channelCommands = {
 
   redeliverNotifications: (input) => {
     const channelId = input.parameters.id.toLowerCase();
-    return command(records.redeliverNotifications, channelId, {
+    return command(records.startRedelivery, channelId, {
       ...inUnit(input),
       channel_id: channelId,
-      redelivery_id: input.commandId,
+      job_id: input.commandId,
       ...input.body,
     });
   },

@@ -3,6 +3,7 @@ import { records } from '@lead-scoring/contracts';
 import { channelCommands } from './channel-commands.js';
 import { command, inUnit, ouOf, type CommandBuilders } from './command-building.js';
 import { identityCommands } from './identity-commands.js';
+import { jobCommands } from './job-commands.js';
 import { leadCommands } from './lead-commands.js';
 import { scoringCommands } from './scoring-commands.js';
 import { triggerCommands } from './trigger-commands.js';
@@ -13,6 +14,7 @@ export const commandBuilders: CommandBuilders = {
   ...channelCommands,
   ...triggerCommands,
   ...identityCommands,
+  ...jobCommands,
 
   analyzeSite: (input) =>
     command(records.analyzeSite, ouOf(input), {

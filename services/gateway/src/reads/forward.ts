@@ -2,6 +2,7 @@
 import {
   bodyIsOptional,
   decodePosition,
+  jobNamed,
   leadParametersOf,
   routeDeclarations,
   routes,
@@ -130,7 +131,7 @@ async function ownersAnswer(
   if (body) headers['content-type'] = 'application/json';
   const method = route.method === 'POST' ? 'POST' : 'GET';
   const askOwner = (path: string) =>
-    ask(route.owner as Owner, path, { method, headers, ...(body && { body }) });
+    ask(ownerOf(route, req), path, { method, headers, ...(body && { body }) });
   const leads = leadParametersOf(route);
   const path = await withNamedLeads(req.url, leads.query, query, ask);
   const answer = await askOwner(path);
@@ -144,6 +145,11 @@ async function ownersAnswer(
   }
   await answer.body.dump();
   return askOwner(elsewhere);
+}
+
+/** The service that answers a read; of a job, the one that its id begins with. */
+function ownerOf({ owner }: RouteDeclaration, { params }: Request): Owner {
+  return owner === 'job' ? jobNamed(String(params.id)).service : (owner as Owner);
 }
 
 /** The id of the organisation and of the credential in claims of a request without a credential. */

@@ -1,5 +1,4 @@
 // Looks up everything that a batch of commands is decided with, each kind of state in one call.
-import { findRedeliverySteps } from './redelivery.js';
 import type { BatchContext } from './delivery-batch.js';
 import type { ConfigurationLoader } from './configuration-in-force.js';
 import type { CommandRecord } from './log-records.js';
@@ -11,15 +10,13 @@ export async function loadContext(
   store: DeliveryStore,
   loader: ConfigurationLoader,
 ): Promise<BatchContext> {
-  const steps = await findRedeliverySteps(commands, store);
-  const inSteps = [...steps.values()].flatMap(({ ids }) => ids);
   const [notifications, configurations, healths, redelivered] = await Promise.all([
-    store.notifications([...commands.flatMap(notificationIdsOf), ...inSteps]),
+    store.notifications(commands.flatMap(notificationIdsOf)),
     loader.load(commands.flatMap(ouIdsOf)),
     store.health(commands.flatMap(channelIdsOf)),
     findRedelivered(commands, store),
   ]);
-  return { notifications, configurations, healths, redelivered, steps };
+  return { notifications, configurations, healths, redelivered };
 }
 
 /** Notifications of any partition: the commands about them are forwarded to the partition of their channel. */
@@ -39,6 +36,8 @@ function notificationIdsOf(command: CommandRecord): string[] {
     case 'RecordAttempt':
     case 'TestChannel':
       return [command.payload.notification_id];
+    case 'RedeliverNotifications':
+      return command.payload.notification_ids ?? [];
     default:
       return [];
   }

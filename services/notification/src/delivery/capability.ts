@@ -8,7 +8,7 @@ import { deliveryWork, type WorkOptions } from './work.js';
 
 export type DeliveryOptions = DeciderOptions & WorkOptions;
 
-interface Delivery {
+export interface Delivery {
   command: keyof typeof deliveryCommands;
   event: keyof typeof deliveryRecords;
   decider: DeliveryDecider;

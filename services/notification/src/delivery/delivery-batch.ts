@@ -13,9 +13,8 @@ import {
   testResultOf,
 } from './decide.js';
 import { evolveHealth, evolveNotification } from './evolve.js';
-import { eventRecord, redeliveryRecord, type CommandRecord } from './log-records.js';
+import { eventRecord, redeliveryRecord, startRecord, type CommandRecord } from './log-records.js';
 import { notificationsIn, type DeliveryEvent } from './messages.js';
-import type { RedeliveryStep } from './redelivery.js';
 import type { DeliveryPolicy } from './schedule-model.js';
 import { healthyChannel, isTest, type ChannelHealth, type Notification } from './state.js';
 
@@ -29,7 +28,6 @@ export interface BatchContext {
   readonly configurations: ReadonlyMap<string, NotificationConfiguration>;
   /** By id, notifications of any partition that are to be delivered once more. */
   readonly redelivered: ReadonlyMap<string, Notification>;
-  readonly steps: ReadonlyMap<IncomingRecord, RedeliveryStep>;
 }
 
 export interface BatchDependencies {
@@ -165,26 +163,28 @@ export class DeliveryBatch {
     );
   }
 
-  /** One step; the first replies for all of them. */
   #redeliverNotifications(command: CommandRecord<'RedeliverNotifications'>): void {
     const { payload } = command;
-    const step = this.context.steps.get(command);
-    if (!this.#channelIn(payload) || !step) {
+    const { notification_ids, since } = payload;
+    if (!this.#channelIn(payload)) {
       this.#reply(command, channelNotFound);
       return;
     }
-    const wanted = step.ids.flatMap((id) => this.#notification(id) ?? []);
-    if (payload.notification_ids && wanted.length === 0) {
-      // The notification was forgotten after the command was forwarded.
+    if (notification_ids === undefined) {
+      // A record of before StartRedelivery. Under the id of the redelivery nothing is delivered once more that was before.
+      if (since !== undefined) this.commands.push(startRecord({ ...payload, since }, callerOf(command)));
+      return;
+    }
+    const wanted = notification_ids.flatMap((id) => this.#notification(id) ?? []);
+    if (wanted.length === 0) {
+      // The notifications were forgotten after the command was sent.
       this.#reply(command, deliveryNotFound);
       return;
     }
     const happened = decideRedelivery(payload, wanted);
     this.#happen(happened);
-    if (step.after !== undefined) this.commands.push(redeliveryRecord({ ...payload, after: step.after }));
-    if (payload.after !== undefined) return;
-    const inStep = happened.reduce((sum, event) => sum + event.payload.notification_ids.length, 0);
-    this.#reply(command, done({ redelivered: step.count ?? inStep }));
+    const redelivered = happened.reduce((sum, event) => sum + event.payload.notification_ids.length, 0);
+    this.#reply(command, done({ redelivered }));
   }
 
   #notification(id: string): Notification | null {

@@ -75,18 +75,26 @@ const redeliver = (name: string, ou = ouId) =>
       requested_at: now(),
     },
   });
-const redeliverAll = (undelivered_only = false) =>
-  outgoing(records.redeliverNotifications, {
+const redeliverAll = (name: string, undelivered_only = false) =>
+  outgoing(records.startRedelivery, {
     key: idOf('channel'),
     payload: {
       ou_id: ouId,
       channel_id: idOf('channel'),
-      redelivery_id: idOf('redelivery of all'),
+      job_id: idOf(name),
       since,
       undelivered_only,
       requested_at: now(),
     },
   });
+const cancel = (name: string, partition: number, ou = ouId) =>
+  outgoing(records.notificationJobs.cancelJob, {
+    key: idOf(name),
+    partition,
+    payload: { ou_id: ou, job_id: idOf(name), requested_at: now() },
+  });
+const jobOf = async (name: string, ou = ouId) =>
+  (await rig.get(`/jobs/notification-${idOf(name)}`, { ou })).body;
 
 describe('a notification', () => {
   test('that is requested twice arrives once, signed, and can be read with its attempt', async () => {
@@ -309,11 +317,77 @@ describe('a redelivery', () => {
       const { body } = await rig.get('/deliveries?status=delivered&limit=1');
       return body['total'] === 600;
     });
-    expect(await rig.request(redeliverAll(true))).toMatchObject({ result: { redelivered: 0 } });
-    expect(await rig.request(redeliverAll())).toMatchObject({ result: { redelivered: 600 } });
+    expect(await rig.request(redeliverAll('undelivered', true))).toMatchObject({
+      result: { redelivered: 0 },
+    });
+    const command = redeliverAll('all');
+    const started = { redelivered: 600, job_id: `notification-${idOf('all')}` };
+    expect(await rig.request(command)).toMatchObject({ outcome: 'done', result: started });
     await eventually('all have come again', () => receiver.received.length === 1_200, 60_000);
     expect(receiver.accepted.size).toBe(600);
+
+    await eventually('the jobs are done', async () => (await jobOf('all'))['status'] === 'completed');
+    expect(await jobOf('all')).toMatchObject({ kind: 'redelivery', total: 600, done: 600, failed: 0 });
+    expect(await jobOf('undelivered')).toMatchObject({ status: 'completed', total: 0, done: 0 });
+    expect(await jobOf('all', idOf('another unit'))).toMatchObject({ status: 404, code: 'job_not_found' });
+    // The same command again, and a cancellation after the end, change nothing.
+    expect(await rig.request(command)).toMatchObject({ outcome: 'done', result: started });
+    for (let partition = 0; partition < rig.partitions; partition += 1)
+      expect(await rig.request(cancel('all', partition))).toMatchObject({ result: { status: 'completed' } });
+    expect(receiver.received).toHaveLength(1_200);
   }, 180_000);
+});
+
+test('a redelivery of all that is cancelled before its first step delivers nothing; of another unit it is not found', async () => {
+  const stop = await rig.start();
+  await rig.write([requestRecord(requestOf('one'))]);
+  await eventually('it is delivered', async () => (await statusOf('one')) === 'delivered');
+  await stop();
+  const own = rig.log.partitionOf(idOf('channel'));
+  // One batch: the job runs when the cancellations are decided, and its first step is still to come.
+  await rig.write([
+    redeliverAll('all'),
+    cancel('all', own, idOf('another unit')),
+    cancel('all', own),
+    redeliverAll('all, later'),
+  ]);
+  await rig.start();
+  await eventually(
+    'the later one is done',
+    async () => (await jobOf('all, later'))['status'] === 'completed',
+  );
+  expect(await jobOf('all')).toMatchObject({ status: 'cancelled', total: 1, done: 0 });
+  await eventually('it has come again', () => receiver.received.length === 2);
+  const refused = { outcome: 'rejected', code: 'job_not_found' };
+  expect(await rig.request(cancel('all', own, idOf('another unit')))).toMatchObject(refused);
+  expect(await rig.request(cancel('unknown', own))).toMatchObject(refused);
+  const redelivered = (await rig.recordsOn('notification.events')).filter(
+    ({ type }) => type === 'NotificationsRedelivered',
+  );
+  expect(redelivered.map(({ payload }) => payload)).toEqual([
+    expect.objectContaining({ redelivery_id: idOf('all, later'), notification_ids: [notificationId('one')] }),
+  ]);
+});
+
+test('a request of before there were jobs starts one, under the id of the redelivery', async () => {
+  await rig.start();
+  await rig.write([requestRecord(requestOf('one'))]);
+  await eventually('it is delivered', async () => (await statusOf('one')) === 'delivered');
+  const reply = await rig.request(
+    outgoing(records.redeliverNotifications, {
+      key: idOf('channel'),
+      payload: {
+        ou_id: ouId,
+        channel_id: idOf('channel'),
+        redelivery_id: idOf('all'),
+        since,
+        requested_at: now(),
+      },
+    }),
+  );
+  expect(reply).toMatchObject({ outcome: 'done', result: { redelivered: 1 } });
+  await eventually('it has come again', () => receiver.received.length === 2);
+  await eventually('the job is done', async () => (await jobOf('all'))['status'] === 'completed');
 });
 
 describe('what can be read', () => {

@@ -53,3 +53,23 @@ export function redeliveryRecord(
     ...(caller && { headers: callerHeaders(caller) }),
   });
 }
+
+/** Starts what a record of before StartRedelivery asks for. */
+export function startRecord(
+  {
+    ou_id,
+    channel_id,
+    redelivery_id,
+    since,
+    undelivered_only = false,
+    requested_at,
+    actor,
+  }: records.RedeliverNotifications & { since: string },
+  caller: Caller | null,
+): OutgoingRecord {
+  return outgoing(records.startRedelivery, {
+    key: channel_id,
+    payload: { ou_id, channel_id, job_id: redelivery_id, since, undelivered_only, requested_at, actor },
+    ...(caller && { headers: callerHeaders(caller) }),
+  });
+}

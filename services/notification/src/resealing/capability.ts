@@ -1,12 +1,11 @@
 // Sealing anew as a capability: a step seals the secrets of some channels of its partition with the current key. It follows
 // the configurations in the service's list, so that it sees the changes of the same batch.
-import type {
-  Aggregate,
-  Capability,
-  CapabilityDecision,
-  OpenAggregate,
-  OpenCapability,
-  PartitionScope,
+import {
+  policy,
+  type Aggregate,
+  type CapabilityDecision,
+  type OpenAggregate,
+  type PartitionScope,
 } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type IncomingRecord, type OutgoingRecord, type Reply } from '@lead-scoring/event-log';
@@ -21,18 +20,16 @@ export interface ResealingDependencies {
 }
 
 export function resealingCapability(dependencies: ResealingDependencies) {
-  return {
+  return policy({
     name: 'resealing',
-    kind: 'job',
     commands: { ResealSecrets: records.resealSecrets },
-    reads: {},
     events: { ChannelResealed: records.channelResealed },
     collections: [],
-    open: (scope: PartitionScope) => new OpenResealing(dependencies, scope),
-  } satisfies Capability<'ResealSecrets', 'ChannelResealed'>;
+    open: (scope) => new OpenResealing(dependencies, scope),
+  });
 }
 
-class OpenResealing implements OpenCapability {
+class OpenResealing {
   readonly #configuration: OpenAggregate<ConfigurationShape>;
 
   constructor(

@@ -1,6 +1,6 @@
-// The deliveries of the service on real servers: its processor with nothing but deliveries, real senders, and channels that
+// The deliveries of the service on real servers: its processor with nothing but deliveries and jobs, real senders, and channels that
 // a test configures.
-import { openServicePartition, type ServiceCapabilities } from '@lead-scoring/capability';
+import { jobCollection, openServicePartition, type ServiceCapabilities } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import {
   createProcessor,
@@ -22,6 +22,8 @@ import { publishedPolicy, type DeliveryPolicy } from '../delivery/schedule-model
 import { createSenders } from '../delivery/senders/senders.js';
 import { createSlots } from '../delivery/slots.js';
 import { deliveryCollections } from '../delivery/documents.js';
+import { notificationJobs } from '../jobs/capability.js';
+import { jobQueries } from '../jobs/queries.js';
 import { ouId } from './delivery-builders.js';
 
 export interface DeliveryRig extends ServiceRig {
@@ -35,14 +37,15 @@ export interface DeliveryRig extends ServiceRig {
 
 export const sealing = createSealing('a secret of tests that is long enough');
 const processorName = 'notification';
+const collections = [...deliveryCollections, jobCollection];
 
 export async function startDeliveryRig({
   policy = publishedPolicy,
   targets = [],
 }: { policy?: DeliveryPolicy; targets?: string[] } = {}): Promise<DeliveryRig> {
-  const rig = await openServiceRig({ service: processorName, collections: deliveryCollections, ouId });
+  const rig = await openServiceRig({ service: processorName, collections, ouId });
   const { readModel, logger } = rig;
-  await rig.serve(deliveryQueries(readModel));
+  await rig.serve([...deliveryQueries(readModel), ...jobQueries(readModel, () => new Date())]);
   const outbound = createOutbound({
     userAgent: 'LeadScoring/1.0',
     allowedPrivateTargets: parsePrivateTargets(targets.join(',')),
@@ -76,12 +79,13 @@ export async function startDeliveryRig({
       clock: systemClock,
       logger,
     };
+    const delivery = deliveryCapability(options);
     const service: ServiceCapabilities = {
       name: processorName,
-      capabilities: [deliveryCapability(options)],
+      capabilities: [delivery, notificationJobs({ delivery, configurations: options.configurations })],
       followers: [],
       inputs: takingAll('notification.commands'),
-      collections: deliveryCollections,
+      collections,
       batching: {},
       storesEventsEnd: false,
     };

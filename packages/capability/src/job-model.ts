@@ -1,0 +1,268 @@
+// What is known of a job, and what its commands come to: pure. What a step has found out comes in with the context.
+import { jobIdOf, records, type routeDeclarations, type ServiceWithJobs } from '@lead-scoring/contracts';
+import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
+import type { Rejection } from './aggregate.js';
+import { callerHeaders, type Caller } from './callers.js';
+
+/** What a job is to do, and how far it is. */
+export interface Job<Work> {
+  readonly job_id: string;
+  readonly ou_id: string;
+  readonly work: Work;
+  readonly status: 'running' | 'completed' | 'failed' | 'cancelled';
+  /** Items that there are to do; null: not known. */
+  readonly total: number | null;
+  /** Items that were dealt with, failed ones included. */
+  readonly done: number;
+  readonly failed: number;
+  /** The first ones; of a failed job the last one says why it ended. */
+  readonly errors: readonly records.JobError[];
+  /** Steps that are done. */
+  readonly step: number;
+  /** Where the next step goes on; null: at the beginning. */
+  readonly cursor: string | null;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+  readonly actor: records.CancelJob['actor'];
+}
+
+/** What a bounded step has found to do, and where the next one goes on. */
+export type JobStep =
+  | {
+      readonly outcome: 'advanced';
+      /** At most 200 characters; null: this was the last step. */
+      readonly cursor: string | null;
+      /** Items that the step deals with, failed ones included. */
+      readonly done: number;
+      /** One for each failed item; the first are kept. */
+      readonly errors?: readonly records.JobError[];
+      /** Sent in the transaction that records the step. */
+      readonly commands: readonly OutgoingRecord[];
+    }
+  | { readonly outcome: 'failed'; readonly error: records.JobError };
+
+/** The fields of every command that asks for a job. */
+export type JobRequest = Pick<records.CancelJob, 'job_id' | 'ou_id' | 'requested_at' | 'actor'>;
+
+interface Asked {
+  /** Of the command's record. */
+  readonly type: string;
+  /** When the record was written. */
+  readonly at: string;
+  readonly caller: Caller | null;
+}
+export type JobCommand =
+  | (Asked & { readonly asks: 'start'; readonly payload: JobRequest })
+  | (Asked & { readonly asks: 'step'; readonly payload: records.ContinueJob })
+  | (Asked & { readonly asks: 'cancel'; readonly payload: records.CancelJob });
+
+export type JobEvent =
+  | { readonly type: 'JobStarted'; readonly payload: records.JobStarted<unknown> }
+  | { readonly type: 'JobAdvanced'; readonly payload: records.JobAdvanced }
+  | { readonly type: 'JobEnded'; readonly payload: records.JobEnded }
+  | { readonly type: 'JobCancelled'; readonly payload: records.JobCancelled };
+
+/** What was looked up for one command. */
+export type JobFinding =
+  | { readonly of: 'start'; readonly begun: Rejection | { work: unknown; total: number | null } }
+  | { readonly of: 'step'; readonly step: JobStep }
+  /** The partition that another partition's job is in; null: no partition has stored the job. */
+  | { readonly of: 'place'; readonly partition: number | null };
+
+export interface JobContext {
+  readonly partition: number;
+  readonly records: records.JobRecords;
+  readonly findings: ReadonlyMap<JobCommand, JobFinding>;
+}
+
+type JobDecision =
+  | Rejection
+  | {
+      readonly outcome: 'done' | 'unanswered';
+      readonly events: readonly JobEvent[];
+      readonly commands?: readonly OutgoingRecord[];
+    };
+
+const nothing: JobDecision = { outcome: 'unanswered', events: [] };
+const jobNotFound: Rejection = {
+  outcome: 'rejected',
+  code: 'job_not_found',
+  message: 'There is no job with this id in the organizational unit.',
+};
+
+export function decideJob(command: JobCommand, job: Job<unknown> | null, context: JobContext): JobDecision {
+  const finding = context.findings.get(command);
+  switch (command.asks) {
+    case 'start':
+      // A job is started once, however often its command comes.
+      if (job) return { outcome: 'done', events: [] };
+      return finding?.of === 'start' ? decideStart(command.payload, finding.begun, context) : nothing;
+    case 'step':
+      // A step that is done already, or of a job that has ended, has no finding, or one that is out of date.
+      return finding?.of === 'step' && job?.status === 'running' && job.step === command.payload.step
+        ? decideStep(job, finding.step, { at: command.at, context })
+        : nothing;
+    case 'cancel':
+      return job ? decideCancel(command.payload, job) : forward(command, finding, context);
+  }
+}
+
+function decideStart(
+  { job_id, ou_id, requested_at, actor }: JobRequest,
+  begun: Extract<JobFinding, { of: 'start' }>['begun'],
+  context: JobContext,
+): JobDecision {
+  if ('outcome' in begun) return begun;
+  const payload = { job_id, ou_id, ...begun, at: requested_at, actor };
+  return {
+    outcome: 'done',
+    events: [{ type: 'JobStarted', payload }],
+    commands: [continuation({ job_id, ou_id, step: 0 }, context)],
+  };
+}
+
+function decideStep(
+  { job_id, ou_id, step }: Job<unknown>,
+  found: JobStep,
+  { at, context }: { at: string; context: JobContext },
+): JobDecision {
+  const name = { job_id, ou_id };
+  if (found.outcome === 'failed') {
+    const payload = { ...name, outcome: 'failed' as const, error: found.error, at };
+    return { outcome: 'unanswered', events: [{ type: 'JobEnded', payload }] };
+  }
+  const { cursor, done, errors = [], commands } = found;
+  const advanced: JobEvent = {
+    type: 'JobAdvanced',
+    payload: {
+      ...name,
+      step,
+      ...(cursor !== null && { cursor }),
+      done,
+      failed: errors.length,
+      errors: errors.slice(0, records.maximumJobErrors),
+      at,
+    },
+  };
+  const ended: JobEvent = { type: 'JobEnded', payload: { ...name, outcome: 'completed', at } };
+  return cursor === null
+    ? { outcome: 'unanswered', events: [advanced, ended], commands }
+    : {
+        outcome: 'unanswered',
+        events: [advanced],
+        commands: [...commands, continuation({ ...name, step: step + 1 }, context)],
+      };
+}
+
+/** A job that has ended stays as it is. */
+function decideCancel(
+  { job_id, ou_id, requested_at, actor }: records.CancelJob,
+  job: Job<unknown>,
+): JobDecision {
+  if (job.ou_id !== ou_id) return jobNotFound;
+  if (job.status !== 'running') return { outcome: 'done', events: [] };
+  return {
+    outcome: 'done',
+    events: [{ type: 'JobCancelled', payload: { job_id, ou_id, at: requested_at, actor } }],
+  };
+}
+
+/** Sends the cancellation to the partition of the job, which replies. */
+function forward(
+  { payload, caller }: { payload: records.CancelJob; caller: Caller | null },
+  finding: JobFinding | undefined,
+  { partition: own, records: { cancelJob } }: JobContext,
+): JobDecision {
+  const partition = finding?.of === 'place' ? finding.partition : null;
+  if (partition === null || partition === own) return jobNotFound;
+  const headers = callerHeaders(caller);
+  return {
+    outcome: 'unanswered',
+    events: [],
+    commands: [outgoing(cancelJob, { key: payload.job_id, partition, payload, headers })],
+  };
+}
+
+function continuation(
+  payload: records.ContinueJob,
+  { partition, records: { continueJob } }: JobContext,
+): OutgoingRecord {
+  return outgoing(continueJob, { key: payload.job_id, partition, payload });
+}
+
+export function evolveJob(before: Job<unknown> | null, event: JobEvent): Job<unknown> | null {
+  if (event.type === 'JobStarted') {
+    const { job_id, ou_id, work, total, at, actor } = event.payload;
+    return {
+      job_id,
+      ou_id,
+      work,
+      status: 'running',
+      total,
+      done: 0,
+      failed: 0,
+      errors: [],
+      step: 0,
+      cursor: null,
+      started_at: at,
+      ended_at: null,
+      actor,
+    };
+  }
+  if (!before) return null;
+  switch (event.type) {
+    case 'JobAdvanced': {
+      const { step, cursor = null, done, failed, errors } = event.payload;
+      return {
+        ...before,
+        step: step + 1,
+        cursor,
+        done: before.done + done,
+        failed: before.failed + failed,
+        errors: [...before.errors, ...errors].slice(0, records.maximumJobErrors),
+      };
+    }
+    case 'JobEnded': {
+      const { outcome, error, at } = event.payload;
+      const errors = error ? [...before.errors.slice(0, records.maximumJobErrors - 1), error] : before.errors;
+      return { ...before, status: outcome, errors, ended_at: at };
+    }
+    case 'JobCancelled':
+      return { ...before, status: 'cancelled', ended_at: event.payload.at };
+  }
+}
+
+/** A job as answers show it at a moment. */
+export function jobAnswer(
+  service: ServiceWithJobs,
+  job: Job<{ readonly kind: string }>,
+  now: Date,
+): routeDeclarations.Job {
+  const { work, status, total, done, failed, errors, started_at, ended_at } = job;
+  const rate = rateOf(job, now);
+  const secondsLeft = total === null || !rate ? null : Math.max(0, total - done) / rate;
+  return {
+    id: jobIdOf(service, job.job_id),
+    kind: work.kind,
+    status,
+    total,
+    done,
+    failed,
+    errors: [...errors],
+    rate,
+    eta:
+      status === 'running' && secondsLeft !== null
+        ? new Date(now.getTime() + secondsLeft * 1_000).toISOString()
+        : null,
+    started_at,
+    ended_at,
+  };
+}
+
+/** Items a second, to three places; null before the first. */
+function rateOf({ done, started_at, ended_at }: Job<unknown>, now: Date): number | null {
+  if (done === 0) return null;
+  const end = ended_at === null ? now.getTime() : Date.parse(ended_at);
+  const seconds = Math.max(0.001, (end - Date.parse(started_at)) / 1_000);
+  return Math.round((done / seconds) * 1_000) / 1_000;
+}

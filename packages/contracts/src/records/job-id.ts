@@ -1,0 +1,28 @@
+// Ids of jobs as callers see them: the name of the service that runs the job, and the id of the job in that service.
+import { text } from '../common.js';
+import type { ServiceName } from './record.js';
+
+/** The services that run jobs. */
+export const servicesWithJobs = ['notification'] as const satisfies readonly ServiceName[];
+export type ServiceWithJobs = (typeof servicesWithJobs)[number];
+
+const form = new RegExp(
+  `^(${servicesWithJobs.join('|')})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$`,
+);
+
+export const jobId = text(80)
+  .regex(form, "must be the id of a job: its service's name and a UUID")
+  .describe('Begins with the name of the service that runs the job.')
+  .meta({ example: 'notification-0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e' });
+
+export function jobIdOf(service: ServiceWithJobs, id: string): string {
+  return `${service}-${id}`;
+}
+
+/** @throws Error for an id that `jobId` does not take */
+export function jobNamed(name: string): { service: ServiceWithJobs; id: string } {
+  const [, service, id] = form.exec(name) ?? [];
+  const known = servicesWithJobs.find((one) => one === service);
+  if (known === undefined || id === undefined) throw new Error('this is no id of a job');
+  return { service: known, id };
+}

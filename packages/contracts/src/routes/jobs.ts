@@ -1,0 +1,61 @@
+// Jobs: long work that a service does in bounded steps. One form for the jobs of all services.
+import { z } from 'zod';
+import { time } from '../common.js';
+import { jobId } from '../records/job-id.js';
+import { jobError, maximumJobErrors } from '../records/jobs.js';
+import { defineRoute, editor, viewer } from './route.js';
+
+const own = { owner: 'job', tag: 'Jobs' } as const;
+const parameters = z.strictObject({ id: jobId });
+
+export const jobStatus = z
+  .enum(['running', 'completed', 'failed', 'cancelled'])
+  .describe('failed: it could not go on; the last error says why.');
+
+export const job = z
+  .strictObject({
+    id: jobId,
+    kind: z.string().max(64).meta({ example: 'redelivery' }),
+    status: jobStatus,
+    total: z.int().min(0).nullable().describe('Items that there are to do; null: not known.'),
+    done: z.int().min(0).describe('Items that were dealt with, failed ones included.'),
+    failed: z.int().min(0),
+    errors: z
+      .array(jobError)
+      .max(maximumJobErrors)
+      .describe(`The first ${String(maximumJobErrors)}; of a failed job, the last one says why it ended.`),
+    rate: z.number().min(0).nullable().describe('Items a second; null before the first step.'),
+    eta: time.nullable().describe('When it is expected to end; null where that is not known.'),
+    started_at: time,
+    ended_at: time.nullable(),
+  })
+  .meta({ id: 'Job' });
+export type Job = z.infer<typeof job>;
+
+export const getJob = defineRoute({
+  ...own,
+  name: 'getJob',
+  method: 'GET',
+  path: '/jobs/{id}',
+  kind: 'query',
+  access: viewer,
+  summary: 'How far a job is',
+  parameters,
+  responses: { 200: { description: 'Job', schema: job } },
+  problems: ['job_not_found'],
+});
+
+export const cancelJob = defineRoute({
+  ...own,
+  name: 'cancelJob',
+  method: 'POST',
+  path: '/jobs/{id}/cancel',
+  kind: 'command',
+  access: editor,
+  summary: 'Cancel a job',
+  description:
+    'No further step is done; what its steps have done stays. Changes nothing for a job that has ended.',
+  parameters,
+  responses: { 200: { description: 'The job, which has ended', schema: job } },
+  problems: ['job_not_found'],
+});

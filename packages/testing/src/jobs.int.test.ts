@@ -1,0 +1,226 @@
+// What the runtime promises of jobs, on real servers: steps in order and each once, other work in between, a new owner that goes on
+// where the log ends, and a cancellation from any partition. A job of this test counts to a number.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  capabilitiesOf,
+  createServiceProcessor,
+  findJob,
+  jobCollection,
+  jobs,
+  policy,
+  type Job,
+} from '@lead-scoring/capability';
+import { defineRecord, jobIdOf, records } from '@lead-scoring/contracts';
+import { outgoing, requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
+import { z } from 'zod';
+import { eventually, openServiceRig, type ServiceRig } from './service-rig.js';
+
+const ouId = randomUUID();
+const service = 'notification';
+const onCommands = { topic: 'notification.commands', key: 'ou_id' } as const;
+const countTo = defineRecord({
+  type: 'CountTo',
+  ...onCommands,
+  description: 'Count.',
+  schema: z.strictObject({
+    ...{ job_id: z.uuid(), ou_id: z.uuid(), requested_at: z.iso.datetime() },
+    number: z.int(),
+  }),
+});
+const say = defineRecord({
+  type: 'Say',
+  ...onCommands,
+  description: 'Say a number.',
+  schema: z.strictObject({ ou_id: z.uuid(), job_id: z.uuid(), number: z.int() }),
+});
+const said = defineRecord({
+  type: 'Said',
+  topic: 'notification.events',
+  key: 'ou_id',
+  description: 'A number was said.',
+  schema: say.schema,
+});
+const work = z.strictObject({ kind: z.literal('count'), number: z.int() });
+type Work = z.infer<typeof work>;
+/** One more kind of job than the service has: the registry takes it for a compatible change. */
+const jobRecords = records.jobRecords(
+  service,
+  z.discriminatedUnion('kind', [...records.notificationWork.options, work]),
+);
+
+/** The cursors that steps of each job began at, in their order; and what a step has to wait for. */
+const begun = new Map<string, (string | null)[]>();
+let gateOf: (job: Job<Work>) => Promise<void> = () => Promise.resolve();
+
+const counting = jobs({
+  service,
+  records: jobRecords,
+  kinds: [
+    {
+      name: 'count',
+      command: countTo,
+      begin: ({ number }: z.infer<typeof countTo.schema>) =>
+        Promise.resolve({ work: { kind: 'count', number }, total: number }),
+      step: async (job: Job<Work>) => {
+        const { job_id, ou_id, cursor } = job;
+        begun.set(job_id, [...(begun.get(job_id) ?? []), cursor]);
+        await gateOf(job);
+        const number = Number(cursor ?? 0) + 1;
+        return {
+          outcome: 'advanced' as const,
+          cursor: number === job.work.number ? null : String(number),
+          done: 1,
+          errors: number % 2 === 0 ? [{ code: 'even', message: String(number) }] : [],
+          // To the partition of the OU, whichever that is.
+          commands: [outgoing(say, { key: ou_id, payload: { ou_id, job_id, number } })],
+        };
+      },
+      startedResult: ({ job_id }: Job<Work>) => jobIdOf(service, job_id),
+    },
+  ],
+});
+const saying = policy({
+  name: 'saying',
+  commands: { Say: say },
+  events: { Said: said },
+  collections: [],
+  open: () => ({
+    decide: (incoming) =>
+      Promise.resolve({
+        outcome: 'decided',
+        events: incoming.map(({ payload }) =>
+          outgoing(said, { key: ouId, payload: payload as z.infer<typeof say.schema> }),
+        ),
+        replies: incoming.map((to) => ({ to, reply: { outcome: 'done' } })),
+      }),
+  }),
+});
+/** Only what is made up here is named, not what the service declares. */
+const made = capabilitiesOf(service, [counting, saying] as never);
+
+let rig: ServiceRig;
+let stopProcessor: () => Promise<void>;
+
+async function startProcessor(): Promise<void> {
+  const { log, readModel, logger, onFatal } = rig;
+  stopProcessor = await rig.run(createServiceProcessor(log, made, { readModel, logger, onFatal }));
+}
+
+beforeAll(async () => {
+  rig = await openServiceRig({
+    service,
+    collections: made.collections,
+    ouId,
+    partitions: 2,
+    declarations: [countTo, say, said, ...Object.values(jobRecords)],
+  });
+  await startProcessor();
+}, 120_000);
+afterAll(() => rig.stop(), 60_000);
+
+/** In the other partition than that of the OU. */
+const partition = () => 1 - rig.log.partitionOf(ouId);
+const start = (job_id: string, number: number) =>
+  outgoing(countTo, {
+    key: ouId,
+    partition: partition(),
+    payload: { job_id, ou_id: ouId, number, requested_at: new Date().toISOString() },
+  });
+const cancel = (job_id: string, at: number, ou_id = ouId) =>
+  outgoing(jobRecords.cancelJob, {
+    key: job_id,
+    partition: at,
+    payload: { job_id, ou_id, requested_at: new Date().toISOString() },
+  });
+const jobOf = (id: string) => findJob(rig.readModel, ouId, id);
+const isEnded = async (id: string) => {
+  const job = await jobOf(id);
+  return job !== null && job.status !== 'running' && job;
+};
+const saidOf = async (id: string): Promise<number[]> =>
+  (await rig.recordsOn('notification.events'))
+    .filter(({ type }) => type === 'Said')
+    .map(({ payload }) => payload as z.infer<typeof said.schema>)
+    .filter(({ job_id }) => job_id === id)
+    .map(({ number }) => number);
+
+test('a job does its steps in order, each once, and its errors are kept', async () => {
+  const id = randomUUID();
+  const answer = { outcome: 'done', result: `notification-${id}` };
+  expect(await rig.request(start(id, 5))).toEqual(answer);
+  expect(await eventually('it is done', () => isEnded(id))).toMatchObject({
+    status: 'completed',
+    total: 5,
+    done: 5,
+    failed: 2,
+    errors: [
+      { code: 'even', message: '2' },
+      { code: 'even', message: '4' },
+    ],
+  });
+  expect(begun.get(id)).toEqual([null, '1', '2', '3', '4']);
+  expect(await rig.request(start(id, 5))).toEqual(answer);
+  await eventually('all is said', async () => (await saidOf(id)).length === 5);
+  expect(await saidOf(id)).toEqual([1, 2, 3, 4, 5]);
+  expect(await findJob(rig.readModel, randomUUID(), id)).toBeNull();
+});
+
+test('a step that its owner did not end is done by the next owner, from the recorded cursor, and counts once', async () => {
+  const id = randomUUID();
+  let crash: (error: Error) => void = () => undefined;
+  const crashed = new Promise<void>((_, reject) => (crash = reject));
+  crashed.catch(() => undefined);
+  gateOf = ({ cursor, job_id }) => (job_id === id && cursor === '2' ? crashed : Promise.resolve());
+  await rig.request(start(id, 4));
+  await eventually('the third step is under way', () => begun.get(id)?.includes('2'));
+  const stopped = stopProcessor();
+  crash(new Error('the process has died'));
+  await stopped;
+  expect(await jobOf(id)).toMatchObject({ status: 'running', done: 2, cursor: '2' });
+  gateOf = () => Promise.resolve();
+  await startProcessor();
+  expect(await eventually('it is done', () => isEnded(id))).toMatchObject({ status: 'completed', done: 4 });
+  expect(begun.get(id)).toEqual([null, '1', '2', '2', '3']);
+  await eventually('all is said', async () => (await saidOf(id)).length === 4);
+  expect(await saidOf(id)).toEqual([1, 2, 3, 4]);
+}, 60_000);
+
+test('other work of the partition comes in between, and a job is cancelled from any partition', async () => {
+  const id = randomUUID();
+  await rig.request(start(id, 1_000_000));
+  const other = outgoing(say, {
+    key: ouId,
+    partition: partition(),
+    payload: { ou_id: ouId, job_id: randomUUID(), number: 1 },
+  });
+  expect(await rig.request(other)).toEqual({ outcome: 'done' });
+  expect(await jobOf(id)).toMatchObject({ status: 'running' });
+  const refused = { outcome: 'rejected', code: 'job_not_found' };
+  for (const at of [0, 1]) expect(await rig.request(cancel(id, at, randomUUID()))).toMatchObject(refused);
+  expect(await rig.request(cancel(id, 1 - partition()))).toMatchObject({
+    outcome: 'done',
+    result: { id: `notification-${id}`, kind: 'count', status: 'cancelled' },
+  });
+  // Decided behind the step that was on its way when the job was cancelled.
+  expect(await rig.request(other)).toEqual({ outcome: 'done' });
+  const steps = begun.get(id)?.length;
+  expect(await rig.request(other)).toEqual({ outcome: 'done' });
+  expect(begun.get(id)).toHaveLength(steps ?? 0);
+  const job = await jobOf(id);
+  expect(job).toMatchObject({ status: 'cancelled' });
+  await eventually('what was done is said', async () => (await saidOf(id)).length === job?.done);
+  expect(await rig.request(cancel(randomUUID(), 0))).toMatchObject(refused);
+}, 60_000);
+
+test('a rebuild gives the same jobs', async () => {
+  const live = await rig.documents([jobCollection]);
+  expect(Object.values(live).flat().length).toBeGreaterThan(2);
+  // The service's other reader does not run here, so that `rig.rebuild` would wait for it in vain.
+  const { positions } = await requestRebuild(rig.log, service);
+  const timeoutMs = 60_000;
+  expect(await waitUntilConsumed(rig.log, service, 'notification.commands', positions, { timeoutMs })).toBe(
+    true,
+  );
+  expect(await rig.documents([jobCollection])).toEqual(live);
+}, 120_000);

@@ -1,0 +1,12 @@
+// The jobs of the notification service as a capability.
+import { jobs, type JobsCapability } from '@lead-scoring/capability';
+import { records } from '@lead-scoring/contracts';
+import { redelivery, type RedeliveryDependencies } from './redelivery.js';
+
+export function notificationJobs(dependencies: RedeliveryDependencies): JobsCapability<'StartRedelivery'> {
+  return jobs({
+    service: 'notification',
+    records: records.notificationJobs,
+    kinds: [redelivery(dependencies)],
+  });
+}
