@@ -105,6 +105,7 @@ export function createEventLogComponent(
 ): Component<EventLog> {
   return {
     name: 'event log',
+    waitsForServer: true,
     start: async () => {
       const value = createEventLog(
         {

@@ -2,6 +2,7 @@
 // them with two requests, in place of one request for each of more than a hundred record types.
 import { createHash } from 'node:crypto';
 import type { RegistryClient } from './registry-client.js';
+import { repeated } from './schema-registration.js';
 
 export interface CatalogueEntry {
   /** The registry's id of the schema. */
@@ -28,16 +29,11 @@ export class SchemaCatalogue {
     this.#subject = `${namespace}.catalogue`;
   }
 
-  /** The entries; none when the registry has no catalogue or does not answer. */
+  /** The entries; none when the registry has no catalogue. @throws EventLogUnavailable when the registry does not answer */
   async read(): Promise<CatalogueEntries> {
     const path = `/subjects/${encodeURIComponent(this.#subject)}/versions/latest`;
-    try {
-      const { status, body } = await this.registry.ask('GET', path);
-      return status === 200 ? entriesIn(body) : new Map();
-    } catch {
-      // Whoever registers the schemas one by one reports why the registry does not answer.
-      return new Map();
-    }
+    const { status, body } = await repeated(() => this.registry.ask('GET', path));
+    return status === 200 ? entriesIn(body) : new Map();
   }
 
   /** Registers the entries as the newest version of the catalogue. Never rejects. */

@@ -4,8 +4,8 @@ import { EventLogError, EventLogUnavailable, isRetriable } from './errors.js';
 import type { RegistryClient } from './registry-client.js';
 import { pause } from './timing.js';
 
-const attempts = 5;
-/** Milliseconds before the second attempt; each further pause is longer by the same amount. */
+/** A registry that starts, or refuses one of two concurrent registrations, is asked again for about two seconds. */
+const attempts = 10;
 const retryMs = 200;
 
 /** A record type's JSON Schema, and the subject that it is registered under. */
@@ -22,12 +22,19 @@ export interface Registration {
  * @returns the registry's id of the schema
  */
 export async function registerSchema(registry: RegistryClient, registration: Registration): Promise<number> {
+  return repeated(
+    async () => (await findId(registry, registration)) ?? (await registerNew(registry, registration)),
+  );
+}
+
+/** Asks until the answer is no retriable error, for about two seconds. */
+export async function repeated<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return (await findId(registry, registration)) ?? (await registerNew(registry, registration));
+      return await ask();
     } catch (error) {
       if (!isRetriable(error) || attempt === attempts) throw error;
-      await pause(attempt * retryMs);
+      await pause(retryMs);
     }
   }
 }

@@ -62,6 +62,8 @@ class NamespaceSchemas implements SchemaStore {
   readonly #namespace: string;
   readonly #declarations: readonly RecordDeclaration[];
   readonly #byTopicAndType: ReadonlyMap<string, RecordDeclaration>;
+  /** Made by the first call of `register`, which is repeated while the registry starts. */
+  #registrations: readonly Registration[] | undefined;
   readonly #own = new Map<RecordDeclaration, RegisteredSchema>();
   /** Declarations by the id of their schema: several may share one. */
   readonly #ownIds = new Map<number, Set<RecordDeclaration>>();
@@ -81,9 +83,8 @@ class NamespaceSchemas implements SchemaStore {
   }
 
   async register(): Promise<void> {
-    const registrations = this.#declarations
-      .filter((declaration) => !this.#own.has(declaration))
-      .map((declaration) => this.#registrationOf(declaration));
+    this.#registrations ??= this.#declarations.map((declaration) => this.#registrationOf(declaration));
+    const registrations = this.#registrations.filter(({ declaration }) => !this.#own.has(declaration));
     if (registrations.length === 0) return;
     const catalogue = await this.#readCatalogue(registrations);
     for (const one of registrations) {

@@ -31,7 +31,8 @@ export function topicSettings(topic: TopicDeclaration, replicationFactor: number
 
 /** Creates the missing topics, then checks all. Several processes may run it concurrently. */
 export async function ensureTopics(kafka: Kafka, config: EventLogConfig, logger: Logger): Promise<void> {
-  const admin = kafka.admin({ retry: { retries: 5 } });
+  // Short pauses: the broker may be starting.
+  const admin = kafka.admin({ retry: { retries: 8, maxRetryTime: 200 } });
   try {
     await admin.connect();
     await createMissing(admin, config);

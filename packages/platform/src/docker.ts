@@ -67,6 +67,8 @@ export interface DockerOptions {
   servers: readonly ServerName[];
   directory: DataDirectory;
   progress: Progress;
+  /** Called with the addresses once the containers run, before the servers answer. */
+  announce: (part: Partial<PlatformEndpoints>) => void;
 }
 
 /**
@@ -75,7 +77,7 @@ export interface DockerOptions {
  * @throws Error of the first server that failed; no container is left running then
  */
 export async function startDocker(options: DockerOptions): Promise<StartedServers> {
-  const { servers, directory, progress } = options;
+  const { servers, directory, progress, announce } = options;
   const ports = await directory.ports(servers);
   const services = servers.map((server) => composeServices[server].service);
   const environment = Object.fromEntries(
@@ -87,13 +89,14 @@ export async function startDocker(options: DockerOptions): Promise<StartedServer
     up({ project: composeProject(directory.path), services, environment }),
   );
   const endpoints = endpointsOn(ports);
+  announce(endpoints);
   try {
     await progress.step(`Docker: waiting for ${title}`, () => verify(endpoints));
   } catch (error) {
     await down();
     throw error;
   }
-  return { endpoints, brokers: [], processes: () => [], stop: down };
+  return { brokers: [], processes: () => [], stop: down };
 }
 
 interface ComposeUp {

@@ -48,7 +48,6 @@ export interface BrokerControl {
 
 /** The servers that one provider has started. */
 export interface StartedServers {
-  endpoints: Partial<PlatformEndpoints>;
   brokers: BrokerControl[];
   guarded?: GuardedAddresses;
   /** `host:port` that the proxy on `kafkaProxyPort` must forward to. */

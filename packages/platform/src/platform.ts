@@ -32,6 +32,11 @@ export interface PlatformOptions {
   servers?: readonly ServerName[];
   /** Called with each progress message, also when a server has died and is restarted. */
   onProgress?: (message: string) => void;
+  /**
+   * Called as soon as the addresses of all servers are known, before native servers answer: what waits for its servers can be
+   * started meanwhile. Not called when one of them fails before.
+   */
+  onAddresses?: (endpoints: PlatformEndpoints, providers: RunningPlatform['providers']) => void;
 }
 
 export interface RunningPlatform {
@@ -68,12 +73,16 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
   const wanted = pick(named, servedBy('configured'));
   await verifyConfigured(wanted);
   const endpoints: PlatformEndpoints = { kafkaBrokers: [], schemaRegistryUrl: '', mongodbUri: '', ...wanted };
+  const announce = (part: Partial<PlatformEndpoints>): void => {
+    Object.assign(endpoints, part);
+    if (servers.every((server) => isKnown(endpoints, server))) options.onAddresses?.(endpoints, providers);
+  };
   if (servers.every((server) => providers[server] === 'configured')) {
+    announce({});
     return { endpoints, providers, brokers: [], processes: () => [], stop: () => Promise.resolve() };
   }
 
-  const { started, stop } = await startServers(servedBy, options, progress);
-  Object.assign(endpoints, ...started.map((part) => part.endpoints));
+  const { started, stop } = await startServers(servedBy, { ...options, announce }, progress);
   let stopping: Promise<void> | undefined;
   return {
     endpoints,
@@ -84,6 +93,18 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
     processes: () => started.flatMap((part) => part.processes()),
     stop: () => (stopping ??= stop()),
   };
+}
+
+function isKnown(
+  { kafkaBrokers, schemaRegistryUrl, mongodbUri }: PlatformEndpoints,
+  server: ServerName,
+): boolean {
+  const isNamed = {
+    kafka: kafkaBrokers.length > 0,
+    schemaRegistry: schemaRegistryUrl !== '',
+    mongodb: mongodbUri !== '',
+  };
+  return isNamed[server];
 }
 
 /** Chooses a provider for each server, and reports the choice as progress. */
@@ -116,7 +137,14 @@ async function findProviders(
  */
 async function startServers(
   servedBy: (provider: Provider) => ServerName[],
-  { brokers = 1, environment = process.env, dataDirectory, guardedKafka, kafkaProxyPort }: PlatformOptions,
+  {
+    brokers = 1,
+    environment = process.env,
+    dataDirectory,
+    guardedKafka,
+    kafkaProxyPort,
+    announce,
+  }: PlatformOptions & { announce: (part: Partial<PlatformEndpoints>) => void },
   progress: Progress,
 ): Promise<{ started: readonly StartedServers[]; stop: () => Promise<void> }> {
   const directory = await openDataDirectory(dataDirectory, progress);
@@ -128,7 +156,7 @@ async function startServers(
       directory.close();
     }
   };
-  const settings = { brokers, guardedKafka, kafkaProxyPort, environment, directory, progress };
+  const settings = { brokers, guardedKafka, kafkaProxyPort, environment, directory, progress, announce };
   try {
     for (const [provider, start] of [
       ['docker', startDocker],

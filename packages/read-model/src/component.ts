@@ -21,9 +21,14 @@ export interface ReadModelComponentOptions {
 export function createReadModelComponent(
   configuration: ServerAccess & { readonly MONGODB_URI: string; readonly NAMESPACE: string },
   { service, collections, logger, name = 'read model', timeoutMs }: ReadModelComponentOptions,
-): { name: string; start(): Promise<{ value: ReadModel; stop: () => Promise<void> }> } {
+): {
+  name: string;
+  waitsForServer: boolean;
+  start(): Promise<{ value: ReadModel; stop: () => Promise<void> }>;
+} {
   return {
     name,
+    waitsForServer: true,
     start: async () => {
       const value = await connectReadModel(
         {

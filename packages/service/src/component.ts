@@ -1,5 +1,6 @@
 // The parts of a process: started in order, stopped in reverse order, and stopped when a later part fails to start.
 import type { Logger } from 'pino';
+import { pause } from './pause.js';
 
 export interface Started<Value> {
   value: Value;
@@ -10,6 +11,8 @@ export interface Started<Value> {
 export interface Component<Value = unknown> {
   /** Name for the log: `query server`, `processor`. */
   name: string;
+  /** A start that fails with a retriable error is repeated: the server that it needs may still be starting. Default: false. */
+  waitsForServer?: boolean;
   start(): Promise<Started<Value>>;
 }
 
@@ -29,17 +32,18 @@ export interface ComponentScope {
 /**
  * Starts components in the order in which `open` starts them. When one fails to start, the running ones are stopped in
  * reverse order, and the error is thrown.
+ * @param options.signal ends the waiting for servers
  */
 export async function startInOrder<Value>(
   open: (scope: ComponentScope) => Promise<Value>,
-  { logger }: { logger: Pick<Logger, 'info' | 'error'> },
+  { logger, signal = never }: { logger: Pick<Logger, 'info' | 'error'>; signal?: AbortSignal },
 ): Promise<Started<Value>> {
   const running: { name: string; stop: () => Promise<void> }[] = [];
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= stopInReverse(running, logger));
   const scope: ComponentScope = {
     start: async (component) => {
-      const started = await component.start();
+      const started = await startWithPatience(component, logger, signal);
       running.push({ name: component.name, stop: () => started.stop() });
       logger.info({ component: component.name }, 'started');
       return started.value;
@@ -51,6 +55,33 @@ export async function startInOrder<Value>(
     await stop();
     throw error;
   }
+}
+
+const never = new AbortController().signal;
+/** Milliseconds for which a component waits for its server: as long as a server may take to start. */
+const patienceMs = 120_000;
+const retryMs = 100;
+
+async function startWithPatience<Value>(
+  component: Component<Value>,
+  logger: Pick<Logger, 'info'>,
+  signal: AbortSignal,
+): Promise<Started<Value>> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (let isReported = false; ; isReported = true) {
+    try {
+      return await component.start();
+    } catch (error) {
+      const waits = component.waitsForServer === true && isRetriable(error);
+      if (!waits || signal.aborted || performance.now() > giveUpAt) throw error;
+      if (!isReported) logger.info({ component: component.name, err: error }, 'waiting for a server');
+      await pause(retryMs, signal);
+    }
+  }
+}
+
+function isRetriable(error: unknown): boolean {
+  return error instanceof Error && 'retriable' in error && error.retriable === true;
 }
 
 /** A component that fails to stop is logged and does not keep the others from stopping. */

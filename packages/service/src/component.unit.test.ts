@@ -49,6 +49,26 @@ describe('components', () => {
     expect(log).toEqual(['start a', 'start b', 'stop b', 'stop a']);
   });
 
+  test('one that waits for its server is started again until the server answers, or the process stops', async () => {
+    const log: string[] = [];
+    const unavailable = Object.assign(new Error('no answer'), { retriable: true });
+    const waiting = (answersAt: number, failure: Error): Component<string> => ({
+      ...part('a', log),
+      waitsForServer: true,
+      start: () => {
+        log.push('try');
+        return log.length < answersAt ? Promise.reject(failure) : part('a', log).start();
+      },
+    });
+    const started = await startInOrder((scope) => scope.start(waiting(3, unavailable)), { logger: quiet });
+    expect([started.value, ...log]).toEqual(['A', 'try', 'try', 'try', 'start a']);
+    const refused = startInOrder((scope) => scope.start(waiting(9, new Error('refused'))), { logger: quiet });
+    await expect(refused).rejects.toThrow('refused');
+    const signal = AbortSignal.timeout(50);
+    const stopped = startInOrder((scope) => scope.start(waiting(99, unavailable)), { logger: quiet, signal });
+    await expect(stopped).rejects.toThrow('no answer');
+  });
+
   test('one that does not stop keeps no other from stopping', async () => {
     const log: string[] = [];
     const { stop } = await startInOrder(

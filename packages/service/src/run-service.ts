@@ -39,10 +39,12 @@ export interface ProcessControl {
 export function runService(options: ServiceOptions, control: ProcessControl = process): void {
   const { logger } = options;
   let ending = false;
+  const stopping = new AbortController();
 
   const end = (code: number): void => {
     if (ending) return;
     ending = true;
+    stopping.abort();
     setTimeout(() => {
       logger.fatal({ timeout_ms: options.shutdownTimeoutMs }, 'stopping took too long');
       control.exit(1);
@@ -80,7 +82,7 @@ export function runService(options: ServiceOptions, control: ProcessControl = pr
 
   const started: Promise<Started<{ port: number }>> = startInOrder(
     (scope) => options.open({ ...scope, fatal }),
-    { logger },
+    { logger, signal: stopping.signal },
   );
   started
     .then(

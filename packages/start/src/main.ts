@@ -1,7 +1,7 @@
 // `npm start`: servers, services, an organisation with its first token, and sample data to look at.
 import { join } from 'node:path';
 import { createClient } from '@lead-scoring/client';
-import { startPlatform } from '@lead-scoring/platform';
+import { startPlatform, type PlatformEndpoints, type RunningPlatform } from '@lead-scoring/platform';
 import { sampleEvents, sampleLevels, sampleRulesets } from './sample-data.js';
 import { checkAccess, describeReplication, type Servers } from './servers.js';
 import { serviceEnvironment, readSettings } from './settings.js';
@@ -32,14 +32,9 @@ export async function main(
   try {
     const settings = await readSettings(root, process.env);
     const { directory, secrets, namespace, partitions, access } = settings;
-    const platform = await startPlatform({
-      dataDirectory: directory,
-      environment: process.env,
-      onProgress: say,
-    });
-    shutdown.add(() => platform.stop());
+    const platform = await startServers(directory, shutdown);
     const servers: Servers = { endpoints: platform.endpoints, namespace, partitions, access };
-    await checkAccess(servers);
+    if (platform.isForeign) await checkAccess(servers);
     say('Starting the services …');
     const startFile = new StartFileWriter(join(directory, 'start.json'), settings, platform.endpoints);
     const logDirectory = join(directory, 'logs');
@@ -57,12 +52,15 @@ export async function main(
       onProgress: say,
     });
     shutdown.add(() => system.stop());
+    await platform.up;
     await system.ready(120_000);
     const client = createClient({ baseUrl: system.gatewayUrl, token: secrets.bootstrapToken });
+    const replication = describeReplication(servers);
+    replication.catch(() => undefined);
     startFile.identify(await firstUnit(client));
     if (!flags.includes('--empty')) await seed(client);
     await startFile.write(system);
-    say(await describeReplication(servers));
+    say(await replication);
     greet(system.gatewayUrl, secrets.bootstrapToken, logDirectory);
     const follower = onRunning?.(system);
     if (follower) shutdown.add(() => follower.stop());
@@ -70,6 +68,38 @@ export async function main(
     process.stderr.write(`\n${messageOf(error)}\n`);
     await shutdown.run(1);
   }
+}
+
+interface StartedPlatform {
+  endpoints: PlatformEndpoints;
+  /** Resolves when all servers answer. */
+  up: Promise<unknown>;
+  /** Whether a server is one that the environment names: it may refuse this system's credentials. */
+  isForeign: boolean;
+}
+
+/**
+ * Starts the servers. Resolves as soon as their addresses are known, so that the services start meanwhile; with servers that
+ * the environment names, when all of them answer.
+ */
+async function startServers(dataDirectory: string, shutdown: Shutdown): Promise<StartedPlatform> {
+  let running: RunningPlatform | undefined;
+  // Before the services are added, which are to stop first. While servers still start, their guardian stops them.
+  shutdown.add(async () => running?.stop());
+  return new Promise((resolve, reject) => {
+    const up = startPlatform({
+      dataDirectory,
+      environment: process.env,
+      onProgress: say,
+      onAddresses: (endpoints, providers) => {
+        const isForeign = Object.values(providers).includes('configured');
+        const addressed = { endpoints, up, isForeign };
+        if (isForeign) up.then(() => resolve(addressed), reject);
+        else resolve(addressed);
+      },
+    });
+    up.then((platform) => (running = platform), reject);
+  });
 }
 
 /** Runs the registered functions, the last first, and then ends this process. */

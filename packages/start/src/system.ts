@@ -234,29 +234,38 @@ function environmentOf(
   };
 }
 
+/**
+ * Asks one process after the other, because a process that is asked for its readiness asks its database: so the processes that
+ * start are asked by one request at a time, and not by six.
+ */
 async function untilReady(services: readonly RunningService[], timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;
-  let waiting = services.map((service) => ({ service, answer: 'no answer yet' }));
-  while (waiting.length > 0) {
-    const checked = await Promise.all(
-      waiting.map(async ({ service }) => {
-        try {
-          const response = await fetch(`${service.url}/readyz`, { signal: AbortSignal.timeout(2_000) });
-          return { service, answer: response.ok ? null : await response.text() };
-        } catch (error) {
-          return { service, answer: error instanceof Error ? error.message : String(error) };
-        }
-      }),
-    );
-    waiting = checked.flatMap(({ service, answer }) => (answer === null ? [] : [{ service, answer }]));
-    if (waiting.length === 0) return;
-    if (Date.now() > deadline)
-      throw new Error(
-        `Not ready after ${String(timeoutMs / 1_000)} s: ` +
-          waiting
-            .map(({ service, answer }) => `${service.name} (${answer}; log: ${service.logFile})`)
-            .join('; '),
-      );
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  for (const service of services)
+    while ((await obstacleOf(service)) !== null) {
+      if (Date.now() > deadline) return reportNotReady(services, timeoutMs);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+}
+
+/** Null when the process is ready. */
+async function obstacleOf({ url }: RunningService): Promise<string | null> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    const answer = await response.text();
+    return response.ok ? null : answer;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** @throws Error with the reason of each process that is not ready */
+async function reportNotReady(services: readonly RunningService[], timeoutMs: number): Promise<void> {
+  const asked = await Promise.all(
+    services.map(async (service) => ({ service, obstacle: await obstacleOf(service) })),
+  );
+  const reasons = asked.flatMap(({ service: { name, logFile }, obstacle }) =>
+    obstacle === null ? [] : [`${name} (${obstacle}; log: ${logFile})`],
+  );
+  if (reasons.length > 0)
+    throw new Error(`Not ready after ${String(timeoutMs / 1_000)} s: ${reasons.join('; ')}`);
 }

@@ -47,6 +47,7 @@ export async function startKafka(
     ...(await furtherListeners(context, listeners)),
   };
   const brokers = ports.map((port, index) => new NativeBroker(context, cluster, index + 1, port));
+  context.announce({ kafkaBrokers: brokers.map(({ address }) => address) });
   return progress.step(`Kafka ${KAFKA_VERSION}: starting ${size} broker${size === 1 ? '' : 's'}`, () =>
     startCluster(context, cluster, brokers),
   );

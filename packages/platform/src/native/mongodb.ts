@@ -52,7 +52,6 @@ async function installFerretdb(context: NativeContext): Promise<string> {
 const FERRETDB_CONNECTIONS = 100;
 
 export interface NativeMongodb {
-  uri: string;
   stop: () => Promise<void>;
 }
 
@@ -65,18 +64,21 @@ export async function startMongodb(context: NativeContext): Promise<NativeMongod
   const { directory, progress } = context;
   const [ferretdb, root] = await Promise.all([installFerretdb(context), installPostgresql(context)]);
   const ports = await directory.ports(['mongodb', 'postgresql']);
+  context.announce({ mongodbUri: uriAt(ports.mongodb) });
   return progress.step(`MongoDB (FerretDB ${FERRETDB_VERSION}): starting`, async () => {
     const postgresql = await startPostgresql(context, root, ports.postgresql);
-    const uri = `mongodb://127.0.0.1:${ports.mongodb}/`;
     const gateway = await startFerretdb(context, ferretdb, ports);
     return {
-      uri,
       async stop() {
         await gateway.stop(directory.temporary ? 'SIGKILL' : 'SIGTERM');
         await postgresql.stop();
       },
     };
   });
+}
+
+function uriAt(port: number): string {
+  return `mongodb://127.0.0.1:${port}/`;
 }
 
 /** Starts FerretDB on a PostgreSQL that already runs. */
@@ -98,6 +100,6 @@ async function startFerretdb(
     ],
     // With Go's default, garbage collection takes a quarter of FerretDB's processor time. This costs a few hundred megabytes.
     env: { GOGC: '400' },
-    ready: () => verifyMongodb(`mongodb://127.0.0.1:${ports.mongodb}/`),
+    ready: () => verifyMongodb(uriAt(ports.mongodb)),
   });
 }

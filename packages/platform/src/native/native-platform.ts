@@ -19,6 +19,8 @@ export interface NativeOptions {
   environment: NodeJS.ProcessEnv;
   directory: DataDirectory;
   progress: Progress;
+  /** Called with the address of each server once it is known, before the server answers. */
+  announce: (part: Partial<PlatformEndpoints>) => void;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface NativeOptions {
  * @throws Error of the first server that failed; none is left running then
  */
 export async function startNative(options: NativeOptions): Promise<StartedServers> {
-  const { servers, environment, directory, progress } = options;
+  const { servers, environment, directory, progress, announce } = options;
   const guardian = startGuardian();
   if (directory.temporary) {
     guardian.removeAfterwards(directory.path);
@@ -41,6 +43,7 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
     guardian,
     progress,
     directory,
+    announce,
     supervise: supervisor.supervise,
   };
 
@@ -56,9 +59,8 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
     await stop();
     throw failure.reason;
   }
-  const { endpoints, brokers, guarded, behindProxy } = started;
+  const { brokers, guarded, behindProxy } = started;
   return {
-    endpoints,
     brokers,
     processes: supervisor.processes,
     stop,
@@ -67,9 +69,8 @@ export async function startNative(options: NativeOptions): Promise<StartedServer
   };
 }
 
-/** The servers that have been started so far, with their endpoints. */
+/** The servers that have been started so far. */
 class NativeServers {
-  readonly endpoints: Partial<PlatformEndpoints> = {};
   readonly brokers: BrokerControl[] = [];
   guarded: GuardedAddresses | undefined;
   behindProxy: string | undefined;
@@ -103,20 +104,17 @@ class NativeServers {
     });
     this.guarded = kafka.guarded;
     this.behindProxy = kafka.behindProxy;
-    this.endpoints.kafkaBrokers = kafka.brokers.map(({ address }) => address);
     this.brokers.push(...kafka.brokers);
     this.#stops.push(kafka.stop);
   }
 
   async #startSchemaRegistry(): Promise<void> {
     const registry = await startSchemaRegistry(this.context);
-    this.endpoints.schemaRegistryUrl = registry.url;
     this.#stops.push(registry.stop);
   }
 
   async #startMongodb(): Promise<void> {
     const mongodb = await startMongodb(this.context);
-    this.endpoints.mongodbUri = mongodb.uri;
     this.#stops.push(mongodb.stop);
   }
 }

@@ -1,6 +1,7 @@
 // The context that the native servers share: cache, data folder and supervised processes.
 import { join } from 'node:path';
 import type { DataDirectory } from '../data-directory.js';
+import type { PlatformEndpoints } from '../endpoints.js';
 import type { Guardian } from '../guardian.js';
 import { startProcess, type ProcessHandle, type ProcessOptions } from '../processes.js';
 import type { Progress } from '../progress.js';
@@ -13,6 +14,8 @@ export interface NativeContext {
   guardian: Guardian;
   progress: Progress;
   directory: DataDirectory;
+  /** Called with the address of a server once it is known. */
+  announce(part: Partial<PlatformEndpoints>): void;
   /** Runs a server's process: writes its log, registers it with the guardian and the data folder, restarts it when it dies. */
   supervise(options: ServerProcessOptions): Promise<ProcessHandle>;
 }

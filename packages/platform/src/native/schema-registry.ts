@@ -51,7 +51,6 @@ interface RegistryProgram {
 }
 
 export interface NativeSchemaRegistry {
-  url: string;
   stop: () => Promise<void>;
 }
 
@@ -70,10 +69,15 @@ export async function startSchemaRegistry(context: NativeContext): Promise<Nativ
     train: (home, options) => trainRegistry(home, { java, program, javaOptions: options }),
   });
   const { 'schema-registry': port } = await directory.ports(['schema-registry']);
+  context.announce({ schemaRegistryUrl: urlAt(port) });
   return progress.step(`schema registry ${APICURIO_VERSION}: starting`, async () => {
-    const { url, handle } = await startRegistry(context, { java, program, javaOptions }, port);
-    return { url, stop: () => handle.stop(directory.temporary ? 'SIGKILL' : 'SIGTERM') };
+    const { handle } = await startRegistry(context, { java, program, javaOptions }, port);
+    return { stop: () => handle.stop(directory.temporary ? 'SIGKILL' : 'SIGTERM') };
   });
+}
+
+function urlAt(port: number): string {
+  return `http://127.0.0.1:${port}/apis/ccompat/v7`;
 }
 
 async function startRegistry(
@@ -83,7 +87,7 @@ async function startRegistry(
 ): Promise<{ url: string; handle: ProcessHandle }> {
   const home = join(directory.path, 'schema-registry');
   mkdirSync(home, { recursive: true });
-  const url = `http://127.0.0.1:${port}/apis/ccompat/v7`;
+  const url = urlAt(port);
   const handle = await supervise({
     name: 'schema-registry',
     command: java,
