@@ -36,7 +36,7 @@ export interface ComponentScope {
  */
 export async function startInOrder<Value>(
   open: (scope: ComponentScope) => Promise<Value>,
-  { logger, signal = never }: { logger: Pick<Logger, 'info' | 'error'>; signal?: AbortSignal },
+  { logger, signal = never }: { logger: Pick<Logger, 'info' | 'warn' | 'error'>; signal?: AbortSignal },
 ): Promise<Started<Value>> {
   const running: { name: string; stop: () => Promise<void> }[] = [];
   let stopping: Promise<void> | undefined;
@@ -64,7 +64,7 @@ const retryMs = 100;
 
 async function startWithPatience<Value>(
   component: Component<Value>,
-  logger: Pick<Logger, 'info'>,
+  logger: Pick<Logger, 'warn'>,
   signal: AbortSignal,
 ): Promise<Started<Value>> {
   const giveUpAt = performance.now() + patienceMs;
@@ -74,7 +74,7 @@ async function startWithPatience<Value>(
     } catch (error) {
       const waits = component.waitsForServer === true && isRetriable(error);
       if (!waits || signal.aborted || performance.now() > giveUpAt) throw error;
-      if (!isReported) logger.info({ component: component.name, err: error }, 'waiting for a server');
+      if (!isReported) logger.warn({ component: component.name, err: error }, 'waiting for a server');
       await pause(retryMs, signal);
     }
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { startInOrder, type Component } from './component.js';
 
-const quiet = { info: () => undefined, error: () => undefined };
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function part(name: string, log: string[], fail?: 'start' | 'stop'): Component<string> {
   return {
