@@ -1,6 +1,6 @@
 // Schemas that many declarations share: ids, times, names, paging, and the error body.
 import { z } from 'zod';
-import { largestScore, smallestScore } from './domain/score-range.js';
+import { largestScore, smallestScore } from './vocabulary/score-range.js';
 
 /**
  * The one way to declare a text with a pattern. zod checks the length first, and a text of a wrong length reaches no

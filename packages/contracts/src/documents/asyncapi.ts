@@ -4,7 +4,7 @@ import type { RecordDeclaration, TopicDeclaration } from '../records/record.js';
 import { topics } from '../records/topics.js';
 import { jsonSchemaOf, jsonSchemaOfPayload, type JsonSchema } from './json-schemas.js';
 import { webhookDescription, webhookHeaders } from './webhook.js';
-import { notificationPayload } from '../domain/webhook.js';
+import { notificationPayload } from '../vocabulary/webhook.js';
 
 export interface AsyncApiOptions {
   version: string;

@@ -1,7 +1,7 @@
 // JSON Schemas made from the declarations: of record payloads for the schema registry, and of requests and answers for
 // the OpenAPI and AsyncAPI documents.
 import { z } from 'zod';
-import { metadataLimits } from '../domain/metadata.js';
+import { metadataLimits } from '../vocabulary/metadata.js';
 import type { RecordDeclaration } from '../records/record.js';
 
 /** A JSON Schema as plain JSON. */

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of the public API, made from the route declarations.
 import type { z } from 'zod';
 import { problem } from '../common.js';
-import { notificationPayload } from '../domain/webhook.js';
+import { notificationPayload } from '../vocabulary/webhook.js';
 import { problemTypes, type ProblemCode } from '../rejections.js';
 import { routes } from '../routes/index.js';
 import { problemCodesOfRoute, problemsOf } from '../routes/route-problems.js';

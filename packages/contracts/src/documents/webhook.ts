@@ -1,5 +1,5 @@
 // The documents' description of the requests that receivers of webhook channels get.
-import { deliveryHeader } from '../domain/webhook.js';
+import { deliveryHeader } from '../vocabulary/webhook.js';
 
 export const webhookDescription = `Sent as \`POST\` with a JSON body of less than 20,000 bytes. Ignore members that you do not know.
 

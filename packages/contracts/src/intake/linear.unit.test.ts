@@ -1,8 +1,8 @@
 // Parsing and validating sent events takes time linear in their length, in every body format, with any text at any
 // place.
 import { expect, test } from '@jest/globals';
-import { leadFieldsOf } from '../domain/lead-fields.js';
-import { eventTypeKey } from '../domain/event-types.js';
+import { leadFieldsOf } from '../vocabulary/lead-fields.js';
+import { eventTypeKey } from '../vocabulary/event-types.js';
 import { processorTimeOf, worstTexts } from '../testing/worst-texts.js';
 import { eventsOfCsvRows, eventsOfJson, eventsOfNdjson, validateEvents, type SentEvent } from './validate.js';
 

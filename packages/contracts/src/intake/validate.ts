@@ -1,10 +1,10 @@
 // POST /ingest and /import: checks sent events and turns them into events of the log, in one pass. This is the hot path
 // of the system, so it does not use zod; a test compares its results with those of the zod schema.
 import { randomUUID } from 'node:crypto';
-import { eventName, leadName, nameBasedIds, normaliseAlias, type Alias } from '../domain/identity.js';
-import { nearestName } from '../domain/nearest-name.js';
-import { checkMetadata, type MetadataProblem } from '../domain/metadata.js';
-import type { JsonObject } from '../domain/json.js';
+import { eventName, leadName, nameBasedIds, normaliseAlias, type Alias } from '../vocabulary/identity.js';
+import { nearestName } from '../vocabulary/nearest-name.js';
+import { checkMetadata, type MetadataProblem } from '../vocabulary/metadata.js';
+import type { JsonObject } from '../vocabulary/json.js';
 import type { ChunkEvent } from '../records/ingest.js';
 import { intakeLimits } from '../routes/intake.js';
 import { sentTimeRule, utcTime } from './sent-time.js';

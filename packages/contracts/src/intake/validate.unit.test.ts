@@ -2,7 +2,7 @@
 // way.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { leadIdOf, namedEventIdOf } from '../domain/identity.js';
+import { leadIdOf, namedEventIdOf } from '../vocabulary/identity.js';
 import { ingestEvents } from '../records/ingest.js';
 import { ingestedEvent, intakeLimits } from '../routes/intake.js';
 import {

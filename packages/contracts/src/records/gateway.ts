@@ -1,7 +1,7 @@
 // Commands and events of the gateway: organisations, organizational units, and the credentials that may use them.
 import { z } from 'zod';
 import { id, name, time, wholeNumber } from '../common.js';
-import { happened, requested } from '../domain/actor.js';
+import { happened, requested } from '../vocabulary/actor.js';
 import { defineRecord } from './record.js';
 
 export const role = z

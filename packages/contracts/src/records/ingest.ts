@@ -1,10 +1,10 @@
 // Commands and events of the ingest service: the events of leads, and which aliases name one lead.
 import { z } from 'zod';
 import { id, time } from '../common.js';
-import { actor, requested } from '../domain/actor.js';
-import { alias } from '../domain/identity.js';
-import { leadField } from '../domain/lead-fields.js';
-import { metadataObject } from '../domain/metadata.js';
+import { actor, requested } from '../vocabulary/actor.js';
+import { alias } from '../vocabulary/identity.js';
+import { leadField } from '../vocabulary/lead-fields.js';
+import { metadataObject } from '../vocabulary/metadata.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 const eventTypeName = z.string().min(1).max(100);

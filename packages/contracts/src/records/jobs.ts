@@ -1,7 +1,7 @@
 // The records of jobs: long work in bounded steps. Each service that runs jobs declares these on its own topics.
 import { z } from 'zod';
 import { id, text, time } from '../common.js';
-import { happened, requested } from '../domain/actor.js';
+import { happened, requested } from '../vocabulary/actor.js';
 import { defineRecord, type ServiceName } from './record.js';
 
 const job = { job_id: id, ou_id: id };

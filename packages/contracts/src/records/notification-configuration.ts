@@ -1,9 +1,9 @@
 // Commands and events of an OU's notification channels and triggers.
 import { z } from 'zod';
 import { id, name, score, text, time } from '../common.js';
-import { happened, requested } from '../domain/actor.js';
-import { attributeFilter } from '../domain/filters.js';
-import { triggerKind } from '../domain/webhook.js';
+import { happened, requested } from '../vocabulary/actor.js';
+import { attributeFilter } from '../vocabulary/filters.js';
+import { triggerKind } from '../vocabulary/webhook.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import { scoreType } from './scoring.js';
 

@@ -1,8 +1,8 @@
 // Commands and events of notifications: their requests and every delivery attempt.
 import { z } from 'zod';
 import { id, time } from '../common.js';
-import { happened, requested } from '../domain/actor.js';
-import { notificationPayload } from '../domain/webhook.js';
+import { happened, requested } from '../vocabulary/actor.js';
+import { notificationPayload } from '../vocabulary/webhook.js';
 import { causingRecord } from './notification-firings.js';
 import { jobRecords } from './jobs.js';
 import { defineRecord, type PayloadOf } from './record.js';

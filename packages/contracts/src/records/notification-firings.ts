@@ -8,7 +8,7 @@ import {
   thresholdLevel,
   triggerKind,
   type TriggerKind,
-} from '../domain/webhook.js';
+} from '../vocabulary/webhook.js';
 import { defineRecord, type PayloadOf } from './record.js';
 import { scoreType } from './scoring.js';
 

@@ -1,10 +1,10 @@
 // Commands and events of the scoring service: the OU's rules, and the decisions that give leads their points.
 import { z } from 'zod';
 import { id, name, score, text, time, weight } from '../common.js';
-import { happened, requested } from '../domain/actor.js';
-import { attributeFilter } from '../domain/filters.js';
-import { alias } from '../domain/identity.js';
-import { leadField } from '../domain/lead-fields.js';
+import { happened, requested } from '../vocabulary/actor.js';
+import { attributeFilter } from '../vocabulary/filters.js';
+import { alias } from '../vocabulary/identity.js';
+import { leadField } from '../vocabulary/lead-fields.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 export const scoreType = z.literal('engagement', {

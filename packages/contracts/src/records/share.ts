@@ -1,7 +1,7 @@
 // Commands and events of the share service: links that show the explanation of a lead's score to anyone who has them.
 import { z } from 'zod';
 import { id, time } from '../common.js';
-import { actor, happened, requested } from '../domain/actor.js';
+import { actor, happened, requested } from '../vocabulary/actor.js';
 import { lastFour, secretHash } from './gateway.js';
 import { defineRecord, type PayloadOf } from './record.js';
 

@@ -1,8 +1,8 @@
 // Commands and events of the site-analysis service: requested analyses of websites, and their results.
 import { z } from 'zod';
 import { id, name, time } from '../common.js';
-import { requested } from '../domain/actor.js';
-import { siteAnalysis } from '../domain/site-analysis.js';
+import { requested } from '../vocabulary/actor.js';
+import { siteAnalysis } from '../vocabulary/site-analysis.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 /** A website as a person writes it: `https://` may be left out. */

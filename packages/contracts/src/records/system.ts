@@ -1,7 +1,7 @@
 // Records that every service understands: replies to commands, rebuilds, and positions of the inputs.
 import { z } from 'zod';
 import { time } from '../common.js';
-import type { JsonValue } from '../domain/json.js';
+import type { JsonValue } from '../vocabulary/json.js';
 import { defineRecord, serviceNames, type PayloadOf, type TopicName } from './record.js';
 
 /** The reply to a command: its result, or why it was rejected. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { cursorParameter, id, leadId, page, pageParameters, time } from '../common.js';
 import { jobId } from '../records/job-id.js';
-import { notificationPayload, triggerKind } from '../domain/webhook.js';
+import { notificationPayload, triggerKind } from '../vocabulary/webhook.js';
 import { failureReason } from '../records/notification-deliveries.js';
 import { defineRoute, editor, viewer } from './route.js';
 

@@ -12,9 +12,9 @@ import {
   time,
   timeParameter,
 } from '../common.js';
-import { alias } from '../domain/identity.js';
-import { metadataObject } from '../domain/metadata.js';
-import { positionForm } from '../domain/position.js';
+import { alias } from '../vocabulary/identity.js';
+import { metadataObject } from '../vocabulary/metadata.js';
+import { positionForm } from '../vocabulary/position.js';
 import { defineRoute, viewer } from './route.js';
 
 export const minPosition = text(2_000)

@@ -1,8 +1,8 @@
 // Routes that take events: POST /ingest and /import.
 import { z } from 'zod';
 import { id, name, text } from '../common.js';
-import { aliasConditions, aliasKind, normaliseAlias, type Alias } from '../domain/identity.js';
-import { checkMetadata, metadataLimits, metadataObject } from '../domain/metadata.js';
+import { aliasConditions, aliasKind, normaliseAlias, type Alias } from '../vocabulary/identity.js';
+import { checkMetadata, metadataLimits, metadataObject } from '../vocabulary/metadata.js';
 import { sentTimeRule, utcTime } from '../intake/sent-time.js';
 import { defineRoute, intake } from './route.js';
 

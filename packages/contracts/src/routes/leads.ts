@@ -14,7 +14,7 @@ import {
   time,
   pastTimeParameter,
 } from '../common.js';
-import { alias } from '../domain/identity.js';
+import { alias } from '../vocabulary/identity.js';
 import { adjustmentReason, levelFields } from '../records/scoring.js';
 import { minPosition } from './events.js';
 import { defineRoute, editor, viewer } from './route.js';

@@ -2,7 +2,7 @@
 // finds the routes by walking the declarations.
 import { describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
-import { attributeFilterForms } from '../domain/filter-forms.js';
+import { attributeFilterForms } from '../vocabulary/filter-forms.js';
 import { sampleOfSchema, schemasWithin } from '../testing/schema-walk.js';
 import { routes } from './index.js';
 import type { RouteDeclaration } from './route.js';

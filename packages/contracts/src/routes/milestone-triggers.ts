@@ -1,7 +1,7 @@
 // Milestone triggers: they watch a score, and fire when it crosses a threshold or the lower bound of a level.
 import { z } from 'zod';
 import { name, page, score } from '../common.js';
-import { thresholdLevel } from '../domain/webhook.js';
+import { thresholdLevel } from '../vocabulary/webhook.js';
 import { scoreType } from '../records/scoring.js';
 import { defineRoute } from './route.js';
 import {

@@ -1,7 +1,7 @@
 // Notification channels: where the OU's notifications go.
 import { z } from 'zod';
 import { id, name, pastTimeParameter, text, time, warned } from '../common.js';
-import { actor } from '../domain/actor.js';
+import { actor } from '../vocabulary/actor.js';
 import { pausedReason } from '../records/notification-deliveries.js';
 import { redeliveryStarted } from './deliveries.js';
 import { defineRoute, editor, viewer } from './route.js';

@@ -1,9 +1,9 @@
 // Rulesets, rules and engagement levels.
 import { z } from 'zod';
 import { id, inOrder, moment, name, page, pageParameters, time, warned } from '../common.js';
-import { actor } from '../domain/actor.js';
-import { attributeFilterForms } from '../domain/filter-forms.js';
-import { attributeFilter } from '../domain/filters.js';
+import { actor } from '../vocabulary/actor.js';
+import { attributeFilterForms } from '../vocabulary/filter-forms.js';
+import { attributeFilter } from '../vocabulary/filters.js';
 import { levelFields, maximumLevels, ruleFields, scoreType } from '../records/scoring.js';
 import { defineRoute, editor, viewer } from './route.js';
 

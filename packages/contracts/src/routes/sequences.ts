@@ -1,9 +1,9 @@
 // Sequence triggers: they watch events, and fire when events of a lead satisfy all steps within a window.
 import { z } from 'zod';
 import { name, page } from '../common.js';
-import { attributeFilter } from '../domain/filters.js';
-import { attributeFilterForms } from '../domain/filter-forms.js';
-import { sequenceSteps } from '../domain/webhook.js';
+import { attributeFilter } from '../vocabulary/filters.js';
+import { attributeFilterForms } from '../vocabulary/filter-forms.js';
+import { sequenceSteps } from '../vocabulary/webhook.js';
 import { defineRoute } from './route.js';
 import {
   cooldown,

@@ -1,7 +1,7 @@
 // Analyses of websites.
 import { z } from 'zod';
 import { cursorParameter, id, page, pageParameters, time } from '../common.js';
-import { siteAnalysis as result, siteAnalysisFields } from '../domain/site-analysis.js';
+import { siteAnalysis as result, siteAnalysisFields } from '../vocabulary/site-analysis.js';
 import { siteUrl } from '../records/site-analysis.js';
 import { defineRoute, editor, viewer } from './route.js';
 

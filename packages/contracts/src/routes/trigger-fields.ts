@@ -1,7 +1,7 @@
 // What triggers of all kinds have in common: the fields of their forms and answers, and parts of their routes.
 import { z } from 'zod';
 import { id, name, pageParameters, time, wholeNumber } from '../common.js';
-import { actor } from '../domain/actor.js';
+import { actor } from '../vocabulary/actor.js';
 import { editor, viewer } from './route.js';
 
 /** Maximum number of triggers of all kinds in an OU. */

@@ -1,7 +1,7 @@
 // The firings of a trigger, as its lists show them.
 import { z } from 'zod';
 import { cursorParameter, id, inOrder, leadId, pageParameters, time, timeParameter } from '../common.js';
-import { firingCause, firingFields, type TriggerKind } from '../domain/webhook.js';
+import { firingCause, firingFields, type TriggerKind } from '../vocabulary/webhook.js';
 import { deliveryStatus } from './deliveries.js';
 
 export const firedQuery = inOrder({
