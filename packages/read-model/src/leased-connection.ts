@@ -4,6 +4,10 @@
 // command: a process suspended in between would send it hours later, when it resumes. The lease travels as one of the
 // write's options, which the driver passes on to its connection; an AsyncLocalStorage instead took a quarter of the
 // throughput. docs/decisions/0015-a-checkpoint-has-one-owner.md
+//
+// It also ends a command whose socket is destroyed before the command is sent. The driver's own connection waits for the
+// socket's 'drain' event then, which never comes and has no time limit. When the command is the one by which the driver
+// looks whether the server is back, the client reports the server's last error until its process ends.
 import { Connection, type WireCommand, type WriteOptions } from 'mongodb/lib/cmap/connection.js';
 import type { WriteLease } from './write-lease.js';
 
@@ -16,15 +20,28 @@ export function leasedOptions(options: object | undefined, of: Pick<WriteLease, 
 
 /** For the driver's option `connectionType`. */
 export class LeasedConnection extends Connection {
-  protected override writeCommand(command: WireCommand, options: WriteOptions): Promise<void> {
-    const writeLease = command.options?.[lease] as Pick<WriteLease, 'check'> | undefined;
-    if (!writeLease) return super.writeCommand(command, options);
-    // The driver calls csotEnabled() last, synchronously before it writes, to check the operation's time limit. There
-    // is none.
-    const csotEnabled = () => {
-      writeLease.check();
-      return false;
-    };
-    return super.writeCommand(command, { ...options, timeoutContext: { csotEnabled } });
+  protected override async writeCommand(command: WireCommand, options: WriteOptions): Promise<void> {
+    let onClose!: () => void;
+    const closed = new Promise<void>((resolve) => {
+      onClose = resolve;
+    });
+    this.once('close', onClose);
+    try {
+      await Promise.race([super.writeCommand(command, withLeaseCheck(command, options)), closed]);
+    } finally {
+      this.off('close', onClose);
+    }
+    this.throwIfAborted();
   }
+}
+
+function withLeaseCheck(command: WireCommand, options: WriteOptions): WriteOptions {
+  const writeLease = command.options?.[lease] as Pick<WriteLease, 'check'> | undefined;
+  if (!writeLease) return options;
+  // The driver calls csotEnabled() last, synchronously before it writes, to check the operation's time limit. There is none.
+  const csotEnabled = () => {
+    writeLease.check();
+    return false;
+  };
+  return { ...options, timeoutContext: { csotEnabled } };
 }

@@ -14,6 +14,12 @@ declare module 'mongodb/lib/cmap/connection.js' {
   }
 
   export class Connection {
+    constructor(stream: import('node:net').Socket, options: object);
+    once(event: 'close', listener: () => void): this;
+    off(event: 'close', listener: () => void): this;
+    command(namespace: object, command: object, options: object): Promise<object>;
+    /** @throws the error that closed the connection, if it is closed */
+    protected throwIfAborted(): void;
     protected writeCommand(command: WireCommand, options: WriteOptions): Promise<void>;
   }
 }

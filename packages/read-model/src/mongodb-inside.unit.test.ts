@@ -1,6 +1,8 @@
 // The assumptions of `leased-connection.ts` about the driver's internals, which are undocumented: check them before changing the
 // version. README.md lists them.
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { beforeEach, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { Connection, type WireCommand, type WriteOptions } from 'mongodb/lib/cmap/connection.js';
@@ -12,6 +14,7 @@ const { OpMsgRequest } = require('mongodb/lib/cmap/commands.js') as { OpMsgReque
 const { UpdateOperation } = require('mongodb/lib/operations/update.js') as {
   UpdateOperation: Make<{ buildOptions(): object }>;
 };
+const { ns } = require('mongodb/lib/utils.js') as { ns: (name: string) => object };
 
 const calls: string[] = [];
 beforeEach(() => {
@@ -27,7 +30,10 @@ function send(connection: typeof Connection, command: WireCommand, options: Writ
     return make();
   };
   const write = () => calls.push('written');
-  const self = Object.create(connection.prototype, { socket: { value: { write } } }) as {
+  const self = Object.create(connection.prototype, {
+    socket: { value: { write } },
+    error: { value: null },
+  }) as {
     writeCommand: (command: WireCommand, options: WriteOptions) => Promise<void>;
   };
   return self.writeCommand(command, { agreedCompressor: 'none', ...options });
@@ -71,4 +77,34 @@ test('a message whose lease has ended is not written', async () => {
   const message = new OpMsgRequest('db', { ping: 1 }, leasedOptions(undefined, { check }));
   await expect(send(LeasedConnection, message, {})).rejects.toThrow('the lease has ended');
   expect(calls).toEqual(['made', 'a turn later']);
+});
+
+/** What a command comes to whose socket is destroyed in the moment before, and has not said so yet. */
+async function sendOnDestroyedSocket(ConnectionType: typeof Connection): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await once(socket, 'connect');
+  const connection = new ConnectionType(socket, { id: 1, hostAddress: 'localhost', generation: 0 });
+  const closed = once(socket, 'close');
+  socket.destroy();
+  const sent = connection.command(ns('admin.$cmd'), { hello: 1 }, { socketTimeoutMS: 100 }).then(
+    () => 'answered',
+    (error: unknown) => String(error),
+  );
+  await closed;
+  const timeLimit = new Promise<string>((resolve) => setTimeout(resolve, 300, 'still waiting'));
+  const outcome = await Promise.race([sent, timeLimit]);
+  server.close();
+  return outcome;
+}
+
+test("the driver's connection waits for ever when its socket is destroyed before a command is sent", async () => {
+  expect(await sendOnDestroyedSocket(Connection)).toBe('still waiting');
+});
+
+test('a leased connection refuses a command whose socket is destroyed', async () => {
+  expect(await sendOnDestroyedSocket(LeasedConnection)).toMatch(
+    /^MongoNetworkError: connection 1 .* closed$/,
+  );
 });
