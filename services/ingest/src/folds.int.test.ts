@@ -1,5 +1,5 @@
-// The fold's laws on a real database: whatever is deleted, however the log is cut into batches, and whenever the process is
-// killed, the same documents come of it.
+// The fold's laws on a real database: with any deletions, any division of the log into batches, and a kill at any time, the
+// documents are the same.
 import { expect, test } from '@jest/globals';
 import { openServicePartition } from '@lead-scoring/capability';
 import type { RecordDeclaration } from '@lead-scoring/contracts';
@@ -11,7 +11,7 @@ import { Model } from './testing/model.js';
 
 const service = ingestService();
 
-/** Far apart: what is stored by parts of the log is in several of them. */
+/** Offsets far apart, so that the documents are of several blocks of the log. */
 const recorded = ({ type, payload }: IntakeEvent, index: number) => {
   const declaration: RecordDeclaration = intakeEvents[type];
   return foldedRecord(declaration, payload, index * 300);
@@ -41,7 +41,7 @@ const step = fc.record({
   isStored: fc.boolean(),
 });
 
-test('any cut of the log into batches, killed at any write, gives the same documents as one record after the other', async () => {
+test('any division of the log into batches, killed at any write, gives the same documents as one record at a time', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(action, { minLength: 10, maxLength: 25 }),

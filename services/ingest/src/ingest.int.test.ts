@@ -1,4 +1,4 @@
-// The ingest service on real servers: what comes in through the log is what its query port tells.
+// The ingest service on real servers: commands come in through the log, and its query port answers reads.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parsePositions } from '@lead-scoring/service';
@@ -9,7 +9,7 @@ import { aliasCounts } from './aliases/documents.js';
 import { aliasOf, deleteLead, ingest, leadOf, otherOuId, type SentEvent } from './testing/builders.js';
 import { startRig, type Rig } from './testing/rig.js';
 
-/** More than the other tests link in one partition. */
+/** More aliases than the other tests link in one partition. */
 const aliasShare = 20;
 let rig: Rig;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('events', () => {
     '{"__proto__": 1, "$where": "x", "a.b": {"": [null, 1e300]}, "_bsontype": "Binary", "nul\\u0000key": "nul\\u0000value", "lone\\ud800": "\\udfff", "constructor": {"prototype": {}}}',
   ) as NonNullable<SentEvent['metadata']>;
 
-  test('an event is stored and shown exactly as it came', async () => {
+  test('an event is stored and returned exactly as it was sent', async () => {
     await rig.take([
       ingest([
         { aliases: ['ada'], event_id: 'e-1', event_type: 'page_view', metadata: hostile, timestamp: hour(1) },
@@ -62,7 +62,7 @@ describe('events', () => {
     expect((await rig.get('/events')).body).toMatchObject({ total: 2 });
   }, 60_000);
 
-  test('the repeats of a batch are counted, of several added up, in their own OU only', async () => {
+  test('the repeats of a batch are counted, of several batches added up, and only in their own OU', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     const batch = (batchId: string, aliases: string[]) => {
       const command = ingest(aliases.map((alias) => ({ aliases: [alias], event_id: 'counted' })));
@@ -86,7 +86,7 @@ describe('events', () => {
     expect((await rig.get('/event-stats?batch_id=x')).status).toBe(400);
   }, 60_000);
 
-  test('a repeat with another body is told apart, and what is stored stays: in parallel, in a batch, after a restart, rebuilt', async () => {
+  test('a repeat with another body is counted as differing, and the stored event stays: in parallel, in a batch, after a restart and a rebuild', async () => {
     const sent = { aliases: ['dora'], event_id: 'same', metadata: { amount: 1, currency: 'EUR' } };
     const other = { ...sent, metadata: { amount: 2, currency: 'EUR' } };
     const ou = randomUUID();
@@ -118,7 +118,7 @@ describe('events', () => {
     expect((await stored()).map(({ metadata }) => metadata)).toEqual([sent.metadata]);
   }, 60_000);
 
-  test('the OU has its events newest first; pages and cursors walk through all of them once and alike', async () => {
+  test('events of the OU are newest first; pages and cursors return all of them once, in the same order', async () => {
     const events = Array.from({ length: 60 }, (_, index) => ({
       aliases: [`walker${String(index % 9)}`],
       event_type: index % 3 === 0 ? 'Email Open' : 'Page View',
@@ -154,7 +154,7 @@ describe('events', () => {
     }
   }, 60_000);
 
-  test("a lead's events are walked alike, filtered by type and time", async () => {
+  test("a lead's events are paged in the same way, filtered by type and time", async () => {
     const path = `/events/${leadOf('walker1')}`;
     const all = list(await rig.get(`${path}?limit=100`));
     expect(all.length).toBeGreaterThan(5);
@@ -178,7 +178,7 @@ describe('events', () => {
     ).toBe(true);
   });
 
-  test('another OU sees nothing of them: empty lists, 404 for the lead', async () => {
+  test('another OU sees none of them: empty lists, 404 for the lead', async () => {
     expect((await rig.get('/events', { ou: otherOuId })).body).toMatchObject({ total: 0, data: [] });
     expect(await rig.get(`/events/${leadOf('ada')}`, { ou: otherOuId })).toMatchObject({
       status: 404,
@@ -201,7 +201,7 @@ describe('event types', () => {
     expect((await rig.get('/event-types', { ou: otherOuId })).body).toEqual([]);
   });
 
-  test('have the metadata keys that were seen, by either spelling; an unknown type is 404', async () => {
+  test('have the metadata keys of their events, for either spelling of the type; an unknown type gets 404', async () => {
     for (const name of ['Page%20View', 'page_view'])
       expect((await rig.get(`/event-types/${name}/properties`)).body).toEqual({
         event_type: 'Page View',
@@ -222,7 +222,7 @@ describe('aliases', () => {
     await rig.take([ingest([{ aliases: ['cookie:77'], event_id: 'before' }])]);
     await rig.take([ingest([{ aliases: ['grace', 'cookie:77'], event_id: 'together' }])]);
     await rig.take([ingest([{ aliases: ['cookie:77'], event_id: 'after' }])]);
-    // Repeats of both, now that the alias leads elsewhere.
+    // Repeats of both, after the alias was linked.
     await rig.take([
       ingest([
         { aliases: ['cookie:77'], event_id: 'before' },
@@ -244,7 +244,7 @@ describe('aliases', () => {
     expect(await of('/events?alias=nobody')).toEqual([]);
   }, 60_000);
 
-  test('beyond what an OU may have aliases are not linked: counted by batch, their events kept, the same after a rebuild', async () => {
+  test('aliases above the limit of an OU are not linked; they are counted by batch, their events are kept, and a rebuild gives the same', async () => {
     const ou = randomUUID();
     const batch = (events: Parameters<typeof ingest>[0]) =>
       ingest(events, { ou_id: ou, batch_id: randomUUID() });
@@ -275,7 +275,7 @@ describe('aliases', () => {
     expect((await rig.get(`/events/${leadOf('fay')}`, { ou })).body).toMatchObject({ total: aliasShare + 5 });
   }, 90_000);
 
-  test('two leads that claim each other at the same time lose and double nothing', async () => {
+  test('two leads that claim each other at the same time lose and double no event', async () => {
     const pair = ['hana', 'ines'];
     await rig.take([
       ingest([{ aliases: pair, event_id: '1' }]),
@@ -292,7 +292,7 @@ describe('aliases', () => {
 });
 
 describe('positions', () => {
-  test('what a position covers is visible once the wait for it is answered, with what scoring must have reached', async () => {
+  test('events up to a position are visible once the wait for it is answered, and the answer has the positions for scoring', async () => {
     const position = await rig.send([
       ingest([{ aliases: ['jonas'] }, { aliases: ['kofi'] }, { aliases: ['lea'] }]),
     ]);
@@ -306,7 +306,7 @@ describe('positions', () => {
       expect((await rig.get(`/events/${leadOf(name)}`)).body).toMatchObject({ total: 1 });
   });
 
-  test('a position that does not come is 503; one that is none is 400', async () => {
+  test('a position that is not reached gets 503, an invalid one 400', async () => {
     expect(await rig.get('/internal/visible?position=0-zzzzz')).toMatchObject({
       status: 503,
       body: { code: 'position_not_reached' },
@@ -320,7 +320,7 @@ describe('a deleted lead', () => {
   const ofType = (event_type: string) => ({ event_type, metadata: { [`key of ${event_type}`]: 1 } });
   const properties = (type: string) => rig.get(`/event-types/${encodeURIComponent(type)}/properties`);
 
-  test('is gone from every read once the deletion is answered; what others have stays', async () => {
+  test('is gone from every read once the deletion is answered; data of other leads stays', async () => {
     await rig.take([
       ingest([
         { aliases: ['erased'], ...ofType('Shared'), event_id: '1' },
@@ -347,23 +347,23 @@ describe('a deleted lead', () => {
     expect((await rig.get(`/events/${leadOf('stays')}`)).body).toMatchObject({ total: 1 });
   });
 
-  test('is not brought back by a repeat; an event that is new begins it anew', async () => {
+  test('is not brought back by a repeated event; a new event begins a new lead', async () => {
     await rig.take([ingest([{ aliases: ['erased'], event_id: '1' }])]);
     expect((await rig.get(`/events/${leadOf('erased')}`)).status).toBe(404);
     await rig.take([ingest([{ aliases: ['erased'], event_id: '2' }])]);
     expect((await rig.get(`/events/${leadOf('erased')}`)).body).toMatchObject({ total: 1 });
-    // The same deletion again, as after an answer that was lost.
+    // The same deletion again, as after a lost answer.
     expect(await rig.request(deleteLead('erased'))).toEqual({ outcome: 'done' });
     expect((await rig.get(`/events/${leadOf('erased')}`)).body).toMatchObject({ total: 1 });
   });
 
-  test('that is not there, or is of another OU, is not found', async () => {
+  test('that does not exist, or is of another OU, is not found', async () => {
     for (const command of [deleteLead('never seen'), deleteLead('stays', { ou_id: otherOuId })])
       expect(await rig.request(command)).toMatchObject({ outcome: 'rejected', code: 'lead_not_found' });
     expect((await rig.get(`/events/${leadOf('stays')}`)).body).toMatchObject({ total: 1 });
   });
 
-  test('takes what was linked to it along, by whichever alias it is named; then each alias is a lead of its own', async () => {
+  test('is deleted with its linked aliases, by any of their names; then each alias is a lead of its own', async () => {
     await rig.take([ingest([{ aliases: ['cookie:old'], event_id: 'before the link' }])]);
     await rig.take([ingest([{ aliases: ['linked', 'cookie:old', 'cookie:new'] }])]);
     await rig.take([ingest([{ aliases: ['cookie:new', 'cookie:far'], event_id: 'forwarded' }])]);
@@ -379,14 +379,14 @@ describe('a deleted lead', () => {
     expect(await totals()).toEqual([4, 1, undefined, undefined]);
     const named = (name: string) =>
       rig.get(`/internal/named-lead/${leadOf(name)}`).then(({ body }) => body.lead_id);
-    // One that has events of its own names itself, though later ones go elsewhere.
+    // An alias with events of its own names itself, although its later events are forwarded.
     expect(await named('cookie:old')).toBe(leadOf('cookie:old'));
     for (const linked of ['cookie:new', 'cookie:far']) expect(await named(linked)).toBe(leadOf('linked'));
     expect(await named('never seen')).toBe(leadOf('never seen'));
     expect(await rig.request(deleteLead('cookie:far'))).toEqual({ outcome: 'done' });
     expect((await rig.get(`/events/${leadOf('linked')}`)).status).toBe(404);
     expect((await rig.get(`/events/${leadOf('cookie:new')}`)).status).toBe(404);
-    // Repeats of all that came, under the aliases that it came under.
+    // Repeats of all events, under their original aliases.
     await rig.take([
       ingest([
         { aliases: ['cookie:old'], event_id: 'before the link' },
@@ -414,7 +414,7 @@ describe('the same state by other ways', () => {
     expect(await rig.documents()).toEqual(live);
   }, 90_000);
 
-  test('folding again what is folded, after a crash between fold and checkpoint, changes nothing', async () => {
+  test('folding records again, after a crash between fold and checkpoint, changes nothing', async () => {
     const live = await rig.documents();
     await rig.readModel.db
       .collection<{ _id: string; offset: number }>('checkpoints')

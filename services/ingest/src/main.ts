@@ -1,4 +1,4 @@
-// The ingest service: its processor of ingest.commands, and the query port over what it has folded.
+// The ingest service: its processor of ingest.commands, and its query port.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent } from '@lead-scoring/event-log';
 import { createReadModelComponent } from '@lead-scoring/read-model';
@@ -17,7 +17,7 @@ import { ingestService } from './service.js';
 
 const configuration = loadConfiguration(
   commonConfiguration.extend({
-    /** Aliases that the leads of an OU may have linked; each partition allows an equal share (docs/decisions/0026). */
+    /** The most aliases that the leads of an OU may have linked; each partition allows an equal share (docs/decisions/0026). */
     ALIASES_PER_OU: setting.whole(1_000, 1_000_000_000).default(3_000_000),
   }),
 );

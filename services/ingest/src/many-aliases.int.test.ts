@@ -1,4 +1,4 @@
-// Redirects and claims, however many a partition has: little of them is in memory, and what is decided is the same.
+// Very many redirects and claims in a partition: only a part is cached, and decisions are the same.
 // `npm run test:chaos` runs it with three million.
 import { randomUUID } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
@@ -48,7 +48,7 @@ afterAll(async () => {
 
 const declarationOf = (type: IntakeCommand['type']): RecordDeclaration => intakeCommands[type];
 
-describe('whatever is in hand', () => {
+describe('with any size of the cache', () => {
   const names = ['a', 'b', 'c', 'd', 'cookie:1', 'cookie:2'];
   const action = fc.oneof(
     {
@@ -70,12 +70,12 @@ describe('whatever is in hand', () => {
     },
   );
 
-  test('the same is decided: all of it, none of it, or what was asked for last', async () => {
+  test('decisions are the same: with all documents cached, none, or the latest look-ups', async () => {
     const held = [
       undefined,
-      { heldWhole: 0, remembered: 1 },
-      { heldWhole: 0, remembered: 3 },
-      { heldWhole: 2, remembered: 2 },
+      { completeUpTo: 0, lookUps: 1 },
+      { completeUpTo: 0, lookUps: 3 },
+      { completeUpTo: 2, lookUps: 2 },
     ];
     const optionsAt = (index: number) => {
       const knownAliases = held[index];
@@ -102,7 +102,7 @@ describe('whatever is in hand', () => {
   }, 240_000);
 });
 
-/** Decides, and what comes of it, in batches of these sizes; answers all events. */
+/** Decides on the commands, and on those that follow from them, in batches of these sizes; returns all events. */
 async function decideAll(
   state: ReturnType<typeof openServicePartition>,
   actions: readonly IntakeCommand[],
@@ -174,7 +174,7 @@ describe('very many', () => {
     const { events: kept, commands = [] } = await state.decide([
       foldedRecord(records.ingestEvents, ingest(events).payload, 1),
     ]);
-    // Claimed before, so nothing is claimed again; and each event of a cookie is forwarded.
+    // All aliases are claimed already, so none is claimed again, and each event of a cookie is forwarded.
     expect(kept.map(({ declaration }) => declaration.type)).toEqual(
       Array.from({ length: 500 }, () => 'EventsIngested'),
     );
@@ -182,7 +182,7 @@ describe('very many', () => {
     expect(heapInUse() - before).toBeLessThan(bounds.bytes);
   }, 60_000);
 
-  test('a batch asks once for what it does not know yet, and not again', async () => {
+  test('a batch reads each uncached document once', async () => {
     const asked: string[] = [];
     const known = new KnownAliases(counting(readModel, asked), 0);
     await known.load();
@@ -199,7 +199,7 @@ describe('very many', () => {
     expect(asked).toEqual([]);
   }, 60_000);
 
-  test('where there are few, no batch asks', async () => {
+  test('with few documents, no batch reads any', async () => {
     const asked: string[] = [];
     const few = await throwawayReadModel();
     await few.collection(redirects).insertOne(redirectAt(1));
@@ -217,7 +217,7 @@ describe('very many', () => {
   }, 60_000);
 });
 
-/** @param asked the names of the collections in which something was looked for, call by call */
+/** @param asked receives the name of the collection of each read */
 function counting(readModel: ReadModel, asked: string[]): ReadModel {
   const counted = <Stored extends Document>(collection: Collection<Stored>): Collection<Stored> =>
     new Proxy(collection, {

@@ -1,4 +1,4 @@
-// Two processes share the partitions, come and go, and each event is stored once.
+// Several processes share the partitions while one starts and stops; each event is stored once.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ingest } from './testing/builders.js';
 import { startRig, type Rig } from './testing/rig.js';
@@ -11,7 +11,7 @@ afterAll(async () => {
   await rig.stop();
 }, 90_000);
 
-test('while a third owner comes and goes and every batch is sent twice, each event is stored once', async () => {
+test('while a third owner starts and stops and every batch is sent twice, each event is stored once', async () => {
   const batch = (round: number) =>
     ingest(
       Array.from({ length: 50 }, (_, index) => ({

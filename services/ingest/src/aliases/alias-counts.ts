@@ -1,5 +1,5 @@
-// How many aliases the leads of an OU have claimed in a partition: folded from claims and deletions, so that no batch counts
-// claims.
+// The number of aliases that the leads of an OU have claimed in a partition, folded from claims and deletions, so that no batch has
+// to count claims.
 import {
   createGuardedWriter,
   createStateCache,
@@ -12,21 +12,21 @@ import {
 } from '@lead-scoring/read-model';
 import { aliasCountId, aliasCounts, type AliasCountDocument } from './documents.js';
 
-/** Claims that were made, or (negative) that went with a deleted lead. */
+/** A number of new claims or, negative, of the claims of a deleted lead. */
 export interface CountChange {
   ou_id: string;
   by: number;
-  /** Of the record on the log that says so: a change counts once, however often it is folded. */
+  /** The offset of the record that caused the change, so that a change that is folded again does not count twice. */
   offset: number;
 }
 
-/** OUs whose count is in memory; some 200 bytes each. */
-const maximumHeld = 5_000;
+/** The most OUs whose count is cached; each takes about 200 bytes. */
+const maximumCached = 5_000;
 
 export class AliasCounts {
   readonly #stored;
   readonly #writer: GuardedWriter;
-  readonly #held: StateCache<AliasCountDocument>;
+  readonly #cache: StateCache<AliasCountDocument>;
 
   constructor(
     readModel: Pick<ReadModel, 'collection' | 'engine'>,
@@ -34,10 +34,10 @@ export class AliasCounts {
   ) {
     this.#stored = readModel.collection(aliasCounts);
     this.#writer = createGuardedWriter(readModel);
-    this.#held = createStateCache({ maximumEntries: maximumHeld });
+    this.#cache = createStateCache({ maximumEntries: maximumCached });
   }
 
-  /** By OU; absent of OUs without any. */
+  /** Counts by OU; an OU without claims is absent. */
   async lookUp(ouIds: Iterable<string>): Promise<Map<string, number>> {
     const found = await this.#load(ouIds);
     return new Map([...found].flatMap(([ouId, document]) => (document ? [[ouId, document.count]] : [])));
@@ -51,7 +51,7 @@ export class AliasCounts {
     const after = new Map<string, AliasCountDocument>();
     for (const { ou_id, by, offset } of changes) {
       const last = after.get(ou_id) ?? before.get(ou_id);
-      // Folded already, before a crash.
+      // It was folded before a crash.
       if (last && last.offset >= offset) continue;
       const count = Math.max(0, (last?.count ?? 0) + by);
       const _id = aliasCountId(ou_id, partition);
@@ -62,15 +62,15 @@ export class AliasCounts {
     await this.#writer.write(this.#stored, [...after.values()], {
       isNew: (document) => fresh.has(document),
     });
-    for (const [ouId, document] of after) this.#held.put(ouId, document);
+    for (const [ouId, document] of after) this.#cache.put(ouId, document);
   }
 
   forget(): void {
-    this.#held.clear();
+    this.#cache.clear();
   }
 
   #load(ouIds: Iterable<string>): Promise<Map<string, AliasCountDocument | null>> {
-    return this.#held.load(ouIds, async (missing) => {
+    return this.#cache.load(ouIds, async (missing) => {
       const ids = missing.map((ouId) => aliasCountId(ouId, this.partition));
       const ouOf = new Map(missing.map((ouId, index) => [keyOf(ids[index]), ouId]));
       const found = await findByIds(this.#stored, ids);

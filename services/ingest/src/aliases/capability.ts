@@ -1,5 +1,5 @@
-// Redirects and claims of aliases as a projection. Its memory, which is never ahead of what is stored, is what `intake` looks
-// leads and aliases up in.
+// Redirects and claims of aliases as a projection. `intake` looks leads and aliases up in its cache, which is never ahead of the
+// stored documents.
 import { projection, type OpenCapability, type PartitionScope } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
@@ -26,11 +26,11 @@ import {
   type ClaimDocument,
   type RedirectDocument,
 } from './documents.js';
-import type { HeldLimits } from './held-documents.js';
+import type { CacheLimits } from './cached-documents.js';
 import { KnownAliases } from './known-aliases.js';
 
-/** @param limits how many redirects and claims are in memory, where not as usual */
-export function aliasesProjection(limits?: HeldLimits) {
+/** @param limits the sizes of the cache; default: `usualLimits` */
+export function aliasesProjection(limits?: CacheLimits) {
   return projection({
     name: 'aliases',
     events: {
@@ -52,7 +52,7 @@ export class Aliases implements OpenCapability {
 
   constructor(
     private readonly scope: PartitionScope,
-    limits?: HeldLimits,
+    limits?: CacheLimits,
   ) {
     const { readModel, partition } = scope;
     this.#storedRedirects = readModel.collection(redirects);
@@ -62,7 +62,7 @@ export class Aliases implements OpenCapability {
     this.#counts = new AliasCounts(readModel, partition);
   }
 
-  /** What is to be known to decide on these. */
+  /** The redirects, claims and counts that the decision on these commands needs. */
   async lookUp(commands: readonly IntakeCommand[]): Promise<LookedUpAliases> {
     const [known, counts] = await Promise.all([
       this.#known.lookUp(commands),
@@ -71,7 +71,7 @@ export class Aliases implements OpenCapability {
     return { ...known, counts };
   }
 
-  /** Reads what is few before anything is decided, so that the first batch does not wait for it. */
+  /** Fills the cache before the first batch is decided, so that the batch does not wait for it. */
   caughtUp(): Promise<void> {
     return this.#known.load();
   }
@@ -102,7 +102,7 @@ export class Aliases implements OpenCapability {
     if (claimed.length > 0)
       await Promise.all([insertMissing(this.#storedClaims, claimed), this.#counts.fold(changes)]);
     if (linked.length > 0) await this.#writer.write(this.#storedRedirects, linked);
-    // Only what is stored is known.
+    // The cache is updated after the write, so that it never has more than is stored.
     for (const record of folded)
       if (isRecord(record, records.aliasClaimed))
         this.#known.claimed(record.payload.lead_id, record.payload.alias_lead_id);
@@ -114,7 +114,7 @@ export class Aliases implements OpenCapability {
 
   async #foldDeletion({ payload: { ou_id, lead_id }, offset }: DeletedLead): Promise<void> {
     const claimed = await this.#known.claimsOf(lead_id);
-    // Before the claims go: from them it is known how many there were.
+    // The counts come before the claims, whose documents give their number.
     if (claimed.length > 0) await this.#counts.fold([{ ou_id, by: -claimed.length, offset }]);
     await withClassifiedErrors(async () => {
       await this.#storedClaims.deleteMany({ _id: claimIdsOf(lead_id) });

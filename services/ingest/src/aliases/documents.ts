@@ -1,4 +1,4 @@
-// How a partition's redirects, claims and counts of claims are stored.
+// The stored form of a partition's redirects, claims and counts of claims.
 import { nameBasedId, type records } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
@@ -9,7 +9,7 @@ import {
 } from '@lead-scoring/read-model';
 import type { Redirect } from '../intake/state.js';
 
-/** A redirect, under the id of the lead that is redirected. */
+/** A redirect; `_id` is the id of the redirected lead. */
 export interface RedirectDocument extends GuardedDocument {
   _id: Binary;
   ou: Binary;
@@ -26,7 +26,7 @@ export interface ClaimDocument {
   partition: number;
 }
 
-/** How many claims the leads of an OU have in a partition; `_id` is aliasCountId. */
+/** The number of claims of the leads of an OU in a partition; `_id` is aliasCountId. */
 export interface AliasCountDocument extends GuardedDocument {
   _id: Binary;
   ou: Binary;
@@ -43,7 +43,7 @@ export const claims = defineCollection<ClaimDocument>({
 });
 export const aliasCounts = defineCollection<AliasCountDocument>({ name: 'alias_counts', indexes: [] });
 
-/** The id of the claiming lead, and that of the lead which the alias names by itself. */
+/** The id of the claiming lead, followed by the id of the lead that the alias names without a redirect. */
 export function claimId(leadId: string, aliasLeadId: string): string {
   return `${leadId}${aliasLeadId}`;
 }
@@ -70,7 +70,7 @@ export function redirectDocument(
   return { _id: uuidToBinary(alias_lead_id), ou: uuidToBinary(ou_id), lead_id, ...alias, linked_at, ...at };
 }
 
-/** By the lead that is redirected. */
+/** The redirected lead and its redirect. */
 export function toRedirect({
   _id,
   lead_id,

@@ -1,5 +1,5 @@
-// What a partition knows of redirects and claims, however many there are: few are held whole, of many those that were asked
-// for last, and the others are looked up, a batch at a time.
+// A partition's look-ups of redirects and claims, with caches of bounded size. Few documents are all cached; of many, the latest
+// look-ups are cached and the others are read, once per batch.
 import {
   findByIds,
   findStoredIds,
@@ -11,50 +11,50 @@ import { possibleClaims, possibleDeletions, possibleRedirects } from '../intake/
 import type { IntakeCommand } from '../intake/messages.js';
 import { addClaim, type AliasState, type LookedUpAliases, type Redirect } from '../intake/state.js';
 import { claimId, claimIdsOf, claims, readClaimId, redirects, toRedirect } from './documents.js';
-import { HeldDocuments, type HeldLimits } from './held-documents.js';
+import { CachedDocuments, type CacheLimits } from './cached-documents.js';
 
-/** Some 15 MB for each of redirects and claims, were they all remembered. */
-export const usualLimits: HeldLimits = { heldWhole: 25_000, remembered: 50_000 };
+/** At most about 15 MB for redirects and for claims each. */
+export const usualLimits: CacheLimits = { completeUpTo: 25_000, lookUps: 50_000 };
 
-/** Says of a claim that it is there. */
+/** The cached value of every claim: only its existence matters. */
 const claim = {};
 
 export class KnownAliases {
   readonly #storedRedirects;
   readonly #storedClaims;
-  readonly #redirects: HeldDocuments<Redirect>;
-  readonly #claims: HeldDocuments<typeof claim>;
+  readonly #redirects: CachedDocuments<Redirect>;
+  readonly #claims: CachedDocuments<typeof claim>;
   #isLoaded = false;
 
   constructor(
     readModel: Pick<ReadModel, 'collection'>,
     private readonly partition: number,
-    private readonly limits: HeldLimits = usualLimits,
+    private readonly limits: CacheLimits = usualLimits,
   ) {
     this.#storedRedirects = readModel.collection(redirects);
     this.#storedClaims = readModel.collection(claims);
-    this.#redirects = new HeldDocuments(limits);
-    this.#claims = new HeldDocuments(limits);
+    this.#redirects = new CachedDocuments(limits);
+    this.#claims = new CachedDocuments(limits);
   }
 
-  /** Reads redirects and claims, each whole if it is few. */
+  /** Fills the caches of redirects and claims, if they are few. */
   async load(): Promise<void> {
     if (this.#isLoaded) return;
     const { partition } = this;
     await withClassifiedErrors(async () => {
-      const some = { limit: this.limits.heldWhole + 1 };
+      const some = { limit: this.limits.completeUpTo + 1 };
       const found = await this.#storedRedirects.find({ partition }, some).toArray();
-      this.#redirects.hold(found.map(toRedirect));
+      this.#redirects.fill(found.map(toRedirect));
       const ids = await this.#storedClaims.find({ partition }, { ...some, projection: { _id: 1 } }).toArray();
-      this.#claims.hold(ids.map(({ _id }) => [_id, claim]));
+      this.#claims.fill(ids.map(({ _id }) => [_id, claim]));
     });
     this.#isLoaded = true;
   }
 
-  /** What is to be known to decide on these. */
+  /** The redirects and claims that the decision on these commands needs. */
   async lookUp(commands: readonly IntakeCommand[]): Promise<Omit<LookedUpAliases, 'counts'>> {
     await this.load();
-    const wanted = this.#redirects.isWhole() ? [] : possibleRedirects(commands);
+    const wanted = this.#redirects.isComplete() ? [] : possibleRedirects(commands);
     const [redirectTo, claimed] = await Promise.all([
       this.#redirects.lookUp(wanted, async (missing) =>
         (await findByIds(this.#storedRedirects, missing.map(uuidToBinary))).map(toRedirect),
@@ -72,7 +72,7 @@ export class KnownAliases {
       this.#claims.lookUp(wanted, async (missing) =>
         (await findStoredIds(this.#storedClaims, missing)).map((id) => [id, claim] as const),
       ),
-      // Deletions are few, and need all of a lead's.
+      // Deletions are rare, and need all claims of the lead.
       Promise.all(
         possibleDeletions(commands).map(async (leadId) => [leadId, await this.claimsOf(leadId)] as const),
       ),
@@ -96,18 +96,18 @@ export class KnownAliases {
     return found.map(({ _id }) => readClaimId(_id).alias_lead_id);
   }
 
-  /** Notes a redirect that was just stored. */
+  /** Adds a redirect that was just stored. */
   redirected(leadId: string, redirect: Redirect): void {
     this.#redirects.put(leadId, redirect);
   }
 
-  /** Notes a claim that was just stored. */
+  /** Adds a claim that was just stored. */
   claimed(leadId: string, aliasLeadId: string): void {
     this.#claims.put(claimId(leadId, aliasLeadId), claim);
   }
 
   /**
-   * Notes that the redirect and the claims of a lead were just deleted.
+   * Removes the redirect and the claims of a lead, which were just deleted.
    * @param claimed the leads whose aliases it had claimed
    */
   deleted(leadId: string, claimed: readonly string[]): void {

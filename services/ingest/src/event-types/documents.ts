@@ -1,4 +1,4 @@
-// How event type statistics are stored: one document per OU, type and partition, summed on reading.
+// The stored form of event type statistics: one document per OU, type and partition; reads add them up.
 import { nameBasedId, type JsonValue } from '@lead-scoring/contracts';
 import {
   defineCollection,
@@ -14,7 +14,7 @@ export interface EventTypeDocument extends GuardedDocument {
   _id: Binary;
   ou: Binary;
   count: number;
-  /** JSON text of the whole share: names and metadata keys may hold any character. */
+  /** The whole share as JSON text, because names and metadata keys may contain any character. */
   share: string;
 }
 

@@ -1,37 +1,37 @@
-// Statistics of one event type of an OU, as one partition has seen it. Pure.
+// Statistics of one event type of an OU in one partition. Pure.
 import type { records } from '@lead-scoring/contracts';
 import { preferredEventTypeName } from './spelling-model.js';
 
-/** A value and how many events have it. */
-export type Counted = readonly (readonly [value: string, events: number])[];
+/** Values, each with the number of events that have it. */
+export type ValueCounts = readonly (readonly [value: string, events: number])[];
 
 export interface EventTypeShare {
   ou_id: string;
-  /** eventTypeKey: all spellings of the type have the same. */
+  /** The eventTypeKey, which is the same for all spellings of the type. */
   key: string;
   /** Spellings seen, in order of appearance. */
-  names: Counted;
+  names: ValueCounts;
   /** 0: all events of the type were deleted. */
   count: number;
-  /** Event times, ISO 8601, of all events since there were none, deleted ones included; empty without events. */
+  /** ISO 8601 times, over all events, deleted ones included, since the count was last 0; empty without events. */
   first_seen: string;
   last_seen: string;
   /** Metadata keys in order of appearance. */
-  properties: Counted;
+  properties: ValueCounts;
   /** Kinds of alias under which events came. */
-  alias_kinds: Counted;
+  alias_kinds: ValueCounts;
 }
 
 export const eventTypeLimits = { names: 100, properties: 2_000, aliasKinds: 100 };
 
-/** Values and how many events have each; counts are changed in place, because every event passes here. */
-type Counts = Map<string, { events: number }>;
+/** `ValueCounts` that are changed in place, because this runs for every event. */
+type MutableCounts = Map<string, { events: number }>;
 
-/** A share being folded over a batch; `share` makes an unchanging one of it. */
+/** Folds the events of a batch into a share; `share` returns the result. */
 export class EventTypeFold {
-  private readonly names: Counts;
-  private readonly properties: Counts;
-  private readonly aliasKinds: Counts;
+  private readonly names: MutableCounts;
+  private readonly properties: MutableCounts;
+  private readonly aliasKinds: MutableCounts;
   private count: number;
   private firstSeen: string;
   private lastSeen: string;
@@ -60,12 +60,12 @@ export class EventTypeFold {
       for (const key of Object.keys(metadata)) addOne(this.properties, key, eventTypeLimits.properties);
   }
 
-  /** Takes deleted events out again: what no other event has is not there any more. */
+  /** Subtracts deleted events; a value that no other event has is removed. */
   subtract(deleted: EventTypeShare): void {
     this.count -= deleted.count;
-    take(this.names, deleted.names);
-    take(this.properties, deleted.properties);
-    take(this.aliasKinds, deleted.alias_kinds);
+    subtractCounts(this.names, deleted.names);
+    subtractCounts(this.properties, deleted.properties);
+    subtractCounts(this.aliasKinds, deleted.alias_kinds);
     if (this.count > 0) return;
     this.count = 0;
     this.firstSeen = this.lastSeen = '';
@@ -76,23 +76,23 @@ export class EventTypeFold {
     return {
       ou_id: this.ouId,
       key: this.key,
-      names: counted(this.names),
+      names: toValueCounts(this.names),
       count: this.count,
       first_seen: this.firstSeen,
       last_seen: this.lastSeen,
-      properties: counted(this.properties),
-      alias_kinds: counted(this.aliasKinds),
+      properties: toValueCounts(this.properties),
+      alias_kinds: toValueCounts(this.aliasKinds),
     };
   }
 }
 
-function addOne(counts: Counts, value: string, maximum: number): void {
+function addOne(counts: MutableCounts, value: string, maximum: number): void {
   const known = counts.get(value);
   if (known) known.events += 1;
   else if (counts.size < maximum) counts.set(value, { events: 1 });
 }
 
-function take(counts: Counts, deleted: Counted): void {
+function subtractCounts(counts: MutableCounts, deleted: ValueCounts): void {
   for (const [value, events] of deleted) {
     const known = counts.get(value);
     if (!known) continue;
@@ -101,15 +101,15 @@ function take(counts: Counts, deleted: Counted): void {
   }
 }
 
-function toCounts(values: Counted = []): Counts {
+function toCounts(values: ValueCounts = []): MutableCounts {
   return new Map(values.map(([value, events]) => [value, { events }]));
 }
 
-function counted(counts: Counts): Counted {
+function toValueCounts(counts: MutableCounts): ValueCounts {
   return [...counts].map(([value, { events }]) => [value, events] as const);
 }
 
-/** A type as the whole OU sees it. */
+/** The statistics of a type over all partitions. */
 export interface EventType extends Pick<
   EventTypeShare,
   'ou_id' | 'key' | 'count' | 'first_seen' | 'last_seen'
@@ -120,7 +120,7 @@ export interface EventType extends Pick<
   alias_kinds: readonly string[];
 }
 
-/** Puts the partitions' shares together; the order of the shares does not matter. */
+/** Combines the partitions' shares; their order does not matter. */
 export function eventTypesOf(shares: Iterable<EventTypeShare>): Map<string, EventType> {
   const types = new Map<string, EventType>();
   for (const share of shares) {
@@ -143,6 +143,6 @@ export function eventTypesOf(shares: Iterable<EventTypeShare>): Map<string, Even
   return types;
 }
 
-function valuesOf(values: Counted): string[] {
+function valuesOf(values: ValueCounts): string[] {
   return values.map(([value]) => value);
 }

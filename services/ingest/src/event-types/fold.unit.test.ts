@@ -1,4 +1,4 @@
-// Statistics of event types do not depend on how events are divided among batches or partitions.
+// Statistics of event types are the same for any division of events into batches and partitions.
 import { describe, expect, test } from '@jest/globals';
 import { eventTypeKey, type JsonObject } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -44,7 +44,7 @@ const event = fc.record({
 const sorted = (shares: EventTypeShare[]) => [...shares].sort((a, b) => (a.key < b.key ? -1 : 1));
 
 describe('event types', () => {
-  test('folding in two batches is as folding in one', () => {
+  test('folding in two batches gives the same as folding in one', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), fc.nat(30), (events, at) => {
         expect(sorted(fold(events.slice(at), fold(events.slice(0, at))))).toEqual(sorted(fold(events)));
@@ -52,7 +52,7 @@ describe('event types', () => {
     );
   });
 
-  test('shares of partitions come together to the same, in any order', () => {
+  test('combining the shares of partitions gives the same in any order', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), fc.nat(30), (events, at) => {
         const [one, two] = [fold(events.slice(0, at)), fold(events.slice(at))];
@@ -68,7 +68,7 @@ describe('event types', () => {
     );
   });
 
-  test('a Title Case name is shown rather than the snake_case one of the same type', () => {
+  test('of the spellings of a type, a Title Case name is preferred to a snake_case one', () => {
     const types = eventTypesOf(
       fold([
         { event_type: 'page_view', timestamp: '2026-01-01T00:00:00.000Z', metadata: {} },

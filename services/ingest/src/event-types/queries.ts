@@ -1,4 +1,4 @@
-// Event types of an OU, and the metadata keys seen with each.
+// Reads the event types of an OU, and the metadata keys of each.
 import { eventTypeKey, routes } from '@lead-scoring/contracts';
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
@@ -31,7 +31,7 @@ export function eventTypeQueries(readModel: ReadModel): BoundQuery[] {
         throw new ProblemError(
           404,
           'event_type_not_found',
-          'No event of this type has come in in this organizational unit. GET /event-types lists those that have.',
+          'This organizational unit has no events of this type. GET /event-types lists the types that it has.',
         );
       return { event_type: type.name, properties: [...type.properties] };
     }),

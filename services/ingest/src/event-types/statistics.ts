@@ -1,4 +1,4 @@
-// Statistics of event types in a partition: adds events as they come, and takes those of deleted leads out again.
+// Folds the statistics of event types in a partition: adds new events, and subtracts those of deleted leads.
 import type { records } from '@lead-scoring/contracts';
 import { createGuardedWriter, findByIds, type GuardedWriter, type ReadModel } from '@lead-scoring/read-model';
 import type { RecurringValues } from '../events/recurring-values.js';
@@ -6,7 +6,7 @@ import type { FoldedEvents } from '../events/sections.js';
 import { eventTypeDocumentId, eventTypes, toDocument, toShare } from './documents.js';
 import { EventTypeFold, type EventTypeShare } from './fold.js';
 
-/** Types in memory. */
+/** The most types in memory. */
 const maximumOpenTypes = 5_000;
 
 interface OpenType {
@@ -22,7 +22,7 @@ interface NamedType {
   typeKey: string;
 }
 
-/** What a deleted lead's events have added, and where on the log that is taken out again. */
+/** The shares that a deleted lead's events have added, and the offset of the deletion that subtracts them. */
 export interface DeletedShares {
   offset: number;
   shares: EventTypeShare[];
@@ -57,7 +57,7 @@ export class EventTypeStatistics {
       for (const event of payload.events) {
         const id = typeId(payload.ou_id, values.typeKeyOf(event.event_type));
         const open = this.#open.get(id);
-        // Folded already, before a crash.
+        // It was folded before a crash.
         if (!open || open.offset >= offset) continue;
         open.fold.add(event, payload.aliases);
         grown.add(open);
@@ -121,7 +121,7 @@ export class EventTypeStatistics {
   }
 }
 
-/** What the events of one lead add up to. */
+/** Adds up the shares of the events of one lead. */
 export class LeadShares {
   readonly #folds = new Map<string, EventTypeFold>();
 

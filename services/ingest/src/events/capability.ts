@@ -1,6 +1,6 @@
-// The event store as one projection of several classes: each lead's records, the order of time, statistics of event types, and
-// which leads were deleted. They are one because the deletion of a lead goes through all of them in an order that a crash at
-// any point depends on: `LeadDeletions` has it.
+// The event store as one projection with several classes: the records of each lead, the order of events by time, statistics of event
+// types, and deletions of leads. They are one projection because the deletion of a lead changes all of them in an order that keeps
+// a crash at any point harmless: see `LeadDeletions`.
 import { projection, type OpenCapability, type PartitionScope } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
@@ -45,8 +45,8 @@ class EventStore implements OpenCapability {
   async #foldSection({ ingested, others, deleted }: Section): Promise<void> {
     const { records: store, time, statistics } = this.#folds;
     if (ingested.length > 0) {
-      const passing = new Set(deleted.map(({ payload }) => payload.lead_id));
-      await Promise.all([store.fold(ingested, passing), time.fold(ingested), statistics.fold(ingested)]);
+      const deletedNext = new Set(deleted.map(({ payload }) => payload.lead_id));
+      await Promise.all([store.fold(ingested, deletedNext), time.fold(ingested), statistics.fold(ingested)]);
     }
     if (others.length > 0)
       await store.remember(
@@ -55,7 +55,7 @@ class EventStore implements OpenCapability {
     if (deleted.length > 0) await this.#deletions.fold(deleted, ingested);
   }
 
-  /** What is in memory may be ahead of what is stored; the same fold again starts from what is stored. */
+  /** Drops the state in memory, which may be ahead of the stored documents; the next fold starts from these. */
   forget(): void {
     this.#folds.time.forget();
     this.#folds.statistics.forget();

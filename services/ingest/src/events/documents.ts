@@ -1,5 +1,4 @@
-// The event store as it is kept for reading: what was recorded by lead, which events happened when, the ids by which a repeat
-// is known, and which leads were deleted.
+// The stored form of the event store: records by lead, events by second, the ids that identify repeats, and deletions of leads.
 import type { records } from '@lead-scoring/contracts';
 import {
   defineCollection,
@@ -9,7 +8,7 @@ import {
   type GuardedDocument,
 } from '@lead-scoring/read-model';
 
-/** A record of the log as it is there, the events of a lead that were taken together. `_id` is recordId. */
+/** A record of the log, unchanged: events of a lead from one batch. `_id` is recordId. */
 export interface EventRecordDocument {
   _id: Binary;
   ou: Binary;
@@ -18,26 +17,26 @@ export interface EventRecordDocument {
   partition: number;
 }
 
-/** Events of an OU that happened in one second, of one part of a partition's log: seconds.ts. `_id` is secondKey. */
+/** The events of an OU in one second, from one block of a partition's log: see seconds.ts. `_id` is secondKey. */
 export interface EventSecondDocument extends GuardedDocument {
   _id: Binary;
   count: number;
-  /** eventTypeKeys that occur, and how often each. */
+  /** The eventTypeKeys of the events, and the number of events of each. */
   types: string[];
   counts: number[];
-  /** Where each event is. */
+  /** The place of each event: see seconds.ts. */
   events: Binary;
 }
 
-/** `_id` is knownEventId; only of events whose id may come again. */
+/** An event whose id may come again. `_id` is knownEventId. */
 export interface KnownEventDocument {
   _id: Binary;
-  /** Of the record that holds the event; absent where the event was counted under another lead. */
+  /** The offset of the record that holds the event; absent when the event was counted under another lead. */
   offset?: number;
   partition: number;
 }
 
-/** The last deletion of a lead, under the lead's id: tells a deletion that comes again from one of a new lead. */
+/** The last deletion of a lead, by which a repeated deletion is told from the deletion of a new lead. `_id` is the lead's id. */
 export interface DeletionDocument extends GuardedDocument {
   _id: Binary;
   ou: Binary;

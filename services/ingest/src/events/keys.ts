@@ -1,5 +1,5 @@
-// The ids under which events are stored. They are ordered keys, because an engine serves a range of ids in order
-// from the primary index while a sort by any other field may fetch all matches first.
+// The ids of the stored documents of events. They are ordered keys, because the database reads a range of ids in order from the
+// primary index, while a sort by another field may first fetch all matches.
 import {
   Binary,
   bytesOf,
@@ -24,7 +24,7 @@ const timeBias = 2 ** 48;
 const secondBias = 2 ** 38;
 const secondBytes = 2 * uuidBytes;
 
-/** A record of events under its lead: lead, offset in the partition of the lead. */
+/** The id of a record of events: lead, offset in the partition of the lead. */
 export function recordId(leadId: string, offset: number): Binary {
   return orderedKey([leadId], offset);
 }
@@ -44,7 +44,7 @@ export function recordIdsOf(leadId: string): KeyRange {
   return keysWithin([leadId], offsetBytes);
 }
 
-/** An event within its lead: a repeat of the event has the same key. */
+/** The id of an event within its lead. A repeat of the event has the same id. */
 export function knownEventId(leadId: string, eventId: string): Binary {
   return orderedKey([leadId, eventId]);
 }
@@ -78,19 +78,19 @@ export function placeOf(
   return new Binary(bytes, 0);
 }
 
-/** The second in which an event happened, and where a document of events of that second belongs. */
+/** The parts of the key of a document with the events of one second. */
 export interface SecondPlace {
   ouId: string;
   /** Seconds since 1970, rounded down. */
   second: number;
   partition: number;
-  /** Of offsets: which part of the log the document holds. */
+  /** The number of the block of offsets whose events the document holds. */
   block: number;
-  /** 0, or the record's own document: its offset within the block and one. */
+  /** 0 for the document that records share; for a record's own document, its offset within the block plus one. */
   part: number;
 }
 
-/** A document of events in their OU's order of time: OU, second, partition, block of offsets, part. */
+/** The id of a document with the events of one second: OU, second, partition, block of offsets, part. */
 export function secondKey({ ouId, second, partition, block, part }: SecondPlace): Binary {
   const bytes = Buffer.allocUnsafe(secondBytes);
   writeUuid(bytes, 0, ouId);
@@ -111,7 +111,7 @@ export function readSecondKey(key: Binary): Omit<SecondPlace, 'ouId'> {
   };
 }
 
-/** The documents of an OU's seconds from one (inclusive) to another (exclusive); null: open. */
+/** The range of ids of an OU's seconds, from one (inclusive) to another (exclusive); null: open. */
 export function secondsBetween(
   ouId: string,
   from: number | null,
@@ -126,7 +126,7 @@ export function secondsBetween(
   return { $gte: edge(from, 0), $lt: edge(to, 0xff) };
 }
 
-/** The record that holds the event of a place, and the event's index in it. */
+/** The record with the event at a place, and the event's index in the record. */
 export function eventAtPlace(place: Binary): { record: Binary; index: number } {
   const bytes = bytesOf(place);
   const end = recordAt + recordBytes;
@@ -142,7 +142,7 @@ export function timeOfPlace(place: Binary): number {
   return readOffset(bytes, uuidBytes) - timeBias;
 }
 
-/** Whether a place that came in from outside is one of the OU. */
+/** Whether bytes that a caller sent are a place of the OU. */
 export function isPlaceOf(ouId: string, place: Binary): boolean {
   const bytes = bytesOf(place);
   return bytes.length === placeBytes && readUuid(bytes, 0) === ouId.toLowerCase();

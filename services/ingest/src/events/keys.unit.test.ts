@@ -1,4 +1,4 @@
-// Keys are in the order that they stand for, and read back.
+// Keys sort in the order of their parts, and can be read back.
 import { describe, expect, test } from '@jest/globals';
 import { Binary, bytesOf } from '@lead-scoring/read-model';
 import fc from 'fast-check';
@@ -29,7 +29,7 @@ const second = time.map((ms) => Math.floor(ms / 1_000));
 const order = (a: Binary, b: Binary) => Buffer.compare(bytesOf(a), bytesOf(b));
 
 describe('keys', () => {
-  test('a record key reads back, is in order of offsets, and lies in the range of its lead alone', () => {
+  test('a record key can be read back, sorts by offset, and is only in the range of its lead', () => {
     fc.assert(
       fc.property(uuid, uuid, offset, offset, (lead, other, at, later) => {
         const key = recordId(lead, at);
@@ -44,7 +44,7 @@ describe('keys', () => {
     );
   });
 
-  test('the key of an event that may come again reads back', () => {
+  test('the key of an event that may come again can be read back', () => {
     fc.assert(
       fc.property(uuid, uuid, (lead, event) => {
         expect(readKnownEventId(knownEventId(lead, event))).toEqual({ lead_id: lead, id: event });
@@ -52,7 +52,7 @@ describe('keys', () => {
     );
   });
 
-  test('places are in order of time, years before 1970 and far ahead included, and lead to their event', () => {
+  test('places sort by time, also before 1970 and far in the future, and name their event', () => {
     fc.assert(
       fc.property(uuid, uuid, offset, index, time, time, (ou, lead, at, of, a, b) => {
         const record = recordId(lead, at);
@@ -67,7 +67,7 @@ describe('keys', () => {
     );
   });
 
-  test('a range of seconds holds those from its start up to, not including, its end', () => {
+  test('a range of seconds includes its start and excludes its end', () => {
     fc.assert(
       fc.property(uuid, second, second, second, offset, (ou, at, a, b, block) => {
         const place = { second: at, partition: 3, block: block % 2 ** 47, part: 7 };
@@ -85,7 +85,7 @@ describe('keys', () => {
     );
   });
 
-  test('a cursor of another OU, or of anything else, is not taken for a place', () => {
+  test('a cursor of another OU, or any other bytes, is not accepted as a place', () => {
     fc.assert(
       fc.property(uuid, uuid, fc.uint8Array({ maxLength: 80 }), (ou, other, bytes) => {
         const place = placeOf(ou, {

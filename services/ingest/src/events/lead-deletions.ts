@@ -1,4 +1,4 @@
-// Takes the events of deleted leads out of all that was folded of them.
+// Removes the events of deleted leads from all documents into which they were folded.
 import {
   createGuardedWriter,
   withClassifiedErrors,
@@ -13,7 +13,7 @@ import type { RecordStore } from './record-store.js';
 import type { RecurringValues } from './recurring-values.js';
 import type { DeletedLead, FoldedEvents } from './sections.js';
 
-/** What events are folded into. */
+/** The folds of events. */
 export interface EventFolds {
   readonly records: RecordStore;
   readonly time: OrderOfTime;
@@ -35,23 +35,23 @@ export class LeadDeletions {
   }
 
   /**
-   * First the statistics, for which the lead's events are needed, then the order of time, then the records by which
-   * both are found: after a crash at any point the same again comes to the same end.
-   * @param ingested the events that come just before the deletions
+   * Changes first the statistics, which need the lead's events, then the order of time, then the records, from which the events are
+   * read: after a crash at any point, folding again has the same result.
+   * @param ingested the events of the same section, just before the deletions
    */
   async fold(deleted: readonly DeletedLead[], ingested: readonly FoldedEvents[]): Promise<void> {
-    const passingOf = (leadId: string) => ingested.filter(({ payload }) => payload.lead_id === leadId);
+    const ingestedOf = (leadId: string) => ingested.filter(({ payload }) => payload.lead_id === leadId);
     const { records, time, statistics } = this.folds;
     const subtracted: DeletedShares[] = [];
     for (const first of firstOfEach(deleted))
       subtracted.push({
         offset: first.offset,
-        shares: await this.#sharesOf(first, passingOf(first.payload.lead_id)),
+        shares: await this.#sharesOf(first, ingestedOf(first.payload.lead_id)),
       });
     await statistics.subtract(subtracted);
     for (const { payload, offset } of deleted) {
       const { lead_id } = payload;
-      await time.remove(passingOf(lead_id), offset);
+      await time.remove(ingestedOf(lead_id), offset);
       await records.delete(lead_id, offset, (recorded) => time.remove(recorded, offset));
     }
     await this.#writer.write(
@@ -60,14 +60,14 @@ export class LeadDeletions {
     );
   }
 
-  /** What a deleted lead's events have added to the statistics, those included that come just before the deletion. */
+  /** The shares that a deleted lead's events have added to the statistics, including the events just before the deletion. */
   async #sharesOf(
     { payload: { ou_id, lead_id }, offset: end }: DeletedLead,
-    passing: readonly FoldedEvents[],
+    justIngested: readonly FoldedEvents[],
   ): Promise<EventTypeShare[]> {
     const sum = new LeadShares(ou_id, this.values);
     const added = new Set<number>();
-    for (const { payload, offset } of passing) {
+    for (const { payload, offset } of justIngested) {
       sum.add(payload);
       added.add(offset);
     }
@@ -79,7 +79,7 @@ export class LeadDeletions {
   }
 }
 
-/** The first deletion of each lead: a later one of the same batch finds nothing more. */
+/** The first deletion of each lead: after it, a later one of the same batch has nothing to remove. */
 function firstOfEach(deleted: readonly DeletedLead[]): Iterable<DeletedLead> {
   const first = new Map<string, DeletedLead>();
   for (const one of deleted) if (!first.has(one.payload.lead_id)) first.set(one.payload.lead_id, one);

@@ -1,4 +1,4 @@
-// The order of time of an OU's events: folds which events happened in which second, and takes those of deleted leads out again.
+// The order of an OU's events by time: adds events to the documents of their seconds, and removes those of deleted leads.
 import {
   createGuardedWriter,
   findByIds,
@@ -21,9 +21,9 @@ interface OpenSecond {
 export class OrderOfTime {
   readonly #stored;
   readonly #writer: GuardedWriter;
-  /** Documents that later records may add to: those of the block at the log's end. */
+  /** The documents to which later records may add: those of the block at the log's end. */
   readonly #open = new Map<string, OpenSecond>();
-  /** From this offset on, what is in memory of a block is all that it has. */
+  /** From this offset on, memory has all documents of a block. */
   #completeFrom: number | null = null;
 
   constructor(
@@ -38,7 +38,7 @@ export class OrderOfTime {
   /** @param ingested in the order of the log, without gaps between calls */
   async fold(ingested: readonly FoldedEvents[]): Promise<void> {
     this.#completeFrom ??= ingested[0]?.offset ?? null;
-    await this.#openBegun(ingested);
+    await this.#openFirstBlock(ingested);
     const { partition, values } = this;
     const open = this.#open;
     const changed = new Set<OpenSecond>();
@@ -49,7 +49,7 @@ export class OrderOfTime {
       events.forEach(({ event_type, timestamp }, index) => {
         const timestampMs = Date.parse(timestamp);
         const place = { ouId, second: Math.floor(timestampMs / 1_000), partition, block, part };
-        const id = nameOf(place);
+        const id = secondId(place);
         let at = open.get(id);
         if (!at) open.set(id, (at = { block, fold: new SecondFold(place, null), isStored: false }));
         if (at.fold.add(values.typeKeyOf(event_type), leadBytes, offset, timestampMs, index)) changed.add(at);
@@ -61,9 +61,9 @@ export class OrderOfTime {
   }
 
   /**
-   * Takes events of a deleted lead out; the records that hold them stay.
-   * @param recorded records of that one lead
-   * @param offset of the deletion
+   * Removes events of a deleted lead; their records stay.
+   * @param recorded records of this lead
+   * @param offset the offset of the deletion
    */
   async remove(recorded: readonly Omit<FoldedEvents, 'json'>[], offset: number): Promise<void> {
     const [first] = recorded;
@@ -94,8 +94,8 @@ export class OrderOfTime {
     for (const at of changed) at.isStored = true;
   }
 
-  /** Opens what was stored of the block that had begun before what is in memory. */
-  async #openBegun(ingested: readonly FoldedEvents[]): Promise<void> {
+  /** Loads the stored documents of the block that began before `#completeFrom`. */
+  async #openFirstBlock(ingested: readonly FoldedEvents[]): Promise<void> {
     const from = this.#completeFrom ?? 0;
     if (from % blockOffsets === 0) return;
     const begun = Math.floor(from / blockOffsets);
@@ -106,7 +106,7 @@ export class OrderOfTime {
     for (const [id, at] of await this.#load(missing)) this.#open.set(id, at);
   }
 
-  /** What is stored of these places, and what begins there where nothing is. */
+  /** Loads the documents of these places; where none is stored, a new one. */
   async #load(wanted: ReadonlyMap<string, SecondPlace>): Promise<Map<string, OpenSecond>> {
     const places = [...wanted].map(([id, place]) => ({ id, place, key: secondKey(place) }));
     const found = await findByIds(
@@ -123,7 +123,7 @@ export class OrderOfTime {
     );
   }
 
-  /** The documents that name these events. */
+  /** The places of the documents that list these events. */
   #placesOf(recorded: readonly Omit<FoldedEvents, 'json'>[]): Map<string, SecondPlace> {
     const places = new Map<string, SecondPlace>();
     for (const { payload, offset } of recorded) {
@@ -131,13 +131,13 @@ export class OrderOfTime {
       for (const { timestamp } of payload.events) {
         const second = Math.floor(Date.parse(timestamp) / 1_000);
         const place = { ouId: payload.ou_id, second, partition: this.partition, block, part };
-        places.set(nameOf(place), place);
+        places.set(secondId(place), place);
       }
     }
     return places;
   }
 }
 
-function nameOf({ ouId, second, block, part }: SecondPlace): string {
+function secondId({ ouId, second, block, part }: SecondPlace): string {
   return `${ouId}/${String(second)}/${String(block)}/${String(part)}`;
 }

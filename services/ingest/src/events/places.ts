@@ -1,22 +1,22 @@
-// The order of an OU's events by time, newest first, read from the documents that name the events of each second.
+// Reads an OU's events in the order of time, newest first, from the documents with the events of each second.
 import { Binary, bytesOf, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
 import { readSecondKey, secondsBetween, timeOfPlace } from './keys.js';
 import { eventSeconds, type EventSecondDocument } from './documents.js';
 import { countIn, newestPlaces } from './seconds.js';
 
-/** Which events: of a type or (null) of all, from one time on and before another, in milliseconds; null: open. */
+/** Selects events by type (null: all types) and by time in milliseconds, from (inclusive) and to (exclusive); null: open. */
 export interface EventFilter {
   typeKey: string | null;
   fromMs: number | null;
   toMs: number | null;
 }
 
-/** Documents read at first, and at most, in one call. */
+/** The number of documents in the first call, and the most in one call. */
 const chunks = { first: 32, largest: 512 };
 
 /**
- * Events' places, newest first.
- * @param after the place that comes before all of them; null: from the newest on
+ * The places of events, newest first.
+ * @param after the place after which they begin; null: begin with the newest
  */
 export async function readPlaces(
   readModel: ReadModel,
@@ -32,7 +32,7 @@ export async function readPlaces(
     toMs: Number.isFinite(toMs) ? toMs : null,
   })) {
     const known = documents.reduce((sum, document) => sum + countIn(document, filter.typeKey), 0);
-    // A second that the filter or the last page cuts has fewer: passed over for good only when even these are skipped.
+    // A second that the filter or `after` cuts has fewer matching events than its count, so it is skipped by count only when it is whole.
     if (skipped + known <= skip && isWhole(documents, within)) {
       skipped += known;
       continue;
@@ -46,7 +46,7 @@ export async function readPlaces(
   return found.map((place) => new Binary(place, 0));
 }
 
-/** How many events there are. */
+/** The number of events that match the filter. */
 export async function countEvents(
   readModel: ReadModel,
   ouId: string,
@@ -102,7 +102,7 @@ function secondOf(document: EventSecondDocument | undefined): number {
   return document ? readSecondKey(document._id).second : 0;
 }
 
-/** The documents of one second after the other, newest first. */
+/** Yields the documents of each second, newest first. */
 async function* seconds(
   readModel: ReadModel,
   ouId: string,
@@ -117,7 +117,7 @@ async function* seconds(
   let before = range.$lt;
   let second: EventSecondDocument[] = [];
   for (let chunk = chunks.first; ; chunk = Math.min(2 * chunk, chunks.largest)) {
-    // In parts, each with its own limit: an engine may otherwise put all that is there into order first.
+    // Reads in chunks with a limit each: without one, the database may first sort the whole range.
     const found = await readModel
       .collection(eventSeconds)
       .find({ _id: { $gte: range.$gte, $lt: before }, ...types })

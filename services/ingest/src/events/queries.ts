@@ -1,4 +1,4 @@
-// Events, newest first: of an OU by their places in the order of time, of a lead from the lead's own range.
+// Reads events, newest first: those of an OU by their places in the order of time, those of a lead from the lead's range of records.
 import {
   eventTypeKey,
   leadIdOf,
@@ -66,7 +66,7 @@ export function eventQueries(readModel: ReadModel): BoundQuery[] {
   ];
 }
 
-/** The OU's events. A page costs little more than it shows, wherever it is; a count within times costs what it counts. */
+/** A page of the OU's events. Every page costs about the same; a total within `from` and `to` costs in proportion to its seconds. */
 async function listUnit(readModel: ReadModel, ouId: string, query: ListQuery): Promise<EventPage> {
   const typeKey = query.event_type === undefined ? null : eventTypeKey(query.event_type);
   const times = { fromMs: timeOf(query.from), toMs: timeOf(query.to) };
@@ -94,7 +94,7 @@ async function listUnit(readModel: ReadModel, ouId: string, query: ListQuery): P
     const data = wanted.flatMap(({ record, index }) => {
       const payload = byId.get(hexOf(record));
       const event = payload?.events[index];
-      // A place is there a moment before its event: that one is not shown yet.
+      // A place may be stored a moment before its event, which is then left out.
       return payload && event ? [toEvent(payload, event)] : [];
     });
     return answer(data, total, query, found.length > query.limit ? shown.at(-1) : undefined);
@@ -107,10 +107,10 @@ interface FoundEvent {
   event: RecordedEvent;
 }
 
-/** Found events that may be more than are wanted before the surplus is let go. */
+/** The number of found events above the wanted number at which the surplus is dropped. */
 const maximumSurplus = 1_000;
 
-/** Events of few leads, most often of one: all that is recorded of them is looked through, and what is shown is kept. */
+/** A page of the events of few leads, most often of one: reads all their records, and keeps the newest matching events. */
 async function listLeads(
   readModel: ReadModel,
   ouId: string,
@@ -186,7 +186,7 @@ function toEvent(payload: records.EventsIngested, event: RecordedEvent): routeDe
   };
 }
 
-/** The alias under which a record's events came: the contract says that there is one. */
+/** The alias under which a record's events came; the contract guarantees that there is one. */
 function aliasOf({ aliases: [first] }: records.EventsIngested): Alias {
   return first ?? { alias_kind: 'unknown', alias: '' };
 }
@@ -200,7 +200,7 @@ function timeOf(time: string | undefined): number | null {
   return time === undefined ? null : Date.parse(time);
 }
 
-/** @throws InvalidCursor for one that is not a place of this OU */
+/** @throws InvalidCursor when the cursor is not a place of this OU */
 function placeFrom(cursor: string, ouId: string): Binary {
   const place = new Binary(Buffer.from(cursor, 'base64url'), 0);
   if (!isPlaceOf(ouId, place)) throw new InvalidCursor();
@@ -216,10 +216,10 @@ async function hasEvents(readModel: ReadModel, ouId: string, leadId: string): Pr
   return found !== null;
 }
 
-/** As far as an event is forwarded, which ends rings of redirects as well. */
+/** The limit of forwarding events, which also ends rings of redirects. */
 const maximumHops = 20;
 
-/** The lead itself when it has events of its own, as those before a link are; else the one that its alias was linked to. */
+/** The lead itself when it has events of its own, for example from before a link; else the lead to which its alias was linked. */
 async function namedLead(readModel: ReadModel, ouId: string, leadId: string): Promise<string> {
   let named = leadId;
   for (let hop = 0; hop < maximumHops; hop += 1) {
@@ -236,8 +236,8 @@ async function namedLead(readModel: ReadModel, ouId: string, leadId: string): Pr
 const wellKnownKinds = ['email', 'phone', 'external_id', 'cookie', 'social', 'user_id', 'anonymous_id'];
 
 /**
- * The leads under which events of the alias can be: those that it names as any kind seen in the OU, and those to
- * which these are redirected. Computed, so that events need no index by alias.
+ * The leads that can have events of the alias: those that it names as any alias kind of the OU, and those to which these are
+ * redirected. They are computed, so that events need no index by alias.
  */
 async function leadsOfAlias(
   readModel: ReadModel,

@@ -1,4 +1,4 @@
-// The records of each lead as the log has them, and the ids by which repeats are known.
+// Stores the records of each lead as on the log, and the ids that identify repeats.
 import { isNameBasedId, type records } from '@lead-scoring/contracts';
 import {
   deleteByIds,
@@ -18,10 +18,10 @@ import { knownEventId, readRecordOffset, recordId, recordIdsBefore } from './key
 import type { RecurringValues } from './recurring-values.js';
 import type { FoldedEvents } from './sections.js';
 
-/** Records of a deleted lead that are in memory at a time; each holds up to 1,000 events. */
+/** The number of records of a deleted lead that are deleted at a time; each has up to 1,000 events. */
 const recordsDeletedAtOnce = 50;
 
-/** A record of events as it is stored. */
+/** A stored record of events. */
 export type RecordedEvents = Omit<FoldedEvents, 'json'>;
 
 export class RecordStore {
@@ -37,14 +37,14 @@ export class RecordStore {
     this.#known = readModel.collection(knownEvents);
   }
 
-  /** @param passing leads that are deleted before anybody could read these events: their records need not be stored */
-  async fold(ingested: readonly FoldedEvents[], passing: ReadonlySet<string>): Promise<void> {
+  /** @param deletedNext leads that are deleted in the same section: their records need not be stored */
+  async fold(ingested: readonly FoldedEvents[], deletedNext: ReadonlySet<string>): Promise<void> {
     const { partition, values } = this;
     const recorded: EventRecordDocument[] = [];
     const known: KnownEventDocument[] = [];
     for (const { payload, json, offset } of ingested) {
       const { ou_id, lead_id, events } = payload;
-      if (!passing.has(lead_id))
+      if (!deletedNext.has(lead_id))
         recorded.push({
           _id: recordId(lead_id, offset),
           ou: values.binaryOf(ou_id),
@@ -57,7 +57,7 @@ export class RecordStore {
     await Promise.all([insertMissing(this.#records, recorded), insertMissing(this.#known, known)]);
   }
 
-  /** Stores ids of events that were counted at another lead, which was deleted. */
+  /** Stores ids of events that were counted under another lead, which was deleted. */
   async remember(remembered: readonly records.EventsRemembered[]): Promise<void> {
     const known = remembered.flatMap(({ lead_id, event_ids }) =>
       event_ids.map((id): KnownEventDocument => ({
@@ -75,7 +75,7 @@ export class RecordStore {
   }
 
   /**
-   * Deletes the records of a lead before an offset, some at a time.
+   * Deletes the records of a lead before an offset, 50 at a time.
    * @param first called with some records before they are deleted
    */
   async delete(

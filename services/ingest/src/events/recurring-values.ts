@@ -1,4 +1,4 @@
-// Values that recur from event to event, computed once: few type names and OUs are under way at a time.
+// Caches values that recur from event to event, because the events of a batch have few different types and OUs.
 import { eventTypeKey } from '@lead-scoring/contracts';
 import { uuidToBinary, type Binary } from '@lead-scoring/read-model';
 
@@ -10,10 +10,10 @@ export interface RecurringValues {
 const maximumRemembered = 5_000;
 
 export function createRecurringValues(): RecurringValues {
-  return { typeKeyOf: remembering(eventTypeKey), binaryOf: remembering(uuidToBinary) };
+  return { typeKeyOf: cached(eventTypeKey), binaryOf: cached(uuidToBinary) };
 }
 
-function remembering<Value>(compute: (text: string) => Value): (text: string) => Value {
+function cached<Value>(compute: (text: string) => Value): (text: string) => Value {
   const known = new Map<string, Value>();
   return (text) => {
     let value = known.get(text);

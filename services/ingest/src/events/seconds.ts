@@ -1,15 +1,15 @@
-// Which events of an OU happened in which second, as one block of a partition's log has them: pure. One document names
-// hundreds of events where each would have one of its own, and depends on nothing but the log.
+// Documents with the events of an OU in one second, from one block of a partition's log. Pure. One document lists hundreds of events
+// in place of a document for each event, and depends only on the log.
 import { Binary, bytesOf } from '@lead-scoring/read-model';
 import { placeOf, readSecondKey, secondKey, type SecondPlace } from './keys.js';
 import type { EventSecondDocument } from './documents.js';
 
-/** Offsets that share documents: a later batch adds to those of the block at the log's end only. */
+/** The number of offsets in a block. Records of a block share documents; later batches add only to the block at the log's end. */
 export const blockOffsets = 1_024;
-/** A record with more events has documents of its own, so that none grows beyond a megabyte. */
+/** A record with more events has documents of its own, so that no document grows beyond 1 MB. */
 const maximumShared = 32;
 
-// An event within its document: millisecond, lead, offset within the block, index in the record, type.
+// The layout of an event in its document: millisecond, lead, offset within the block, index in the record, type.
 const leadAt = 2;
 const offsetAt = leadAt + 16;
 const indexAt = offsetAt + 2;
@@ -17,7 +17,7 @@ const typeAt = indexAt + 2;
 const entryBytes = typeAt + 2;
 const firstEntries = 8;
 
-/** Where the events of a record go, but for the second. */
+/** The block and part of the documents for the events of a record. */
 export function blockOf(offset: number, events: number): Pick<SecondPlace, 'block' | 'part'> {
   return {
     block: Math.floor(offset / blockOffsets),
@@ -25,13 +25,13 @@ export function blockOf(offset: number, events: number): Pick<SecondPlace, 'bloc
   };
 }
 
-/** A document being folded. */
+/** Folds events into one document. */
 export class SecondFold {
   private readonly types: Map<string, number>;
   private readonly counts: number[];
   private entries: Buffer;
   private length: number;
-  /** The last record that is folded whole, and the one at hand. */
+  /** The offsets of the last completely folded record, and of the record that is being folded. */
   private folded: number;
   private current: number;
 
@@ -49,7 +49,7 @@ export class SecondFold {
   }
 
   /**
-   * Adds an event; one of a record that is folded already changes nothing. Records come in the order of the log.
+   * Adds an event, unless its record is folded already. Records come in the order of the log.
    * @param leadBytes the lead's id
    * @returns whether it was added
    */
@@ -81,8 +81,8 @@ export class SecondFold {
   }
 
   /**
-   * Takes the events of a lead out that was deleted at an offset; a deletion that is folded already changes nothing.
-   * @returns whether any was taken out
+   * Removes the events of a lead that was deleted at an offset, unless that deletion is folded already.
+   * @returns whether any event was removed
    */
   removeLead(leadBytes: Uint8Array, offset: number): boolean {
     if (offset <= this.current) return false;
@@ -114,14 +114,14 @@ export class SecondFold {
   }
 }
 
-/** How many events of a type, or of all (null), a document names. */
+/** The number of events in a document, of one type or (null) of all. */
 export function countIn({ count, types, counts }: EventSecondDocument, typeKey: string | null): number {
   return typeKey === null ? count : (counts[types.indexOf(typeKey)] ?? 0);
 }
 
 /**
- * The newest events that documents of an OU name, newest first: their places in the order of time.
- * @param wanted no more than so many
+ * The places of the newest events in documents of an OU, newest first.
+ * @param wanted the most places to return
  */
 export function newestPlaces(
   ouId: string,
@@ -141,7 +141,7 @@ export function newestPlaces(
       if (timeMs >= matches.fromMs && timeMs < matches.toMs) found.push({ timeMs, entries, at, block });
     }
   }
-  // Few of them are wanted: only those are written out and compared in full.
+  // Only the few wanted events get a place, which is compared completely.
   found.sort((left, right) => right.timeMs - left.timeMs);
   const { before } = matches;
   const places: Buffer[] = [];

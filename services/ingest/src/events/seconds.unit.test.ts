@@ -1,4 +1,4 @@
-// The events of a second, however they came, are the same documents and read back in order.
+// The events of a second give the same documents for any batches, and are read back in order.
 import { describe, expect, test } from '@jest/globals';
 import { nameBasedId } from '@lead-scoring/contracts';
 import { bytesOf } from '@lead-scoring/read-model';
@@ -53,7 +53,7 @@ function fold(records: readonly Recorded[], stored: EventSecondDocument | null):
 const everything = { typeKey: null, fromMs: -Infinity, toMs: Infinity, before: null };
 
 describe('the events of a second', () => {
-  test('division into batches, and folding some of them again after a crash, change nothing', () => {
+  test('any division into batches, and folding some of them again after a crash, gives the same documents', () => {
     fc.assert(
       fc.property(log, fc.nat(30), fc.nat(30), (records, cut, back) => {
         const whole = fold(records, null);
@@ -66,7 +66,7 @@ describe('the events of a second', () => {
     );
   });
 
-  test('a deleted lead is taken out once, and what came of it later stays', () => {
+  test('a deleted lead is removed once, and its later events stay', () => {
     fc.assert(
       fc.property(log, fc.nat(30), fc.boolean(), (records, cut, again) => {
         const deletedAt = (records.slice(0, cut).at(-1)?.offset ?? 5 * blockOffsets - 1) + 0.5;
@@ -103,7 +103,7 @@ describe('the events of a second', () => {
     );
   });
 
-  test('read back newest first, of one type, between times and after a place, as a plain sort has them', () => {
+  test('are read back newest first, by type, between times and after a place, as by a plain sort', () => {
     fc.assert(
       fc.property(
         log,
@@ -153,7 +153,7 @@ describe('the events of a second', () => {
     );
   });
 
-  test('a record with very many events has documents of its own, so that none grows without end', () => {
+  test('a record with very many events has documents of its own, so that no document grows without limit', () => {
     expect(blockOf(3 * blockOffsets + 7, 5)).toEqual({ block: 3, part: 0 });
     expect(blockOf(3 * blockOffsets + 7, 5_000)).toEqual({ block: 3, part: 8 });
     const events = Array.from({ length: 5_000 }, (_, at) => ({ typeKey: 'page view', ms: at % 1_000 }));

@@ -1,4 +1,5 @@
-// A batch of events, parted at deletions of leads: what comes before a deletion is folded before it, what follows after it.
+// Divides a batch of events into sections at deletions of leads, so that events before a deletion are folded before it, and later
+// events after it.
 import { records } from '@lead-scoring/contracts';
 import { isRecord, type FoldedRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
@@ -15,7 +16,7 @@ export interface DeletedLead {
   offset: number;
 }
 
-/** What is folded together: first the events and all else, then the deletions. */
+/** Records that are folded together: first the events and all other records, then the deletions. */
 export interface Section {
   ingested: FoldedEvents[];
   others: FoldedRecord[];

@@ -1,5 +1,5 @@
-// Redirects and claims while a batch is decided: where an event goes that has come to a lead, and which aliases leads claim.
-// Pure.
+// Redirects and claims while a batch is decided: the destination of an event that has come to a lead, and the aliases that leads
+// claim. Pure.
 import { leadIdOf, type Alias, type records } from '@lead-scoring/contracts';
 import { AliasAllowance } from './allowance-model.js';
 import type { IntakeEvent } from './messages.js';
@@ -7,15 +7,15 @@ import type { BatchOutput } from './output-model.js';
 import { addClaim, type AliasState, type LookedUpAliases, type Redirect } from './state.js';
 
 type ChunkEvent = records.ChunkEvent;
-/** Of an event or a command: the lead that it has come to, and how it came there. */
-export type Route = Pick<ChunkEvent, 'lead_id' | 'forwarded_by' | 'returned'>;
+/** The forwarding state of an event or a command: the lead that it has come to, and the leads that forwarded it. */
+export type ForwardingPath = Pick<ChunkEvent, 'lead_id' | 'forwarded_by' | 'returned'>;
 
-/** `forwarded_by` holds at most so many leads; an event that came so far stays where it is. */
+/** The most leads in `forwarded_by`; an event that was forwarded so often stays where it is. */
 const maximumHops = 20;
 
 /**
- * Where an event goes that has come to a lead. Redirects can form a ring (two leads claim each other at the same
- * time); the smallest id of a ring keeps the events and takes its redirect back, which ends the ring.
+ * The destination of an event that has come to a lead. Redirects can form a ring (two leads claim each other at the same time);
+ * the lead with the smallest id of a ring keeps the events and takes its redirect back, which ends the ring.
  */
 export function destinationOf(
   leadId: string,
@@ -31,27 +31,27 @@ export function destinationOf(
 
 export type Destination =
   | ReturnType<typeof destinationOf>
-  /** To the lead that forwarded it. */
+  /** Back to the lead that forwarded the event. */
   | { to: 'return'; lead_id: string };
 
-/** What changes in what is forwarded or returned. */
-export function onwardFrom(
-  { lead_id, forwarded_by = [] }: Route,
+/** The path of an event or command after it is forwarded or returned. */
+export function nextPath(
+  { lead_id, forwarded_by = [] }: ForwardingPath,
   destination: Exclude<Destination, { to: 'keep' }>,
-): Route {
+): ForwardingPath {
   return destination.to === 'forward'
     ? { lead_id: destination.lead_id, forwarded_by: [...forwarded_by, lead_id] }
     : { lead_id: destination.lead_id, forwarded_by: forwarded_by.slice(0, -1), returned: true };
 }
 
 export class BatchAliases {
-  /** null: taken away by a deletion. */
+  /** By redirected lead; null: ended by a deletion. */
   readonly #newRedirects = new Map<string, Redirect | null>();
   readonly #newClaims: AliasState['claims'] = new Map();
-  /** Leads deleted in this batch: the claims that were known of them before count no more. */
+  /** Leads deleted in this batch: their earlier claims no longer count. */
   readonly #deleted = new Set<string>();
   readonly #allowance: AliasAllowance;
-  /** By batch. */
+  /** Refused aliases by batch id. */
   readonly #refused = new Map<string, records.AliasesRefused>();
 
   constructor(
@@ -62,12 +62,12 @@ export class BatchAliases {
     this.#allowance = new AliasAllowance(known.counts, aliasShare);
   }
 
-  destinationOf({ lead_id, forwarded_by = [], returned }: Route): Destination {
+  destinationOf({ lead_id, forwarded_by = [], returned }: ForwardingPath): Destination {
     const redirect = this.redirectOf(lead_id);
     const from = forwarded_by.at(-1);
     if (from === undefined) return returned ? { to: 'keep' } : destinationOf(lead_id, forwarded_by, redirect);
-    // A redirect leads to the lead that made the claim, and a ring to one that the event has passed already. Any other lead
-    // was deleted after the redirect was made, and has begun anew, perhaps with a redirect of its own.
+    // A redirect leads to the lead that made the claim, or in a ring to a lead that the event has passed. Any other lead was deleted
+    // after the redirect was made, and is a new lead since, perhaps with a redirect of its own.
     const isExpected = this.#hasClaimed(lead_id, from) || forwarded_by.includes(lead_id);
     if (returned || !isExpected) return { to: 'return', lead_id: from };
     return destinationOf(lead_id, forwarded_by, redirect);
@@ -87,9 +87,9 @@ export class BatchAliases {
     });
   }
 
-  /** The lead of the event claims the further aliases that it names, as far as its OU may. */
+  /** Claims the event's further aliases for its lead, up to the limit of the OU. */
   claimAliases(event: ChunkEvent, command: records.IngestEvents): void {
-    // The first alias led here, by itself or by a redirect.
+    // The first alias names this lead, directly or by a redirect.
     for (const alias of event.aliases.slice(1)) {
       const aliasLeadId = leadIdOf(command.ou_id, alias.alias_kind, alias.alias);
       if (aliasLeadId === event.lead_id || event.forwarded_by?.includes(aliasLeadId)) continue;
@@ -114,23 +114,23 @@ export class BatchAliases {
     });
   }
 
-  /** The event is kept, and the alias stays a lead of its own. Each time that it is named counts. */
+  /** Counts a refused alias, each time that an event names it. The event is kept, and the alias stays a lead of its own. */
   #refuse({ lead_id }: ChunkEvent, { ou_id, batch_id }: records.IngestEvents): void {
     const refused = this.#refused.get(batch_id) ?? { ou_id, lead_id, batch_id, count: 0 };
     refused.count += 1;
     this.#refused.set(batch_id, refused);
   }
 
-  /** One for each batch of events that named aliases beyond the limit. */
+  /** One event for each batch whose events named aliases above the limit. */
   refusals(): IntakeEvent[] {
     return [...this.#refused.values()].map((payload) => ({ type: 'AliasesRefused', payload }));
   }
 
   /**
-   * The redirect and the claims of a lead end with it.
+   * Ends the redirect and the claims of a deleted lead.
    * @returns the leads whose aliases it had claimed
    */
-  endOf(ouId: string, leadId: string): string[] {
+  endLead(ouId: string, leadId: string): string[] {
     const before = this.#deleted.has(leadId) ? undefined : this.known.claims.get(leadId);
     const claimed = [...(before ?? []), ...(this.#newClaims.get(leadId) ?? [])];
     this.#allowance.giveBack(ouId, claimed.length);

@@ -1,24 +1,24 @@
-// How many aliases an OU may have linked: each partition of ingest allows an equal share of it, by its own count.
+// The limit of linked aliases per OU: each partition allows an equal share of it, and counts its own.
 
-/** What one partition allows of an OU's limit. Rounded down, so that all partitions together never pass the limit. */
+/** The share of one partition, rounded down, so that all partitions together never exceed the limit. */
 export function aliasShare(limitPerOu: number, partitions: number): number {
   return Math.floor(limitPerOu / partitions);
 }
 
-/** What the OUs have left in this partition while a batch is decided. */
+/** The aliases that each OU has left in this partition while a batch is decided. */
 export class AliasAllowance {
   private readonly counts = new Map<string, number>();
 
   /**
-   * @param counted by OU, the aliases that its leads have claimed here
-   * @param share of each OU
+   * @param counted the number of claimed aliases in this partition by OU
+   * @param share the most aliases of an OU in this partition
    */
   constructor(
     private readonly counted: { get(ouId: string): number | undefined },
     private readonly share: number,
   ) {}
 
-  /** Takes one of what the OU has left; false when it has none left. */
+  /** Takes one alias from those that the OU has left; false when none is left. */
   take(ouId: string): boolean {
     const count = this.countOf(ouId);
     if (count >= this.share) return false;

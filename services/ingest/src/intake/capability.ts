@@ -1,4 +1,4 @@
-// Intake as a policy on its own commands: a batch of them is decided together, because grouping is what makes it fast.
+// Intake as a policy on the service's own commands. It decides on a whole batch, because grouping events makes it fast.
 import {
   policy,
   type CapabilityDecision,
@@ -13,13 +13,13 @@ import { possibleDeletions, possibleRepeats } from './lookups-model.js';
 import { intakeCommands, intakeEvents, type IntakeCommand, type IntakeEvent } from './messages.js';
 import { StoredLeads } from './stored-leads.js';
 
-/** What goes along with a command that another partition is to answer. */
+/** The headers that are passed on with a command that another partition must answer. */
 const headersPassedOn = ['id', 'ou', 'actor', 'correlation-id', 'reply-to'] as const;
 
 export interface IntakeDependencies {
-  /** Of the same service: what it has in memory is looked up there. */
+  /** The projection in whose cache leads and aliases are looked up. */
   aliases: ReturnType<typeof aliasesProjection>;
-  /** How many aliases the leads of an OU may have claimed in a partition. */
+  /** The most aliases that the leads of an OU may claim in a partition. */
   aliasShare: number;
 }
 
@@ -45,15 +45,15 @@ class Intake implements OpenCapability {
   }
 
   async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
-    // The runtime hands over what `intakeCommands` names, and nothing else.
+    // The runtime passes only commands of the types in `intakeCommands`.
     const commands = incoming as readonly (IncomingRecord & IntakeCommand)[];
     const [repeats, known] = await Promise.all([
       this.#leads.repeatsAmong(possibleRepeats(commands)),
       this.aliases.lookUp(commands),
     ]);
-    const held = await this.#leads.heldOf(possibleDeletions(commands), known);
-    const decision = decideIntake(commands, known, repeats, held, this.aliasShare);
-    // Deletions are few, and only they are answered.
+    const storedLeads = await this.#leads.storedLeadsOf(possibleDeletions(commands), known);
+    const decision = decideIntake(commands, known, repeats, storedLeads, this.aliasShare);
+    // Only deletions have a caller that waits for the answer, and they are few.
     const asked = new Map<IntakeCommand, IncomingRecord>();
     for (const command of commands) if (command.type === 'DeleteLead') asked.set(command, command);
     return {
@@ -80,7 +80,7 @@ function eventRecord({ type, payload }: IntakeEvent): OutgoingRecord {
   });
 }
 
-/** @param answers the record whose sender the other partition is to answer */
+/** @param answers the record whose sender the other partition must answer */
 function commandRecord(
   leadId: string,
   { type, payload }: IntakeCommand,
@@ -89,12 +89,12 @@ function commandRecord(
   const declaration: RecordDeclaration = intakeCommands[type];
   return outgoing(declaration, {
     key: leadId,
-    ...(answers && { headers: passedOn(answers) }),
+    ...(answers && { headers: callerHeadersOf(answers) }),
     payload,
   });
 }
 
-function passedOn({ headers }: IncomingRecord): Record<string, string> {
+function callerHeadersOf({ headers }: IncomingRecord): Record<string, string> {
   return Object.fromEntries(
     headersPassedOn.flatMap((name) => {
       const value = headers[name];

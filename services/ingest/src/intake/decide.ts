@@ -1,28 +1,29 @@
-// Decides on incoming events, links of aliases and deletions: pure, a batch at a time, so that a lead's events of one
-// batch become one record. Drops repeats, forwards events of redirected leads, claims further aliases.
+// Decides on incoming events, links of aliases and deletions. Pure. It decides on a batch at a time, so that a lead's events of one
+// batch become one record. It drops repeats, forwards events of redirected leads, and claims further aliases.
 import type { records } from '@lead-scoring/contracts';
-import { BatchAliases, onwardFrom } from './aliases-model.js';
+import { BatchAliases, nextPath } from './aliases-model.js';
 import { BatchDeletions } from './deletions-model.js';
 import { inParts } from './groups-model.js';
 import type { IntakeCommand, IntakeDecision } from './messages.js';
 import { BatchOutput } from './output-model.js';
 import { BatchRepeats, repeatKeyOf } from './repeats-model.js';
-import type { HeldLead, LookedUpAliases, StoredRepeats } from './state.js';
+import type { StoredLead, LookedUpAliases, StoredRepeats } from './state.js';
 
 /**
- * @param known what is known of `possibleRedirects`, `possibleClaims` and the claims of `possibleDeletions`, and of `possibleClaimers`
- * @param stored those `possibleRepeats` that are stored
- * @param held by lead, what is held of `possibleDeletions`
- * @param aliasShare how many aliases the leads of an OU may have claimed in this partition
+ * @param known the redirects of `possibleRedirects`, the claims of `possibleClaims` and of `possibleDeletions`, and the counts of
+ *   `possibleClaimers`
+ * @param stored the events of `possibleRepeats` that are stored
+ * @param storedLeads the stored data of `possibleDeletions`, by lead
+ * @param aliasShare the most aliases that the leads of an OU may claim in this partition
  */
 export function decideIntake(
   commands: readonly IntakeCommand[],
   known: LookedUpAliases,
   stored: StoredRepeats,
-  held: ReadonlyMap<string, HeldLead> = new Map(),
+  storedLeads: ReadonlyMap<string, StoredLead> = new Map(),
   aliasShare = Infinity,
 ): IntakeDecision {
-  const batch = new IntakeBatch(known, stored, held, aliasShare);
+  const batch = new IntakeBatch(known, stored, storedLeads, aliasShare);
   for (const command of commands) {
     switch (command.type) {
       case 'IngestEvents':
@@ -56,18 +57,18 @@ class IntakeBatch {
   constructor(
     known: LookedUpAliases,
     stored: StoredRepeats,
-    held: ReadonlyMap<string, HeldLead>,
+    storedLeads: ReadonlyMap<string, StoredLead>,
     aliasShare: number,
   ) {
     this.#repeats = new BatchRepeats(stored);
     this.#aliases = new BatchAliases(known, this.#output, aliasShare);
-    this.#deletions = new BatchDeletions(held, this.#aliases, this.#output);
+    this.#deletions = new BatchDeletions(storedLeads, this.#aliases, this.#output);
   }
 
   ingest(command: records.IngestEvents): void {
     const forwarded = new Map<string, records.ChunkEvent[]>();
     for (const event of command.events) {
-      // Before forwarding: the same event may have been kept here when the lead was not yet redirected.
+      // Checked before forwarding, because the event may have been stored here before the lead was redirected.
       const key = repeatKeyOf(event);
       if (key !== null && this.#repeats.isRepeat(key)) {
         this.#repeats.drop(key, event, command);
@@ -75,7 +76,7 @@ class IntakeBatch {
       }
       const destination = this.#aliases.destinationOf(event);
       if (destination.to !== 'keep') {
-        const onward = { ...event, ...onwardFrom(event, destination) };
+        const onward = { ...event, ...nextPath(event, destination) };
         const others = forwarded.get(destination.lead_id);
         if (others) others.push(onward);
         else forwarded.set(destination.lead_id, [onward]);
@@ -106,7 +107,7 @@ class IntakeBatch {
     this.#aliases.redirect(ou_id, alias_lead_id, { lead_id, alias }, linked_at);
   }
 
-  /** Deletes the lead, or sends the command on as an event of the lead would be. */
+  /** Deletes the lead, or forwards the command as an event of the lead would be forwarded. */
   delete(command: Extract<IntakeCommand, { type: 'DeleteLead' }>): void {
     const { payload } = command;
     if (this.#deletions.isRepeat(payload)) {
@@ -118,7 +119,7 @@ class IntakeBatch {
     else
       this.#output.commands.push({
         lead_id: destination.lead_id,
-        command: { type: 'DeleteLead', payload: { ...payload, ...onwardFrom(payload, destination) } },
+        command: { type: 'DeleteLead', payload: { ...payload, ...nextPath(payload, destination) } },
         answers: command,
       });
   }

@@ -1,4 +1,4 @@
-// Given what a partition knows, when commands come in, then these events and commands follow.
+// Given the state of a partition, when commands come in, then these events and commands follow.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import {
@@ -11,12 +11,12 @@ import {
   ouId,
   receivedAt,
 } from '../testing/builders.js';
-import { bodyOf } from '../repeats/differs-model.js';
+import { bodyOf } from '../repeats/body-model.js';
 import { destinationOf } from './aliases-model.js';
 import { decideIntake } from './decide.js';
 import { possibleDeletions, possibleRepeats } from './lookups-model.js';
 import type { IntakeCommand, IntakeDecision } from './messages.js';
-import { addClaim, eventKey, type AliasState, type HeldLead, type StoredRepeats } from './state.js';
+import { addClaim, eventKey, type AliasState, type StoredLead, type StoredRepeats } from './state.js';
 import { emptyAliasState } from '../testing/evolve.js';
 
 const state = (redirects: [from: string, to: string][] = [], claims: [string, string][] = []): AliasState => {
@@ -32,12 +32,12 @@ const decide = (
   commands: IntakeCommand[],
   given = emptyAliasState(),
   stored: StoredRepeats = new Map(),
-  held: ReadonlyMap<string, HeldLead> = new Map(),
+  held: ReadonlyMap<string, StoredLead> = new Map(),
   aliasShare = Infinity,
 ) => decideIntake(commands, given, stored, held, aliasShare);
 
-/** Leads of which events are stored. */
-const holding = (...names: string[]): Map<string, HeldLead> =>
+/** Leads with stored events. */
+const holding = (...names: string[]): Map<string, StoredLead> =>
   new Map(names.map((name) => [leadOf(name), { ou_id: ouId, deletion_id: null, foreign: new Map() }]));
 
 /** Events that were dropped as repeats. */
@@ -46,7 +46,7 @@ const droppedIn = ({ events }: IntakeDecision) =>
 const ingestedIn = (decision: IntakeDecision) =>
   decision.events.flatMap((event) => (event.type === 'EventsIngested' ? [event.payload] : []));
 
-describe('taking events', () => {
+describe('accepting events', () => {
   test('events of one lead in one batch become one record, in the order in which they came', () => {
     const decision = decide([
       ingest([
@@ -68,7 +68,7 @@ describe('taking events', () => {
     expect(decision.commands).toEqual([]);
   });
 
-  test('a record that joins requests says of each event which batch it was in and when it was taken', () => {
+  test('a record with events of several requests has the batch and the time of receipt of each event', () => {
     const second = '99999999-9999-4999-8999-999999999999';
     const later = '2026-01-01T12:00:05.000Z';
     const [record] = ingestedIn(
@@ -85,7 +85,7 @@ describe('taking events', () => {
     expect(record?.events[1]).not.toHaveProperty('received_at');
   });
 
-  test('live and imported events are never joined, nor those that fire triggers with those that do not', () => {
+  test('live and imported events are never in one record, nor events that fire triggers and events that do not', () => {
     const decision = decide([
       ingest([{ aliases: ['a'] }]),
       ingest([{ aliases: ['a'] }], { source: 'import', fire_triggers: false }),
@@ -98,7 +98,7 @@ describe('taking events', () => {
     ]);
   });
 
-  test("the latest value by event time wins among a record's fields, whatever the order of the events", () => {
+  test("a record's fields have the latest value by event time, for any order of the events", () => {
     const late = {
       aliases: ['a'],
       timestamp: '2026-01-01T10:00:00.000Z',
@@ -111,7 +111,7 @@ describe('taking events', () => {
     expect(fields(late, early)).toContainEqual({ field: 'name', value: 'Ada King', at: late.timestamp });
   });
 
-  test('what is decided fits the declared schemas', () => {
+  test('decisions are valid by the declared schemas', () => {
     const decision = decide(
       [
         ingest([
@@ -168,7 +168,7 @@ describe('taking events', () => {
       ).toBeUndefined();
   });
 
-  test('large events are divided among records that the log can hold', () => {
+  test('large events are divided into records that the log accepts', () => {
     const metadata = { text: 'x'.repeat(90_000) };
     const records = ingestedIn(
       decide([ingest(Array.from({ length: 40 }, () => ({ aliases: ['a'], metadata })))]),
@@ -177,7 +177,7 @@ describe('taking events', () => {
     for (const record of records) expect(JSON.stringify(record).length).toBeLessThan(1_000_000);
   });
 
-  test('very many small events of one lead are divided as well', () => {
+  test('very many small events of one lead are divided into several records', () => {
     const records = ingestedIn(decide([ingest(Array.from({ length: 2_500 }, () => ({ aliases: ['a'] })))]));
     expect(records.map(({ events }) => events.length)).toEqual([1_000, 1_000, 500]);
   });
@@ -192,7 +192,7 @@ describe('repeats', () => {
     expect(droppedIn(decision)).toBe(2);
   });
 
-  test('an event that is stored is dropped, and only it', () => {
+  test('only an event that is stored is dropped', () => {
     const command = ingest([repeated, { aliases: ['a'], event_id: 'order-2' }]);
     const candidates = possibleRepeats([command]);
     expect(candidates).toHaveLength(2);
@@ -205,7 +205,7 @@ describe('repeats', () => {
     expect(ingestedIn(decision)[0]?.events.map(({ event_id }) => event_id)).toEqual(['order-2']);
   });
 
-  test('what was dropped is recorded, once for each batch', () => {
+  test('the number of dropped events is recorded once for each batch', () => {
     const first = ingest([repeated, repeated, { aliases: ['b'], event_id: '2' }]);
     const second = ingest([{ aliases: ['b'], event_id: '2' }, repeated]);
     second.payload.batch_id = otherOuId;
@@ -224,22 +224,25 @@ describe('repeats', () => {
     ['another event type', {}, { event_type: 'Other' }, 1],
     ['another time', {}, { timestamp: '2026-01-01T11:00:01.000Z' }, 1],
     ['no time of its own', {}, { timestamp: receivedAt }, 0],
-  ])('a repeat with %s, in one batch and after it was stored', (_title, first, again, differing) => {
-    const one = { ...repeated, ...first };
-    const commands = [ingest([one]), ingest([{ ...repeated, ...again }])];
-    const expected = { count: 1, ...(differing > 0 && { differing }) };
-    const recorded = ({ events }: IntakeDecision) =>
-      events.flatMap(({ type, payload }) => (type === 'RepeatsDropped' ? [payload] : []));
-    expect(recorded(decide(commands))).toEqual([expect.objectContaining(expected)]);
-    const kept = commands[0]?.payload.events[0];
-    if (!kept) throw new Error('unreachable');
-    const stored = new Map([[eventKey(kept.lead_id, kept.id), bodyOf(kept, receivedAt)]]);
-    const later = recorded(decide(commands.slice(1), emptyAliasState(), stored));
-    expect(later).toEqual([expect.objectContaining(expected)]);
-    expect('differing' in (later[0] ?? {})).toBe(differing > 0);
-  });
+  ])(
+    'a repeat with %s is counted as differing or not, in one batch and after it was stored',
+    (_title, first, again, differing) => {
+      const one = { ...repeated, ...first };
+      const commands = [ingest([one]), ingest([{ ...repeated, ...again }])];
+      const expected = { count: 1, ...(differing > 0 && { differing }) };
+      const recorded = ({ events }: IntakeDecision) =>
+        events.flatMap(({ type, payload }) => (type === 'RepeatsDropped' ? [payload] : []));
+      expect(recorded(decide(commands))).toEqual([expect.objectContaining(expected)]);
+      const kept = commands[0]?.payload.events[0];
+      if (!kept) throw new Error('unreachable');
+      const stored = new Map([[eventKey(kept.lead_id, kept.id), bodyOf(kept, receivedAt)]]);
+      const later = recorded(decide(commands.slice(1), emptyAliasState(), stored));
+      expect(later).toEqual([expect.objectContaining(expected)]);
+      expect('differing' in (later[0] ?? {})).toBe(differing > 0);
+    },
+  );
 
-  test('of a repeat that is stored and not at hand nothing is said but that it was dropped', () => {
+  test('a repeat whose stored event was not read is dropped without a comparison', () => {
     const [first] = possibleRepeats([ingest([repeated])]);
     const stored = new Map([[eventKey(first?.lead_id ?? '', first?.id ?? ''), null]]);
     const { events } = decide([ingest([{ ...repeated, event_type: 'Other' }])], emptyAliasState(), stored);
@@ -255,7 +258,7 @@ describe('repeats', () => {
     expect(ingestedIn(decision)).toHaveLength(2);
   });
 
-  test('a repeat of an event that was kept before its lead was redirected is dropped, not forwarded', () => {
+  test('a repeat of an event that was stored before its lead was redirected is dropped, not forwarded', () => {
     const decision = decide([ingest([repeated]), link('a', 'b'), ingest([repeated])]);
     expect(droppedIn(decision)).toBe(1);
     expect(decision.commands).toEqual([]);
@@ -263,7 +266,7 @@ describe('repeats', () => {
 });
 
 describe('further aliases', () => {
-  test('an event that names a further alias claims it: a link command goes to the lead that it named', () => {
+  test('a further alias of an event is claimed: a link command goes to the lead that the alias named', () => {
     const decision = decide([ingest([{ aliases: ['a', 'cookie:1'] }])]);
     const claim = {
       ou_id: ouId,
@@ -284,7 +287,7 @@ describe('further aliases', () => {
     expect(ingestedIn(decision)[0]?.aliases).toEqual([aliasOf('a'), aliasOf('cookie:1')]);
   });
 
-  test('a lead claims an alias once: not again in the batch, nor when it has claimed it before', () => {
+  test('a lead claims an alias once, within a batch and over several', () => {
     const event = { aliases: ['a', 'cookie:1'] };
     expect(decide([ingest([event, event])]).commands).toHaveLength(1);
     expect(decide([ingest([event])], state([], [['a', 'cookie:1']])).commands).toEqual([]);
@@ -307,7 +310,7 @@ describe('further aliases', () => {
     expect(decide([link('x', 'b')], state([['x', 'a']])).events).toEqual([]);
   });
 
-  test('beyond what its OU may have an alias is not claimed: its event is kept, and the refusal recorded once a batch', () => {
+  test('an alias above the limit of its OU is not claimed: its event is kept, and refusals are recorded once for each batch', () => {
     const events = ['1', '2', '3', '2'].map((n) => ({ aliases: ['a', `cookie:${n}`] }));
     const batches = [ingest(events), ingest(events.slice(2), { batch_id: leadOf('other batch') })];
     const given = state([], [['b', 'cookie:4']]);
@@ -327,7 +330,7 @@ describe('further aliases', () => {
         expect(records.aliasesRefused.schema.safeParse(event.payload).error).toBeUndefined();
   });
 
-  test('one OU that has none left takes nothing from another; what it has claimed stays its own', () => {
+  test('an OU without aliases left does not affect another OU, and keeps the aliases that it has claimed', () => {
     const given = state([], [['a', 'cookie:1']]);
     const decision = decide(
       [
@@ -345,7 +348,7 @@ describe('further aliases', () => {
     expect(decision.events.some(({ type }) => type === 'AliasesRefused')).toBe(false);
   });
 
-  test('a lead that is deleted gives back what it had claimed, in the same batch', () => {
+  test('the claims of a deleted lead are free again in the same batch', () => {
     const given = state([], [['a', 'cookie:1']]);
     const decision = decide(
       [deleteLead('a'), ingest([{ aliases: ['b', 'cookie:2'] }, { aliases: ['b', 'cookie:3'] }])],
@@ -366,7 +369,7 @@ describe('further aliases', () => {
 });
 
 describe('redirected leads', () => {
-  test('an event of a redirected lead goes on to the lead that it belongs to, with where it has been', () => {
+  test('an event of a redirected lead is forwarded to the redirect’s lead, with the leads that it has passed', () => {
     const decision = decide([ingest([{ aliases: ['x'] }, { aliases: ['y'] }])], state([['x', 'a']]));
     expect(ingestedIn(decision).map(({ lead_id }) => lead_id)).toEqual([leadOf('y')]);
     expect(decision.commands).toMatchObject([
@@ -389,7 +392,7 @@ describe('redirected leads', () => {
     expect(decision.commands).toEqual([]);
   });
 
-  test('events under different aliases of one lead are told apart by record, so that each keeps its own', () => {
+  test('events under different aliases of one lead are in different records, so that each keeps its alias', () => {
     const decision = decide(
       [ingest([{ aliases: ['a'] }, { aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }])],
       state([], [['a', 'x']]),
@@ -419,7 +422,7 @@ describe('redirected leads', () => {
     );
   });
 
-  test('very many forwarded events are divided among commands that the log can hold, and none is left out', () => {
+  test('very many forwarded events are divided into commands that the log accepts, and none is lost', () => {
     const events = Array.from({ length: 3_000 }, () => ({
       aliases: ['x'],
       metadata: { text: 'y'.repeat(500) },
@@ -433,7 +436,7 @@ describe('redirected leads', () => {
     for (const part of forwarded) expect(JSON.stringify(part).length).toBeLessThan(1_000_000);
   });
 
-  test('an event that has come through twenty leads stays', () => {
+  test('an event that was forwarded twenty times stays', () => {
     const forwardedBy = Array.from({ length: 20 }, (_, index) => leadOf(`hop${String(index)}`));
     expect(destinationOf(leadOf('a'), forwardedBy, { lead_id: leadOf('b'), alias: aliasOf('a') })).toEqual({
       to: 'keep',
@@ -445,7 +448,7 @@ describe('deletions', () => {
   const done = { outcome: 'done' };
   const typesOf = (decision: IntakeDecision) => decision.events.map(({ type }) => type);
 
-  test('a lead that has events is deleted, and what is known of it is asked for first', () => {
+  test('a lead with events is deleted, and its stored data is looked up first', () => {
     const command = deleteLead('a');
     expect(possibleDeletions([ingest([{ aliases: ['b'] }]), command])).toEqual([leadOf('a')]);
     const decision = decide([command], emptyAliasState(), new Map(), holding('a'));
@@ -465,7 +468,7 @@ describe('deletions', () => {
     expect(decision.commands).toEqual([]);
   });
 
-  test('a lead that nobody knows, or that is of another OU, is not found', () => {
+  test('an unknown lead, or one of another OU, is not found', () => {
     for (const command of [deleteLead('b'), deleteLead('a', { ou_id: otherOuId })]) {
       const decision = decide([command], emptyAliasState(), new Map(), holding('a'));
       expect(decision.events).toEqual([]);
@@ -482,7 +485,7 @@ describe('deletions', () => {
     expect(ingestedIn(decision).map(({ events }) => events.length)).toEqual([2, 2]);
   });
 
-  test('the same deletion again deletes nothing, also when the lead has begun anew; another one does', () => {
+  test('a repeated deletion deletes nothing, also when there is a new lead with the id; another deletion does', () => {
     const command = deleteLead('a');
     const { deletion_id } = command.payload;
     const again = decide(
@@ -508,7 +511,7 @@ describe('deletions', () => {
     ]);
   });
 
-  test('of a redirected lead it goes on to the lead that has its events, and is answered there', () => {
+  test('the deletion of a redirected lead is forwarded to the lead that has its events, and answered there', () => {
     const command = deleteLead('x');
     const decision = decide([command], state([['x', 'a']]), new Map(), holding('x'));
     expect(decision).toMatchObject({ events: [], replies: [] });
@@ -524,7 +527,7 @@ describe('deletions', () => {
     ]);
   });
 
-  test('every alias that the lead has claimed is told, and forgotten: a later event claims it again', () => {
+  test('every claimed alias gets an UnlinkAlias and is free: a later event claims it again', () => {
     const event = ingest([{ aliases: ['a', 'cookie:1'] }]);
     const decision = decide(
       [event, deleteLead('a'), event],
@@ -540,7 +543,7 @@ describe('deletions', () => {
     ]);
   });
 
-  test('an alias that is linked to the lead loses its link and its own lead; linked elsewhere, it keeps both', () => {
+  test('an alias that is linked to the lead loses its link and its own lead; one that is linked to another lead keeps both', () => {
     const unlink = (alias: string, lead: string): IntakeCommand => ({
       type: 'UnlinkAlias',
       payload: {
@@ -565,7 +568,7 @@ describe('deletions', () => {
       expect(decide([other], given)).toMatchObject({ events: [], commands: [] });
   });
 
-  test('events that came under linked aliases are remembered where their repeats are looked for', () => {
+  test('the ids of events under linked aliases are sent to the leads where their repeats are searched', () => {
     const kept = ingest([
       { aliases: ['x'], event_id: '1', lead_id: leadOf('a'), forwarded_by: [leadOf('x')] },
       { aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] },
@@ -580,7 +583,7 @@ describe('deletions', () => {
         payload: {
           ou_id: ouId,
           lead_id: leadOf('x'),
-          // The second has an id that no repeat could have; here every id is made from a name.
+          // The second event has a random id, which cannot come again; in this test it is also name-based.
           event_ids: kept.payload.events.slice(0, 2).map(({ id }) => id),
         },
       },
@@ -598,7 +601,7 @@ describe('deletions', () => {
     expect(typesOf(decision)).toEqual(['EventsIngested', 'LeadDeleted', 'RepeatsDropped']);
   });
 
-  test('an event that was on its way to a lead which was deleted meanwhile goes back, and begins a lead of its own', () => {
+  test('an event that was forwarded to a lead which was deleted meanwhile is returned, and begins a lead of its own', () => {
     const late = ingest([{ aliases: ['x'], lead_id: leadOf('a'), forwarded_by: [leadOf('x')] }]);
     const { events, commands } = decide([late]);
     expect(events).toEqual([]);
@@ -613,7 +616,7 @@ describe('deletions', () => {
       expect(ingestedIn(decide(back, given))).toMatchObject([{ lead_id: leadOf('x') }]);
   });
 
-  test('a deletion that comes to a lead which is gone goes back as well, and is decided where it came from', () => {
+  test('a deletion that was forwarded to a lead which was deleted meanwhile is returned, and decided where it came from', () => {
     const command = deleteLead('a', { forwarded_by: [leadOf('x')] });
     const { commands } = decide([command]);
     expect(commands).toMatchObject([{ lead_id: leadOf('x'), command: { payload: { returned: true } } }]);

@@ -1,34 +1,34 @@
-// Deletions of leads while a batch is decided, and what follows from them for the leads whose aliases they had claimed. Pure.
+// Deletions of leads while a batch is decided, and the commands that follow for the leads whose aliases they had claimed. Pure.
 import { isNameBasedId, leadIdOf, type records } from '@lead-scoring/contracts';
 import type { BatchAliases } from './aliases-model.js';
 import type { IntakeCommand } from './messages.js';
 import type { BatchOutput } from './output-model.js';
-import type { HeldLead } from './state.js';
+import type { StoredLead } from './state.js';
 
-/** Ids in one RememberEvents: some 200 KB. */
+/** The most ids in one RememberEvents: about 200 KB. */
 const maximumRemembered = 5_000;
 
 export class BatchDeletions {
-  /** By lead deleted in this batch, the deletion: what was held of the lead before counts no more. */
+  /** The ids of the deletions in this batch, by lead: the stored data of these leads no longer counts. */
   readonly #deletions = new Map<string, string>();
 
   constructor(
-    private readonly held: ReadonlyMap<string, HeldLead>,
+    private readonly storedLeads: ReadonlyMap<string, StoredLead>,
     private readonly aliases: BatchAliases,
     private readonly output: BatchOutput,
   ) {}
 
-  /** Whether this was the lead's last deletion already. */
+  /** Whether this is a repeat of the lead's last deletion. */
   isRepeat({ lead_id, deletion_id }: records.DeleteLead): boolean {
-    return (this.#deletions.get(lead_id) ?? this.held.get(lead_id)?.deletion_id) === deletion_id;
+    return (this.#deletions.get(lead_id) ?? this.storedLeads.get(lead_id)?.deletion_id) === deletion_id;
   }
 
-  /** Deletes a lead whose events are here. */
+  /** Deletes a lead whose events are in this partition. */
   delete(command: Extract<IntakeCommand, { type: 'DeleteLead' }>): void {
     const { payload } = command;
     const { ou_id, lead_id, deletion_id, requested_by, requested_at, actor } = payload;
     this.output.endSection();
-    if (!this.#isThere(ou_id, lead_id)) {
+    if (!this.#exists(ou_id, lead_id)) {
       this.output.replies.push({
         to: command,
         reply: {
@@ -50,22 +50,22 @@ export class BatchDeletions {
     this.output.replies.push({ to: command, reply: { outcome: 'done' } });
   }
 
-  /** The deletion of a lead goes on to what was linked to it; a link that has been ended since, or replaced, stays. */
+  /** Ends the link of an alias to a deleted lead, and deletes the alias's own lead; a link to another lead stays. */
   unlink({ alias_lead_id, lead_id: linked_to, ...deletion }: records.UnlinkAlias): void {
     if (this.aliases.redirectOf(alias_lead_id)?.lead_id !== linked_to) return;
     this.output.endSection();
     this.#remove({ ...deletion, lead_id: alias_lead_id, linked_to });
   }
 
-  #isThere(ouId: string, leadId: string): boolean {
-    const isStored = !this.#deletions.has(leadId) && this.held.get(leadId)?.ou_id === ouId;
+  #exists(ouId: string, leadId: string): boolean {
+    const isStored = !this.#deletions.has(leadId) && this.storedLeads.get(leadId)?.ou_id === ouId;
     return isStored || this.output.keptOf(leadId).some((kept) => kept.ou_id === ouId);
   }
 
   #remove(deleted: records.LeadDeleted): void {
     const { lead_id, ou_id, deletion_id, deleted_by, deleted_at, actor } = deleted;
     const { commands } = this.output;
-    for (const [aliasLeadId, ids] of this.#foreignOf(lead_id))
+    for (const [aliasLeadId, ids] of this.#foreignIdsOf(lead_id))
       for (let from = 0; from < ids.length; from += maximumRemembered)
         commands.push({
           lead_id: aliasLeadId,
@@ -74,7 +74,7 @@ export class BatchDeletions {
             payload: { ou_id, lead_id: aliasLeadId, event_ids: ids.slice(from, from + maximumRemembered) },
           },
         });
-    for (const alias_lead_id of this.aliases.endOf(ou_id, lead_id))
+    for (const alias_lead_id of this.aliases.endLead(ou_id, lead_id))
       commands.push({
         lead_id: alias_lead_id,
         command: {
@@ -86,11 +86,11 @@ export class BatchDeletions {
     this.#deletions.set(lead_id, deletion_id);
   }
 
-  /** Events that would be looked for elsewhere when they come again, once nothing leads from there to this lead. */
-  #foreignOf(leadId: string): Map<string, string[]> {
+  /** The ids of this lead's events whose repeats are searched at another lead once that lead is no longer redirected here. */
+  #foreignIdsOf(leadId: string): Map<string, string[]> {
     const foreign = new Map<string, string[]>();
     if (!this.#deletions.has(leadId))
-      for (const [aliasLeadId, ids] of this.held.get(leadId)?.foreign ?? [])
+      for (const [aliasLeadId, ids] of this.storedLeads.get(leadId)?.foreign ?? [])
         foreign.set(aliasLeadId, [...ids]);
     for (const kept of this.output.keptOf(leadId)) addForeign(foreign, kept);
     return foreign;
@@ -98,8 +98,8 @@ export class BatchDeletions {
 }
 
 /**
- * Adds the ids of events that may come again and came under an alias that names another lead by itself: a repeat is
- * looked for there first, and finds its way from there only while that lead is redirected.
+ * Adds the ids of events that may come again under an alias that names another lead without a redirect: a repeat comes to that lead
+ * first, and is forwarded only while that lead is redirected.
  */
 export function addForeign(
   to: Map<string, string[]>,

@@ -1,4 +1,4 @@
-// Groups the events of a batch into records: per-record cost is what limits throughput. Pure.
+// Groups the events of a batch into records, because the cost per record limits throughput. Pure.
 import {
   leadFieldsOf,
   withLeadFields,
@@ -12,7 +12,7 @@ import type { IntakeEvent } from './messages.js';
 type ChunkEvent = records.ChunkEvent;
 type StoredEvent = records.EventsIngested['events'][number];
 
-/** Events that become one record: of one lead, under one alias, of one source. */
+/** Events that become one record: they have the same lead, alias and source. */
 interface Group {
   ou_id: string;
   lead_id: string;
@@ -26,10 +26,11 @@ interface Group {
 }
 
 const groupLimits = { events: 1_000, bytes: 400_000, aliases: 100 };
-/** The records that events become, in the order in which the first event of each came. */
+
+/** Groups events; the groups have the order of their first events. */
 export class EventGroups {
   readonly #groups: Group[] = [];
-  /** Those that may still grow. */
+  /** The groups to which events can still be added, by key. */
   readonly #open = new Map<string, Group>();
 
   add(event: ChunkEvent, command: records.IngestEvents): void {
@@ -68,13 +69,13 @@ export class EventGroups {
   }
 }
 
-/** Divides forwarded events among commands as events are among records: each carries where it has been as well. */
+/** Divides forwarded events into parts that fit into one command each. */
 export function inParts(events: readonly ChunkEvent[]): ChunkEvent[][] {
   const parts: ChunkEvent[][] = [];
   let open: ChunkEvent[] = [];
   let bytes = 0;
   for (const event of events) {
-    const own = bytesOf(event as unknown as JsonValue);
+    const own = maximumBytesOf(event as unknown as JsonValue);
     if (open.length > 0 && (open.length >= groupLimits.events || bytes + own > groupLimits.bytes)) {
       parts.push(open);
       open = [];
@@ -87,26 +88,26 @@ export function inParts(events: readonly ChunkEvent[]): ChunkEvent[][] {
   return parts;
 }
 
-/** Keeps a record well under what one message of the log may hold. Sizes matter from the second event on. */
+/** Whether an event fits into a group: a record stays well below the largest message of the log. Sizes matter from the second event. */
 function hasRoom(group: Group, event: ChunkEvent): boolean {
   if (group.members.length >= groupLimits.events) return false;
   if (group.aliases.length + event.aliases.length > groupLimits.aliases) return false;
   if (group.bytes === 0)
-    group.bytes = group.members.reduce((sum, member) => sum + bytesOf(member.event.metadata), 0);
-  group.bytes += bytesOf(event.metadata);
+    group.bytes = group.members.reduce((sum, member) => sum + maximumBytesOf(member.event.metadata), 0);
+  group.bytes += maximumBytesOf(event.metadata);
   return group.bytes <= groupLimits.bytes;
 }
 
-/** At most the bytes of its JSON, near enough for a bound: text counts thrice, as the longest UTF-8 could. */
-function bytesOf(value: JsonValue | undefined): number {
+/** An upper bound of the size of a value as JSON: each character counts 3 bytes, the most of one UTF-16 unit in UTF-8. */
+function maximumBytesOf(value: JsonValue | undefined): number {
   if (value === undefined || value === null) return 4;
   switch (typeof value) {
     case 'string':
       return value.length * 3 + 2;
     case 'object': {
       let sum = 2;
-      if (Array.isArray(value)) for (const item of value) sum += 1 + bytesOf(item);
-      else for (const key in value) sum += key.length * 3 + 4 + bytesOf(value[key]);
+      if (Array.isArray(value)) for (const item of value) sum += 1 + maximumBytesOf(item);
+      else for (const key in value) sum += key.length * 3 + 4 + maximumBytesOf(value[key]);
       return sum;
     }
     default:
@@ -153,7 +154,7 @@ function recordOf(group: Group): IntakeEvent {
   };
 }
 
-/** Every event passes here: no spreads. */
+/** The event as it is recorded. Without object spreads, because this runs for every event. */
 function storedEvent(
   { event, batch_id, received_at }: Group['members'][number],
   batchId: string,

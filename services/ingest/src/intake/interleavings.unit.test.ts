@@ -1,5 +1,5 @@
-// The model's partitions, decided in any order and with any batches. Whatever the interleaving: no event is lost or
-// doubled, forwarding comes to an end, and what is deleted is gone.
+// The model's partitions, decided in any order and with any batches. For every interleaving: no event is lost or doubled, forwarding
+// ends, and deleted leads are gone.
 import { describe, expect, test } from '@jest/globals';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
@@ -60,7 +60,7 @@ function run(
 const manyRuns = { numRuns: Math.max(2_000, lawRuns) };
 
 describe('any interleaving of partitions, batches, repeats, claims and crashes', () => {
-  test('keeps every event that was sent exactly once', () => {
+  test('keeps every sent event exactly once', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
         const { model, sentIds } = run(actions);
@@ -70,11 +70,11 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     );
   });
 
-  test('leaves no ring of redirects that an event has passed: each lead leads to one that keeps its events', () => {
+  test('leaves no ring of redirects that an event has passed: from each lead, redirects end at a lead that keeps the events', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
         const { model } = run(actions);
-        // One event of each alias finds what rings are left and ends them; the next goes straight on.
+        // One event of each alias finds and ends the rings that are left; the next event is forwarded without a ring.
         for (const name of names) model.send({ aliases: [name], event_id: 'after' });
         model.drain();
         const before = model.hops;
@@ -101,7 +101,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     const model = new Model(partitionCount);
     model.send({ aliases: ['a', 'b'], event_id: '1' });
     model.send({ aliases: ['b', 'a'], event_id: '1' });
-    // Each is decided before either has heard of the other's claim.
+    // Each is decided before the other's claim has arrived.
     for (const name of ['a', 'b']) {
       const partition = model.partitionOf(leadOf(name));
       if (partition.queue[0]?.type === 'IngestEvents') model.step(partition, 1);
@@ -121,7 +121,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     expect(new Set(late)).toEqual(new Set([smaller]));
   });
 
-  test('deletions among them: every event is still kept exactly once, and every deletion answered once', () => {
+  test('with deletions: every event is still kept exactly once, and every deletion answered once', () => {
     fc.assert(
       fc.property(fc.array(anyAction, { maxLength: 60 }), (actions) => {
         const { model, sentIds } = run(actions);
@@ -133,7 +133,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     );
   });
 
-  test('an event that is on its way to a lead which is deleted and linked elsewhere meanwhile goes back, and its repeat is one', () => {
+  test('an event that is being forwarded to a lead which is deleted and linked to another lead meanwhile is returned, and its repeat is dropped', () => {
     const model = new Model(partitionCount);
     const claims = { aliases: ['cookie:1', 'cookie:2'], event_id: '1' };
     model.send(claims);
@@ -145,7 +145,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     expect(model.keptIds().length).toBe(new Set(model.keptIds()).size);
   });
 
-  test('once all has come to rest, deleting a lead leaves nothing of it: repeats do nothing, new events begin anew', () => {
+  test('once all commands are decided, deleting a lead leaves nothing of it: repeats do nothing, new events begin a new lead', () => {
     fc.assert(
       fc.property(fc.array(anyAction, { maxLength: 40 }), (actions) => {
         const { model, sentIds } = run(actions);
@@ -173,7 +173,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     );
   });
 
-  test('applying alias events twice, or again from the beginning, gives the same state', () => {
+  test('folding alias events twice, or again from the beginning, gives the same state', () => {
     fc.assert(
       fc.property(fc.array(anyAction, { maxLength: 40 }), (actions) => {
         const { model } = run(actions);
@@ -189,7 +189,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     );
   });
 
-  test('with a limit of aliases: never above it at any moment, whatever is deleted, and every event is still kept once', () => {
+  test('with a limit of aliases: it is never exceeded, for any deletions, and every event is still kept once', () => {
     fc.assert(
       fc.property(
         fc.array(anyAction, { maxLength: 60 }),
@@ -213,7 +213,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     );
   });
 
-  test('with a limit of aliases: the same claims and as many refusals, wherever the batches are cut', () => {
+  test('with a limit of aliases: any division into batches gives the same claims and the same number of refusals', () => {
     const command = fc.oneof(
       { weight: 4, arbitrary: sent },
       { weight: 1, arbitrary: fc.constantFrom(...names) },
@@ -238,7 +238,7 @@ describe('any interleaving of partitions, batches, repeats, claims and crashes',
     );
   });
 
-  test('the ids of the model are spread over its partitions', () => {
+  test("the model's leads are spread over its partitions", () => {
     const model = new Model(partitionCount);
     expect(new Set(names.map((name) => model.partitionOf(leadOf(name)))).size).toBeGreaterThan(1);
     expect(ouId).toHaveLength(36);
@@ -249,7 +249,7 @@ function claimsIn({ claims }: ReturnType<typeof emptyAliasState>): number {
   return [...claims.values()].reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Decides the first commands in batches of these sizes, without what follows from them; answers what came of their aliases. */
+/** Decides the first commands in batches of these sizes, without the commands that follow from them; returns the alias events. */
 function aliasEventsOf(model: Model, sizes: readonly number[], count: number) {
   const [partition] = model.partitions;
   if (!partition) throw new Error('one partition');

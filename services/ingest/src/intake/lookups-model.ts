@@ -1,9 +1,9 @@
-// What must be looked up to decide on a batch of commands. Pure.
+// The keys that must be looked up to decide on a batch of commands. Pure.
 import { leadIdOf } from '@lead-scoring/contracts';
 import type { IntakeCommand } from './messages.js';
 import { eventKey } from './state.js';
 
-/** Events that may be told from a repeat only by looking at what is stored. */
+/** Events that may be repeats of stored events. */
 export function possibleRepeats(commands: readonly IntakeCommand[]): { lead_id: string; id: string }[] {
   const found = new Map<string, { lead_id: string; id: string }>();
   for (const command of commands) {
@@ -14,7 +14,7 @@ export function possibleRepeats(commands: readonly IntakeCommand[]): { lead_id: 
   return [...found.values()];
 }
 
-/** Leads that may be deleted: what is held of them must be looked up. */
+/** Leads that may be deleted: their stored data is needed. */
 export function possibleDeletions(commands: readonly IntakeCommand[]): string[] {
   const found = new Set<string>();
   for (const { type, payload } of commands) {
@@ -24,7 +24,7 @@ export function possibleDeletions(commands: readonly IntakeCommand[]): string[] 
   return [...found];
 }
 
-/** Leads of which it must be known whether they are redirected. */
+/** Leads that may be redirected. */
 export function possibleRedirects(commands: readonly IntakeCommand[]): string[] {
   const found = new Set<string>();
   for (const { type, payload } of commands) {
@@ -35,7 +35,7 @@ export function possibleRedirects(commands: readonly IntakeCommand[]): string[] 
   return [...found];
 }
 
-/** Claims of which it must be known whether they were made, besides those of leads that may be deleted. */
+/** Claims that may exist, besides those of leads that may be deleted. */
 export function possibleClaims(
   commands: readonly IntakeCommand[],
 ): { lead_id: string; alias_lead_id: string }[] {
@@ -59,7 +59,7 @@ export function possibleClaims(
   return [...found.values()];
 }
 
-/** OUs whose leads may claim aliases: how many they have claimed must be known. */
+/** OUs whose leads may claim aliases: their counts of claims are needed. */
 export function possibleClaimers(commands: readonly IntakeCommand[]): Set<string> {
   const found = new Set<string>();
   for (const { type, payload } of commands)

@@ -1,4 +1,4 @@
-// The commands that intake decides on, the events that it appends, and what one batch of commands comes to.
+// The commands that intake decides on, the events that it appends, and its decision on one batch of commands.
 import { records, type ProblemCode } from '@lead-scoring/contracts';
 
 export type IntakeEvent =

@@ -1,5 +1,5 @@
-// What a batch comes to, in the order in which it is recorded. A deletion parts what was before it from what is after it: what
-// lies between two deletions is a section. Pure.
+// The output of a batch, in the order in which it is recorded. Events before and after a deletion must not be mixed: the events
+// between two deletions are a section. Pure.
 import type { records } from '@lead-scoring/contracts';
 import { EventGroups } from './groups-model.js';
 import type { IntakeDecision, IntakeEvent } from './messages.js';
@@ -10,7 +10,7 @@ export class BatchOutput {
   /** Events of the sections that have ended. */
   readonly #ended: IntakeEvent[] = [];
   #groups = new EventGroups();
-  /** Events of this section that come after its records of events. */
+  /** The events of this section that follow its records of ingested events. */
   #others: IntakeEvent[] = [];
 
   /** Adds an event to the records of this section. */
@@ -29,12 +29,12 @@ export class BatchOutput {
     this.#others = [];
   }
 
-  /** To be called between sections. */
+  /** Adds an event between two sections. */
   recordBetween(event: IntakeEvent): void {
     this.#ended.push(event);
   }
 
-  /** What ended sections have kept of a lead since its last deletion in this batch. */
+  /** The ingested events of a lead in ended sections since its last deletion in this batch. */
   keptOf(leadId: string): records.EventsIngested[] {
     const since = this.#ended.findLastIndex(
       ({ type, payload }) => type === 'LeadDeleted' && payload.lead_id === leadId,

@@ -1,20 +1,20 @@
-// Tells the repeats in a batch from events that come for the first time, and counts them. Pure.
+// Finds the repeats in a batch, and counts them. Pure.
 import type { records } from '@lead-scoring/contracts';
-import { bodyOf, differs, type EventBody } from '../repeats/differs-model.js';
+import { bodyOf, differs, type EventBody } from '../repeats/body-model.js';
 import type { IntakeEvent } from './messages.js';
 import { eventKey, type StoredRepeats } from './state.js';
 
 type ChunkEvent = records.ChunkEvent;
 
-/** The key under which an event is looked for; null where the event cannot come again. */
+/** The key by which repeats of an event are found; null when the event cannot come again. */
 export function repeatKeyOf({ may_repeat, lead_id, id }: ChunkEvent): string | null {
   return may_repeat === true ? eventKey(lead_id, id) : null;
 }
 
 export class BatchRepeats {
-  /** Events kept in this batch, by `repeatKeyOf`; null where only the id is known. */
+  /** The events kept in this batch, by `repeatKeyOf`; null when only the id is known. */
   readonly #kept = new Map<string, { event: ChunkEvent; received_at: string } | null>();
-  /** By batch. */
+  /** Dropped repeats by batch id. */
   readonly #dropped = new Map<string, records.RepeatsDropped>();
 
   constructor(private readonly stored: StoredRepeats) {}
@@ -27,7 +27,7 @@ export class BatchRepeats {
     this.#kept.set(key, { event, received_at });
   }
 
-  /** Notes events that were counted at another lead. */
+  /** Adds the ids of events that were counted under another lead. */
   remember({ lead_id, event_ids }: records.RememberEvents): void {
     for (const id of event_ids) this.#kept.set(eventKey(lead_id, id), null);
   }
@@ -41,12 +41,12 @@ export class BatchRepeats {
     this.#dropped.set(batch_id, dropped);
   }
 
-  /** One for each batch of events that had repeats. */
+  /** One event for each batch with repeats. */
   events(): IntakeEvent[] {
     return [...this.#dropped.values()].map((payload) => ({ type: 'RepeatsDropped', payload }));
   }
 
-  /** What the event said that is kept under this key. */
+  /** The body of the kept or stored event with this key; null when it was not read. */
   #firstOf(key: string): EventBody | null {
     const kept = this.#kept.get(key);
     return kept ? bodyOf(kept.event, kept.received_at) : (this.stored.get(key) ?? null);

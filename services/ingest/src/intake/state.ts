@@ -1,43 +1,43 @@
-// What a partition must know to decide on incoming events: which leads are redirected, and which aliases were claimed.
+// The state with which a partition decides on incoming events: redirects of leads and claims of aliases.
 import type { Alias } from '@lead-scoring/contracts';
-import type { EventBody } from '../repeats/differs-model.js';
+import type { EventBody } from '../repeats/body-model.js';
 
-/** Where the events of a lead go. To the lead itself when it took its redirect back to end a ring of redirects. */
+/** The lead to which the events of a lead are forwarded; the lead itself, when it took its redirect back to end a ring. */
 export interface Redirect {
   lead_id: string;
   alias: Alias;
 }
 
-/** What is to be known of a batch's leads; of others nothing is said. */
+/** The redirects, claims and counts that one batch needs; it has no others. */
 export interface LookedUpAliases {
   redirects: { get(leadId: string): Redirect | undefined };
-  /** Of a lead that may be deleted all of its claims, of another one those that the batch may make or must know. */
+  /** For a lead that may be deleted, all of its claims; for others, those that the batch may make or must check. */
   claims: ReadonlyMap<string, ReadonlySet<string>>;
-  /** By OU whose leads may claim, how many aliases they have claimed in this partition; absent for none. */
+  /** The number of claimed aliases in this partition, for OUs whose leads may claim; absent for none. */
   counts: ReadonlyMap<string, number>;
 }
 
 /** All redirects and claims of a partition. */
 export interface AliasState {
-  /** By the lead that is redirected. A redirect is made once, and changes only by being taken back or by a deletion. */
+  /** By redirected lead. A redirect is made once, and changes only when it is taken back or the lead is deleted. */
   redirects: Map<string, Redirect>;
-  /** By the lead that claims, the leads that the aliases name by themselves: a lead claims an alias once. */
+  /** By claiming lead, the leads that the claimed aliases name without a redirect. A lead claims an alias once. */
   claims: Map<string, Set<string>>;
-  /** By OU, how many claims there are. */
+  /** The number of claims by OU. */
   counts: Map<string, number>;
 }
 
-/** What a partition looks up of a lead that may be deleted. */
-export interface HeldLead {
-  /** The OU of the events that are stored of it; null without any. */
+/** The stored data of a lead that may be deleted. */
+export interface StoredLead {
+  /** The OU of its stored events; null without events. */
   ou_id: string | null;
-  /** Its last deletion. */
+  /** The id of its last deletion. */
   deletion_id: string | null;
-  /** Its stored events that may come again under an alias which names another lead by itself: by that lead. */
+  /** The ids of its events that may come again under an alias that names another lead without a redirect, by that lead. */
   foreign: ReadonlyMap<string, readonly string[]>;
 }
 
-/** By `eventKey`, events of the batch that are stored already; null where what was sent is not at hand. */
+/** The events of the batch that are stored already, by `eventKey`; null when the stored event was not read. */
 export type StoredRepeats = ReadonlyMap<string, EventBody | null>;
 
 export function addClaim(claims: AliasState['claims'], leadId: string, aliasLeadId: string): void {
@@ -46,7 +46,7 @@ export function addClaim(claims: AliasState['claims'], leadId: string, aliasLead
   else claims.set(leadId, new Set([aliasLeadId]));
 }
 
-/** Identifies an event within its lead: repeats are looked for there. */
+/** The key of an event within its lead, by which repeats are found. */
 export function eventKey(leadId: string, eventId: string): string {
   return `${leadId}${eventId}`;
 }

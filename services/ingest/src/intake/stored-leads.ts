@@ -1,4 +1,4 @@
-// Looks up what is stored of a batch's leads: events that come again, and leads that may be deleted.
+// Looks up the stored data of a batch's leads: events that come again, and leads that may be deleted.
 import {
   binaryToUuid,
   findByIds,
@@ -10,7 +10,7 @@ import { deletions, eventRecords, knownEvents, payloadOf } from '../events/docum
 import { knownEventId, recordIdsOf } from '../events/keys.js';
 import { readBodies } from '../repeats/bodies.js';
 import { addForeign } from './deletions-model.js';
-import type { HeldLead, LookedUpAliases, StoredRepeats } from './state.js';
+import type { StoredLead, LookedUpAliases, StoredRepeats } from './state.js';
 
 export class StoredLeads {
   readonly #records;
@@ -28,28 +28,28 @@ export class StoredLeads {
       this.#known,
       candidates.map(({ lead_id, id }) => knownEventId(lead_id, id)),
     );
-    // Of an event that comes for the first time nothing is found, and nothing more is read.
+    // An event that comes for the first time is not found, and causes no further read.
     return found.length === 0 ? new Map() : readBodies(this.readModel, found);
   }
 
-  async heldOf(
+  async storedLeadsOf(
     leadIds: readonly string[],
     { claims }: Pick<LookedUpAliases, 'claims'>,
-  ): Promise<Map<string, HeldLead>> {
-    const held = new Map<string, HeldLead>();
-    if (leadIds.length === 0) return held;
+  ): Promise<Map<string, StoredLead>> {
+    const stored = new Map<string, StoredLead>();
+    if (leadIds.length === 0) return stored;
     await withClassifiedErrors(async () => {
       const found = await findByIds(this.#deletions, leadIds.map(uuidToBinary));
       const deletionIds = new Map(found.map(({ _id, deletion_id }) => [binaryToUuid(_id), deletion_id]));
       for (const leadId of leadIds)
-        held.set(leadId, {
+        stored.set(leadId, {
           ou_id: await this.#ouOf(leadId),
           deletion_id: deletionIds.get(leadId) ?? null,
-          // Without a claim, nothing was ever redirected here.
-          foreign: claims.has(leadId) ? await this.#foreignOf(leadId) : new Map(),
+          // No alias was ever redirected to a lead without claims.
+          foreign: claims.has(leadId) ? await this.#foreignIdsOf(leadId) : new Map(),
         });
     });
-    return held;
+    return stored;
   }
 
   async #ouOf(leadId: string): Promise<string | null> {
@@ -60,7 +60,7 @@ export class StoredLeads {
     return first && binaryToUuid(first.ou);
   }
 
-  async #foreignOf(leadId: string): Promise<Map<string, string[]>> {
+  async #foreignIdsOf(leadId: string): Promise<Map<string, string[]>> {
     const foreign = new Map<string, string[]>();
     for await (const document of this.#records.find({ _id: recordIdsOf(leadId) }))
       addForeign(foreign, payloadOf(document));

@@ -1,19 +1,19 @@
-// Reads what was said of events that come again: only they cost anything.
+// Reads the stored bodies of repeated events, to compare them; events that come for the first time cost no read.
 import { findByIds, keyOf, type Binary, type ReadModel } from '@lead-scoring/read-model';
 import { readKnownEventId, recordId } from '../events/keys.js';
 import { eventRecords, payloadOf, type KnownEventDocument } from '../events/documents.js';
 import { eventKey, type StoredRepeats } from '../intake/state.js';
-import { bodyOf, type EventBody } from './differs-model.js';
+import { bodyOf, type EventBody } from './body-model.js';
 
-/** Records read at a time; each is of at most 400 KB. */
+/** The number of records in one read; each has at most 400 KB. */
 const recordsAtOnce = 20;
 /**
- * Bytes of records that a batch reads at most: whoever sends again one event of each of many large records would keep the
- * partition reading. Repeats beyond it are dropped like all others, and not compared.
+ * The most bytes of records that a batch reads: a producer that repeats one event of each of many large records could otherwise keep
+ * the partition busy with reads. Further repeats are dropped like all others, without a comparison.
  */
 const maximumBytes = 8 * 1024 * 1024;
 
-/** By `eventKey`, what is stored of these events; null where it is not at hand. */
+/** The stored bodies of these events by `eventKey`; null where a body was not read. */
 export async function readBodies(
   readModel: ReadModel,
   known: readonly KnownEventDocument[],

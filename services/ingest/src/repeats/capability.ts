@@ -1,4 +1,4 @@
-// What batches of events did not add, as a projection: repeats that were dropped, aliases that were refused.
+// The dropped repeats and the refused aliases of each batch of events, as a projection.
 import { projection } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { isRecord } from '@lead-scoring/event-log';

@@ -1,4 +1,5 @@
-// How many events of a batch were dropped as repeats, and how many aliases were refused: one document for each record, which says it of one partition.
+// The stored form of dropped repeats and refused aliases: one document for each record on the log, with the counts of one batch in
+// one partition.
 import type { records } from '@lead-scoring/contracts';
 import { defineCollection } from '@lead-scoring/read-model';
 
@@ -6,7 +7,7 @@ export interface DroppedRepeatsDocument {
   /** See `documentId`. */
   _id: string;
   count: number;
-  /** Those that differ from what is stored; absent for none. */
+  /** The number of repeats that differ from the stored event; absent for none. */
   differing?: number;
   partition: number;
 }
@@ -17,7 +18,7 @@ export const droppedRepeats = defineCollection<DroppedRepeatsDocument>({
 });
 
 export interface RefusedAliasesDocument {
-  /** As of dropped repeats. */
+  /** See `documentId`, as for dropped repeats. */
   _id: string;
   count: number;
   partition: number;

@@ -1,4 +1,4 @@
-// How many events of batches were repeats, and how many aliases that they named were refused.
+// Reads the numbers of repeats and of refused aliases of batches.
 import { routes } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';

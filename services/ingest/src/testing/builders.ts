@@ -1,4 +1,4 @@
-// Events and commands for tests: small, fixed, and only as much as a test says differs from the usual.
+// Builders of events and commands for tests, with fixed values that a test may replace.
 import {
   leadIdOf,
   nameBasedId,

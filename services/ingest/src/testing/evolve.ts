@@ -1,4 +1,4 @@
-// Folds alias events into a state that holds all of them: what the service's own, which looks most of them up, must do as well.
+// Folds alias events into a state with all redirects and claims: the reference for the service, which looks most of them up.
 import type { IntakeEvent } from '../intake/messages.js';
 import { addClaim, type AliasState } from '../intake/state.js';
 

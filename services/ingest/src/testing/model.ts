@@ -1,4 +1,4 @@
-// A small model of the running system: partitions with queues, each decided by its own state.
+// A small model of the running system: partitions with queues, each with a state of its own.
 import { nameBasedId } from '@lead-scoring/contracts';
 import { decideIntake } from '../intake/decide.js';
 import { addForeign } from '../intake/deletions-model.js';
@@ -10,7 +10,13 @@ import {
   possibleRepeats,
 } from '../intake/lookups-model.js';
 import type { IntakeCommand, IntakeEvent } from '../intake/messages.js';
-import { addClaim, eventKey, type AliasState, type HeldLead, type LookedUpAliases } from '../intake/state.js';
+import {
+  addClaim,
+  eventKey,
+  type AliasState,
+  type StoredLead,
+  type LookedUpAliases,
+} from '../intake/state.js';
 import { emptyAliasState, evolveAliases } from './evolve.js';
 import { deleteLead, ingest, leadOf, ouId, type SentEvent } from './builders.js';
 
@@ -22,11 +28,11 @@ export interface Partition {
 
 export class Model {
   readonly partitions: Partition[];
-  /** The event store: what repeats are looked up in. */
+  /** The event store, in which repeats are found. */
   readonly stored = new Set<string>();
   hops = 0;
   deletions = 0;
-  /** By deletion, how it was answered. */
+  /** The outcomes of the answers to each deletion. */
   readonly answers = new Map<string, string[]>();
 
   constructor(
@@ -57,7 +63,7 @@ export class Model {
     );
   }
 
-  /** What is left of a lead: its records since its last deletion. */
+  /** A lead's records since its last deletion. */
   recordsOf(leadId: string): IntakeEvent[] {
     const { log } = this.partitionOf(leadId);
     const since = log.findLastIndex(
@@ -68,7 +74,7 @@ export class Model {
       .filter(({ type, payload }) => type === 'EventsIngested' && payload.lead_id === leadId);
   }
 
-  private heldOf(leadId: string): HeldLead {
+  private storedLeadOf(leadId: string): StoredLead {
     const foreign = new Map<string, string[]>();
     for (const event of this.recordsOf(leadId))
       if (event.type === 'EventsIngested') addForeign(foreign, event.payload);
@@ -88,12 +94,14 @@ export class Model {
     const repeats = possibleRepeats(commands)
       .map(({ lead_id, id }) => eventKey(lead_id, id))
       .filter((key) => this.stored.has(key));
-    const held = new Map(possibleDeletions(commands).map((leadId) => [leadId, this.heldOf(leadId)]));
+    const storedLeads = new Map(
+      possibleDeletions(commands).map((leadId) => [leadId, this.storedLeadOf(leadId)]),
+    );
     const decision = decideIntake(
       commands,
       lookedUp(partition.state, commands),
       new Map(repeats.map((key) => [key, null])),
-      held,
+      storedLeads,
       this.aliasShare,
     );
     for (const { to, reply } of decision.replies) {
@@ -139,7 +147,7 @@ export class Model {
   }
 }
 
-/** What a partition looks up of its state, and nothing else: the laws hold with that alone. */
+/** The part of a state that a partition looks up: the laws must hold with this part alone. */
 export function lookedUp(state: AliasState, commands: readonly IntakeCommand[]): LookedUpAliases {
   const redirects = new Map(
     possibleRedirects(commands).flatMap((id) => {

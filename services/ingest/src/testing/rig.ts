@@ -11,9 +11,9 @@ import { ouId } from './builders.js';
 export interface Rig extends Omit<ServiceRig, 'request'> {
   /** Another processor of the same group; resolves when it runs, and stops when the function is called. */
   startProcessor: () => Promise<() => Promise<void>>;
-  /** Writes the commands, each event to the partition of its lead, and answers the position as a 202 has it. */
+  /** Writes the commands, each event to the partition of its lead, and resolves with the position as in a 202. */
   send: (commands: IntakeCommand[]) => Promise<string>;
-  /** Sends the commands, and resolves when all of their events are taken, forwarded ones included. */
+  /** Sends the commands, and resolves when all of their events are processed, forwarded ones included. */
   take: (commands: IntakeCommand[]) => Promise<void>;
   /** Sends the command, and resolves with its reply. */
   request: (command: Extract<IntakeCommand, { type: 'DeleteLead' }>) => Promise<declarations.CommandReplied>;
@@ -49,9 +49,9 @@ export async function startRig({ partitions = 3, processors = 1, aliasShare = In
       rig.request(outgoing(declarations.deleteLead, { key: payload.lead_id, payload })),
     take: async (commands) => {
       await rig.deliver('ingest', commands.flatMap(recordsOf));
-      // What is forwarded is written in the transaction that commits its cause, and has a marker behind it that is passed
-      // over: no lag but that, nothing under way.
-      await eventually('all events are taken', async () => {
+      // A forwarded event is written in the transaction that commits its cause, with a commit marker after it: when the lag is only
+      // that marker, all is processed.
+      await eventually('all events are processed', async () => {
         const lags = await listLag(log, 'ingest');
         return lags.length > 0 && lags.every(({ topic, lag }) => topic !== 'ingest.commands' || lag <= 1n);
       });
@@ -59,7 +59,7 @@ export async function startRig({ partitions = 3, processors = 1, aliasShare = In
   };
 }
 
-/** One record per event: leads of one command may be of several partitions. */
+/** One record per event, because the leads of one command may be in several partitions. */
 function recordsOf({ type, payload }: IntakeCommand): OutgoingRecord[] {
   if (type === 'IngestEvents')
     return payload.events.map((event) =>

@@ -1,11 +1,11 @@
-// Waiting until a position of a 202 is visible, and what it became in ingest.events.
+// Waits until the position of a 202 is visible, and answers with the positions of its events in ingest.events.
 import { decodePosition, routeDeclarations } from '@lead-scoring/contracts';
 import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
 import { bindInternalQuery, formatPositions, ProblemError, type BoundQuery } from '@lead-scoring/service';
 
 /**
- * A forwarded event goes through ingest.commands once more, in another partition: the position covers where the batch
- * was written, so a read that waits sees all of it but events that were just being redirected.
+ * A forwarded event passes ingest.commands a second time, in another partition, which the position of the 202 does not cover: a read
+ * that waits sees all events of the batch except those that were being forwarded at that moment.
  */
 export function visibilityQueries(
   readModel: ReadModel,

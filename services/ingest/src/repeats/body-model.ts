@@ -1,11 +1,11 @@
-// Whether an event that comes again says what the event said that is stored under its id.
+// Compares a repeated event with the stored event of the same id.
 import { isDeepStrictEqual } from 'node:util';
 import type { records } from '@lead-scoring/contracts';
 
-/** What the sender said of an event, as far as it is stored. */
+/** The sender's fields of an event, as far as they are stored. */
 export interface EventBody {
   event_type: string;
-  /** null where the sender gave none: it was the time of receipt then. */
+  /** null when the sender gave none, and the event has the time of receipt. */
   timestamp: string | null;
   metadata: unknown;
 }
@@ -18,7 +18,7 @@ export function bodyOf(
   return { event_type, timestamp: timestamp === receivedAt ? null : timestamp, metadata: metadata ?? null };
 }
 
-/** The order of keys says nothing, and neither does a time that one of the two leaves to us. */
+/** Ignores the order of keys, and the time when one of the two has none of its own. */
 export function differs(one: EventBody, other: EventBody): boolean {
   if (one.event_type !== other.event_type) return true;
   if (one.timestamp !== null && other.timestamp !== null && one.timestamp !== other.timestamp) return true;
