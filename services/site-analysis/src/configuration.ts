@@ -1,23 +1,23 @@
-// What the service takes from its environment, beyond what every service takes.
+// The service's settings, read from its environment, besides those of every service.
 import { hostname } from 'node:os';
 import { parsePrivateTargets, type PrivateTarget } from '@lead-scoring/outbound';
 import { commonConfiguration, setting } from '@lead-scoring/service';
 import { z } from 'zod';
 
 export const siteAnalysisConfiguration = commonConfiguration.extend({
-  /** Whom the owner of a site can turn to: a URL or an e-mail address, part of the user agent. */
+  /** The contact for owners of sites, a URL or an e-mail address; it is part of the user agent. */
   SITE_ANALYSIS_CONTACT: z
     .string()
     .regex(/^[\x21-\x27\x2a-\x7e]{1,200}$/, 'must be a URL or an e-mail address')
     .default(`postmaster@${hostname()}`),
-  /** Ports that sites are asked on; a private target's are allowed by naming them. */
+  /** The ports of sites that may be requested; those of private targets are allowed by ALLOW_PRIVATE_TARGETS. */
   SITE_ANALYSIS_PORTS: z
     .string()
     .regex(/^\d{1,5}(,\d{1,5})*$/, 'must be port numbers separated by commas, such as 80,443')
     .transform((text) => text.split(',').map(Number))
     .pipe(z.array(z.int().min(1).max(65_535)))
     .default([80, 443]),
-  /** Private addresses that requests may reach all the same. */
+  /** The private addresses that may be requested. */
   ALLOW_PRIVATE_TARGETS: z
     .string()
     .transform((text, context): PrivateTarget[] => {
@@ -29,6 +29,6 @@ export const siteAnalysisConfiguration = commonConfiguration.extend({
       }
     })
     .default([]),
-  /** Analyses that the process runs at once; beyond, a request is refused with 503. */
+  /** The most analyses that the process runs at a time; further requests get 503. */
   MAXIMUM_ANALYSES: setting.whole(1, 1_000).default(32),
 });

@@ -11,7 +11,7 @@ const valid = {
 const parse = (environment: Record<string, string> = {}) =>
   parseConfiguration(siteAnalysisConfiguration, { ...valid, ...environment });
 
-test('unless it is said otherwise, no private address may be reached, and public ones on 80 and 443 only', () => {
+test('by default no private address may be requested, and public ones only on ports 80 and 443', () => {
   expect(parse()).toMatchObject({ ALLOW_PRIVATE_TARGETS: [], SITE_ANALYSIS_PORTS: [80, 443] });
   expect(parse({ ALLOW_PRIVATE_TARGETS: '' }).ALLOW_PRIVATE_TARGETS).toEqual([]);
 });

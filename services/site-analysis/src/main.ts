@@ -1,5 +1,4 @@
-// The site-analysis service: its processor of requests, the analyses that run beside it, and the query port over what it
-// has folded.
+// The site-analysis service: its processor, the analyses that run beside it, and its query port.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { routes } from '@lead-scoring/contracts';
 import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
@@ -23,9 +22,9 @@ import { siteAnalysisCollections, siteAnalysisService } from './service.js';
 const configuration = loadConfiguration(siteAnalysisConfiguration);
 const logger = createLogger({ name: 'site-analysis', level: configuration.LOG_LEVEL });
 
-/** Of the 15 seconds that a caller is promised, what an analysis gets: the rest is for the way there and back. */
+/** The time of an analysis, within the 15 s that a caller is promised; the rest is for the commands before and after it. */
 const budgetMs = 14_000;
-/** A second before the gateway stops waiting. */
+/** Ends one second before the gateway stops waiting. */
 const wantedForMs = routes.analyzeSite.replyTimeoutMs - 1_000;
 
 runService({

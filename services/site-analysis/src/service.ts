@@ -1,4 +1,4 @@
-// The site-analysis service's table of contents: its capabilities, what they need, and what they store.
+// The site-analysis service's table of contents: its capabilities, their dependencies and collections.
 import { capabilitiesOf } from '@lead-scoring/capability';
 import { siteAnalyses, type SiteAnalysesDependencies } from './analyses/capability.js';
 import { analysisStorage } from './analyses/documents.js';

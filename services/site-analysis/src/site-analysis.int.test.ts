@@ -1,4 +1,4 @@
-// The service on real servers: requests and their answers, processes that go while analyses run, and the list.
+// The service on real servers: requests and their answers, processes that stop while analyses run, and the list.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import { tail } from '@lead-scoring/event-log';
@@ -19,7 +19,7 @@ afterEach(() => {
 const urlOf = (name: string) => analyzeSite(name).url;
 const done = (name: string): records.CommandReplied => ({ outcome: 'done', result: { ...analyzed(name) } });
 
-/** Asks for an analysis and lets it succeed. */
+/** Requests an analysis and lets it succeed. */
 async function analyse(name: string, ou = ouId): Promise<records.CommandReplied> {
   const reply = rig.request(analyzeSite(name, { ou_id: ou }));
   (await rig.beginning(urlOf(name))).succeed(analyzed(name));
@@ -39,7 +39,7 @@ const list = async (query = '', ou = ouId) => {
 };
 
 describe('an analysis', () => {
-  test('is answered with what was found, is on the log, and is listed in its unit only', async () => {
+  test('is answered with its result, is on the log, and is listed only in its unit', async () => {
     expect(await analyse('first')).toEqual(done('first'));
     expect(await list()).toMatchObject({
       status: 200,
@@ -69,15 +69,15 @@ describe('an analysis', () => {
     expect((await list()).ids).toEqual(before.ids);
   });
 
-  test('of an address that may not be asked for is refused and never begun', async () => {
+  test('of a refused address is rejected and never starts', async () => {
     expect(await rig.request(analyzeSite('refused', { url: 'ftp://example.com' }))).toMatchObject({
       outcome: 'rejected',
       code: 'scheme_not_allowed',
     });
-    expect(rig.begun.filter(({ url }) => url.startsWith('ftp:'))).toEqual([]);
+    expect(rig.started.filter(({ url }) => url.startsWith('ftp:'))).toEqual([]);
   });
 
-  test('does not wait for another: the second is answered while the first runs', async () => {
+  test('does not wait for others: the second is answered while the first runs', async () => {
     const slow = rig.request(analyzeSite('slow'));
     const first = await rig.beginning(urlOf('slow'));
     expect(await analyse('quick')).toEqual(done('quick'));
@@ -85,7 +85,7 @@ describe('an analysis', () => {
     expect(await slow).toEqual(done('slow'));
   });
 
-  test('beyond as many as run at once is refused until one ends', async () => {
+  test('above the limit is rejected until one ends', async () => {
     const names = Array.from({ length: maximumAtOnce }, (_, n) => `full-${String(n)}`);
     const replies = names.map((name) => rig.request(analyzeSite(name)));
     const runs = await Promise.all(names.map((name) => rig.beginning(urlOf(name))));
@@ -95,19 +95,19 @@ describe('an analysis', () => {
     expect(await analyse('surplus')).toEqual(done('surplus'));
   });
 
-  test('asked for again while it runs runs once and answers both; afterwards it has its answer at once', async () => {
+  test('that is requested again while it runs, runs once and answers both; afterwards a repeat is answered at once', async () => {
     const replies = [rig.request(analyzeSite('twice')), rig.request(analyzeSite('twice'))];
     const run = await rig.beginning(urlOf('twice'));
-    // Decided after both of the above, since all are of one partition.
+    // Decided after both of the above, because all are in one partition.
     expect(await analyse('between')).toEqual(done('between'));
     run.succeed(analyzed('twice'));
     expect(await Promise.all(replies)).toEqual([done('twice'), done('twice')]);
     expect(await rig.request(analyzeSite('twice'))).toEqual(done('twice'));
-    expect(rig.begun.filter(({ url }) => url === urlOf('twice'))).toHaveLength(1);
+    expect(rig.started.filter(({ url }) => url === urlOf('twice'))).toHaveLength(1);
   });
 });
 
-describe('a process that goes while an analysis runs', () => {
+describe('a process that stops while an analysis runs', () => {
   test('leaves it to the next one, which answers the caller', async () => {
     const reply = rig.request(analyzeSite('taken-over'));
     await rig.beginning(urlOf('taken-over'));
@@ -116,7 +116,7 @@ describe('a process that goes while an analysis runs', () => {
     expect(await reply).toEqual(done('taken-over'));
   });
 
-  test('and is away until the caller no longer waits: it ends as interrupted, and the same request begins it anew', async () => {
+  test('and is away until the caller no longer waits: the analysis ends as interrupted, and a repeated request starts it again', async () => {
     const reply = rig.request(analyzeSite('late'));
     await rig.beginning(urlOf('late'));
     rig.clock.aheadMs = 30_000;
@@ -129,7 +129,7 @@ describe('a process that goes while an analysis runs', () => {
 });
 
 describe('the list', () => {
-  test('is newest first, and pages by number and by cursor neither overlap nor leave anything out', async () => {
+  test('is newest first, and pages by number and by cursor have every analysis once', async () => {
     const names = ['one', 'two', 'three', 'four', 'five'].map((name) => `listed-${name}`);
     for (const name of names) await analyse(name, otherOuId);
     const newestFirst = names.map(idOf).reverse();
@@ -148,14 +148,14 @@ describe('the list', () => {
     ]);
   });
 
-  test("another unit's cursor, or one that is none, is 400", async () => {
+  test("another unit's cursor, or an invalid one, gets 400", async () => {
     const { next } = await list('?limit=1', otherOuId);
     for (const cursor of [next ?? '', 'abc', 'A'.repeat(32)])
       expect(await list(`?cursor=${cursor}`)).toMatchObject({ status: 400, code: 'invalid_cursor' });
   });
 });
 
-test('a rebuild gives the same documents, and runs on what was running', async () => {
+test('a rebuild gives the same documents, and running analyses go on', async () => {
   const reply = rig.request(analyzeSite('meanwhile'));
   const run = await rig.beginning(urlOf('meanwhile'));
   const before = await rig.documents();

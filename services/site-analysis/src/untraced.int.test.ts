@@ -1,5 +1,5 @@
-// Requests to other people's sites tell them nothing of our traces, and our traces nothing of their addresses: in a
-// process of its own, started as the service is.
+// Requests to analysed sites carry no trace headers, and traces and metrics do not contain their addresses. Tested in a process of its
+// own, started like the service.
 import { execFile } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 
-/** Within a span: a request through outbound, and one as the system's services make them among themselves. */
+/** Within a span: a request through outbound, and one like those between the system's services. */
 const program = `
 import { createOutbound } from '@lead-scoring/outbound';
 import { createLogger, metricsHandler, runService } from '@lead-scoring/service';
@@ -41,7 +41,7 @@ beforeAll(async () => {
   });
 }, 120_000);
 
-test('they carry no trace, also where they are redirected, and no span and no metric names them', async () => {
+test('they carry no trace, also after redirects, and no span and no metric names them', async () => {
   const asked = new Map<string, IncomingHttpHeaders>();
   let exported = '';
   const server = createServer((req, res) => {
@@ -80,7 +80,7 @@ test('they carry no trace, also where they are redirected, and no span and no me
     const counts = [...metrics.matchAll(/^http_client_request_duration_count\{.*\} (\d+)$/gm)].map(
       ([, count]) => Number(count),
     );
-    // The two of fetch; outbound's are not counted, since each host would be a series of its own.
+    // The two requests of fetch; outbound's are not counted, because each host would be a series of its own.
     expect(counts).toEqual([1, 1]);
   } finally {
     server.close();

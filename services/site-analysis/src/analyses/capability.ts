@@ -1,5 +1,5 @@
-// Analyses of websites as a capability: a request begins one beside the log, and its end is a command that answers all that
-// wait for it.
+// Analyses of websites as an effect: a request starts an analysis outside the log, and a command records its end and answers all
+// callers that wait for it.
 import {
   callerHeaders,
   callerOf,
@@ -14,7 +14,7 @@ import type { AnalysisRunner } from '../running/runner.js';
 import { conditionsAfter, decideAnalysis } from './decide.js';
 import { analysisStorage, findRunning } from './documents.js';
 import { evolveAnalysis } from './evolve.js';
-import { nameOf } from './keys.js';
+import { aggregateKeyOf } from './keys.js';
 import type { AnalysisCommand, AnalysisEvent, Conditions } from './messages.js';
 import type { Analysis } from './state.js';
 
@@ -26,15 +26,15 @@ interface SiteAnalyses extends AggregateShape {
 }
 
 export interface SiteAnalysesDependencies {
-  /** Shared by the partitions of a process, and not stopped with one of them. */
+  /** Shared by all partitions of a process; it is not stopped with one of them. */
   runner: AnalysisRunner;
   refusalOf: Conditions['refusalOf'];
-  /** Milliseconds from a request to the moment at which its caller no longer waits. */
+  /** The time after a request at which its caller no longer waits. */
   wantedForMs: number;
   now: () => Date;
 }
 
-/** An analysis taken over is run again when at least this is left of the time that its caller waits. */
+/** An unfinished analysis is run again by the next owner if its caller waits at least this much longer. */
 const worthRunningMs = 4_000;
 
 export function siteAnalyses({ runner, refusalOf, wantedForMs, now }: SiteAnalysesDependencies) {
@@ -46,7 +46,7 @@ export function siteAnalyses({ runner, refusalOf, wantedForMs, now }: SiteAnalys
       SiteAnalyzed: records.siteAnalyzed,
       SiteAnalysisFailed: records.siteAnalysisFailed,
     },
-    keyOf: ({ payload }) => nameOf(payload),
+    keyOf: ({ payload }) => aggregateKeyOf(payload),
     recordKeyOf: ({ payload }) => payload.ou_id,
     initial: () => null,
     commandFrom: (record) =>
@@ -59,7 +59,7 @@ export function siteAnalyses({ runner, refusalOf, wantedForMs, now }: SiteAnalys
     decide: decideAnalysis,
     evolve: (_, event) => evolveAnalysis(event),
     stored: analysisStorage,
-    // A result may have a thousand paths, and whoever asks again asks soon.
+    // A state may have a thousand paths, and repeats come soon: few states are cached.
     cachedStates: 10,
     work: ({ readModel, partition }) => analysisWork(readModel, partition, { runner, wantedForMs, now }),
   });

@@ -1,9 +1,9 @@
-// Decides on requests for analyses and on their ends: pure; time, ids and the state of the world come with the command.
+// Decides on requests for analyses and on their ends. Pure: time, ids and conditions come with the command.
 import type { JsonValue, records } from '@lead-scoring/contracts';
 import type { AnalysisCommand, AnalysisDecision, AnalysisEvent, Caller, Conditions } from './messages.js';
 import type { Analysis, RunningAnalysis } from './state.js';
 
-/** How an analysis ends whose process went away: the one end after which the same request begins it anew. */
+/** The end of an analysis whose process stopped. After this end, and no other, a repeated request starts the analysis again. */
 export const interrupted = {
   code: 'analysis_interrupted',
   message: 'The analysis was interrupted before it ended. Send the request again.',
@@ -11,7 +11,8 @@ export const interrupted = {
 
 const tooMany = {
   code: 'too_many_analyses',
-  message: 'As many sites are being analysed as this system takes at once. Try again in a few seconds.',
+  message:
+    'The system is analysing the largest number of sites that it allows at a time. Try again in a few seconds.',
 } as const;
 
 export function decideAnalysis(
@@ -27,13 +28,13 @@ export function decideAnalysis(
   }
 }
 
-/** What the next command of a batch finds after these events. */
+/** The conditions for the next command of a batch, after these events. */
 export function conditionsAfter(conditions: Conditions, events: readonly AnalysisEvent[]): Conditions {
   const begun = events.filter(({ type }) => type === 'SiteAnalysisRequested').length;
   return { ...conditions, room: conditions.room - begun };
 }
 
-/** An analysis that was asked for before is not begun again: its answer is the recorded one, or that which is to come. */
+/** A repeated request starts no second analysis: it gets the recorded answer, or waits for the end. */
 function decideRequest(
   command: records.AnalyzeSite,
   caller: Caller | null,
@@ -54,7 +55,7 @@ function decideRequest(
   return { outcome: 'unanswered', events: [{ type: 'SiteAnalysisRequested', payload: command, caller }] };
 }
 
-/** The first end counts; one of an earlier attempt does not. */
+/** Records the first end of the current attempt; an end of an earlier attempt is ignored. */
 function decideEnd(command: records.RecordSiteAnalysis, known: Analysis | null): AnalysisDecision {
   if (known?.requested_at !== command.requested_at) return { outcome: 'unanswered', events: [] };
   if (known.status !== 'running') return { outcome: 'answered', events: [], reply: replyOf(known) };
@@ -71,7 +72,7 @@ function endOf(known: RunningAnalysis, { ended_at, outcome }: records.RecordSite
   return { type: 'SiteAnalysisFailed', payload: { ...ended, code, message } };
 }
 
-/** What callers are told of an analysis that has ended. */
+/** The reply to the callers of an analysis that has ended. */
 function replyOf(ended: records.RecordSiteAnalysis['outcome']): records.CommandReplied {
   return ended.status === 'analyzed'
     ? { outcome: 'done', result: ended.result as unknown as JsonValue }

@@ -1,4 +1,4 @@
-// Given an analysis, when it is asked for or ends, then it begins, is answered, or waits.
+// Given an analysis, when it is requested or ends, then it starts, is answered, or waits.
 import { describe, expect, test } from '@jest/globals';
 import { problemTypeOf, records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -43,13 +43,13 @@ const given = (...steps: Step[]): Analysis | null =>
   steps.reduce<Analysis | null>((known, step) => when(known, step).after, null);
 
 describe('a request', () => {
-  test('begins an analysis, which remembers who waits for it', () => {
+  test('starts an analysis, which holds the caller that waits for it', () => {
     const { decision, after } = when(null, request());
     expect(decision).toMatchObject({ outcome: 'unanswered', events: [{ type: 'SiteAnalysisRequested' }] });
     expect(after).toEqual({ status: 'running', ...analyzeSite('shop'), caller });
   });
 
-  test('for an address that may not be asked for is refused with its reason, and nothing is recorded', () => {
+  test('for a refused address is rejected with the reason, and nothing is recorded', () => {
     expect(when(null, request({ ...refusing, room: 0 }))).toMatchObject({
       event: null,
       decision: {
@@ -60,25 +60,25 @@ describe('a request', () => {
     });
   });
 
-  test('beyond what runs at once is refused for now, and nothing is recorded', () => {
+  test('above the limit of running analyses is rejected, and nothing is recorded', () => {
     const { decision, event } = when(null, request(full));
     expect(decision).toMatchObject({ outcome: 'rejected', code: 'too_many_analyses' });
     expect(problemTypeOf('too_many_analyses').status).toBe(503);
     expect(event).toBeNull();
   });
 
-  test('leaves room for one less', () => {
+  test('takes one place of those that are left', () => {
     const { event } = when(null, request());
     expect(event && conditionsAfter(free, [event])).toEqual(full);
     const { event: ended } = when(given(request()), success);
     expect(ended && conditionsAfter(free, [ended])).toEqual(free);
   });
 
-  test('for an analysis that runs waits for its end', () => {
+  test('for a running analysis waits for its end', () => {
     expect(when(given(request()), request()).decision).toEqual({ outcome: 'awaited' });
   });
 
-  test('for one that has ended gets the answer that it had', () => {
+  test('for an analysis that has ended gets the recorded answer', () => {
     expect(when(given(request(), success), request()).decision).toEqual({
       outcome: 'answered',
       events: [],
@@ -91,7 +91,7 @@ describe('a request', () => {
     });
   });
 
-  test('for one that was interrupted begins it anew', () => {
+  test('for an interrupted analysis starts it again', () => {
     const again = request(free, { requested_at: later });
     expect(when(given(request(), interruption), again).after).toMatchObject({
       status: 'running',
@@ -101,7 +101,7 @@ describe('a request', () => {
 });
 
 describe('an end', () => {
-  test('of a running analysis is recorded whole, and answered', () => {
+  test('of a running analysis is recorded completely, and answered', () => {
     const { decision, event, after } = when(given(request()), success);
     expect(decision).toMatchObject({ reply: { outcome: 'done', result: analyzed('shop') } });
     expect(records.siteAnalyzed.schema.parse(event?.payload)).toEqual({
@@ -116,24 +116,24 @@ describe('an end', () => {
     });
   });
 
-  test('that comes second changes nothing, and gets the first as answer', () => {
+  test('that comes second changes nothing, and the answer is the first end', () => {
     expect(when(given(request(), success), failure)).toMatchObject({
       event: null,
       decision: { reply: { outcome: 'done' } },
     });
   });
 
-  test('of an attempt before the one that runs counts for nothing', () => {
+  test('of an earlier attempt is ignored', () => {
     const anew = given(request(), interruption, request(free, { requested_at: later }));
     expect(when(anew, success).decision).toEqual({ outcome: 'unanswered', events: [] });
   });
 
-  test('of an analysis that nobody asked for counts for nothing', () => {
+  test('of an analysis that was never requested is ignored', () => {
     expect(when(null, success).decision).toEqual({ outcome: 'unanswered', events: [] });
   });
 });
 
-test('whatever comes in whatever order, twice in a row is as once, and ends and requests take turns', () => {
+test('for any commands in any order, a command twice in a row has the effect of one, and requests and ends alternate', () => {
   const steps = fc.array(
     fc.constantFrom(
       request(),

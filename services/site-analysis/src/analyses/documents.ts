@@ -1,4 +1,4 @@
-// Analyses as stored: each under its id, those that are running once more, those that have a result in the OU's list.
+// The stored form of analyses: each under its id, an index of those that run, and the list of an OU's analyses with a result.
 import {
   storedAsDocuments,
   storedWith,
@@ -19,7 +19,7 @@ import {
   type GuardedDocument,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { analysisKey, keyOfName, placeKey } from './keys.js';
+import { analysisKey, keyFromHex, placeKey } from './keys.js';
 import type { AnalysisEvent } from './messages.js';
 import type { Analysis, RunningAnalysis } from './state.js';
 
@@ -45,7 +45,7 @@ const runningAnalyses = defineCollection<UnfinishedDocument>({ name: 'running_an
 /** Analyses that were requested and have not ended. */
 const running = unfinishedIndex<Analysis | null>({
   collection: runningAnalyses,
-  idOf: keyOfName,
+  idOf: keyFromHex,
   isUnfinished: (analysis) => analysis?.status === 'running',
 });
 
@@ -73,7 +73,7 @@ const places: WrittenBeside<Analysis | null, AnalysisEvent> = {
 export const analysisStorage: AggregateStorage<Analysis | null, AnalysisEvent> = storedWith(
   storedAsDocuments<Analysis | null, AnalysisDocument>({
     collection: analyses,
-    idOf: keyOfName,
+    idOf: keyFromHex,
     toState: toAnalysis,
     toDocument: (analysis, { partition, offset }) =>
       analysis && {

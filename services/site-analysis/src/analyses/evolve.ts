@@ -1,4 +1,4 @@
-// Folds an analysis's events, purely: each says all that there is to know after it, whatever was before.
+// Folds the events of an analysis. Pure. Each event contains the complete state after it, so that the state before does not matter.
 import type { AnalysisEvent } from './messages.js';
 import type { Analysis } from './state.js';
 

@@ -1,4 +1,4 @@
-// What happens to an analysis, what asks for it, and what is decided.
+// The commands, events and decisions of an analysis.
 import type { ProblemCode, records } from '@lead-scoring/contracts';
 
 /** The caller that waits for a result, as the headers of its command name it. */
@@ -16,22 +16,22 @@ export type AnalysisEvent =
   | { type: 'SiteAnalyzed'; payload: records.SiteAnalyzed }
   | { type: 'SiteAnalysisFailed'; payload: records.SiteAnalysisFailed };
 
-/** Why an analysis is not begun, or how it ended without a result. */
+/** The reason why an analysis is not started, or has ended without a result. */
 export interface Refusal {
   code: ProblemCode;
   message: string;
 }
 
-/** What is known at the moment of a request besides the analysis itself. */
+/** The context of a decision besides the state of the analysis. */
 export interface Conditions {
-  /** Why an address cannot be asked for, as far as its text tells; null when it can. */
+  /** The reason why an address may not be requested, judged by its text; null when it may. */
   refusalOf: (url: string) => Refusal | null;
-  /** How many more analyses may begin now. */
+  /** The number of analyses that may still start now. */
   room: number;
 }
 
 export type AnalysisDecision =
-  /** The analysis begins; or, without an event, the command is of no analysis that runs. */
+  /** The analysis starts; or, without an event, the command belongs to no running analysis. */
   | { outcome: 'unanswered'; events: AnalysisEvent[] }
   /** The analysis is running: the answer comes when it ends. */
   | { outcome: 'awaited' }

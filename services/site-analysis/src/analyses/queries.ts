@@ -1,4 +1,4 @@
-// The list of an OU's analyses.
+// Reads the list of an OU's analyses.
 import { routes, type routeDeclarations } from '@lead-scoring/contracts';
 import { findByIds, keyOf, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
@@ -19,7 +19,7 @@ export function analysisQueries(readModel: ReadModel): BoundQuery[] {
             .find({ _id: wanted })
             .sort({ _id: -1 })
             .skip(cursor === undefined ? (page - 1) * limit : 0)
-            // One more than asked for tells whether there is a next page.
+            // One more than the page shows whether there is a next one.
             .limit(limit + 1)
             .toArray(),
           places.countDocuments({ _id: all }),

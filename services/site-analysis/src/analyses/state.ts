@@ -2,25 +2,25 @@
 import type { SiteAnalysis } from '@lead-scoring/contracts';
 import type { Caller } from './messages.js';
 
-interface Requested {
+interface AnalysisRequest {
   readonly ou_id: string;
   readonly analysis_id: string;
   readonly url: string;
   readonly requested_at: string;
 }
 
-export interface RunningAnalysis extends Requested {
+export interface RunningAnalysis extends AnalysisRequest {
   readonly status: 'running';
   readonly caller: Caller | null;
 }
 
-export interface FinishedAnalysis extends Requested {
+export interface FinishedAnalysis extends AnalysisRequest {
   readonly status: 'analyzed';
   readonly at: string;
   readonly result: SiteAnalysis;
 }
 
-export interface FailedAnalysis extends Requested {
+export interface FailedAnalysis extends AnalysisRequest {
   readonly status: 'failed';
   readonly at: string;
   readonly code: string;

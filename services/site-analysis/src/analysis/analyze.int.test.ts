@@ -1,7 +1,7 @@
-// Analyses of whole sites, over real connections: what is found, how, and how politely.
+// Analyses of whole sites over real connections: the results, the ways of finding pages, and politeness.
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { attributeFilter, compileFilters, siteAnalysis, type SiteAnalysis } from '@lead-scoring/contracts';
-import { links, serve, serveSite, sitemapOf, type Served, type SiteFiles } from '../testing/serve.js';
+import { links, serve, serveSite, sitemapOf, type ServedSite, type SiteFiles } from '../testing/serve.js';
 import { agency } from '../testing/sites/agency.js';
 import { multiLanguage } from '../testing/sites/multi-language.js';
 import { openSource } from '../testing/sites/open-source.js';
@@ -10,7 +10,7 @@ import { shop } from '../testing/sites/shop.js';
 import { analyzeSite } from './analyze.js';
 import { agentName } from './robots.js';
 
-let served: Served;
+let served: ServedSite;
 
 afterEach(() => served.close());
 
@@ -25,7 +25,7 @@ async function analyzeServed(path = ''): Promise<SiteAnalysis> {
   return siteAnalysis.parse(result);
 }
 
-/** Everything of a result: one line for each category, with the fragments where its rule takes a list. */
+/** A complete result in short: one line for each category, with the fragments where its rule has a list. */
 function summary({ categories, proposed_rules, ...rest }: SiteAnalysis) {
   expect(
     proposed_rules.map(({ event_type, weight, label, icon }) => {
@@ -62,7 +62,7 @@ describe('the whole result', () => {
         'High Intent - Pricing (10, badge-dollar-sign): /pricing in /pricing /pricing/enterprise',
         'High Intent - Signup (10, user-plus): /free-trial in /free-trial',
         'Mid-High Intent - Social Proof (8, star): /customers in /customers /customers/acme /customers/globex',
-        // A post of the blog is about product-led growth: whatever finds /product finds it as well.
+        // A post of the blog is about product-led growth: every fragment that matches /product matches it as well.
         'Mid Intent - Product (6, package): /product/ (/product /features) in /product /product/automation /product/reporting /features/integrations /blog/product-led-growth',
         'Mid Intent - Solutions (6, lightbulb): /solutions in /solutions/for-agencies /solutions/retail',
         'Mid Intent - Tools (6, calculator): /roi-calculator in /roi-calculator',
@@ -95,7 +95,7 @@ describe('the whole result', () => {
     });
   });
 
-  test('of a shop: a sitemap of plain text, where nobody said that it is', async () => {
+  test('of a shop: a sitemap of plain text that no file names', async () => {
     expect(summary(await analyze(shop))).toEqual({
       domain: '127.0.0.1',
       fetched_url: '/',
@@ -127,7 +127,7 @@ describe('the whole result', () => {
         'Not a Buyer - Legal (-3, scale): /privacy in /privacy',
       ],
     });
-    // What robots.txt keeps from us is a page that we have not read.
+    // A page that robots.txt forbids is listed, but was not read.
     expect(served.requests).not.toContain('/community');
   });
 
@@ -150,7 +150,7 @@ describe('the whole result', () => {
   });
 
   test.each([saas, agency, shop, openSource, multiLanguage])(
-    'has filters that match exactly the pages listed (site %#)',
+    'has filters that match exactly the listed pages (site %#)',
     async (files) => {
       const { categories, proposed_rules } = await analyze(files);
       const all = [...new Set(categories.flatMap(({ urls }) => urls))];
@@ -168,7 +168,7 @@ const pagesOf = ({ categories }: SiteAnalysis) => categories.flatMap(({ urls }) 
 const home = '<html><body>Nothing</body></html>';
 
 describe('sitemaps', () => {
-  test('all that robots.txt names are read, relative ones and those of other agents too, other hosts are not', async () => {
+  test('all sitemaps in robots.txt are read, also relative ones and those in groups of other agents, but not those of other hosts', async () => {
     const result = await analyze({
       '/': home,
       '/robots.txt': (origin) =>
@@ -188,7 +188,7 @@ describe('sitemaps', () => {
     '/sitemap.xml.gz',
     '/sitemap.txt',
     '/sitemap/sitemap.xml',
-  ])('one that nobody names is found at %s', async (path) => {
+  ])('one that no file names is found at %s', async (path) => {
     const result = await analyze({ '/': home, [path]: (origin) => sitemapOf(origin, ['/pricing']) });
     expect(result).toMatchObject({ source: 'sitemap', page_count: 2 });
   });
@@ -201,7 +201,7 @@ describe('sitemaps', () => {
     expect(result.source).toBe('sitemap');
   });
 
-  test('those that robots.txt names and that are gone are no reason not to look in the usual places', async () => {
+  test('if the sitemaps in robots.txt do not exist, the usual places are tried', async () => {
     const result = await analyze({
       '/': home,
       '/robots.txt': 'Sitemap: /gone.xml',
@@ -210,7 +210,7 @@ describe('sitemaps', () => {
     expect(result.source).toBe('sitemap');
   });
 
-  test('indexes may nest, and the type that an answer claims does not matter', async () => {
+  test('indexes may nest, and the content type of an answer does not matter', async () => {
     const index = (path: string) => ({
       headers: { 'content-type': 'application/pdf' },
       body: `<sitemapindex><sitemap><loc>${path}</loc></sitemap></sitemapindex>`,
@@ -227,7 +227,7 @@ describe('sitemaps', () => {
     expect(result).toMatchObject({ source: 'sitemap', page_count: 2 });
   });
 
-  test('a page of a site that answers everything with the same page is no sitemap', async () => {
+  test('the page of a site that answers every path with the same page is not taken for a sitemap', async () => {
     served = await serve((_, res) => {
       res
         .writeHead(200, { 'content-type': 'text/html' })
@@ -236,7 +236,7 @@ describe('sitemaps', () => {
     expect(await analyzeServed()).toMatchObject({ source: 'crawl+depth', page_count: 2 });
   });
 
-  test('one that names nothing but the homepage is as good as none', async () => {
+  test('one that names only the homepage is ignored', async () => {
     const result = await analyze({
       '/': '<a href="/pricing">Pricing</a>',
       '/pricing': home,
@@ -245,7 +245,7 @@ describe('sitemaps', () => {
     expect(result).toMatchObject({ source: 'crawl+depth', page_count: 2 });
   });
 
-  test('of thousands of pages 300 are analysed, the nearest to the homepage first, and the rest is counted', async () => {
+  test('of thousands of pages the 300 nearest to the homepage are analysed, and the others are counted', async () => {
     const posts = Array.from({ length: 5_000 }, (_, at) => `/blog/post-${at}`);
     const result = await analyze({
       '/': home,
@@ -257,7 +257,7 @@ describe('sitemaps', () => {
     expect(pagesOf(result)).toContain('/pricing');
   });
 
-  test('of a site whose homepage cannot be read are enough', async () => {
+  test('are sufficient for a site whose homepage cannot be read', async () => {
     const result = await analyze({
       '/': { status: 500 },
       '/sitemap.xml': (origin) => sitemapOf(origin, ['/', '/pricing']),
@@ -267,13 +267,13 @@ describe('sitemaps', () => {
 });
 
 describe('a crawl', () => {
-  test('is enough of the homepage when there is no navigation to follow', async () => {
+  test('reads only the homepage when there is no navigation to follow', async () => {
     const result = await analyze({ '/': links(['/legal/site/privacy', '/a/b/pricing']) });
     expect(result).toMatchObject({ source: 'crawl', page_count: 3 });
     expect(served.requests).not.toContain('/a/b/pricing');
   });
 
-  test('is enough of the homepage when that alone names 300 pages', async () => {
+  test('reads only the homepage when it links to 300 pages', async () => {
     const result = await analyze({
       '/': `<nav>${links(Array.from({ length: 400 }, (_, at) => `/p${at}`))}</nav>`,
     });
@@ -293,7 +293,7 @@ describe('a crawl', () => {
     expect(served.requests).not.toContain('/blog/x');
   });
 
-  test('of a site without any menu follows the links right below the root', async () => {
+  test('of a site without a menu follows the links to the top level of paths', async () => {
     const result = await analyze({
       '/': '<p><a href="/product">Product</a> <a href="/blog/x">Post</a></p>',
       '/product': '<a href="/pricing">Pricing</a>',
@@ -302,7 +302,7 @@ describe('a crawl', () => {
     expect(served.requests).not.toContain('/blog/x');
   });
 
-  test('counts a page once: by its canonical address, without query, anchor, slash and www', async () => {
+  test('counts a page once: by its canonical address, without query, fragment, trailing slash and www', async () => {
     const result = await analyze({
       '/': `<nav>${links(['/pricing', '/pricing/', '/pricing?x=1', '/pricing#a', '/pricing/index.html', '/old'])}</nav>`,
       '/pricing': '<link rel="canonical" href="/pricing?utm=1">',
@@ -312,13 +312,13 @@ describe('a crawl', () => {
     expect(result.page_count).toBe(3);
   });
 
-  test('does not believe pages that all call themselves the homepage', async () => {
+  test('ignores canonical addresses when all pages name the homepage as theirs', async () => {
     const head = '<link rel="canonical" href="/">';
     const result = await analyze({ '/': `${head}<nav><a href="/pricing">P</a></nav>`, '/pricing': head });
     expect(pagesOf(result)).toEqual(['/pricing']);
   });
 
-  test('leaves out what is gone, no page, or leads to another site or to where nobody may go', async () => {
+  test('leaves out links that are gone, are not pages, or redirect to another site or a refused address', async () => {
     const result = await analyze({
       '/': `<nav>${links(['/gone', '/demo', '/contact', '/customers', '/jobs', '/logo.png', '/pricing', '/blog'])}</nav>`,
       '/demo': { status: 302, headers: { location: 'https://elsewhere.example/demo' } },
@@ -333,7 +333,7 @@ describe('a crawl', () => {
     expect(result.page_count).toBe(4);
   });
 
-  test('starts where it is told to, and the homepage is a page like the others then', async () => {
+  test('starts at the given address, and the homepage is then a page like the others', async () => {
     const result = await analyze(
       {
         '/': '<a href="/contact">',
@@ -348,18 +348,18 @@ describe('a crawl', () => {
 });
 
 describe('politeness', () => {
-  test('every request is made in our name, with an address to complain to', async () => {
+  test('every request has our user agent, with a contact address', async () => {
     await analyze(agency);
     expect([...served.agents]).toEqual([`${agentName}/1.0 (+https://example.com/bot)`]);
   });
 
-  test('robots.txt is the first that is asked for, and is asked for once', async () => {
+  test('robots.txt is requested first, and once', async () => {
     await analyze(agency);
     expect(served.requests[0]).toBe('/robots.txt');
     expect(served.requests.filter((path) => path === '/robots.txt')).toHaveLength(1);
   });
 
-  test('what robots.txt forbids is not fetched, be it page or sitemap', async () => {
+  test('pages and sitemaps that robots.txt forbids are not fetched', async () => {
     await analyze({
       '/robots.txt': `User-agent: ${agentName}\nDisallow: /product\nDisallow: /*.xml\nSitemap: /map.xml`,
       '/': `<nav>${links(['/product', '/pricing'])}</nav>`,
@@ -369,7 +369,7 @@ describe('politeness', () => {
     expect(served.requests).toContain('/pricing');
   });
 
-  test('a homepage that robots.txt forbids is not fetched: the site blocks us', async () => {
+  test('a homepage that robots.txt forbids is not fetched: the result is that the site blocks us', async () => {
     served = await serveSite({ '/robots.txt': 'User-agent: *\nDisallow: /', '/': home });
     await expect(analyzeServed()).rejects.toMatchObject({ reason: 'blocked' });
     expect(served.requests).toEqual(['/robots.txt']);
@@ -384,20 +384,20 @@ describe('politeness', () => {
     expect(served.requests).not.toContain('/product');
   });
 
-  test('at most four requests are under way at once', async () => {
+  test('at most four requests are in flight at a time', async () => {
     const pages = links(Array.from({ length: 40 }, (_, at) => `/page-${at}`));
     const waiting: (() => void)[] = [];
     served = await serve((req, res) => {
       const answer = () => res.writeHead(200, { 'content-type': 'text/html' }).end(`<nav>${pages}</nav>`);
       if (!req.url?.startsWith('/page')) answer();
-      // Each is answered when three more wait, so that as many as may be are open.
+      // Each request is answered when three more wait, so that the largest allowed number is open.
       else if (waiting.push(answer) >= 4) waiting.splice(0).forEach((one) => one());
     });
     expect((await analyzeServed()).page_count).toBe(41);
     expect(served.mostAtOnce()).toBe(4);
   });
 
-  test('a site that says that it gets too many requests gets no more', async () => {
+  test('a site that answers 429 gets no more requests', async () => {
     await analyze({
       '/': `<nav>${links(['/a', '/b', '/c', '/d', '/e', '/f', '/g', '/h'])}</nav>`,
       ...Object.fromEntries(['/a', '/b', '/c', '/d'].map((path) => [path, { status: 429 }])),
@@ -405,7 +405,7 @@ describe('politeness', () => {
     expect(served.requests.filter((path) => path.length === 2)).toEqual(['/a', '/b', '/c', '/d']);
   });
 
-  test('a site that asks for pauses gets one request after the other, and fewer of them', async () => {
+  test('a site with a crawl delay gets one request at a time, and fewer of them', async () => {
     await analyze({
       '/robots.txt': 'User-agent: *\nCrawl-delay: 0.1',
       '/': `<nav>${links(['/a', '/b'])}</nav>`,

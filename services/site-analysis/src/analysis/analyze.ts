@@ -1,4 +1,4 @@
-// Analyses a website: finds its pages, sorts them by what they say about a visitor's intent, and proposes rules.
+// Analyses a website: finds its pages, sorts them into categories of a visitor's intent, and proposes rules.
 import { maximumAnalysedPages, type SiteAnalysis } from '@lead-scoring/contracts';
 import type { Outbound } from '@lead-scoring/outbound';
 import { addressOf, discoverByCrawling } from './crawl.js';
@@ -11,14 +11,14 @@ import { createVisitor, type Visitor } from './visit.js';
 
 export interface AnalyzeDependencies {
   outbound: Outbound;
-  /** When it aborts, what was found by then is the answer. */
+  /** When it aborts, the pages found so far are the result. */
   signal: AbortSignal;
 }
 
 /**
  * @param url with or without `https://`
- * @throws OutboundRefused when the address, or one that it redirects to, is not one that may be reached
- * @throws SiteNotFetched when the site gives nothing to analyse
+ * @throws OutboundRefused when the address, or one that it redirects to, may not be requested
+ * @throws SiteNotFetched when the site has nothing that can be analysed
  */
 export async function analyzeSite(url: string, dependencies: AnalyzeDependencies): Promise<SiteAnalysis> {
   const { outbound, signal } = dependencies;
@@ -44,13 +44,13 @@ export async function analyzeSite(url: string, dependencies: AnalyzeDependencies
     if (homepage.asksForPassword && pages.size <= 1)
       throw new SiteNotFetched(
         'login_required',
-        'The site requires a login: it shows nothing but a login form.',
+        'The site requires a login: its homepage has only a login form.',
       );
   }
   return resultOf(fetched, pages, source);
 }
 
-/** A site whose homepage cannot be read may still have a sitemap. */
+/** Reads the homepage, or returns the reason why it cannot be read: the site may still have a sitemap. */
 async function homepageOrReason(visitor: Visitor, url: URL): Promise<Page | SiteNotFetched> {
   try {
     return await readHomepage(visitor, url);
@@ -60,7 +60,7 @@ async function homepageOrReason(visitor: Visitor, url: URL): Promise<Page | Site
   }
 }
 
-/** Of where the homepage has redirected to; its robots.txt has been read by then. */
+/** The sitemaps in the robots.txt of the origin to which the homepage has redirected; that file has been read already. */
 async function sitemapsOf(visitor: Visitor, url: URL): Promise<readonly string[]> {
   try {
     return (await visitor.robots(url)).sitemaps;

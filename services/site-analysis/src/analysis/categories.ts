@@ -1,4 +1,4 @@
-// The categories of pages: what each says about a visitor's intent, and the words in addresses that tell them apart.
+// The categories of pages: the intent of a visitor that each stands for, and the words in paths that identify it.
 import { intentCategory, type IntentCategory } from '@lead-scoring/contracts';
 
 export interface Category {
@@ -8,13 +8,13 @@ export interface Category {
 }
 
 interface CategoryDefinition extends Category {
-  /** What a segment of a path says in full; plurals and the spellings without hyphens come by themselves. */
+  /** Whole segments of a path; plurals and spellings without hyphens are added. */
   terms: string;
-  /** What a segment of two or three words may end with, as `roi-calculator` does. */
+  /** Endings of a segment of two or three words, as in `roi-calculator`. */
   endings?: string;
 }
 
-/** Weights as published; German, French and Spanish words for what most sites of those languages have. */
+/** The published weights, with the German, French and Spanish words of most sites in those languages. */
 const definitions: Record<IntentCategory, CategoryDefinition> = {
   'Very High Intent - Demo/Book': {
     weight: 15,
@@ -181,16 +181,16 @@ export const categories: ReadonlyMap<IntentCategory, Category> = new Map(
   intentCategory.options.map((name) => [name, definitions[name]]),
 );
 
-/** Words that change nothing: `book-a-demo`, `our-customers`, `free-calculator`. */
+/** Words without a meaning of their own: `book-a-demo`, `our-customers`, `free-calculator`. */
 const fillers = new Set(['a', 'an', 'the', 'our', 'your', 'my', 'us', 'free', 'online', 'all']);
 
-/** What is below says more than these do: `/company/careers` is about careers. */
+/** Segments that count only when no segment follows: `/company/careers` is about careers. */
 const containers = new Set(['company', 'unternehmen', 'entreprise', 'empresa']);
 
 const byTerm = termsOf(({ terms }) => terms);
 const byEnding = termsOf(({ endings }) => endings ?? '');
 
-/** Every spelling without separators, to its category. @throws when two categories claim one */
+/** The category of every spelling without separators. @throws Error when two categories have the same spelling */
 function termsOf(wordsOf: (definition: CategoryDefinition) => string): ReadonlyMap<string, IntentCategory> {
   const found = new Map<string, IntentCategory>();
   for (const name of intentCategory.options)
@@ -211,11 +211,11 @@ function pluralOf(term: string): string {
 
 export interface CategorizedPath {
   category: IntentCategory;
-  /** Which segments of the path say so, counted from 0. */
+  /** The indexes, from 0, of the segments that name the category. */
   segments: number[];
 }
 
-/** What is longer or deeper says nothing: bounds for addresses that nobody has written by hand. */
+/** Further and longer segments are ignored: they are not written by people. */
 const maximumSegments = 12;
 const maximumSegmentLength = 150;
 
@@ -241,7 +241,7 @@ export function stemOf(segment: string): string {
   return segment.replace(/\.(?:x?html?|shtml|php\d?|aspx?|jspx?|do|cfm|cgi)$/i, '');
 }
 
-/** A whole segment names a category; what is inside of words does not count. */
+/** The category that a whole segment names; parts of words do not count. */
 export function categoryOfSegment(segment: string): IntentCategory | null {
   if (segment.length > maximumSegmentLength) return null;
   const words = wordsOf(segment);

@@ -1,9 +1,9 @@
-// Categories: the published ones with their weights, the variants that belong to each, and what must not.
+// The categories: the published ones with their weights, the path variants of each, and paths of no category.
 import { describe, expect, test } from '@jest/globals';
 import { intentCategory, type IntentCategory } from '@lead-scoring/contracts';
 import { categories, categorize } from './categories.js';
 
-/** As published: the example patterns and the weight of each. */
+/** The published categories with their weights and example patterns. */
 const published: [IntentCategory, number, string[]][] = [
   ['Very High Intent - Demo/Book', 15, ['/demo', '/book-demo', '/schedule']],
   ['High Intent - Contact', 12, ['/contact', '/talk-to-sales']],
@@ -24,7 +24,7 @@ const published: [IntentCategory, number, string[]][] = [
   ['Not a Buyer - Legal', -3, ['/privacy', '/terms', '/gdpr']],
 ];
 
-/** Singular and plural of each example's last word, where they are words. */
+/** The singular or plural of each example's last word, where it has one. */
 const otherNumber: Record<string, string> = {
   '/demo': '/demos',
   '/book-demo': '/book-demos',
@@ -68,7 +68,7 @@ test('the categories are the published ones, in their order and with their weigh
   expect(intentCategory.options).toHaveLength(17);
 });
 
-test('every category has an icon of its own, in the spelling of the icon set', () => {
+test('every category has an icon of its own, spelled as in the icon set', () => {
   const icons = [...categories.values()].map(({ icon }) => icon);
   expect(new Set(icons).size).toBe(17);
   for (const icon of icons) expect(icon).toMatch(/^[a-z]+(?:-[a-z0-9]+)*$/);

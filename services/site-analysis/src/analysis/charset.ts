@@ -1,16 +1,17 @@
-// Bytes to text, as browsers decide it: the byte order mark, else the header, else what the document says of itself.
+// Decodes bytes to text with the character set that browsers would use: by the byte order mark, else the header, else the document's
+// own declaration.
 import { TextDecoder } from 'node:util';
 
-/** Where a document says it; browsers look no further either. */
+/** The part of a document in which a declaration counts, as in browsers. */
 const declarationBytes = 1_024;
 
-/** The tags that may say it, and how they say it: looked for one after the other, so that neither search starts again. */
+/** The tags that may declare a character set, and the declaration within them: two searches, so that each takes linear time. */
 const declarations = [
   { tag: /<meta[^>]{0,300}/gi, label: /charset\s{0,10}=\s{0,10}["']?([\w:.-]{1,40})/i },
   { tag: /<\?xml[^>]{0,300}/gi, label: /encoding\s{0,10}=\s{0,10}["']([\w:.-]{1,40})/i },
 ];
 
-/** A decoder for a document that starts with these bytes. What cannot be decoded becomes U+FFFD, never an error. */
+/** A decoder for a document that starts with these bytes. Invalid bytes become U+FFFD; it never throws. */
 export function decoderFor(start: Uint8Array, contentType: string | undefined): TextDecoder {
   return (
     known(byteOrderMark(start)) ??
@@ -31,7 +32,7 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** A document whose declaration can be read as ASCII is not UTF-16, whatever it says. */
+/** The declared character set. A declaration of UTF-16 that is readable as ASCII is wrong, and means UTF-8. */
 function declared(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, declarationBytes)).toString('latin1');
   for (const declaration of declarations)

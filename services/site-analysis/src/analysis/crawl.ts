@@ -6,17 +6,17 @@ import { htmlOf, pageVisit, type Page } from './homepage.js';
 import { readLinks } from './links.js';
 import type { SitePages } from './site.js';
 
-/** Pages of the navigation that are read. */
+/** The most pages of the navigation that are read. */
 const maximumNavigation = 40;
 
 const navigationTimeoutMs = 5_000;
 
-/** A homepage that names this many pages suffices. */
+/** If the homepage links to so many pages, no other page is read. */
 const sufficientPages = 300;
 
 /**
  * Adds the pages that the homepage links to and, one level deep, those that the pages of its navigation link to.
- * Never throws: what was found by then counts.
+ * Never throws on the fault of a site: the pages found so far count.
  */
 export async function discoverByCrawling(
   { visitor, pages, signal }: Discovery,
@@ -25,7 +25,7 @@ export async function discoverByCrawling(
   for (const link of homepage.links) pages.add(link);
   if (pages.size >= sufficientPages) return 'crawl';
   const read = await Promise.all(navigationOf(homepage, pages).map(readPage));
-  // In the order of the navigation, whatever the order of the answers was.
+  // In the order of the navigation, not in that of the answers.
   for (const { links } of read) for (const link of links) pages.add(link);
   for (const { named, address } of read)
     if (address === null || pages.pathOf(address) !== pages.pathOf(named)) pages.remove(named);
@@ -49,7 +49,7 @@ export async function discoverByCrawling(
       return { named, address: addressOf(url, canonical, pages), links, answered: true };
     } catch (error) {
       if (!isExpected(error)) throw error;
-      // What leads to where nobody may go is no page; what is slow or forbidden may be one.
+      // A link to a refused address or another site is not a page; a slow or forbidden one may be.
       const leadsNowhere = error instanceof OutboundRefused || error instanceof LeftSite;
       return leadsNowhere ? { ...unread, address: null } : unread;
     }
@@ -57,15 +57,15 @@ export async function discoverByCrawling(
 }
 
 interface ReadPage {
-  /** As the homepage names it. */
+  /** The address in the homepage's link. */
   named: URL;
-  /** What it says its address is; null for what is no page of the site. */
+  /** The page's own address; null when it is not a page of the site. */
   address: URL | null;
   links: readonly URL[];
   answered: boolean;
 }
 
-/** The pages that the top level of the site's navigation names; where none can be told, those right below the root. */
+/** The pages in the site's menus; if no menu was recognised, those at the top level of paths. */
 function navigationOf({ url, links, navigation }: Page, pages: SitePages): URL[] {
   const own = pages.pathOf(url);
   const byPath = (urls: readonly URL[]) => {
@@ -81,7 +81,7 @@ function navigationOf({ url, links, navigation }: Page, pages: SitePages): URL[]
   return [...chosen.values()].slice(0, maximumNavigation);
 }
 
-/** `/pricing` and `/en/pricing` are, `/blog/pricing` is not. */
+/** Whether a path is at the top level: `/pricing` and `/en/pricing` are, `/blog/pricing` is not. */
 function isTopLevel(pathname: string): boolean {
   return /^(?:\/[a-z]{2}(?:[-_][a-z]{2})?)?\/[^/]+\/?$/i.test(pathname);
 }
@@ -92,7 +92,7 @@ function withoutFragment(link: URL): URL {
   return url;
 }
 
-/** Where a page lives: what it calls its own address, unless all pages seem to call themselves the homepage. */
+/** The address of a page: its canonical address, unless that is the homepage, which misconfigured sites give for all pages. */
 export function addressOf(url: URL, canonical: URL | null, pages: SitePages): URL {
   const path = canonical && pages.pathOf(canonical);
   return canonical && path !== null && path !== '/' ? canonical : url;

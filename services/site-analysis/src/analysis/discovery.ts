@@ -1,4 +1,4 @@
-// What the ways of finding pages share.
+// The context that all ways of finding pages share.
 import { OutboundRefused } from '@lead-scoring/outbound';
 import { SiteNotFetched } from './errors.js';
 import type { SitePages } from './site.js';
@@ -10,7 +10,7 @@ export interface Discovery {
   signal: AbortSignal;
 }
 
-/** What a page of somebody else's site may be like: gone, forbidden, slow. Everything else is a fault of ours. */
+/** Whether an error is the site's fault, such as a missing, forbidden or slow page; all others are faults of this service. */
 export function isExpected(error: unknown): boolean {
   return error instanceof OutboundRefused || error instanceof SiteNotFetched;
 }

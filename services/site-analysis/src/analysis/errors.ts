@@ -1,4 +1,4 @@
-// A site that could not be analysed, and why.
+// The errors of sites that could not be analysed, with their reasons.
 
 export type SiteNotFetchedReason =
   | 'unreachable'
@@ -10,7 +10,7 @@ export type SiteNotFetchedReason =
   | 'not_html'
   | 'error';
 
-/** The site gave nothing that can be analysed. The message is a sentence for who asked for the analysis. */
+/** The site has nothing that can be analysed. The message is a sentence for the caller. */
 export class SiteNotFetched extends Error {
   override readonly name = 'SiteNotFetched';
   constructor(
@@ -22,7 +22,7 @@ export class SiteNotFetched extends Error {
   }
 }
 
-/** A page redirects to another site: it is none of this one. */
+/** A page redirects to another site, so it is not a page of this one. */
 export class LeftSite extends SiteNotFetched {
   constructor(site: string) {
     super('unreachable', `The page redirects to another site, ${site}.`);

@@ -1,32 +1,32 @@
-// Fragments of paths that the pages of a category might share, the likeliest first.
+// Finds fragments of paths that the pages of a category may share, the likeliest first.
 import { categoryOfSegment, segmentsOf, stemOf } from './categories.js';
 
-/** A page's path, as the filter `contains` compares it, and what its segments say. */
-export interface SortedPage {
+/** A page with its category. `lower` is its path as the filter `contains` compares it. */
+export interface CategorizedPage {
   path: string;
   lower: string;
   category: string | null;
-  /** Which segments name the category, counted from 0. */
+  /** The indexes, from 0, of the segments that name the category. */
   segments: number[];
 }
 
-/** Fragments of a category that are held against every page, those that came from most pages first. */
+/** The most fragments of a category that are compared with every page: those of most pages. */
 const maximumFragments = 60;
 
-/** Segments that a fragment spans at most. */
+/** The most segments in a fragment. */
 const maximumSpan = 3;
 
 const maximumFragmentLength = 200;
 
-/** What a person would write comes first: whole segments from their slash on, as few as possible. */
+/** Ranks fragments: the lowest are those that a person would write, whole segments with their slash, and as few as possible. */
 export function untidiness(fragment: string): number {
   if (!fragment.startsWith('/')) return 10;
   const segments = fragment.split('/').filter(Boolean).length;
   return segments - 1 + (fragment.endsWith('/') ? 0.5 : /[_-]$/.test(fragment) ? 5 : 0);
 }
 
-/** What pages of a category might share: what came from most of them first, then the plainest. */
-export function fragmentsOf(category: string, pages: readonly SortedPage[]): string[] {
+/** Fragments that pages of a category may share: those of most pages first, then the tidiest. */
+export function fragmentsOf(category: string, pages: readonly CategorizedPage[]): string[] {
   const fragments = new Map<string, number>();
   const stems = new Set<string>();
   const add = (long: string) => {
@@ -47,11 +47,11 @@ export function fragmentsOf(category: string, pages: readonly SortedPage[]): str
   const likely = [...fragments]
     .sort(([a, ofA], [b, ofB]) => ofB - ofA || untidiness(a) - untidiness(b))
     .map(([fragment]) => fragment);
-  // What stems share comes from none of them alone.
+  // Shared starts of stems are not among the fragments of single pages, so they have a quota of their own.
   return [...new Set([...starts.slice(0, maximumFragments / 4), ...likely])].slice(0, maximumFragments);
 }
 
-/** Runs of whole segments around one of them, with the slash behind where more follows. */
+/** Runs of whole segments that include one segment, with and without the slash after them where more segments follow. */
 function* spansOf(segments: readonly string[], at: number): Generator<string> {
   for (let from = Math.max(0, at - maximumSpan + 1); from <= at; from += 1)
     for (let to = at; to < Math.min(segments.length, from + maximumSpan); to += 1) {
@@ -62,8 +62,8 @@ function* spansOf(segments: readonly string[], at: number): Generator<string> {
 }
 
 /**
- * `demo` and `-demo` of `book-demo`: the first and the last word with their hyphen, words that say it all alone, and what
- * tells a comparison.
+ * Parts of a segment, as `demo` and `-demo` of `book-demo`: the first and the last word with their hyphen, words that name the category
+ * by themselves, and `-vs-` of a comparison.
  */
 function partsOf(stem: string, category: string): string[] {
   const words = stem.split(/[-_]/);
@@ -77,7 +77,7 @@ function partsOf(stem: string, category: string): string[] {
   ];
 }
 
-/** `product` of `product` and `products`, `case-stud` of `case-study` and `case-studies`. */
+/** The starts that neighbouring stems share: `product` of `product` and `products`, `case-stud` of `case-study` and `case-studies`. */
 function sharedStarts(stems: string[]): string[] {
   const ordered = stems.sort();
   return ordered.flatMap((stem, at) => {

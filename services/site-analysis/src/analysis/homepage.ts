@@ -1,15 +1,15 @@
-// Fetching a page of a site, and telling from the answer whether it is one.
+// Fetches the homepage of a site, and decides whether the answer is an HTML page.
 import { decodeText } from './charset.js';
 import { SiteNotFetched } from './errors.js';
 import { readLinks, type PageLinks } from './links.js';
 import type { Visited, VisitOptions, Visitor } from './visit.js';
 
 export interface Page extends PageLinks {
-  /** Where the answer came from, after redirects. */
+  /** The address of the answer, after redirects. */
   url: URL;
 }
 
-/** Hardly any page is longer, and what navigates stands at its beginning. */
+/** Few pages are longer, and menus are at the beginning. */
 const maximumPageBytes = 1_024 * 1_024;
 
 export const pageVisit: VisitOptions = {
@@ -19,7 +19,7 @@ export const pageVisit: VisitOptions = {
 };
 
 /**
- * The page that the analysis starts from.
+ * Reads the page at which the analysis starts.
  * @throws OutboundRefused | SiteNotFetched with the reason
  */
 export async function readHomepage(visitor: Visitor, url: URL): Promise<Page> {
@@ -46,7 +46,7 @@ export async function readHomepage(visitor: Visitor, url: URL): Promise<Page> {
   if (html === null)
     throw new SiteNotFetched(
       'not_html',
-      `The site answers with something that is not HTML (${(headers['content-type'] ?? 'no content type').slice(0, 100)}).`,
+      `The site's answer is not HTML (${(headers['content-type'] ?? 'no content type').slice(0, 100)}).`,
     );
   return { ...readLinks(html, visited.url), url: visited.url };
 }
@@ -58,7 +58,7 @@ function isLogin(url: URL): boolean {
   return loginPath.test(url.pathname);
 }
 
-/** The text of an answer that is HTML; null when it is not. Wrong and missing content types are common. */
+/** The text of an HTML answer; null when it is not HTML. Wrong and missing content types are common. */
 export function htmlOf({ headers, body }: Visited): string | null {
   const contentType = headers['content-type'];
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';

@@ -1,4 +1,4 @@
-// What a website answers costs time in proportion to its length: pages, robots.txt, sitemaps and addresses of 100 KB.
+// Reading answers of websites takes time in proportion to their length: pages, robots.txt, sitemaps and addresses of 100 KB.
 import { describe, expect, test } from '@jest/globals';
 import { processorTimeOf, worstTexts } from '@lead-scoring/contracts/worst-texts';
 import { categorize } from './categories.js';
@@ -9,7 +9,7 @@ import { parseRobots } from './robots.js';
 import { linkedUrl, pagePath, siteUrl } from './site.js';
 
 const length = 100_000;
-/** Milliseconds. The parser of pages is linear too, and takes tens of them for 100 KB of nothing but tags. */
+/** In milliseconds. The parser of pages is linear too, and takes tens of milliseconds for 100 KB of only tags. */
 const longestMs = 400;
 const address = new URL('https://example.com/');
 const repeated = (part: string) => part.repeat(Math.ceil(length / part.length));

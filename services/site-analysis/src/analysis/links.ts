@@ -1,28 +1,28 @@
-// What a page links to, which of its links are its navigation, and what it says about its own address.
+// Reads the links of a page, those that are its navigation, and its canonical address.
 import { parse, type HTMLElement, type Node, NodeType } from 'node-html-parser';
 import { linkedUrl } from './site.js';
 
 export interface PageLinks {
   /** In the order of the page. */
   links: URL[];
-  /** Those of the menus at the top of the page, where they can be told. */
+  /** The links of menus at the top of the page, as far as menus are recognised. */
   navigation: URL[];
-  /** The address that the page says it has. */
+  /** The address that the page declares as its own. */
   canonical: URL | null;
   /** Sitemaps that the page names. */
   sitemaps: URL[];
   asksForPassword: boolean;
 }
 
-/** The parser's time and memory grow with these, and others wait while it works. Five times what large pages have. */
+/** Limits of the parser's time and memory, because it blocks the event loop. Five times the numbers of large pages. */
 const maximumTags = 15_000;
 const maximumLinks = 5_000;
 
-/** Reads however much of a page there is; no page is too broken. */
+/** Reads a page, also an incomplete or broken one. */
 export function readLinks(html: string, address: URL): PageLinks {
-  const root = parse(bounded(withoutHidden(html)), { parseNoneClosedTags: true, blockTextElements: {} });
+  const root = parse(withTagLimit(withoutHidden(html)), { parseNoneClosedTags: true, blockTextElements: {} });
   const reader = new LinkReader(address);
-  // Iterative: a page may be nested deeper than a stack is.
+  // Iterative, because a page may be nested deeper than the call stack allows.
   const stack: { node: Node; menu: boolean; footer: boolean }[] = [
     { node: root, menu: false, footer: false },
   ];
@@ -57,7 +57,7 @@ class LinkReader {
     this.#base = address;
   }
 
-  /** @param menu whether it is in a menu at the top of the page */
+  /** @param menu whether the element is in a menu at the top of the page */
   read(element: HTMLElement, name: string, menu: boolean): void {
     switch (name) {
       case 'a':
@@ -92,7 +92,7 @@ class LinkReader {
     if (menu) navigation.push(url);
   }
 
-  /** The first base of a page counts. */
+  /** Applies a base address; the first one of a page counts. */
   #rebase(href: string | undefined): void {
     if (href === undefined || this.#hasBase) return;
     this.#base = linkedUrl(href, this.address) ?? this.#base;
@@ -147,7 +147,7 @@ const endings = {
   template: /<\/template/gi,
 };
 
-/** The page without its comments, scripts and styles, whose text may look like markup. What never ends ends the page. */
+/** The page without comments, scripts and styles, whose text may look like markup. One that is never closed ends the page. */
 function withoutHidden(html: string): string {
   const kept: string[] = [];
   let from = 0;
@@ -159,8 +159,8 @@ function withoutHidden(html: string): string {
     if (name !== undefined || start[0] === '<!--') {
       const ending = endings[name ?? 'comment'];
       ending.lastIndex = from;
-      // What ends it, and the bracket after that, are looked for one after the other: a pattern for both would look for
-      // the bracket again from each ending of a page that has none.
+      // The closing tag and then its bracket are two searches: on a page without brackets, a pattern for both would search for the
+      // bracket again from each closing tag.
       const closed = ending.test(html) ? html.indexOf('>', ending.lastIndex) : -1;
       if (closed === -1) return kept.join('');
       from = closed + 1;
@@ -171,7 +171,7 @@ function withoutHidden(html: string): string {
   return kept.join('');
 }
 
-function bounded(html: string): string {
+function withTagLimit(html: string): string {
   let at = -1;
   for (let tags = 0; tags <= maximumTags; tags += 1) {
     at = html.indexOf('<', at + 1);

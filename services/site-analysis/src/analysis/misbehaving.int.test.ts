@@ -1,4 +1,4 @@
-// What the caller gets of servers that misbehave, and that an analysis of any of them costs bounded memory.
+// The answers to callers for servers that misbehave; an analysis of any of them takes bounded memory.
 import type { RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -7,16 +7,16 @@ import { siteAnalysis, type SiteAnalysis } from '@lead-scoring/contracts';
 import { createOutbound } from '@lead-scoring/outbound';
 import { generate } from 'selfsigned';
 import * as misbehaving from '../testing/misbehaving.js';
-import { serve, type Served } from '../testing/serve.js';
+import { serve, type ServedSite } from '../testing/serve.js';
 import { analyzeSite } from './analyze.js';
 
-/** What the resident memory of a process may grow by, at its highest, while it analyses any one of these sites. */
+/** The most by which the resident memory of a process may grow while it analyses one of these sites. */
 const memoryBound = 100 * 1_024 * 1_024;
 
-/** Likewise while it analyses sixteen of the worst at once. */
+/** The same while it analyses sixteen of the worst at once. */
 const togetherBound = 300 * 1_024 * 1_024;
 
-let served: Served | undefined;
+let served: ServedSite | undefined;
 
 afterEach(async () => {
   await served?.close();
@@ -29,7 +29,7 @@ interface Outcome {
   grownBytes: number;
 }
 
-/** The end of an analysis as its caller gets it, and how far memory has grown on the way. */
+/** The outcome of an analysis for its caller, and the growth of memory. */
 async function analyze(listener: RequestListener, budgetMs = 14_000): Promise<Outcome> {
   served = await serve(listener);
   return measured(
@@ -70,13 +70,9 @@ describe('502, with the reason, for a site that', () => {
   test.each<[string, RequestListener, string]>([
     ['redirects for ever', misbehaving.redirectsForEver, 'error'],
     ['answers 401', misbehaving.answers(401, { 'www-authenticate': 'Basic' }), 'login_required'],
-    [
-      'shows nothing but a login form',
-      misbehaving.answers(200, {}, '<input type=password>'),
-      'login_required',
-    ],
+    ['has only a login form', misbehaving.answers(200, {}, '<input type=password>'), 'login_required'],
     ['answers 403', misbehaving.answers(403), 'blocked'],
-    ['forbids agents that it does not know', misbehaving.forbidsUnknownAgents, 'blocked'],
+    ['forbids unknown agents', misbehaving.forbidsUnknownAgents, 'blocked'],
     ['answers 429', misbehaving.answers(429), 'blocked'],
     ['challenges', misbehaving.answers(503, { 'cf-mitigated': 'challenge' }), 'blocked'],
     ['has a robots.txt that fails', misbehaving.robotsFails, 'blocked'],
@@ -114,7 +110,7 @@ describe('502, with the reason, for a site that', () => {
     ['two lengths', Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab')],
     ['headers without end', Buffer.from(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(100_000)}`)],
     ['nothing', Buffer.alloc(0)],
-  ])('speaks no HTTP: %s', async (_, bytes) => {
+  ])('does not speak HTTP: %s', async (_, bytes) => {
     const server = await misbehaving.serveBytes(bytes);
     const outbound = createOutbound({
       userAgent: 'test/1.0',
@@ -145,7 +141,7 @@ describe('502, with the reason, for a site that', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('is not there, or whose name nobody knows', async () => {
+  test('does not answer, or has a name that DNS does not know', async () => {
     served = await serve(misbehaving.neverAnswers);
     const { port } = new URL(served.origin);
     const outbound = createOutbound({
@@ -210,7 +206,7 @@ describe('400 for', () => {
   });
 });
 
-describe('an answer, with what could be read, for a site with', () => {
+describe('a result from the readable part, for a site with', () => {
   test.each<[string, RequestListener, Partial<SiteAnalysis>, string[]]>([
     ['a homepage of 50 MB of text', misbehaving.hugeHomepage(50e6, 'lorem ipsum '), { page_count: 1 }, []],
     ['a homepage of 50 MB of elements', misbehaving.hugeHomepage(50e6, '<p><b>'), { page_count: 1 }, []],
@@ -255,7 +251,7 @@ describe('an answer, with what could be read, for a site with', () => {
     expect(grownBytes).toBeLessThan(memoryBound);
   });
 
-  test('all of these at once: many analyses together stay bounded as well', async () => {
+  test('all of these at once: the memory of many analyses is bounded as well', async () => {
     const hostile = [
       misbehaving.encodedSitemap,
       misbehaving.zippedSitemap,
@@ -263,7 +259,7 @@ describe('an answer, with what could be read, for a site with', () => {
       misbehaving.hugeHomepage(50e6, '<p><b>'),
     ];
     const sites = await Promise.all(Array.from({ length: 4 }, () => hostile.map(serve)).flat());
-    // Long, so that it is not what bounds them on a machine that has much else to do.
+    // A long budget, so that a busy machine does not end the analyses early.
     const signal = AbortSignal.timeout(80_000);
     const analyses = sites.map(({ origin, outbound }) => analyzeSite(origin, { outbound, signal }));
     const all = Promise.all(analyses);
@@ -281,7 +277,7 @@ describe('an answer, with what could be read, for a site with', () => {
   });
 });
 
-describe('when the time is over, what was found by then is answered', () => {
+describe('when the time is over, the pages found so far are the result', () => {
   const html = { 'content-type': 'text/html' };
 
   test('of a sitemap index of which one sitemap never ends', async () => {

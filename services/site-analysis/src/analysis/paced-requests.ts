@@ -1,5 +1,5 @@
-// Requests to other people's sites: to each host a few at once, at the pace that it asks for, and no more once it has sent us
-// away.
+// Requests to analysed sites: a few at a time to each host, with the host's crawl delay, and no more once the host has answered that
+// it gets too many.
 import { setTimeout } from 'node:timers/promises';
 import {
   OutboundFailed,
@@ -15,7 +15,7 @@ import { siteOf } from './site.js';
 const requestsAtOnce = 4;
 
 export class PacedRequests {
-  readonly #hosts = new Map<string, { limit: LimitFunction; nextAt: number; sentAway: boolean }>();
+  readonly #hosts = new Map<string, { limit: LimitFunction; nextAt: number; isBlocked: boolean }>();
 
   constructor(private readonly outbound: Outbound) {}
 
@@ -27,7 +27,7 @@ export class PacedRequests {
   ): Promise<OutboundResponse> {
     const host = this.#hostOf(url);
     return host.limit(async () => {
-      if (host.sentAway)
+      if (host.isBlocked)
         throw new SiteNotFetched('blocked', 'The site has answered that it gets too many requests.');
       try {
         const now = performance.now();
@@ -36,7 +36,7 @@ export class PacedRequests {
         if (at > now) await setTimeout(at - now, undefined, { signal: options.signal });
         options.signal.throwIfAborted();
         const response = await this.outbound.request(url, options);
-        host.sentAway ||=
+        host.isBlocked ||=
           response.status === 429 || (response.status === 503 && 'retry-after' in response.headers);
         return response;
       } catch (error) {
@@ -47,7 +47,7 @@ export class PacedRequests {
 
   #hostOf(url: URL) {
     const name = siteOf(url);
-    const host = this.#hosts.get(name) ?? { limit: pLimit(requestsAtOnce), nextAt: 0, sentAway: false };
+    const host = this.#hosts.get(name) ?? { limit: pLimit(requestsAtOnce), nextAt: 0, isBlocked: false };
     this.#hosts.set(name, host);
     return host;
   }

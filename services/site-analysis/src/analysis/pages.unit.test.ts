@@ -1,4 +1,4 @@
-// Addresses, pages' links, robots.txt, sitemaps and charsets: what is read of each, however broken.
+// Reading addresses, links of pages, robots.txt, sitemaps and character sets, also broken ones.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { decodeText } from './charset.js';
@@ -77,7 +77,7 @@ describe('an address', () => {
     expect(pages.pathOf(url(address))).toBe(expected);
   });
 
-  test('a page is one page, with www and without, whatever its query, fragment, slash or index file', () => {
+  test('an address is the same page with and without www, query, fragment, trailing slash or index file', () => {
     const pages = new SitePages('example.com');
     for (const address of [
       'http://www.example.com/a',
@@ -103,10 +103,10 @@ describe('an address', () => {
     'data:text/html,x',
     'http://',
     `/${'a'.repeat(3_000)}`,
-  ])('%s leads to no page', (href) => {
+  ])('%s is not a link to a page', (href) => {
     expect(linkedUrl(href, home)).toBeNull();
   });
-  test('an address of hostile length or shape is answered like any other', () => {
+  test('an address of hostile length or shape is read like any other', () => {
     expect(pagePath(new URL(`https://example.com/${'/'.repeat(1_900)}a`))).toBe('/a');
     expect(pagePath(url(`/${';'.repeat(1_900)}`))).toBe('/');
   });
@@ -122,25 +122,25 @@ describe('the links of a page', () => {
     ['the role of a navigation', '<div role="navigation"><a href="/a">A</a></div><a href="/b">B</a>'],
     ['a class', '<div class="wrap Main-Nav"><a href="/a">A</a></div><a href="/b">B</a>'],
     ['an id', '<ul id="topMenu"><li><a href="/a">A</a></li></ul><a href="/b">B</a>'],
-    ['a table of old', '<TABLE ID=menubar><TR><TD><A HREF=/a>A</A></TABLE><A HREF=/b>B</A>'],
-  ])('the navigation is told by %s', (_, html) => {
+    ['an old-fashioned table', '<TABLE ID=menubar><TR><TD><A HREF=/a>A</A></TABLE><A HREF=/b>B</A>'],
+  ])('the navigation is recognised by %s', (_, html) => {
     const found = read(html);
     expect(paths(found.navigation)).toEqual(['/a']);
     expect(paths(found.links)).toEqual(['/a', '/b']);
   });
 
-  test('the menus of a footer are not the top of a site', () => {
+  test('menus in a footer are not navigation', () => {
     expect(read('<footer><nav><a href="/a">A</a></nav></footer>').navigation).toEqual([]);
     expect(read('<div class="site-footer menu"><a href="/a">A</a></div>').navigation).toEqual([]);
   });
 
-  test('relative links are those of the base address, where the page has one', () => {
+  test('relative links are resolved by the base address, if the page has one', () => {
     expect(paths(read('<a href="x">').links)).toEqual(['/dir/x']);
     expect(paths(read('<base href="/other/"><base href="/third/"><a href="x">').links)).toEqual(['/other/x']);
     expect(paths(read('<base href="javascript:0"><a href="x">').links)).toEqual(['/dir/x']);
   });
 
-  test('a page says its own address, its sitemap, and where it forwards to', () => {
+  test('the canonical address, the sitemap and the refresh address of a page are read', () => {
     const found = read(
       `<link rel="Canonical" href="/real"><link rel=sitemap href=/map.xml>
        <meta http-equiv="Refresh" content="0; URL='/next'">`,
@@ -150,7 +150,7 @@ describe('the links of a page', () => {
     expect(paths(found.navigation)).toEqual(['/next']);
   });
 
-  test('comments, scripts, styles and entities are read as browsers do', () => {
+  test('comments, scripts, styles and entities are treated as in browsers', () => {
     const found = read(
       `<!-- <a href="/comment"> --><script>var a = '<a href="/script"><!--';</script >
        <style>/* <a href="/style"> */</style><a href="/a?b=1&amp;c=2">A</a><!-- <a href="/unfinished">`,
@@ -159,7 +159,7 @@ describe('the links of a page', () => {
     expect(found.links[0]?.search).toBe('?b=1&c=2');
   });
 
-  test('a form that asks for a password is seen', () => {
+  test('a form with a password field is detected', () => {
     expect(read('<form><INPUT TYPE=password></form>').asksForPassword).toBe(true);
     expect(read('<input type="text">').asksForPassword).toBe(false);
   });
@@ -176,7 +176,7 @@ describe('the links of a page', () => {
     ['spaces', `<a${' '.repeat(2_000_000)}`],
     ['nothing', ''],
     ['zeros', '\0'.repeat(1_000_000)],
-  ])('a page of nothing but %s is read', (_, html) => {
+  ])('a page with only %s is read', (_, html) => {
     expect(read(`<a href="/first"></a>${html}`).links[0]?.pathname).toBe('/first');
   });
 });
@@ -184,7 +184,7 @@ describe('the links of a page', () => {
 describe('robots.txt', () => {
   const rules = (text: string) => parseRobots(url('/robots.txt'), text);
 
-  test('the group of our name wins over the group of all, and the longest rule over shorter ones', () => {
+  test('the group of our agent wins over the group of all agents, and the longest rule over shorter ones', () => {
     const robots = rules(
       `User-agent: Other\nDisallow: /\n\nUser-agent: ${agentName.toUpperCase()}/2.0\nDisallow: /a\nAllow: /a/b$\nUser-agent: *\nDisallow: /`,
     );
@@ -192,7 +192,7 @@ describe('robots.txt', () => {
     expect(allowed).toEqual(['/', '/a/b', '/b']);
   });
 
-  test('the group of all holds for us when none is ours; a group may have several names', () => {
+  test('the group of all agents applies when our agent has none; a group may have several names', () => {
     const robots = rules(
       '\uFEFFuser-agent: one\r\nUSER-AGENT: *\r\nuser-agent: two\r\ndisallow: /*.php # no\r\n',
     );
@@ -206,11 +206,11 @@ describe('robots.txt', () => {
     ['1000000000', 1_000],
     ['-3', 0],
     ['soon', 0],
-  ])('a crawl delay of %s is one of %d ms', (delay, expected) => {
+  ])('a crawl delay of %s means %d ms', (delay, expected) => {
     expect(rules(`User-agent: *\nCrawl-delay: ${delay}`).crawlDelayMs).toBe(expected);
   });
 
-  test('all sitemaps are named, wherever they stand, up to fifty', () => {
+  test('all sitemaps are read, anywhere in the file, up to fifty', () => {
     expect(rules('Sitemap: https://example.com/a.xml\nUser-agent: x\nsitemap: /b.xml').sitemaps).toEqual([
       'https://example.com/a.xml',
       '/b.xml',
@@ -228,7 +228,7 @@ describe('robots.txt', () => {
       Array.from({ length: 20_000 }, (_, at) => `User-agent: a${at}\nDisallow: /\n`).join(''),
     ],
     ['wildcards without end', `User-agent: *\n${`Disallow: ${'*a'.repeat(500)}b\n`.repeat(500)}`],
-  ])('%s forbids nothing and is read', (_, text) => {
+  ])('%s is read and forbids nothing', (_, text) => {
     const robots = rules(text);
     expect(robots.allows(url(`/${'a'.repeat(1_900)}`))).toBe(true);
   });
@@ -248,11 +248,11 @@ describe('a sitemap', () => {
   test.each([
     ['of the protocol', '<?xml version="1.0"?><urlset xmlns="http://x"><url><loc> /a </loc></url></urlset>'],
     ['with prefixes', '<s:urlset xmlns:s="x"><s:url><s:loc>/a</s:loc></s:url></s:urlset>'],
-    ['with prefixes that nobody declared', '<s:urlset><s:url><s:loc>/a</s:loc></s:url></s:urlset>'],
+    ['with undeclared prefixes', '<s:urlset><s:url><s:loc>/a</s:loc></s:url></s:urlset>'],
     ['with character data', '<urlset><url><loc><![CDATA[/a]]></loc></url></urlset>'],
     ['in capitals', '<URLSET><URL><LOC>/a</LOC></URL></URLSET>'],
-    ['that breaks off', '<urlset><url><loc>/a</loc></url><url><lo'],
-    ['with a page that breaks off', '<urlset><url><loc>/a</loc></url><url><loc>/brok'],
+    ['that ends too early', '<urlset><url><loc>/a</loc></url><url><lo'],
+    ['with a page that ends too early', '<urlset><url><loc>/a</loc></url><url><loc>/brok'],
     ['that is not well-formed', '<urlset><url><loc>/a</loc><priority>1</url></b><url x=1 y></urlset> & <'],
     ['after a byte order mark', '\uFEFF<urlset><url><loc>/a</loc></url></urlset>'],
     ['after empty lines', '\n\n<?xml version="1.0"?><urlset><url><loc>/a</loc></url></urlset>'],
@@ -264,7 +264,7 @@ describe('a sitemap', () => {
     expect(await read(xml)).toEqual({ pages: ['/a'], sitemaps: [] });
   });
 
-  test('entities of XML are resolved, and an ampersand that is none is an ampersand', async () => {
+  test('XML entities are resolved, and a bare ampersand is an ampersand', async () => {
     const { pages } = await read(
       '<urlset><url><loc>/a?b=1&amp;c=2</loc></url><url><loc>/d?e=1&f=2</loc></url></urlset>',
     );
@@ -291,7 +291,7 @@ describe('a sitemap', () => {
     ]);
   });
 
-  test('gzip is told by its bytes, and one that breaks off gives what it has', async () => {
+  test('gzip is recognised by its bytes, and one that ends too early is read up to its end', async () => {
     const urls = Array.from({ length: 5_000 }, (_, at) => `<url><loc>/page-${at * 7_919}</loc></url>`).join(
       '',
     );
@@ -318,7 +318,7 @@ describe('a sitemap', () => {
     expect((await read(body)).pages).toEqual(['/ü']);
   });
 
-  test('entities of its own are not expanded', async () => {
+  test('entities that it declares are not expanded', async () => {
     const xml = `<!DOCTYPE urlset [<!ENTITY a "${'x'.repeat(100)}"><!ENTITY b "${'&a;'.repeat(100)}">
       <!ENTITY secret SYSTEM "file:///etc/passwd">]>
       <urlset><url><loc>/before</loc></url><url><loc>/&b;&secret;</loc></url><url><loc>/after</loc></url></urlset>`;
@@ -339,7 +339,7 @@ describe('a sitemap', () => {
     expect(pages.join('').length).toBeLessThan(100_000);
   });
 
-  test('the end of the analysis is the end of reading', async () => {
+  test('reading stops when the analysis ends', async () => {
     const pages: string[] = [];
     await readSitemap(
       {
@@ -376,16 +376,16 @@ describe('bytes become text', () => {
       '',
       '<?xml encoding="latin1"?><p>ü',
     ],
-    ['as UTF-8 when nothing is said', Buffer.from('<p>ü'), undefined, '<p>ü'],
-    ['as UTF-8 when nonsense is said', Buffer.from('<p>ü'), 'text/html; charset=klingon', '<p>ü'],
+    ['as UTF-8 without a declaration', Buffer.from('<p>ü'), undefined, '<p>ü'],
+    ['as UTF-8 with an unknown declaration', Buffer.from('<p>ü'), 'text/html; charset=klingon', '<p>ü'],
     [
-      'as UTF-8 when ASCII claims to be UTF-16',
+      'as UTF-8 when ASCII is declared as UTF-16',
       Buffer.from('<meta charset=utf-16>ü'),
       undefined,
       '<meta charset=utf-16>ü',
     ],
     [
-      'with replacements for what is broken',
+      'with replacement characters for invalid bytes',
       Buffer.from([0x3c, 0xff, 0x3e]),
       'text/html; charset=utf-8',
       '<\uFFFD>',

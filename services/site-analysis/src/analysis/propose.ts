@@ -1,36 +1,36 @@
-// Sorts pages into categories and proposes a rule for each. A rule asks whether a path contains a fragment, or any of a
-// list. A fragment that is in a page's path is also in every path that contains this whole path (`/pricing` in
-// `/blog/pricing-tips`), so a rule for all pages of a category cannot but match those too: they are listed with them, and
-// what is listed and what the rule matches always agree.
+// Sorts pages into categories and proposes a rule for each. A rule matches a path that contains a fragment, or any of a list. A
+// fragment of a page's path is also in every path that contains this whole path (`/pricing` in `/blog/pricing-tips`), so that a rule for
+// all pages of a category inevitably matches those paths too. They are listed with the category: the list is always what the rule
+// matches.
 import { compileFilters, intentCategory, maximumFragments, type SiteAnalysis } from '@lead-scoring/contracts';
 import { categories, categorize } from './categories.js';
-import { fragmentsOf, untidiness, type SortedPage } from './fragments.js';
+import { fragmentsOf, untidiness, type CategorizedPage } from './fragments.js';
 
-/** Of pages beyond the cap, this many are looked at for fragments that would hit the wrong ones, and as many characters. */
+/** The most pages beyond the cap, and their most characters, that are checked for fragments that match the wrong ones. */
 const maximumSkippedConsidered = 10_000;
 const maximumSkippedCharacters = 1_000_000;
 
-/** Fragments, of those that are alike good on the analysed pages, that are held against the pages beyond the cap. */
+/** The number of best fragments, by the analysed pages, that are compared with the pages beyond the cap. */
 const shortlistLength = 10;
 
-/** Fragments of a single page that are tried before its whole path is taken. */
+/** The number of fragments of a single page that are tried before its whole path is used. */
 const maximumTried = 8;
 
 /**
  * @param analysed paths of pages, the ones that matter most first
- * @param skipped paths beyond the cap: they are in no category, but a fragment that hits wrong ones among them is avoided
+ * @param skipped paths beyond the cap: they are in no category, but fragments that match the wrong ones among them are avoided
  */
 export function proposeRules(
   analysed: readonly string[],
   skipped: readonly string[] = [],
 ): Pick<SiteAnalysis, 'categories' | 'proposed_rules'> {
-  const site: Site = { pages: analysed.map(sorted), beyond: considered(skipped).map(sorted) };
+  const site: Site = { pages: analysed.map(categorizedPage), beyond: firstOf(skipped).map(categorizedPage) };
   const found = intentCategory.options.flatMap((category) => {
     const details = categories.get(category);
     const own = site.pages.filter((page) => page.category === category);
     if (details === undefined || own.length === 0) return [];
     const { pattern, fragments } = choiceFor(category, own, site);
-    const urls = site.pages.filter(matching(fragments)).map(({ path }) => path);
+    const urls = site.pages.filter(matcherOf(fragments)).map(({ path }) => path);
     const entry = { category, pattern, urls, suggested_weight: details.weight, icon: details.icon };
     return { fragments, entry };
   });
@@ -53,17 +53,18 @@ export function proposeRules(
 }
 
 interface Site {
-  pages: readonly SortedPage[];
+  pages: readonly CategorizedPage[];
   /** Pages beyond the cap. */
-  beyond: readonly SortedPage[];
+  beyond: readonly CategorizedPage[];
 }
 
-function sorted(path: string): SortedPage {
+function categorizedPage(path: string): CategorizedPage {
   const { category, segments } = categorize(path) ?? { category: null, segments: [] };
   return { path, lower: path.toLowerCase(), category, segments };
 }
 
-function considered(skipped: readonly string[]): string[] {
+/** The first of the skipped paths, up to the limits. */
+function firstOf(skipped: readonly string[]): string[] {
   let characters = 0;
   return skipped.slice(0, maximumSkippedConsidered).filter((path) => {
     characters += path.length;
@@ -71,37 +72,37 @@ function considered(skipped: readonly string[]): string[] {
   });
 }
 
-/** Whether a rule with these fragments scores views of a page; in time linear in the path, whatever the fragments. */
-function matching(fragments: readonly string[]): (page: SortedPage) => boolean {
+/** A function that tells whether a rule with these fragments matches a page, in time linear in the path for any fragments. */
+function matcherOf(fragments: readonly string[]): (page: CategorizedPage) => boolean {
   const matches = compileFilters([{ field: 'path', operator: 'contains', value: [...fragments] }]);
   return ({ lower }) => matches({ path: lower });
 }
 
 interface Candidate {
   fragment: string;
-  /** Pages of the category that have it. */
-  reached: ReadonlySet<SortedPage>;
-  /** Pages of none or of others that have it. */
+  /** The pages of the category that it matches. */
+  reached: ReadonlySet<CategorizedPage>;
+  /** The number of other pages that it matches. */
   astray: number;
-  /** Whether it matches no page but those that the rule cannot but match. */
+  /** Whether it matches only pages that every rule for the category must match. */
   isExact: boolean;
 }
 
-/** The best single fragment, and the fragments, this one alone where that suffices, that together match all pages. */
+/** Chooses the best single fragment, and the fragments that together match all pages: if one suffices, only this one. */
 function choiceFor(
   category: string,
-  own: readonly SortedPage[],
+  own: readonly CategorizedPage[],
   site: Site,
 ): { pattern: string; fragments: string[] } {
   const wanted = new Set(own.flatMap((page) => pagesWithin(site, page)));
   const candidateOf = (fragment: string): Candidate => {
-    const found = site.pages.filter(matching([fragment]));
+    const found = site.pages.filter(matcherOf([fragment]));
     const reached = new Set(found.filter((page) => page.category === category));
     const isExact = found.every((page) => wanted.has(page));
     return { fragment, reached, astray: found.length - reached.size, isExact };
   };
   const candidates = fragmentsOf(category, own).map(candidateOf);
-  const worthBeyond = remembered((fragment) => worthAmong(site.beyond, category, fragment));
+  const worthBeyond = memoized((fragment) => worthAmong(site.beyond, category, fragment));
   const whole = candidates.filter(({ isExact, reached }) => isExact && reached.size === own.length);
   if (whole.length > 0) {
     const { fragment } = bestOf(whole, worthBeyond);
@@ -114,19 +115,19 @@ function choiceFor(
   return { pattern: bestOf(exact.length > 0 ? exact : candidates, worthBeyond).fragment, fragments };
 }
 
-/** Every page whose path holds the whole path of this page, itself among them. */
-function pagesWithin(site: Site, { lower }: SortedPage): SortedPage[] {
-  const matches = matching([lower]);
+/** All pages whose path contains the whole path of this page, including itself. */
+function pagesWithin(site: Site, { lower }: CategorizedPage): CategorizedPage[] {
+  const matches = matcherOf([lower]);
   return site.pages.filter((page) => page.lower.length >= lower.length && matches(page));
 }
 
 /**
- * Exact fragments that together reach all pages, the one that reaches most of those left first. A page that no
- * fragment of several reaches is matched by one of its own, at worst by its whole path.
+ * Exact fragments that together match all pages: repeatedly the one that matches most of the pages left. A page that no shared
+ * fragment matches gets one of its own, at worst its whole path.
  */
 function coverOf(
   category: string,
-  own: readonly SortedPage[],
+  own: readonly CategorizedPage[],
   candidates: readonly Candidate[],
   { candidateOf, worthBeyond }: { candidateOf: (fragment: string) => Candidate; worthBeyond: Worth },
 ): string[] {
@@ -150,13 +151,13 @@ function coverOf(
     const tried = fragmentsOf(category, [page]).slice(0, maximumTried).map(candidateOf);
     take(tried.find(({ isExact }) => isExact) ?? candidateOf(page.lower));
   }
-  return withoutNeedless(chosen)
+  return withoutRedundant(chosen)
     .slice(0, maximumFragments)
     .map(({ fragment }) => fragment);
 }
 
-/** Drops what the others reach as well, the latest first. */
-function withoutNeedless(chosen: readonly Candidate[]): Candidate[] {
+/** Drops candidates whose pages the others match as well, the latest first. */
+function withoutRedundant(chosen: readonly Candidate[]): Candidate[] {
   let kept = [...chosen];
   for (const candidate of [...chosen].reverse()) {
     const others = kept.filter((one) => one !== candidate);
@@ -168,7 +169,7 @@ function withoutNeedless(chosen: readonly Candidate[]): Candidate[] {
 
 type Worth = (fragment: string) => number;
 
-/** The one that finds the most pages of the category after those that it should not find are taken off. */
+/** The candidate with the most matched pages of the category, less the other pages that it matches. */
 function bestOf(candidates: readonly Candidate[], worthBeyond: Worth): Candidate {
   const shortlist = [...candidates]
     .sort(
@@ -185,13 +186,13 @@ function bestOf(candidates: readonly Candidate[], worthBeyond: Worth): Candidate
   return shortlist.reduce((best, one) => (one.worth > best.worth ? one : best)).candidate;
 }
 
-function worthAmong(pages: readonly SortedPage[], category: string, fragment: string): number {
+function worthAmong(pages: readonly CategorizedPage[], category: string, fragment: string): number {
   let worth = 0;
   for (const page of pages) if (page.lower.includes(fragment)) worth += page.category === category ? 1 : -1;
   return worth;
 }
 
-function remembered(worthOf: Worth): Worth {
+function memoized(worthOf: Worth): Worth {
   const known = new Map<string, number>();
   return (fragment) => {
     const worth = known.get(fragment) ?? worthOf(fragment);

@@ -1,4 +1,4 @@
-// Proposed rules: fragments that the pages of a category share, and that no other page has.
+// Proposed rules: fragments that match the pages of a category and no other page.
 import { describe, expect, test } from '@jest/globals';
 import {
   attributeFilter,
@@ -20,20 +20,20 @@ function found(category: IntentCategory, paths: string[], skipped: string[] = []
   return { pattern, urls, value: proposed_rules[at]?.attribute_filters[0]?.value };
 }
 
-/** Of a category for which one fragment suffices: it is the pattern, and what the rule asks for. */
+/** The pattern and pages of a category for which one fragment suffices; the pattern is then also the rule's filter. */
 function single(category: IntentCategory, paths: string[], skipped: string[] = []) {
   const { pattern, urls, value } = found(category, paths, skipped);
   expect(value).toBe(pattern);
   return [pattern, urls];
 }
 
-describe('one fragment, where it matches just the pages of the category,', () => {
+describe('a single fragment that matches exactly the pages of the category', () => {
   test('is the plain segment that all pages share', () => {
     const pages = ['/pricing', '/en/pricing', '/pricing/enterprise', '/de/Pricing.html'];
     expect(single('High Intent - Pricing', ['/', '/docs', ...pages])).toEqual(['/pricing', pages]);
   });
 
-  test('is what singular and plural share', () => {
+  test('is the common part of singular and plural', () => {
     const pages = ['/case-studies', '/case-study/acme'];
     expect(single('Mid-High Intent - Social Proof', pages)).toEqual(['/case-stud', pages]);
     expect(single('Mid Intent - Product', ['/product', '/products/x'])).toEqual([
@@ -42,19 +42,19 @@ describe('one fragment, where it matches just the pages of the category,', () =>
     ]);
   });
 
-  test('is a word within segments where all pages share that', () => {
+  test('is a word within segments if all pages share the word', () => {
     const pages = ['/demo', '/book-demo', '/en/request-a-demo'];
     expect(single('Very High Intent - Demo/Book', pages)).toEqual(['demo', pages]);
     const policies = ['/privacy-policy', '/cookie-policy'];
     expect(single('Not a Buyer - Legal', policies)).toEqual(['-policy', policies]);
   });
 
-  test('is the middle of addresses that compare one thing with another', () => {
+  test('is `-vs-` for pages that compare two things', () => {
     const pages = ['/acme-vs-globex', '/globex-vs-initech'];
     expect(single('Mid Intent - Tools', pages)).toEqual(['-vs-', pages]);
   });
 
-  test('reaches further up the path where the segment alone is elsewhere too', () => {
+  test('includes the segment before if the segment alone matches other pages', () => {
     const pages = ['/pages/contact', '/de/pages/contact'];
     expect(single('High Intent - Contact', [...pages, '/collections/contact-lenses'])).toEqual([
       '/pages/contact',
@@ -62,14 +62,14 @@ describe('one fragment, where it matches just the pages of the category,', () =>
     ]);
   });
 
-  test('is, of those that do, the one that hits no wrong page beyond the cap', () => {
+  test('is, of several, the one that matches no wrong page beyond the cap', () => {
     const analysed = ['/product/a', '/product/b'];
     expect(single('Mid Intent - Product', analysed, ['/blog/product-led'])).toEqual(['/product/', analysed]);
   });
 });
 
-describe('where no single fragment matches just the pages of the category, the rule takes a list', () => {
-  test('and a privacy page is shown beside a longer section of terms', () => {
+describe('if no single fragment matches exactly the pages of the category, the rule has a list', () => {
+  test('that matches a privacy page beside a longer section of terms', () => {
     const pages = ['/privacy', '/terms', '/terms/sale', '/terms/use'];
     expect(found('Not a Buyer - Legal', ['/', ...pages])).toEqual({
       pattern: '/terms',
@@ -78,7 +78,7 @@ describe('where no single fragment matches just the pages of the category, the r
     });
   });
 
-  test('of as few fragments as reach all pages, the one that reaches most first', () => {
+  test('of as few fragments as match all pages, the one that matches most first', () => {
     const pages = ['/docs/a', '/docs/b', '/help', '/support', '/support/x', '/docs/help', '/support/docs'];
     expect(found('Mid Intent - Documentation', [...pages, '/pricing'])).toEqual({
       pattern: '/docs',
@@ -96,7 +96,7 @@ describe('where no single fragment matches just the pages of the category, the r
     });
   });
 
-  test('that leaves out the best single fragment where this one hits other pages', () => {
+  test('without the best single fragment if that one matches other pages', () => {
     const sections = ['/docs/a', '/docs/b', '/docs/c', '/docs/d'];
     expect(found('Mid Intent - Documentation', [...sections, '/docs/pricing'])).toEqual({
       pattern: '/docs',
@@ -106,17 +106,17 @@ describe('where no single fragment matches just the pages of the category, the r
   });
 });
 
-describe('a page whose whole path is in that of another page', () => {
+describe('a page whose whole path is contained in that of another page', () => {
   test.each<[IntentCategory, string, string[]]>([
     ['High Intent - Pricing', '/plan', ['/plan', '/planet']],
     ['High Intent - Pricing', '/pricing', ['/pricing', '/blog/pricing-tips']],
     ['High Intent - Pricing', '/plan', ['/plan', '/de/plan', '/plans', '/planet']],
     ['Mid Intent - Product', '/product', ['/product', '/product/a', '/blog/productivity']],
-  ])('is listed with it in %s: whatever finds %s finds the other', (category, pattern, pages) => {
+  ])('is listed with it in %s: every rule that matches %s matches the other', (category, pattern, pages) => {
     expect(single(category, ['/', ...pages])).toEqual([pattern, pages]);
   });
 
-  test('so that a page may be in two categories', () => {
+  test('may be in two categories', () => {
     const pages = ['/pricing', '/blog', '/blog/pricing-tips'];
     expect(single('Low Intent - Content', pages)).toEqual(['/blog', ['/blog', '/blog/pricing-tips']]);
     expect(single('High Intent - Pricing', pages)).toEqual(['/pricing', ['/pricing', '/blog/pricing-tips']]);
@@ -193,7 +193,7 @@ const segment = fc.constantFrom(
 const path = fc.array(segment, { maxLength: 4 }).map((segments) => `/${segments.join('/')}`);
 const site = fc.uniqueArray(path, { maxLength: 40 });
 
-/** The pages that a proposed rule scores, as scoring asks. */
+/** The pages that a proposed rule scores, by scoring's own filter. */
 function scored(rule: ProposedRule | undefined, pages: readonly string[]): string[] {
   const attribute_filters = rule?.attribute_filters ?? [];
   expect(attribute_filters).toHaveLength(1);
@@ -201,7 +201,7 @@ function scored(rule: ProposedRule | undefined, pages: readonly string[]): strin
   return pages.filter((page) => matches({ path: page }));
 }
 
-test('each category found has all its pages, and its rule scores just those listed, on any site', () => {
+test('on any site, each category has all its pages, and its rule scores exactly the listed ones', () => {
   fc.assert(
     fc.property(site, site, (analysed, skipped) => {
       const { categories, proposed_rules } = proposeRules(analysed, skipped);
@@ -210,7 +210,7 @@ test('each category found has all its pages, and its rule scores just those list
         expect(scored(proposedRule.parse(proposed_rules[at]), analysed)).toEqual(found.urls);
         const own = analysed.filter((page) => categorize(page)?.category === found.category);
         expect(found.urls).toEqual(expect.arrayContaining(own));
-        // What else is listed could not be left out: a path of the category is in it.
+        // Every other listed page contains a whole path of the category.
         const others = found.urls.filter((page) => !own.includes(page));
         for (const other of others)
           expect(own.some((page) => other.toLowerCase().includes(page.toLowerCase()))).toBe(true);
@@ -222,10 +222,10 @@ test('each category found has all its pages, and its rule scores just those list
   );
 });
 
-test('of a category that would need more fragments than a filter takes, those that reach most pages are proposed', () => {
+test('for a category that needs more fragments than a filter may have, those that match most pages are proposed', () => {
   const spellings = ['a', 'the', 'our', 'your', 'my', 'us', 'free', 'online', 'all'];
   const pages = spellings.flatMap((one) => spellings.map((two) => `/${one}-${two}-tos`));
-  // No shorter fragment is theirs alone.
+  // Every shorter fragment matches other pages as well.
   const others = pages.flatMap((page) => [`/x-${page.slice(1)}y`, `${page.slice(0, -3)}x`]);
   const { categories, proposed_rules } = proposeRules([...pages, ...others]);
   const at = categories.findIndex(({ category }) => category === 'Not a Buyer - Legal');
@@ -233,7 +233,7 @@ test('of a category that would need more fragments than a filter takes, those th
   expect(scored(proposed_rules[at], [...pages, ...others])).toEqual(categories[at]?.urls);
 });
 
-test('addresses made to be expensive are sorted like others', () => {
+test('addresses that are made to be expensive are categorized like others', () => {
   const words = ['demo', 'contact', 'pricing', 'signup', 'docs', 'blog', 'careers', 'legal'];
   const long = (page: number) =>
     Array.from({ length: 100 }, (_, at) => `/${words[page % words.length] ?? ''}/${page}-${at}`).join('');

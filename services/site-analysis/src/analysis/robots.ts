@@ -1,35 +1,35 @@
-// robots.txt (RFC 9309): what this visitor may fetch, how fast, and where the sitemaps are.
+// Reads robots.txt (RFC 9309): the paths that this visitor may fetch, the crawl delay, and the sitemaps.
 import robotsParser from 'robots-parser';
 
 export interface Robots {
   allows(url: URL): boolean;
-  /** The pause that is asked for between two requests, within reason. */
+  /** The requested pause between two requests, up to a limit. */
   crawlDelayMs: number;
-  /** As written, at most `maximumSitemaps`. */
+  /** The sitemaps as written, at most `maximumSitemaps`. */
   sitemaps: readonly string[];
 }
 
-/** Our name as robots.txt files spell it; the `User-Agent` header starts with it. */
+/** Our agent's name in robots.txt files; the `User-Agent` header starts with it. */
 export const agentName = 'LeadScoringSiteAnalysis';
 
-/** What must be read of a robots.txt at least (RFC 9309, 2.5). We read no more. */
+/** The part of a robots.txt that a crawler must read (RFC 9309, 2.5); no more is read. */
 export const maximumRobotsBytes = 500 * 1_024;
 
 const maximumSitemaps = 50;
 
-/** A site that asks for minutes between requests would get an analysis of one page. */
+/** The longest pause between requests: with minutes, an analysis would have one page. */
 const maximumCrawlDelayMs = 1_000;
 
-/** Characters of rules with wildcards, all together: matching one against a path costs their product. */
+/** The most characters of all rules with wildcards: matching a path costs the product of both lengths. */
 const maximumWildcardLength = 20_000;
 
-/** A site without rules for us. */
+/** The rules of a site that restricts nothing. */
 export const unrestricted: Robots = { allows: () => true, crawlDelayMs: 0, sitemaps: [] };
 
 // The library is CommonJS and declares itself as an ES module.
 const parse = robotsParser as unknown as typeof robotsParser.default;
 
-/** @param url of the robots.txt; the rules hold for its origin */
+/** @param url the address of the robots.txt; the rules apply to its origin */
 export function parseRobots(url: URL, text: string): Robots {
   const rules = parse(url.href, relevantLines(text).join('\n'));
   const delay = rules.getCrawlDelay(agentName) ?? 0;
@@ -41,8 +41,8 @@ export function parseRobots(url: URL, text: string): Robots {
 }
 
 /**
- * The lines without what a hostile file could make expensive: the agents that we are not are one name, no agent is
- * named twice in a group, and rules with wildcards are bounded.
+ * The lines, reduced so that a hostile file is not expensive: all other agents get one name, no agent is named twice in a group, and
+ * the length of rules with wildcards is bounded.
  */
 function relevantLines(text: string): string[] {
   const lines: string[] = [];

@@ -1,10 +1,10 @@
-// What belongs to a site, and which of its addresses are the same page.
+// Decides which addresses belong to a site, and which of them are the same page.
 import { getDomain } from 'tldts';
 
-/** Longer addresses are not those of pages that anybody scores. */
+/** Longer addresses are ignored: pages for people have shorter ones. */
 const maximumUrlLength = 1_000;
 
-/** The address that was meant: `https://` is added when no scheme is given. */
+/** The address with `https://` added when it has no scheme. */
 export function siteUrl(text: string): string {
   const trimmed = text.trim();
   if (/^[a-z][a-z0-9+.-]*:[\\/]{2}/i.test(trimmed)) return trimmed;
@@ -34,7 +34,7 @@ function hostOf(url: URL): string {
   return host.startsWith('www.') && host.length > 4 ? host.slice(4) : host;
 }
 
-/** The address that a link leads to; null for what is none of http or https, or too long for a page. */
+/** The address of a link; null when it is not http or https, or too long. */
 export function linkedUrl(href: string, base: URL): URL | null {
   const trimmed = href.trim();
   if (trimmed.length > maximumUrlLength || !URL.canParse(trimmed, base.href)) return null;
@@ -51,14 +51,14 @@ const assets = new Set(
   ).split(' '),
 );
 
-/** What sites serve to machines below their pages' host. */
+/** Paths that sites serve to programs, not to people. */
 const machinery = /^\/(?:cdn-cgi|wp-json|wp-admin|wp-content|wp-includes|xmlrpc\.php)(?:\/|$)/i;
 
 const indexFile = /\/(?:index\.(?:html?|xhtml|shtml|php|aspx?|jsp|cfm)|default\.aspx?)$/i;
 
 /**
- * The path that stands for the page at this address: no query, fragment, session, trailing slash or index file, one
- * spelling of what is percent-encoded. Null for what is no page (images, downloads, feeds).
+ * The path that identifies the page at an address: without query, fragment, session, trailing slash and index file, with one spelling
+ * of percent-encoded characters. Null for addresses that are not pages (images, downloads, feeds).
  */
 export function pagePath(url: URL): string | null {
   const path = url.pathname
@@ -73,13 +73,13 @@ export function pagePath(url: URL): string | null {
   return machinery.test(page) ? null : page;
 }
 
-/** Letters, digits and `-._~` need no encoding; the rest is written in capitals. */
+/** One spelling of a percent-encoded character: letters, digits and `-._~` are decoded, others are in capitals. */
 function sameEncoding(encoded: string): string {
   const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
   return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
 }
 
-/** Pages beyond these, and beyond so many characters of paths, are not even counted: a server can name more than a memory holds. */
+/** The most pages of a site, and the most characters of their paths. Further pages are not counted, to bound memory. */
 const maximumPages = 150_000;
 const maximumCharacters = 8_000_000;
 
@@ -94,12 +94,12 @@ export class SitePages {
     return this.#paths.size;
   }
 
-  /** Whether an address is that of a page of the site; its path then. */
+  /** The path of an address that is a page of the site; otherwise null. */
   pathOf(url: URL): string | null {
     return siteOf(url) === this.site ? pagePath(url) : null;
   }
 
-  /** Addresses of other sites and of what is no page are left out. */
+  /** Adds a page; addresses of other sites, and of files that are not pages, are ignored. */
   add(url: URL): void {
     const path = this.pathOf(url);
     if (path === null || this.#paths.has(path) || this.#paths.size >= maximumPages) return;
@@ -113,7 +113,7 @@ export class SitePages {
     if (path !== null) this.#paths.delete(path);
   }
 
-  /** The pages nearest to the homepage first: those are the ones that a site is made of, whatever its archive holds. */
+  /** The pages by depth, those nearest to the homepage first: they are the main pages of a site, also of one with a large archive. */
   nearestFirst(): string[] {
     const byDepth: string[][] = [];
     for (const path of this.#paths) {

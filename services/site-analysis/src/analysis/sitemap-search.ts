@@ -5,7 +5,7 @@ import { linkedUrl, siteOf } from './site.js';
 import { readSitemap } from './sitemap.js';
 import type { Visited } from './visit.js';
 
-/** Where sitemaps usually are when nobody says so, the likeliest first. */
+/** The usual paths of sitemaps that no file names, the likeliest first. */
 const usualPlaces = [
   '/sitemap.xml',
   '/sitemap_index.xml',
@@ -18,23 +18,23 @@ const usualPlaces = [
   '/sitemap/index.xml',
 ];
 
-/** Of a site that wants pauses between requests, only the likeliest are tried. */
+/** The number of usual paths that are tried on a site with a crawl delay. */
 const patientPlaces = 2;
 
 const maximumSitemaps = 50;
 const maximumNesting = 3;
-/** What most sitemaps measure at most, packed or not. */
+/** Most sitemaps are smaller, packed or not. */
 const usualSitemapBytes = 512 * 1_024;
-/** A sitemap may measure 50 MB. What comes first has the pages that matter. */
+/** The part of a sitemap that is read at most. A sitemap may have 50 MB, and its main pages come first. */
 const maximumSitemapBytes = 12 * 1_024 * 1_024;
 const sitemapsAtOnce = 2;
-/** Of all analyses of the process together: large ones are what its memory is spent on. */
+/** The limit of large sitemaps for all analyses of the process together, because they use most of its memory. */
 const largeSitemaps = pLimit(4);
 const sitemapTimeoutMs = 6_000;
 
 /**
- * Adds the pages of the site's sitemaps: those that robots.txt names, else those that the homepage names, else those in
- * the usual places. False when they name no page besides the homepage. Never throws: what was found by then counts.
+ * Adds the pages of the site's sitemaps: those in robots.txt, else those in the homepage, else those at the usual paths. Resolves with
+ * false when they have no page besides the homepage. Never throws on the fault of a site: the pages found so far count.
  */
 export async function discoverFromSitemaps(
   discovery: Discovery,
@@ -56,14 +56,14 @@ export async function discoverFromSitemaps(
   return foundAny();
 }
 
-/** What a sitemap, or its beginning, has named: pages are added at once. */
+/** The result of reading a sitemap or its beginning. Its pages have been added already. */
 interface ReadSitemap {
   nested: URL[];
-  /** Whether there is more of it that may name pages. */
+  /** Whether only its beginning was read, and the rest may have more pages. */
   isBeginning: boolean;
 }
 
-/** Reads sitemaps, those that they name as well, and each once. */
+/** Reads sitemaps and the sitemaps that they name, each once. */
 class SitemapSearch {
   readonly #seen = new Set<string>();
   readonly #limit = pLimit(sitemapsAtOnce);
@@ -82,12 +82,12 @@ class SitemapSearch {
     if (nesting < maximumNesting && fresh.length > 0) await this.read(nested.flat(), nesting + 1);
   }
 
-  /** The sitemaps that it names. A large one is asked for again in its turn; until then, and without it, its beginning counts. */
+  /** Reads one sitemap, and resolves with those that it names. Of a large one the beginning is read first, and the whole when its turn comes. */
   async #readOne(url: URL): Promise<URL[]> {
     const { signal } = this.discovery;
     const beginning = await this.#readBytes(url, usualSitemapBytes);
     if (!beginning.isBeginning) return beginning.nested;
-    const whole = await before(
+    const whole = await unlessAborted(
       signal,
       largeSitemaps(() => (signal.aborted ? null : this.#readBytes(url, maximumSitemapBytes))),
     );
@@ -104,7 +104,7 @@ class SitemapSearch {
         within: this.discovery.pages.site,
       });
       if (visited.status < 200 || visited.status >= 300) return { nested, isBeginning: false };
-      const wantsMore = await this.#take(visited, nested);
+      const wantsMore = await this.#addPages(visited, nested);
       return { nested, isBeginning: visited.truncated && wantsMore };
     } catch (error) {
       if (!isExpected(error)) throw error;
@@ -112,8 +112,8 @@ class SitemapSearch {
     }
   }
 
-  /** Adds the pages that it names, and gathers the sitemaps. @returns whether more of it could name more */
-  async #take({ headers, body, url: address }: Visited, nested: URL[]): Promise<boolean> {
+  /** Adds the pages of a sitemap, and collects the sitemaps that it names. @returns whether more of it could have more pages */
+  async #addPages({ headers, body, url: address }: Visited, nested: URL[]): Promise<boolean> {
     const { pages, signal } = this.discovery;
     return readSitemap(
       { body, contentType: headers['content-type'], signal },
@@ -131,8 +131,8 @@ class SitemapSearch {
   }
 }
 
-/** What comes out of the work, or null when the signal aborts first. */
-function before<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value | null> {
+/** The result of the work, or null when the signal aborts first. */
+function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value | null> {
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       resolve(null);

@@ -1,5 +1,5 @@
-// Reads sitemaps: XML, indexes, gzip and plain text, broken or not. Streaming, without DTD and entities, so that what
-// is read costs no more than the addresses that are found.
+// Reads sitemaps: XML, indexes, gzip and plain text, also broken ones. It streams, without DTDs and entities, so that memory is bounded
+// by the addresses that are found.
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { TextDecoder } from 'node:util';
@@ -20,21 +20,21 @@ export interface SitemapFindings {
   sitemap(location: string): void;
 }
 
-/** Of what is unpacked. A sitemap may measure 50 MB; what comes first has the pages that matter. */
+/** The most unpacked bytes that are read. A sitemap may have 50 MB, and its main pages come first. */
 const maximumUnpackedBytes = 16 * 1_024 * 1_024;
 
-/** Between two pieces, others have their turn. */
+/** The bytes that are read before the event loop gets control again. */
 const pieceBytes = 64 * 1_024;
 
-/** Bounds of what a well-meant sitemap needs. Beyond them, reading stops with what was found. */
+/** Limits that a well-meant sitemap does not exceed. Beyond them, reading stops, and the addresses found so far count. */
 const maximumDepth = 50;
 const maximumAttributes = 100;
 const maximumErrors = 10_000;
 const maximumLocationLength = 4_096;
 
 /**
- * Tells whoever listens what a sitemap names, up to where it breaks, ends, or the signal aborts. Never throws. False
- * when it has had enough before the end: more of the same document would change nothing.
+ * Calls `findings` for the addresses in a sitemap, until it ends or breaks or the signal aborts. Never throws. Resolves with false when
+ * it stopped at a limit, so that reading more of the document would change nothing.
  */
 export async function readSitemap(source: SitemapSource, findings: SitemapFindings): Promise<boolean> {
   const { body, contentType, signal } = source;
@@ -55,13 +55,13 @@ export async function readSitemap(source: SitemapSource, findings: SitemapFindin
       await setImmediate();
     }
   } catch {
-    // A gzip that breaks off: what came before it counts.
+    // A gzip that ends too early: the addresses before its end count.
   }
   reader?.end();
   return !isEnough;
 }
 
-/** Takes a document piece by piece; false when it wants no more. */
+/** Reads a document piece by piece; `read` returns false when a limit is reached. */
 interface TextReader {
   read(text: string): boolean;
   end(): void;
@@ -100,11 +100,11 @@ function lineReader(findings: SitemapFindings): TextReader {
   };
 }
 
-/** What holds an address, in a sitemap and in an index. Prefixes do not matter: `image:loc` is in an `image:image`. */
+/** The elements that contain the address of a page or of a sitemap, in any namespace; an `image:loc` is in an `image:image`. */
 const holders = { url: 'page', sitemap: 'sitemap' } as const;
 
-/** Thrown through the parser to leave it. */
-const enough = new Error('enough of this document');
+/** Thrown by a handler to stop the parser. */
+const limitReached = new Error('the limits of a sitemap are reached');
 
 function xmlReader(findings: SitemapFindings): TextReader {
   const parser = new SaxesParser({ position: false, xmlns: false });
@@ -120,18 +120,18 @@ function xmlReader(findings: SitemapFindings): TextReader {
   const collect = (text: string) => {
     if (location !== null && location.length < maximumLocationLength) location += text;
   };
-  // An error that is not thrown is passed over: half of a sitemap is better than none.
+  // Parser errors are ignored up to a limit: half of a sitemap is better than none.
   parser.on('error', () => {
     errors += 1;
-    if (errors > maximumErrors) throw enough;
+    if (errors > maximumErrors) throw limitReached;
   });
   parser.on('opentagstart', () => {
     attributes = 0;
-    if (open.length >= maximumDepth) throw enough;
+    if (open.length >= maximumDepth) throw limitReached;
   });
   parser.on('attribute', () => {
     attributes += 1;
-    if (attributes > maximumAttributes) throw enough;
+    if (attributes > maximumAttributes) throw limitReached;
   });
   parser.on('opentag', ({ name, attributes: { rel, href } }) => {
     open.push(localName(name));
@@ -166,7 +166,7 @@ function xmlReader(findings: SitemapFindings): TextReader {
   };
 }
 
-/** Common in sitemaps, and the parser would take all that follows for a name. */
+/** An ampersand that is not an entity. It is common in sitemaps, and the parser would take the following text for a name. */
 const bareAmpersand = /&(?!#?\w{1,10};)/g;
 const maximumEntityLength = 13;
 

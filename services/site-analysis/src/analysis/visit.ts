@@ -1,4 +1,4 @@
-// Fetches pages of other people's sites as their robots.txt allows.
+// Fetches pages of the analysed sites, as their robots.txt allows.
 import { OutboundFailed, type Outbound, type OutboundResponse } from '@lead-scoring/outbound';
 import { decodeText } from './charset.js';
 import { LeftSite, SiteNotFetched } from './errors.js';
@@ -8,33 +8,34 @@ import { siteOf } from './site.js';
 
 export interface VisitorDependencies {
   outbound: Outbound;
-  /** The end of the analysis. */
+  /** Aborts at the end of the analysis. */
   signal: AbortSignal;
 }
 
 export interface VisitOptions {
   accept: string;
   maxBytes: number;
-  /** For all redirects together; the analysis may end earlier. */
+  /** The time for all redirects together; the analysis may end earlier. */
   timeoutMs: number;
   /** Redirects that leave this site are not followed. */
   within?: string;
 }
 
 export interface Visited extends OutboundResponse {
-  /** Where the answer came from, after redirects. */
+  /** The address of the answer, after redirects. */
   url: URL;
 }
 
 export interface Visitor {
   /**
-   * What is at the address, after at most five redirects, whatever its status. Every hop is checked and allowed.
+   * Fetches an address with at most five redirects, and resolves with the answer of any status. Every redirect is checked against
+   * `outbound` and the robots.txt of its origin.
    * @throws OutboundRefused | SiteNotFetched
    */
   visit(url: URL, options: VisitOptions): Promise<Visited>;
   /**
    * The rules of the address's origin, fetched once.
-   * @throws OutboundRefused | SiteNotFetched when they cannot be had: nothing may be fetched then
+   * @throws OutboundRefused | SiteNotFetched when they cannot be fetched: then nothing else may be fetched either
    */
   robots(url: URL): Promise<Robots>;
 }
@@ -61,10 +62,7 @@ class PoliteVisitor implements Visitor {
     for (let hop = 0; hop <= maximumRedirects; hop += 1) {
       const rules = await this.robots(outbound.check(url));
       if (!rules.allows(url))
-        throw new SiteNotFetched(
-          'blocked',
-          `The site's robots.txt does not allow ${url.pathname} to be fetched.`,
-        );
+        throw new SiteNotFetched('blocked', `The site's robots.txt does not allow fetching ${url.pathname}.`);
       const response = await this.#requests.request(url, rules.crawlDelayMs, {
         headers: { accept: options.accept },
         maxBytes: options.maxBytes,
@@ -73,7 +71,7 @@ class PoliteVisitor implements Visitor {
       const location = redirectOf(response);
       if (location === null) return { ...response, url };
       if (!URL.canParse(location, url.href))
-        throw new SiteNotFetched('error', 'The site redirects to something that is not an address.');
+        throw new SiteNotFetched('error', 'The site redirects to an invalid address.');
       url = outbound.check(new URL(location, url));
       if (options.within !== undefined && siteOf(url) !== options.within) throw new LeftSite(siteOf(url));
     }
@@ -86,7 +84,7 @@ class PoliteVisitor implements Visitor {
     return known;
   }
 
-  /** RFC 9309: what is not there (4xx, too many redirects) restricts nothing; what fails (5xx, no answer) forbids all. */
+  /** RFC 9309: a missing file (4xx, too many redirects) restricts nothing; a failing one (5xx, no answer) forbids everything. */
   async #fetchRobots(url: URL): Promise<Robots> {
     const deadline = AbortSignal.any([this.dependencies.signal, AbortSignal.timeout(robotsTimeoutMs)]);
     const wanted = {
@@ -106,7 +104,7 @@ class PoliteVisitor implements Visitor {
     if (status >= 500)
       throw new SiteNotFetched(
         'blocked',
-        `The site's robots.txt answers with status ${status}. While that is so, its pages may not be fetched.`,
+        `The site's robots.txt answers with status ${status}. Until it can be read, no page of the site may be fetched.`,
       );
     return status >= 200 && status < 300
       ? parseRobots(url, decodeText(body, headers['content-type']))

@@ -7,10 +7,10 @@ import type { RunningAnalysis } from '../analyses/state.js';
 
 export type AnalysisOutcome = records.RecordSiteAnalysis['outcome'];
 
-/** How an analysis ends that failed through no fault of its site. */
+/** The end of an analysis that failed because of this service and not of the site. */
 export const fault = {
   code: 'internal_error',
-  message: 'Something went wrong on our side while the site was analysed. Send the request again later.',
+  message: 'The analysis failed because of an internal error. Send the request again later.',
 } as const satisfies { code: ProblemCode; message: string };
 
 const pauseBetweenWritesMs = 500;
@@ -22,13 +22,13 @@ export interface EndWriterDependencies {
 }
 
 export class EndWriter {
-  /** @param stopping aborted when nothing is to be written any more */
+  /** @param stopping aborts when nothing may be written any more */
   constructor(
     private readonly dependencies: EndWriterDependencies,
     private readonly stopping: AbortSignal,
   ) {}
 
-  /** Resolves once the log has it: without its end, an analysis would never be answered. */
+  /** Writes the end of an analysis, and retries until the log has it: without it, the analysis would never be answered. */
   async write(analysis: RunningAnalysis, ended: AnalysisOutcome): Promise<void> {
     const { writer, now } = this.dependencies;
     const ended_at = now().toISOString();
@@ -43,7 +43,7 @@ export class EndWriter {
     }
   }
 
-  /** What to write after a failure: the same once more, or, in place of a result that the log never takes, a fault. */
+  /** The outcome to write after a failed write: the same again, or a fault in place of a result that the log will never accept. */
   async #nextToWrite(
     { analysis_id }: RunningAnalysis,
     outcome: AnalysisOutcome,

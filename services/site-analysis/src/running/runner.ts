@@ -1,5 +1,5 @@
-// Runs analyses beside the processor, a bounded number at once, and sends what came out of each to the log as a command.
-// Nothing of it is kept: what was running when the process ends is run again by the next owner of the partition.
+// Runs analyses beside the processor, a bounded number at a time, and sends the outcome of each to the log as a command. It stores
+// nothing: the next owner of the partition runs the unfinished analyses of a process that stopped.
 import type { SiteAnalysis } from '@lead-scoring/contracts';
 import { defineComponent, type Component } from '@lead-scoring/service';
 import { interrupted } from '../analyses/decide.js';
@@ -8,24 +8,24 @@ import type { RunningAnalysis } from '../analyses/state.js';
 import { EndWriter, fault, type AnalysisOutcome, type EndWriterDependencies } from './end-writer.js';
 
 export interface AnalysisRunner {
-  /** How many more can start now. */
+  /** The number of analyses that can start now. */
   room(): number;
   /**
-   * Runs it in the background, unless this process does already. When as many run as may, it waits for one to end.
-   * @param atMostMs of its budget, after which what was found by then is the result
+   * Runs an analysis in the background, unless this process runs it already. At the limit, it waits until another one ends.
+   * @param atMostMs the longest time that it may take; the pages found so far are then the result
    */
   start(analysis: RunningAnalysis, atMostMs?: number): void;
-  /** Records that it was interrupted. */
+  /** Records that the analysis was interrupted. */
   giveUp(analysis: RunningAnalysis): void;
 }
 
 export interface RunnerDependencies extends EndWriterDependencies {
   /**
-   * Analyses the site; once the signal aborts, answers what was found by then, soon.
+   * Analyses the site; soon after the signal aborts, resolves with the pages found so far.
    * @throws Error that `failureOf` explains
    */
   analyze: (url: string, signal: AbortSignal) => Promise<SiteAnalysis>;
-  /** What the caller is told of an error of `analyze`; null for one that is a fault of ours. */
+  /** The answer to the caller for an error of `analyze`; null for an internal error. */
   failureOf: (error: unknown) => Refusal | null;
 }
 
@@ -47,10 +47,10 @@ export function createAnalysisRunner(
 class BoundedRunner implements AnalysisRunner {
   readonly #stopping = new AbortController();
   readonly #ends: EndWriter;
-  /** By `attemptOf`: those that run, and those that wait. */
+  /** The running and the waiting analyses, by `attemptOf`. */
   readonly #known = new Set<string>();
   readonly #waiting: (() => void)[] = [];
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #work = new Set<Promise<void>>();
   #running = 0;
 
   constructor(
@@ -80,11 +80,11 @@ class BoundedRunner implements AnalysisRunner {
     this.#inBackground(this.#ends.write(analysis, { status: 'failed', ...interrupted }));
   }
 
-  /** Ends what runs, and records nothing of it. */
+  /** Ends the running analyses, and records no outcome of them. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#waiting.length = 0;
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#work);
   }
 
   #begin(analysis: RunningAnalysis, budgetMs: number): void {
@@ -100,7 +100,7 @@ class BoundedRunner implements AnalysisRunner {
 
   async #run(analysis: RunningAnalysis, budgetMs: number): Promise<void> {
     const outcome = await this.#outcomeOf(analysis, budgetMs);
-    // What a stopping process makes of it is not what the site is like.
+    // The outcome of an analysis that was stopped says nothing about the site.
     if (!this.#isStopping()) await this.#ends.write(analysis, outcome);
   }
 
@@ -118,8 +118,8 @@ class BoundedRunner implements AnalysisRunner {
   }
 
   #inBackground(work: Promise<void>): void {
-    this.#underWay.add(work);
-    void work.finally(() => this.#underWay.delete(work));
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
   }
 
   #isStopping(): boolean {

@@ -1,4 +1,4 @@
-// The runner with analyses that end when a test says so, and a log that a test may take away.
+// The runner, with analyses that end when a test says so, and a log that a test can make fail.
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { records, SiteAnalysis } from '@lead-scoring/contracts';
 import { EventLogError, type OutgoingRecord } from '@lead-scoring/event-log';
@@ -16,7 +16,7 @@ const running = (name: string, more: Partial<RunningAnalysis> = {}): RunningAnal
 });
 const urlOf = (name: string) => analyzeSite(name).url;
 
-interface Begun {
+interface StartedAnalysis {
   signal: AbortSignal;
   succeed(result: SiteAnalysis): void;
   fail(error: unknown): void;
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 async function start(options: { maximumAtOnce?: number; write?: () => Promise<void> } = {}) {
-  const begun = new Map<string, Begun>();
+  const begun = new Map<string, StartedAnalysis>();
   const written: OutgoingRecord[] = [];
   const started = await createAnalysisRunner(
     {
@@ -85,7 +85,7 @@ describe('an analysis', () => {
     ]);
   });
 
-  test('that fails is written with its reason; a fault of ours as one', async () => {
+  test('that fails is written with its reason, or as an internal error', async () => {
     const { runner, begun, outcomes } = await start();
     runner.start(running('a'));
     runner.start(running('b'));
@@ -98,7 +98,7 @@ describe('an analysis', () => {
     ]);
   });
 
-  test('does not wait for others; as many as may run at once, the next begins when one ends', async () => {
+  test('runs concurrently with others; at the limit, the next starts when one ends', async () => {
     const { runner, begun, outcomes } = await start({ maximumAtOnce: 2 });
     expect(runner.room()).toBe(2);
     for (const name of ['a', 'b', 'c']) runner.start(running(name));
@@ -113,7 +113,7 @@ describe('an analysis', () => {
     expect(runner.room()).toBe(1);
   });
 
-  test('that runs is not started again, nor given up', async () => {
+  test('that runs is neither started again nor given up', async () => {
     const { runner, outcomes } = await start();
     runner.start(running('a'));
     runner.start(running('a'));
@@ -123,7 +123,7 @@ describe('an analysis', () => {
     expect(outcomes()).toEqual([]);
   });
 
-  test('that nobody runs is given up as interrupted', async () => {
+  test('that does not run is given up as interrupted', async () => {
     const { runner, outcomes } = await start();
     runner.giveUp(running('a'));
     await settled();
@@ -142,7 +142,7 @@ describe('an analysis', () => {
   });
 });
 
-test('an end that the log does not take yet is written as soon as it does', async () => {
+test('an end is written as soon as the log accepts records again', async () => {
   let failures = 1;
   const { runner, begun, outcomes } = await start({
     write: () =>
@@ -156,7 +156,7 @@ test('an end that the log does not take yet is written as soon as it does', asyn
   expect(outcomes()).toEqual([[running('a').analysis_id, 'analyzed']]);
 });
 
-test('a result that the log can never take becomes a failure', async () => {
+test('a result that the log never accepts becomes a failure', async () => {
   let refusals = 1;
   const { runner, begun, outcomes } = await start({
     write: () =>
@@ -168,7 +168,7 @@ test('a result that the log can never take becomes a failure', async () => {
   expect(outcomes()).toEqual([[running('a').analysis_id, 'internal_error']]);
 });
 
-test('stopping ends what runs, and records nothing of it: the next owner runs it again', async () => {
+test('stopping ends the running analyses without an outcome: the next owner runs them again', async () => {
   const { runner, begun, outcomes } = await start({ maximumAtOnce: 1 });
   runner.start(running('a'));
   runner.start(running('b'));

@@ -1,4 +1,4 @@
-// What the service needs of the analysis of sites: to run one, to refuse one, and to say why one failed.
+// Connects the service with the analysis of sites: running one, refusing an address, and the answers for errors.
 import type { ProblemCode } from '@lead-scoring/contracts';
 import { OutboundRefused, type Outbound } from '@lead-scoring/outbound';
 import { analyzeSite } from '../analysis/analyze.js';
@@ -8,7 +8,7 @@ import type { Refusal } from '../analyses/messages.js';
 import type { RunnerDependencies } from './runner.js';
 
 export interface Sites extends Pick<RunnerDependencies, 'analyze' | 'failureOf'> {
-  /** Why an address cannot be asked for, as far as its text tells; null when it can. */
+  /** The reason why an address may not be requested, judged by its text; null when it may. */
   refusalOf: (url: string) => Refusal | null;
 }
 

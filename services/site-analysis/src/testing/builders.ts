@@ -1,4 +1,4 @@
-// Commands and results for tests: fixed, and only as much as a test says differs from the usual.
+// Builders of commands and results for tests, with fixed values that a test may replace.
 import { nameBasedId, type records, type SiteAnalysis } from '@lead-scoring/contracts';
 
 export const ouId = '11111111-1111-4111-8111-111111111111';

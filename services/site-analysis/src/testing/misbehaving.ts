@@ -1,4 +1,4 @@
-// Servers that misbehave in every way that analyses of real sites have to stand up to.
+// Servers that misbehave in the ways of real sites, which analyses must withstand.
 import type { RequestListener } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import { Readable } from 'node:stream';
@@ -7,7 +7,7 @@ import { sitemapOf } from './serve.js';
 
 const html = { 'content-type': 'text/html' };
 
-/** The listener, with a site without robots.txt and sitemaps around it. */
+/** A site whose homepage is served by the listener, without robots.txt and sitemaps. */
 function onHomepage(listener: RequestListener): RequestListener {
   return (req, res) => {
     if (req.url === '/') listener(req, res);
@@ -51,7 +51,7 @@ export const robotsFails: RequestListener = (req, res) => {
   res.writeHead(req.url === '/robots.txt' ? 503 : 200, html).end('<a href="/pricing">Pricing</a>');
 };
 
-/** `start`, then `piece` again and again until `bytes` have been sent or nobody wants more. */
+/** `start`, then `piece` repeated until `bytes` have been sent or the client closes the connection. */
 function endless(start: string, piece: string, bytes: number): Readable {
   const chunk = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)));
   return Readable.from(
@@ -71,7 +71,7 @@ export const hugeHomepage = (bytes: number, piece: string): RequestListener =>
     res.on('error', () => undefined);
   });
 
-/** `start` and then 10 GB of spaces, in 10 MB: gzip may be a row of gzips. */
+/** `start` and then 10 GB of spaces, in 10 MB: a gzip file may consist of many members. */
 function* bomb(start: string): Iterable<Buffer> {
   yield gzipSync(start);
   const member = gzipSync(Buffer.alloc(4 * 1_024 ** 2, ' '));
@@ -83,7 +83,7 @@ export const zippedHomepage: RequestListener = onHomepage((_, res) => {
   Readable.from(bomb(navigation)).pipe(res);
 });
 
-/** A site whose sitemap is this. The homepage names one page. */
+/** A site with this sitemap. Its homepage links to one page. */
 export const withSitemap = (sitemap: RequestListener): RequestListener => {
   return (req, res) => {
     if (req.url === '/' || req.url === '/contact')
@@ -110,7 +110,7 @@ export const hugeSitemap = withSitemap((req, res) => {
   res.end(sitemapOf(`http://${String(req.headers.host)}`, ['/', '/pricing', '/pricing/teams', ...paths]));
 });
 
-/** A million laughs, and a file of the machine. */
+/** An entity that expands a billionfold, and one that names a file of the machine. */
 export const expandingSitemap = withSitemap((_, res) => {
   const laughs = Array.from(
     { length: 10 },
@@ -122,7 +122,7 @@ export const expandingSitemap = withSitemap((_, res) => {
   );
 });
 
-/** An index that names itself, by ever new names. */
+/** An index that names itself under ever new names. */
 export const circularIndex = withSitemap((req, res) => {
   const next = Number(new URL(req.url ?? '', 'http://x').searchParams.get('again') ?? 0) + 1;
   const again = Array.from(
@@ -132,7 +132,7 @@ export const circularIndex = withSitemap((req, res) => {
   res.end(`<sitemapindex><sitemap><loc>/sitemap.xml</loc></sitemap>${again.join('')}</sitemapindex>`);
 });
 
-/** Speaks no HTTP: answers whatever is sent with these bytes. */
+/** A server that does not speak HTTP: it answers every connection with these bytes. */
 export async function serveBytes(bytes: Buffer): Promise<{ port: number; close(): Promise<void> }> {
   const server: Server = createTcpServer((socket) => {
     socket.on('error', () => undefined);

@@ -9,24 +9,24 @@ import { createAnalysisRunner } from '../running/runner.js';
 import { siteAnalysisCollections, siteAnalysisService } from '../service.js';
 import { at, ouId } from './builders.js';
 
-/** An analysis that some process has begun. */
-export interface Begun {
+/** An analysis that a process has started. */
+export interface StartedAnalysis {
   url: string;
   signal: AbortSignal;
   succeed(result: SiteAnalysis): void;
-  /** With a RangeError: the site is unreachable. */
+  /** Fails the analysis; a RangeError means that the site is unreachable. */
   fail(error: Error): void;
 }
 
 export interface Rig extends Omit<ServiceRig, 'request'> {
-  /** In the order in which they began. */
-  begun: Begun[];
-  /** Waits until so many analyses of this URL have begun; gives the last. */
-  beginning: (url: string, count?: number) => Promise<Begun>;
-  /** Ends the process, and with it what it runs, without a result, as its death would; then starts another. */
+  /** The started analyses, in order. */
+  started: StartedAnalysis[];
+  /** Waits until `count` analyses of this URL have started; resolves with the last. */
+  beginning: (url: string, count?: number) => Promise<StartedAnalysis>;
+  /** Ends the process and its analyses without a result, as its death would; then starts another process. */
   restart: () => Promise<void>;
   request: (payload: declarations.AnalyzeSite) => Promise<declarations.CommandReplied>;
-  /** Milliseconds by which the services' clock is ahead of when everything is requested. */
+  /** The milliseconds by which the service's clock is ahead of the time of all requests. */
   clock: { aheadMs: number };
 }
 
@@ -41,7 +41,7 @@ export async function startRig({ partitions = 2 } = {}): Promise<Rig> {
   });
   const { log, readModel, writer, logger, onFatal } = rig;
   await rig.serve(analysisQueries(readModel));
-  const begun: Begun[] = [];
+  const started: StartedAnalysis[] = [];
   const clock = { aheadMs: 0 };
   const now = () => new Date(Date.parse(at) + clock.aheadMs);
 
@@ -50,7 +50,7 @@ export async function startRig({ partitions = 2 } = {}): Promise<Rig> {
       {
         analyze: (url, signal) =>
           new Promise((succeed, fail) => {
-            begun.push({ url, signal, succeed, fail });
+            started.push({ url, signal, succeed, fail });
             signal.addEventListener('abort', () => {
               fail(new Error('stopped'));
             });
@@ -86,14 +86,14 @@ export async function startRig({ partitions = 2 } = {}): Promise<Rig> {
 
   return {
     ...rig,
-    begun,
+    started,
     clock,
     restart: async () => {
       await stopProcess();
       stopProcess = await startProcess();
     },
     beginning: async (url, count = 1) => {
-      const found = () => begun.filter((one) => one.url === url);
+      const found = () => started.filter((one) => one.url === url);
       await eventually(`${url} is analysed`, () => found().length >= count);
       const last = found().at(-1);
       if (!last) throw new Error(`nobody analyses ${url}`);

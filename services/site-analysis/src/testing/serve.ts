@@ -10,22 +10,22 @@ export interface Answer {
   body?: string | Buffer;
 }
 
-/** By path. A function gets the site's own origin, for absolute addresses. */
+/** Answers by path. A function gets the site's own origin, for absolute addresses. */
 export type SiteFiles = Record<string, string | Answer | ((origin: string) => string | Answer)>;
 
-export interface Served {
+export interface ServedSite {
   origin: string;
-  /** Paths in the order in which they were asked for. */
+  /** The requested paths, in order. */
   requests: string[];
   agents: Set<string>;
   /** The most requests that were open at one time. */
   mostAtOnce(): number;
-  /** May request what is served here, and nothing else that is private. */
+  /** May request this site, and no other private address. */
   outbound: Outbound;
   close(): Promise<void>;
 }
 
-export async function serve(listener: RequestListener): Promise<Served> {
+export async function serve(listener: RequestListener): Promise<ServedSite> {
   const requests: string[] = [];
   const agents = new Set<string>();
   let open = 0;
@@ -61,8 +61,8 @@ export async function serve(listener: RequestListener): Promise<Served> {
   };
 }
 
-/** Everything that the site does not have is answered with 404. */
-export async function serveSite(files: SiteFiles): Promise<Served> {
+/** Serves the files; any other path gets 404. */
+export async function serveSite(files: SiteFiles): Promise<ServedSite> {
   const served = await serve((req, res) => {
     const path = new URL(req.url ?? '/', served.origin).pathname;
     const file = files[path];
