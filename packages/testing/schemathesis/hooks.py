@@ -1,4 +1,4 @@
-# What Schemathesis cannot make up from the OpenAPI document: texts of the formats that are ours.
+# Generators for the string formats of our own that Schemathesis cannot derive from the OpenAPI document.
 import json
 import os
 
@@ -33,13 +33,13 @@ schemathesis.openapi.format(
 
 @schemathesis.serializer("application/x-ndjson", "text/csv")
 def as_text(ctx, value):
-    # What is no text cannot be sent as one; bytes that are no text come closest.
+    # A value that is not a string cannot be sent as text; bytes that are not valid UTF-8 come closest.
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else b"\xff\xfe"
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # With partial=true a wrong event is listed in a 202, which a schema cannot say: all others are to be refused.
+    # With partial=true a 202 lists the wrong events, which a schema cannot express. With partial=false they are refused.
     body = case.meta and case.meta.components.get(ParameterLocation.BODY)
     if body and body.mode.is_negative and (case.query or {}).get("partial") == "true":
         case.query["partial"] = "false"

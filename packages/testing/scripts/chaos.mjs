@@ -1,10 +1,10 @@
-// `npm run test:chaos`: the tests that break the system, or ask it very often, at their full size. `npm test` runs the same ones
-// scaled down to what fits between the others. Every entry of chaos.json runs, in its order, the longest first, whatever fails
-// before it. What an entry says is kept in .run/chaos, and so is, of one that failed, what its services said; a table of
-// durations and results comes last, and is .run/chaos/results.md.
+// `npm run test:chaos`: the tests that inject faults or load, at their full size. `npm test` runs the same tests scaled down. Every
+// entry of chaos.json runs in the listed order, the longest first, also after a failed entry. .run/chaos keeps the output of each
+// entry, and the logs of the services of a failed one; the table of durations and results is printed last, and written to
+// .run/chaos/results.md.
 //
-//   npm run test:chaos -- exactly-once share      the entries whose names hold one of these
-//   npm run test:chaos -- share -t 'guesses'      what begins with a dash, and all after it, is handed on to Jest
+//   npm run test:chaos -- exactly-once share      the entries whose names contain one of these words
+//   npm run test:chaos -- share -t 'guesses'      the first argument with a dash, and all after it, go to Jest
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { jest as jestProgram, root, testEnvironment } from './jest-runs.mjs';
 
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
-/** A test that hangs must not keep the others from running. Entries that take longer than half of this say their own. */
+/** The time limit of an entry, so that a hanging test does not keep the others from running; `limitMinutes` overrides it. */
 const defaultLimitMinutes = 30;
 const kept = join(root, '.run/chaos');
 
@@ -29,11 +29,11 @@ const forJest = firstOption < 0 ? [] : given.slice(firstOption);
 const listed = JSON.parse(await readFile(join(import.meta.dirname, '../chaos.json'), 'utf8'));
 const chosen = listed.filter(({ name }) => names.length === 0 || names.some((one) => name.includes(one)));
 if (chosen.length === 0) {
-  process.stderr.write(`chaos.json lists nothing whose name holds ${names.join(' or ')}\n`);
+  process.stderr.write(`no entry of chaos.json has a name that contains ${names.join(' or ')}\n`);
   process.exit(2);
 }
 
-/** Resolves with what Jest reports; null when it could not say. */
+/** Resolves with Jest's report; null when Jest wrote none. */
 async function runEntry({ name, files, limitMinutes = defaultLimitMinutes }, environment, folder) {
   const report = join(folder, 'report.json');
   await rm(report, { force: true });
@@ -51,7 +51,7 @@ async function runEntry({ name, files, limitMinutes = defaultLimitMinutes }, env
   jest.stderr.pipe(log, { end: false });
   jest.stderr.pipe(process.stderr, { end: false });
   const overdue = setTimeout(() => {
-    const message = `${name}: not done after ${limitMinutes} minutes, ended\n`;
+    const message = `${name}: killed, because it was not done after ${limitMinutes} minutes\n`;
     process.stderr.write(message);
     log.write(message);
     jest.kill('SIGKILL');
@@ -66,7 +66,7 @@ async function runEntry({ name, files, limitMinutes = defaultLimitMinutes }, env
 const logOf = (name) => join(kept, `${name}.log`);
 const serviceLogsOf = (name) => join(kept, `${name}.services`);
 
-/** Runs it with folders of its own for what it leaves behind; gives its row of the table. */
+/** Runs the entry, with its own folder for service logs; returns its row of the table. */
 async function rowOf(entry, environment, folder) {
   const { name } = entry;
   const from = Date.now();
@@ -97,7 +97,7 @@ function shownDuration(ms) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** In the form that docs/chaos.md holds it in. */
+/** The table in the form of docs/chaos.md. */
 function tableOf(rows) {
   const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
   const lines = [
@@ -136,7 +136,7 @@ try {
   for (const [index, entry] of chosen.entries()) {
     process.stdout.write(`\n${index + 1} of ${chosen.length}: ${entry.name}: ${entry.holds}\n`);
     rows.push(await rowOf(entry, environment, folder));
-    // Also of a run that is broken off there is a table.
+    // Written after each entry, so that an interrupted run leaves a table.
     await writeFile(join(kept, 'results.md'), tableOf(rows));
   }
 } finally {

@@ -1,11 +1,11 @@
-// How the commands of package.json run Jest: the same program, and the same environment, whichever of them it is.
+// Runs Jest for the commands of package.json: the same program and environment for all of them.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '../../..');
 export const jest = join(root, 'node_modules/jest/bin/jest.js');
 
-/** @param endpoints of the servers that the tests use; absent: they use none */
+/** @param endpoints the servers that the tests use; absent: the environment's, if any */
 export function testEnvironment(endpoints) {
   return {
     ...process.env,
@@ -19,7 +19,7 @@ export function testEnvironment(endpoints) {
   };
 }
 
-/** Runs Jest with its output going to this process's; resolves with the exit code. */
+/** Runs Jest, with its output on this process's output; resolves with the exit code. */
 export function runJest(args, environment) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [jest, ...args], {

@@ -1,14 +1,14 @@
-// Which test `npm run test:one` means, and what that test needs. Pure functions over lists of paths.
+// Finds the test file that an argument of `npm run test:one` names, and the packages to build for it. Pure functions of paths.
 
 const kinds = /\.(unit|int|e2e)\.test\.ts$/;
 
-/** `unit`, `int` or `e2e`; undefined for what is no test. */
+/** `unit`, `int` or `e2e`; undefined for a file that is not a test. */
 export function kindOf(file) {
   return kinds.exec(file)?.[1];
 }
 
 /**
- * The tests that a path or a part of one names: the test with exactly this path, or else all whose path holds it.
+ * The tests that a path or a part of a path names: the test with exactly this path, or else all whose path contains it.
  *
  * @param tests paths from the root of the checkout
  */
@@ -25,12 +25,12 @@ export function foldersToBuild(file, workspaces) {
     case 'int':
       return [...new Set(['packages/platform', file.split('/').slice(0, 2).join('/')])];
     default:
-      // The running system is the built one, and so is the command line that some tests call.
+      // The tests start the built services, and some call the built command line.
       return ['packages/testing', 'packages/cli', ...workspaces.filter((one) => one.startsWith('services/'))];
   }
 }
 
-/** What Jest is asked for. Only unit tests may not leave anything open. */
+/** The arguments of Jest. `--forceExit`, because int and e2e tests may leave connections open. */
 export function jestArguments(file, options) {
   const kind = kindOf(file);
   const projects = kind === 'e2e' ? ['e2e', 'alone'] : [kind];

@@ -1,8 +1,8 @@
-// `npm run test:one`: one test file, against servers that stay up for the next run. A process of its own keeps them; it ends
-// after half an hour without a run, and where the servers are is in .run/test-platform.json.
+// `npm run test:one`: one test file, against servers that stay up for the next run. A background process keeps them; it ends
+// after half an hour without a run. .run/test-platform.json holds the servers' addresses.
 //
 //   npm run test:one packages/event-log/src/claims.int.test.ts      a path, or a part that only one test has: claims.int
-//   npm run test:one -- claims.int -t 'a part of a title'           what follows the path goes to Jest
+//   npm run test:one -- claims.int -t 'a part of a title'           arguments after the path go to Jest
 //   npm run test:one -- --stop                                      ends the servers now
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -40,14 +40,14 @@ function allTests() {
 
 function theTest(wanted) {
   if (wanted === undefined || wanted.startsWith('-'))
-    fail('Say which test: npm run test:one PATH (options of Jest: npm run test:one -- PATH OPTIONS)');
-  // npm runs this in the root; a path is meant from where the command was typed.
+    fail('Name a test file: npm run test:one PATH (with options of Jest: npm run test:one -- PATH OPTIONS)');
+  // npm runs this script in the root; the path is relative to the directory in which the command was typed.
   const typed = resolve(process.env.INIT_CWD ?? root, wanted);
   const found = testsNamed(allTests(), existsSync(typed) ? relative(root, typed) : wanted);
   if (found.length === 0)
-    fail(`No test's path holds ${wanted}. Tests end in .unit.test.ts, .int.test.ts or .e2e.test.ts.`);
+    fail(`No test's path contains ${wanted}. Tests end in .unit.test.ts, .int.test.ts or .e2e.test.ts.`);
   if (found.length > 1)
-    fail(`Several tests' paths hold ${wanted}; name one of them:\n  ${found.join('\n  ')}`);
+    fail(`The paths of several tests contain ${wanted}; name one of them:\n  ${found.join('\n  ')}`);
   return found[0];
 }
 

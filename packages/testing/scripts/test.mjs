@@ -1,5 +1,5 @@
-// `npm test`, once the checkout is ready: brings up the servers once for the whole run, runs the checks and every
-// test, and prints `N passed, N failed` alone on its last line.
+// `npm test`, once the checkout is built: starts the servers once for the whole run, runs the checks and every
+// test, and prints `N passed, N failed` as its last line.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { constants, setPriority, tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { root, runJest, testEnvironment } from './jest-runs.mjs';
 const { startPlatform } = await import(pathToFileURL(join(root, 'packages/platform/dist/index.js')).href);
 
 const checks = ['format:check', 'lint', 'dependency-rules', 'dead-code'];
-/** Two at a time, but for those that kill processes. */
+/** Two test files run at a time; those of `alone`, which kill processes, one at a time. */
 const suites = [
   { projects: ['unit', 'int'], args: ['--maxWorkers=2'] },
   { projects: ['e2e'], args: ['--maxWorkers=2'] },
@@ -20,7 +20,7 @@ const suites = [
 let passed = 0;
 let failed = 0;
 
-/** What a check says is shown when it has ended. It takes only what the tests leave: they wait a lot. */
+/** Shows a check's output when it has ended. It runs at low priority beside the tests, which leave processor time unused. */
 function runCheck(check) {
   return new Promise((resolve) => {
     const child = spawn('npm', ['run', '--silent', check], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -57,7 +57,7 @@ try {
         '--selectProjects',
         ...projects,
         ...args,
-        // A handle that a test left open is reported, but must not keep the whole run from ending.
+        // A handle that a test left open must not keep the run from ending.
         '--forceExit',
         '--json',
         `--outputFile=${report}`,
@@ -66,7 +66,7 @@ try {
       env,
     );
     const result = await readFile(report, 'utf8').then(JSON.parse, () => null);
-    // A suite that could not even run counts as one failure more than its tests.
+    // A suite that could not run counts as one failure.
     passed += result?.numPassedTests ?? 0;
     failed += result ? result.numFailedTests + result.numRuntimeErrorTestSuites : 1;
     if (code !== 0 && result?.success) failed += 1;

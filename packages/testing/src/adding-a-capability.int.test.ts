@@ -1,4 +1,4 @@
-// The worked example of docs/adding-a-capability.md: the files that it quotes are these, and they work.
+// The worked example of docs/adding-a-capability.md: the page quotes the files of src/watch-list, and their code works.
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { watchListQueries } from './watch-list/queries.js';
 const root = join(import.meta.dirname, '../../..');
 const ouId = randomUUID();
 const at = '2026-01-31T09:30:00.000Z';
-/** The scoring service without its own capabilities: only what is made up here is named. */
+/** The scoring service with the example's capabilities in place of its own. */
 const service = capabilitiesOf('scoring', [watchList, countedWatches] as never);
 
 describe('the watch list', () => {
@@ -58,7 +58,7 @@ describe('the watch list', () => {
 });
 
 describe('docs/adding-a-capability.md', () => {
-  test('quotes each file of the example as it is', async () => {
+  test('quotes each file of the example word for word', async () => {
     const folder = 'packages/testing/src/watch-list';
     const text = await readFile(join(root, 'docs/adding-a-capability.md'), 'utf8');
     const quoted = new Map(

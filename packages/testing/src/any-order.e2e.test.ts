@@ -1,5 +1,5 @@
-// Events that come late and in any order give the score that they give in order: through the running system, of which each
-// order has an organizational unit of its own.
+// Late and reordered events give the same score as events in order. Each order is sent to its own organizational unit of a
+// running system.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
 import { isFullSize } from './full-size.js';
@@ -32,7 +32,7 @@ interface SentEvent {
   metadata: { path: string; name: string; company: string };
 }
 
-/** What the rules above say, and nothing else of the system. */
+/** The points of an event by the rules above, computed without the system's code. */
 function pointsOf({ event_type, timestamp, metadata }: SentEvent): number {
   switch (event_type) {
     case 'Page View':
@@ -92,7 +92,7 @@ interface Explained {
   entries: { event_type: string; timestamp: string; points: number }[];
 }
 
-/** All that is told of the leads of a unit into which the events came in this order, in batches of any size. */
+/** The API's answers about all leads of a new unit, after the events were sent to it in this order in random batches. */
 async function toldAfter(events: readonly SentEvent[], name: string, random: Random) {
   const call = async <Body>(path: string, unit: string, body?: unknown): Promise<Body> => {
     const answer = await system.request<Body>(path, { headers: { 'x-ou-id': unit }, body });
@@ -132,7 +132,7 @@ async function toldAfter(events: readonly SentEvent[], name: string, random: Ran
 }
 
 describe(`500 events in ${String(orders)} orders (seed ${String(seed)})`, () => {
-  test('each order gives the documented scores, and everything that is told of the leads is the same', async () => {
+  test('each order gives the documented scores, and the same answers about the leads', async () => {
     const random = seededRandom(seed);
     const events = eventsOf(random);
     const distinct = new Map(events.map((event) => [event.event_id, event]));
@@ -148,7 +148,7 @@ describe(`500 events in ${String(orders)} orders (seed ${String(seed)})`, () => 
       expect(await toldAfter(shuffled(events, random), `Order ${String(order)}`, random)).toEqual(told);
   }, 600_000);
 
-  test('an event of more than a day ahead, or at no time, is refused and says so', async () => {
+  test('an event of more than a day in the future, or with an invalid time, is refused with the reason', async () => {
     const [event] = eventsOf(seededRandom(seed));
     for (const timestamp of [
       new Date(Date.now() + 25 * 3_600_000).toISOString(),

@@ -1,5 +1,5 @@
-// Whatever is sent, the system answers with a sentence that helps, never with 5xx; what it takes it gives back as it
-// was; and it lives on.
+// The system answers every bad request with 4xx and a helpful sentence, never with 5xx; it returns hostile metadata unchanged; no
+// process ends.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isPage, problem, type RouteName } from '@lead-scoring/contracts';
 import { badBodies, badFields, badPaths, badQueries, type BadRequest } from './bad-requests.js';
@@ -42,7 +42,7 @@ describe('every route refuses with a 4xx, a code and a sentence', () => {
   );
 });
 
-test('every path refuses methods that it does not take: 405, a problem in the form that is asked for, and those that it takes', async () => {
+test('every path answers other methods with 405, a problem in the requested form, and Allow with its own methods', async () => {
   const failures: string[] = [];
   for (const path of new Set(routeNames.map((name) => routeNamed(name).path))) {
     const names = routeNames.filter((name) => routeNamed(name).path === path);
@@ -78,7 +78,7 @@ describe('POST /ingest', () => {
     ['no events', []],
     ['no events in events', { events: [] }],
     ['5,001 events', Array(5_001).fill(event)],
-    ['something beside events', { events: [event], name: 'x' }],
+    ['another member beside events', { events: [event], name: 'x' }],
     ['no alias', { event_type: 'Page View' }],
     ['both forms of alias', { ...event, aliases: [{ alias_kind: 'email', alias: 'a@example.com' }] }],
     [
@@ -88,16 +88,16 @@ describe('POST /ingest', () => {
         aliases: Array.from({ length: 11 }, (_, n) => ({ alias_kind: 'cookie', alias: `c${n}` })),
       },
     ],
-    ['an e-mail address that is none', { ...event, alias: 'no address' }],
-    ['a telephone number that is none', { ...event, alias_kind: 'phone', alias: '12' }],
-    ['an alias kind that is none', { ...event, alias_kind: 'E-Mail' }],
+    ['an invalid e-mail address', { ...event, alias: 'no address' }],
+    ['an invalid telephone number', { ...event, alias_kind: 'phone', alias: '12' }],
+    ['an invalid alias kind', { ...event, alias_kind: 'E-Mail' }],
     ['an alias of white space', { ...event, alias_kind: 'cookie', alias: '   ' }],
     ['an alias with a line break', { ...event, alias_kind: 'cookie', alias: 'a\nb' }],
     ['an event type of white space', { ...event, event_type: ' \t' }],
     ['an event_id of 129 characters', { ...event, event_id: 'x'.repeat(129) }],
     ['a time without a zone', { ...event, timestamp: '2026-01-01T00:00:00' }],
-    ['a day that is none', { ...event, timestamp: '2026-02-30T00:00:00Z' }],
-    ['a time in numbers', { ...event, timestamp: 1_700_000_000 }],
+    ['a day that does not exist', { ...event, timestamp: '2026-02-30T00:00:00Z' }],
+    ['a time as a number', { ...event, timestamp: 1_700_000_000 }],
     ['25 hours in the future', { ...event, timestamp: new Date(Date.now() + 25 * 3_600_000).toISOString() }],
     ['metadata that is an array', { ...event, metadata: [] }],
     ['metadata that is null', { ...event, metadata: null }],
@@ -107,7 +107,7 @@ describe('POST /ingest', () => {
       { ...event, metadata: Object.fromEntries(Array.from({ length: 2_001 }, (_, n) => [`k${n}`, 1])) },
     ],
     ['metadata of 33 levels', { ...event, metadata: nested(33) }],
-  ])('%s: 400, and nothing is taken', async (_, body) => {
+  ])('%s: 400, and no event is accepted', async (_, body) => {
     const before = await total();
     const answer = await post(body);
     expect(answer).toMatchObject({
@@ -118,7 +118,7 @@ describe('POST /ingest', () => {
   });
 
   test.each(['1e400', '-1e400', '9007199254740993'])(
-    'the number %s, which no double holds: 400 with the place',
+    'the number %s, which no double can represent: 400 with its path in the body',
     async (number) => {
       const answer = await system.request<{ errors: { path: string }[] }>('/ingest', {
         body: `{"alias_kind":"email","alias":"bad@example.com","event_type":"Page View","metadata":{"deal":{"amount":${number}}}}`,
@@ -128,7 +128,7 @@ describe('POST /ingest', () => {
     },
   );
 
-  test('of 1,000 events 37 are wrong: 400 names exactly those and takes nothing; partial=true takes the 963', async () => {
+  test('of 1,000 events 37 are wrong: 400 names exactly those and no event is accepted; partial=true accepts the 963', async () => {
     const wrong = new Set(Array.from({ length: 37 }, (_, n) => n * 27));
     const events = Array.from({ length: 1_000 }, (_, n) => ({
       ...event,
@@ -159,7 +159,7 @@ describe('POST /ingest', () => {
     expect(after.body.total).toBe(before + 963);
   });
 
-  test('NDJSON and CSV with broken lines name the line and take nothing', async () => {
+  test('NDJSON and CSV with broken lines: 400 names the line, and no event is accepted', async () => {
     const before = await total();
     for (const [path, type, body] of [
       ['/ingest', 'application/x-ndjson', `${JSON.stringify(event)}\n{"alias\n`],
@@ -182,7 +182,7 @@ describe('POST /ingest', () => {
   });
 });
 
-test('metadata with hostile keys and values is stored and given back as it was sent', async () => {
+test('metadata with hostile keys and values is stored and returned unchanged', async () => {
   const hostile = [
     '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"prototype":1,"toString":"x","hasOwnProperty":null,"__defineGetter__":1}',
     '{"a.b":1,"a":{"b":2,"c.d":{"e.":3}},".":4,"..":5,"a..b":6}',
@@ -226,12 +226,12 @@ test('metadata with hostile keys and values is stored and given back as it was s
 }, 60_000);
 
 describe('after all of this', () => {
-  test('every process is the one that was started, and ready', async () => {
+  test('no process was restarted, and each is ready', async () => {
     expect(system.system.services.map((service) => service.process.pid)).toEqual(pids);
     await system.system.ready(10_000);
   });
 
-  test('no prototype is polluted: what is missing is still missing, what is refused is still refused', async () => {
+  test('no prototype is polluted: a body without its required fields is still refused', async () => {
     for (const name of ['createRuleset', 'createRule', 'createToken'] as const) {
       const answer = await system.request(routeNamed(name).path, { body: {} });
       expect(answer.status).toBe(400);
@@ -252,7 +252,7 @@ async function attempt(name: RouteName, bad: BadRequest): Promise<Answer> {
     path: bad.path,
     headers: {
       authorization: `Bearer ${unit.adminToken}`,
-      // Of a page people are told what is wrong on a page; programs get the problem as everywhere.
+      // A route of a page answers with a page unless the client asks for a problem.
       ...(isPage(routeNamed(name)) && { accept: 'application/json' }),
       ...bad.headers,
     },
@@ -263,29 +263,30 @@ async function attempt(name: RouteName, bad: BadRequest): Promise<Answer> {
 function wrongWith(bad: BadRequest, answer: Answer): string | null {
   const { status, body } = answer;
   if (!bad.right.includes(status))
-    return `${status}, right is ${bad.right.join(' or ')}: ${JSON.stringify(body).slice(0, 300)}`;
+    return `${status} in place of ${bad.right.join(' or ')}: ${JSON.stringify(body).slice(0, 300)}`;
   if (status < 400) return null;
   const form = problem.safeParse(body);
-  if (!form.success) return `${status} with a body that is no problem: ${JSON.stringify(body).slice(0, 300)}`;
+  if (!form.success)
+    return `${status} with a body that is not a problem: ${JSON.stringify(body).slice(0, 300)}`;
   const text = JSON.stringify(form.data);
   if (form.data.type !== `urn:lead-scoring:problem:${form.data.code}`) return `its type is ${form.data.type}`;
   if (form.data.status !== status) return `${status}, but its body says ${form.data.status}`;
   if (!/[a-z]{2,} [a-z]+/i.test(form.data.detail)) return `no sentence: ${form.data.detail}`;
   if (/node_modules|\n\s+at |\.[jt]s:\d+|Mongo|kafka|zod|undefined/i.test(text))
-    return `shows its inside: ${text.slice(0, 300)}`;
+    return `shows details of the implementation: ${text.slice(0, 300)}`;
   if (bad.names !== undefined && !text.includes(bad.names))
     return `does not name ${bad.names}: ${text.slice(0, 300)}`;
   return null;
 }
 
-/** An object of so many levels, itself included. */
+/** An object with this nesting depth, the object itself included. */
 function nested(levels: number): Record<string, unknown> {
   let value: Record<string, unknown> = { end: true };
   for (let level = 1; level < levels; level += 1) value = { deeper: value };
   return value;
 }
 
-/** JSON with keys in order; keeps an own `__proto__`, which most comparisons lose. */
+/** JSON with sorted keys; keeps an own property `__proto__`, which most comparisons ignore. */
 function ordered(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(ordered).join(',')}]`;
   if (value === undefined) return 'undefined';

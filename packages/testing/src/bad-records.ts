@@ -1,4 +1,4 @@
-// Records that nobody should write, made by hand from a good one: how each is wrong.
+// Malformed records for topics, each made from a well-formed record.
 import { inWireFormat, type RawMessage } from './raw-records.js';
 
 /** A good record of a topic. */
@@ -12,20 +12,20 @@ export interface GoodRecord {
 
 type Wrong = Pick<RawMessage, 'value'> & Partial<Pick<RawMessage, 'headers' | 'key'>>;
 
-/** Below what a topic takes, 8 MiB, with all that is around it. */
+/** The record with its key and headers stays below the topic's limit of 8 MiB. */
 const largest = 7_800_000;
 const deepest = 50_000;
 
-/** A payload as text, with a further member that JSON.stringify would not write. */
+/** The payload as JSON, with an additional member that JSON.stringify could not write. */
 function withMember({ payload }: GoodRecord, member: string): string {
   return `{${member},${JSON.stringify(payload).slice(1)}`;
 }
 
 const nested = (open: string, close: string) => open.repeat(deepest) + close.repeat(deepest);
 
-/** By title. None of them can be taken: each has to be parked. */
+/** By title. Every one of them has to be parked. */
 export const badRecords: Readonly<Record<string, (good: GoodRecord) => Wrong>> = {
-  'JSON that breaks off': ({ schemaId, payload }) => ({
+  'truncated JSON': ({ schemaId, payload }) => ({
     value: inWireFormat(schemaId, JSON.stringify(payload).slice(0, -1)),
   }),
   'JSON without the prefix of the wire format': ({ payload }) => ({ value: JSON.stringify(payload) }),
@@ -34,17 +34,17 @@ export const badRecords: Readonly<Record<string, (good: GoodRecord) => Wrong>> =
     value[0] = 1;
     return { value };
   },
-  'a prefix and nothing behind it': ({ schemaId }) => ({ value: inWireFormat(schemaId, '') }),
+  'a prefix without a payload': ({ schemaId }) => ({ value: inWireFormat(schemaId, '') }),
   'an empty value': () => ({ value: Buffer.alloc(0) }),
   'no value (a tombstone)': () => ({ value: null }),
   'the schema of another type': ({ otherSchemaId, payload }) => ({
     value: inWireFormat(otherSchemaId, JSON.stringify(payload)),
   }),
-  'a schema that nobody registered': ({ payload }) => ({
+  'a schema that is not registered': ({ payload }) => ({
     value: inWireFormat(2_147_483_646, JSON.stringify(payload)),
   }),
   'a negative schema id': ({ payload }) => ({ value: inWireFormat(-1, JSON.stringify(payload)) }),
-  'a type that nobody declared': ({ schemaId, payload }) => ({
+  'a type that is not declared': ({ schemaId, payload }) => ({
     value: inWireFormat(schemaId, JSON.stringify(payload)),
     headers: { type: 'DoNothing' },
   }),
@@ -60,11 +60,11 @@ export const badRecords: Readonly<Record<string, (good: GoodRecord) => Wrong>> =
     value: inWireFormat(schemaId, JSON.stringify(payload)),
     headers: { type: 'T'.repeat(300_000) },
   }),
-  'a header of 2 MB, and JSON that breaks off': ({ schemaId, type }) => ({
+  'a header of 2 MB, and truncated JSON': ({ schemaId, type }) => ({
     value: inWireFormat(schemaId, '{'),
     headers: { type, surplus: 'h'.repeat(2_000_000) },
   }),
-  'a key of 500,000 bytes, and no payload': ({ schemaId }) => ({
+  'a key of 500,000 bytes, and an empty object': ({ schemaId }) => ({
     key: 'k'.repeat(500_000),
     value: inWireFormat(schemaId, '{}'),
   }),

@@ -1,4 +1,4 @@
-// Every way in which a request can be wrong, made from the declared routes: bodies, fields, query and path parameters.
+// Bad requests for every declared route: bad bodies, fields, query parameters and path parameters.
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { bodyIsOptional, type RouteName } from '@lead-scoring/contracts';
@@ -9,22 +9,22 @@ export interface BadRequest {
   path: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Statuses that are right. */
+  /** The statuses that the answer may have. */
   right: readonly number[];
-  /** What the answer must name. */
+  /** A field or parameter that the answer must name. */
   names?: string;
 }
 
 const json = { 'content-type': 'application/json' };
 const noJson = [400] as const;
 
-/** The first member of a body, to be sent once more; of a batch of events nobody looks for it. */
+/** The first member of a body, as a duplicate to append. */
 function twice(body: unknown): [string, string][] {
   const [first] = typeof body === 'object' && body !== null ? Object.entries(body) : [];
   return first ? [[first[0], `${JSON.stringify(first[0])}:${JSON.stringify(first[1])}`]] : [];
 }
 
-/** Bodies that are no JSON, or JSON of the wrong kind, or too much. */
+/** Bodies that are not JSON, are JSON of the wrong type, or are too large. */
 export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
   const route = routeNamed(name);
   if (!route.body) return [];
@@ -88,7 +88,7 @@ export function badBodies(name: RouteName, unit: Unit): BadRequest[] {
       .map((type) => bad(`content type ${type}`, good, [415], { 'content-type': type })),
     bad('no content type', good, [415], {}),
     bad('charset utf-16', good, [400, 415], { 'content-type': 'application/json; charset=utf-16' }),
-    bad('gzip that is none', good, noJson, { ...json, 'content-encoding': 'gzip' }),
+    bad('not gzip', good, noJson, { ...json, 'content-encoding': 'gzip' }),
     bad('gzip cut short', gzipSync(good).subarray(0, -6), noJson, { ...json, 'content-encoding': 'gzip' }),
     bad('unknown encoding', good, [400, 415], { ...json, 'content-encoding': 'zstd' }),
     bad('a bomb: 200 MB in 200 KB', bomb(), [413], { ...json, 'content-encoding': 'gzip' }),
@@ -114,7 +114,7 @@ interface FieldSchema {
   $defs?: Record<string, FieldSchema>;
 }
 
-/** Each field of the body missing, or with a value that it must not have. */
+/** Bodies in which one field is missing, or has an invalid value. */
 export function badFields(name: RouteName, unit: Unit): BadRequest[] {
   const route = routeNamed(name);
   if (!route.body) return [];
@@ -123,7 +123,7 @@ export function badFields(name: RouteName, unit: Unit): BadRequest[] {
   const resolved = (field: FieldSchema): FieldSchema =>
     field.$ref !== undefined ? resolved(schema.$defs?.[field.$ref.replace('#/$defs/', '')] ?? {}) : field;
   const good = (example.body ?? {}) as Record<string, unknown>;
-  // Of several forms the one that the example has.
+  // If the body has several forms, the form of the example.
   const object =
     [schema, ...(schema.anyOf ?? schema.oneOf ?? [])]
       .map(resolved)
@@ -131,7 +131,7 @@ export function badFields(name: RouteName, unit: Unit): BadRequest[] {
     {};
   const requests: BadRequest[] = [];
   for (const [field, declared] of Object.entries(object.properties ?? {})) {
-    // `events` of a batch stands in for a single event; it has a table of its own.
+    // `events` replaces the fields of a single event; bad-input.e2e.test.ts has a table for events.
     if (name === 'importEvents' || (name === 'ingest' && field === 'aliases')) continue;
     const { type, format, anyOf = [] } = resolved(declared);
     const mayBeNull = anyOf.some((one) => one.type === 'null');
@@ -141,7 +141,7 @@ export function badFields(name: RouteName, unit: Unit): BadRequest[] {
         title: `${field}: ${title}`,
         path: pathOf(name, example),
         headers: json,
-        // A raw token, for values that JSON.stringify would not write.
+        // Inserted as raw JSON, because JSON.stringify cannot write some of these values.
         body: JSON.stringify({ ...good, [field]: '@' }).replace(
           `${JSON.stringify(field)}:"@"`,
           () => `${JSON.stringify(field)}:${value}`,
@@ -172,7 +172,7 @@ export function badFields(name: RouteName, unit: Unit): BadRequest[] {
   return requests;
 }
 
-/** JSON texts that a field of the type must refuse. */
+/** JSON values that a field of the type must refuse. */
 function poisons(type: string, format: string | undefined): [title: string, json: string][] {
   const operators: [string, string][] = [
     ['{$ne: null}', '{"$ne":null}'],
@@ -192,10 +192,10 @@ function poisons(type: string, format: string | undefined): [title: string, json
         ['an array', '["a","b"]'],
         ['empty', '""'],
         ['100,001 characters', `"${'x'.repeat(100_001)}"`],
-        ...(format === 'date-time' ? ([['no time', '"yesterday"']] as [string, string][]) : []),
+        ...(format === 'date-time' ? ([['not a time', '"yesterday"']] as [string, string][]) : []),
         ...(format === 'uuid'
           ? ([
-              ['no UUID', '"12345"'],
+              ['not a UUID', '"12345"'],
               ['a path', '"../../x"'],
             ] as [string, string][])
           : []),
@@ -243,10 +243,10 @@ function poisons(type: string, format: string | undefined): [title: string, json
   }
 }
 
-/** Parameters that hold any text: most of what is bad elsewhere is a text to look for here. */
+/** Parameters that take any text, so that most values which are invalid elsewhere are valid here. */
 const freeText = ['q', 'owner', 'alias', 'event_type'];
 
-/** Each query parameter with values that it must not have, and parameters that are none. */
+/** Each query parameter with invalid values, and undeclared parameters. */
 export function badQueries(name: RouteName, unit: Unit): BadRequest[] {
   const route = routeNamed(name);
   const example = routeExamples[name](unit);
@@ -276,7 +276,7 @@ export function badQueries(name: RouteName, unit: Unit): BadRequest[] {
     one('an array', `${parameter}[]=1`, [400]);
     one('empty', `${parameter}=`, [400]);
     one('3,000 characters', `${parameter}=${'x'.repeat(3_000)}`, [400]);
-    // A level that nobody has is not there.
+    // 404: no level has this name.
     const text = freeText.includes(parameter) ? [200, 400] : parameter === 'level' ? [400, 404] : [400];
     one('JSON', `${parameter}=${encodeURIComponent('{"$ne":null}')}`, text);
     one('NUL', `${parameter}=%00`, text);
@@ -316,7 +316,7 @@ function with_(others: URLSearchParams, text: string): string {
   return others.size > 0 ? `${others.toString()}&${text}` : text;
 }
 
-/** Each path parameter with what is no id, no name, or no percent-encoding. */
+/** Each path parameter with invalid ids, names and percent-encodings. */
 export function badPaths(name: RouteName, unit: Unit): BadRequest[] {
   const route = routeNamed(name);
   const example = routeExamples[name](unit);

@@ -1,5 +1,5 @@
-// The broker goes away under load and comes back: nobody is told 202 for what is not in the log, and nothing that was
-// acknowledged is lost. `npm run test:chaos` keeps it away for ten minutes.
+// The broker is killed under load and started again: no 202 is sent for events that are not in the log, and no acknowledged event
+// is lost. `npm run test:chaos` keeps the broker away for ten minutes.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
@@ -10,7 +10,7 @@ import { seededRandom } from './random.js';
 import type { TestSystem } from './test-system.js';
 
 const awayMs = isFullSize ? 600_000 : 20_000;
-/** A machine that does nothing else is back in half a minute. */
+/** The time that the system may take to work again; an idle machine takes half a minute. */
 const backWithinMs = isFullSize ? 30_000 : 60_000;
 const answeredWithinMs = 5_000;
 const mayGrowBy = 100 * 1024 * 1024;
@@ -81,7 +81,7 @@ describe(`the broker is killed under load and away for ${awayMs / 1_000} s`, () 
       expect(acknowledgedWhileAway).toBe(0);
       expect(refusals.length).toBeGreaterThan(0);
       const tookMs = refusals.map((refusal) => refusal.tookMs).sort((a, b) => a - b);
-      // Of the usual one: a machine under load has stragglers.
+      // Checks the median, because a machine under load has outliers.
       expect(tookMs[Math.floor(tookMs.length / 2)]).toBeLessThan(answeredWithinMs);
       expect(grown).toBeLessThan(mayGrowBy);
       for (const { status, retryAfter, body } of refusals) {
@@ -94,18 +94,18 @@ describe(`the broker is killed under load and away for ${awayMs / 1_000} s`, () 
     awayMs + 180_000,
   );
 
-  test('the services find back by themselves, without a restart', async () => {
+  test('the services work again without a restart', async () => {
     await system.system.ready(Math.max(backAt + backWithinMs - Date.now(), 1_000));
     expect(system.system.services.map((service) => service.process.pid)).toEqual(pids);
   }, 100_000);
 
-  test('everything that was acknowledged before, between and after is there exactly once', async () => {
+  test('every event that was acknowledged before, during and after the outage is stored exactly once', async () => {
     await untilVisible(system, ledger, 120_000);
     expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);
   }, 240_000);
 });
 
-/** Memory that each service's process holds. */
+/** The resident memory of each service's process, in bytes. */
 function residentBytes(): Map<string, number> {
   return new Map(
     system.system.services.map(({ name, process: { pid } }) => {

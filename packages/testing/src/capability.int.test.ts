@@ -1,5 +1,5 @@
-// What the runtime of capabilities promises, on real servers: an effect whose work ends when the test says so, beside a policy
-// that decides on one record at a time.
+// The guarantees of the capability runtime, on real servers: an effect whose work the test ends, and a policy that decides on one
+// record at a time.
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const wasCounted = defineRecord({
 });
 const countOf = (number: number) => outgoing(count, { key: ouId, payload: { ou_id: ouId, count: number } });
 
-/** How many records each decision on counts was asked for. */
+/** The number of records in each batch that the policy was given. */
 const batches: number[] = [];
 const counts = policy({
   name: 'counts',
@@ -49,7 +49,7 @@ const counts = policy({
   }),
 });
 
-/** The work that was started, in its order, with what the index of unfinished titles held at the time. */
+/** The work that was started, in order of its start, each with the unfinished titles of the index at that time. */
 const started: { title: Title; unfinished: Promise<Title[]> }[] = [];
 let stops = 0;
 const titles = pageTitles((unfinished) => {
@@ -68,7 +68,7 @@ const titles = pageTitles((unfinished) => {
   };
 });
 
-/** Only what is made up here is named, not what the service declares. */
+/** The site-analysis service with these capabilities in place of its own. */
 const service = capabilitiesOf('site-analysis', [titles, counts] as never);
 
 let rig: ServiceRig;
@@ -96,7 +96,7 @@ const fetching = (name: string, page_id: string) =>
   outgoing(fetchTitle, { key: ouId, payload: { ou_id: ouId, page_id, url: urlOf(name) } });
 const startsOf = (name: string) => started.filter(({ title }) => title.page.url === urlOf(name));
 
-/** Waits until the work has been started so many times. */
+/** Waits until the work has been started this many times; returns the last start. */
 async function start(name: string, times = 1): Promise<(typeof started)[number]> {
   await eventually(`${name} is fetched`, () => startsOf(name).length >= times);
   const last = startsOf(name).at(-1);
@@ -108,7 +108,7 @@ const end = (title: Title, text: string) => rig.write([endOf(title, text)]);
 const named = (result: string) => ({ outcome: 'done', result });
 
 describe('an effect', () => {
-  test('is started once its event and its place in the index are stored, and its end answers its caller', async () => {
+  test('is started once its event and its index entry are stored, and its end answers its caller', async () => {
     const answer = rig.request(fetching('one', randomUUID()));
     const { title, unfinished } = await start('one');
     expect(await unfinished).toEqual([title]);
@@ -117,13 +117,13 @@ describe('an effect', () => {
     expect((await rig.documents()).titles_being_fetched).toEqual([]);
   });
 
-  test('that is asked for again while it is under way is started once, and its end answers all; later it is known', async () => {
+  test('that is requested again while it runs is started once, and its end answers all callers; a later request gets the stored result', async () => {
     const id = randomUUID();
     const answers = [rig.request(fetching('two', id))];
     const { title } = await start('two');
     answers.push(rig.request(fetching('two', id)), rig.request(fetching('two', id)));
     const other = rig.request(fetching('behind', randomUUID()));
-    // Decided after all of the above, which are of its partition.
+    // Decided after all of the requests above, because it is in their partition.
     const behind = await start('behind');
     await end(title, 'Two');
     await end(behind.title, 'Behind');
@@ -133,7 +133,7 @@ describe('an effect', () => {
     expect(startsOf('two')).toHaveLength(1);
   });
 
-  test('is stopped with its owner, taken up by the next one, and its first end counts', async () => {
+  test('is stopped with its owner, started again by the next owner, and only its first end counts', async () => {
     const answer = rig.request(fetching('three', randomUUID()));
     const { title } = await start('three');
     await stopProcessor();
@@ -142,12 +142,12 @@ describe('an effect', () => {
     const again = await start('three', 2);
     expect(again.title).toEqual(title);
     await end(again.title, 'Three');
-    await end(title, 'What the owner before had found');
+    await end(title, 'The title that the earlier owner found');
     expect(await answer).toEqual(named('Three'));
     expect(await rig.request(fetching('three', title.page.page_id))).toEqual(named('Three'));
   });
 
-  test('is taken up after a rebuild, which gives the same states and the same index', async () => {
+  test('is started again after a rebuild, which gives the same states and the same index', async () => {
     const answer = rig.request(fetching('four', randomUUID()));
     await start('four');
     const live = await rig.documents();
@@ -160,7 +160,7 @@ describe('an effect', () => {
   }, 120_000);
 });
 
-test('what is too much at once is decided in parts, in its order, and a caller that waits is answered once', async () => {
+test('a batch that a policy splits is decided in parts, in order, and a waiting caller is answered once', async () => {
   const id = randomUUID();
   const answers = [rig.request(fetching('five', id))];
   const { title } = await start('five');
@@ -189,7 +189,7 @@ function isNamed(payload: unknown, title: string): boolean {
   return (payload as { result?: unknown }).result === title;
 }
 
-test('packages/capability/README.md quotes the example as it is', async () => {
+test('packages/capability/README.md quotes the example word for word', async () => {
   const read = (path: string) => readFile(join(import.meta.dirname, '../../..', path), 'utf8');
   const readme = await read('packages/capability/README.md');
   const example = await read('packages/testing/src/page-titles/capability.ts');

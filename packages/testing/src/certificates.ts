@@ -1,4 +1,4 @@
-// Certificates for tests of TLS: made when they are needed, gone with their folder.
+// Certificates for tests of TLS, made with openssl in the test's folder.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ export interface Certificates {
   authority: string;
   serverKey: string;
   server: string;
-  /** Key and certificate in one file, as Kafka and MongoDB take them. */
+  /** Key and certificate in one file, as Kafka and MongoDB require. */
   serverBoth: string;
   clientKey: string;
   client: string;
   clientBoth: string;
-  /** An authority that has signed nothing of these. */
+  /** An authority that has signed none of these certificates. */
   otherAuthority: string;
 }
 

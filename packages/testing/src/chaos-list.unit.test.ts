@@ -1,4 +1,4 @@
-// `npm run test:chaos` runs what chaos.json lists: all that has a full size is there.
+// `npm run test:chaos` runs the files that chaos.json lists: every test with a full size has to be listed.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -35,7 +35,7 @@ test('every law of a service’s deciders and folds is in chaos.json', () => {
   expect(laws.filter((file) => !listed.includes(file))).toEqual([]);
 });
 
-test('every file of chaos.json is there, once', () => {
+test('every file that chaos.json lists exists, and is listed once', () => {
   expect(listed.filter((file) => !existsSync(join(checkout, file)))).toEqual([]);
   expect(new Set(listed).size).toBe(listed.length);
 });

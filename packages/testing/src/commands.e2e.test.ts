@@ -1,4 +1,4 @@
-// Commands that are answered: each takes effect once, however often it is sent and whatever dies meanwhile.
+// An answered command takes effect once, however often it is sent and whichever process dies meanwhile.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
@@ -21,7 +21,7 @@ interface Activation {
   rules: { rule_id: string }[];
 }
 
-/** With each 15 of them but the last, scoring is killed. */
+/** Scoring is killed after every 15 of them but the last. */
 const createdRules = isFullSize ? 60 : 30;
 const overlappingCalls = isFullSize ? 200 : 50;
 
@@ -44,7 +44,7 @@ const rules = async (): Promise<Rule[]> => {
   }
 };
 
-/** Sends until there is an answer that says what became of it; 503, 504 and a request that is still being answered say that it may be sent again. */
+/** Sends the request until its answer is final: 503, 504 and the 409 of a request that is still being handled are not. */
 const insist = (send: () => Promise<Answer>) =>
   eventually(
     'there is an answer',
@@ -66,7 +66,7 @@ describe(`${createdRules} rules are created while scoring is killed again and ag
     });
   const answered = new Map<string, string>();
 
-  test('each exists exactly once: the one that its answer named', async () => {
+  test('each exists exactly once, with the id of its answer', async () => {
     const { process } = system.service('scoring');
     let created = 0;
     await inParallel(keys, 6, async (key) => {
@@ -81,7 +81,7 @@ describe(`${createdRules} rules are created while scoring is killed again and ag
     expect(new Set(listed.map(({ label }) => label)).size).toBe(keys.length);
   }, 240_000);
 
-  test('the same Idempotency-Key again is answered the same and adds nothing; with another body it is 422', async () => {
+  test('a repeated Idempotency-Key gets the same answer and adds no rule; with another body it is 422', async () => {
     await inParallel(keys.slice(0, 20), 5, async (key) => {
       expect(await create(key)).toMatchObject({ status: 201, body: { id: answered.get(key) } });
       const other = await system.request('/engagement-scoring/rules', {
@@ -93,13 +93,13 @@ describe(`${createdRules} rules are created while scoring is killed again and ag
     expect(await rules()).toHaveLength(keys.length);
   }, 60_000);
 
-  test('ten at once with one key are one', async () => {
+  test('ten concurrent requests with one key create one rule', async () => {
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 10 }, () => insist(() => create(key))));
     const made = answers.filter(({ status }) => status === 201).map(({ body }) => (body as Rule).id);
     expect(made.length).toBeGreaterThan(0);
     expect(new Set(made).size).toBe(1);
-    // One that came while another was still being worked on may be told so.
+    // A request that came while another was being handled may be answered 409.
     for (const { status } of answers) expect([201, 409]).toContain(status);
     expect((await rules()).filter(({ label }) => label === key)).toHaveLength(1);
   }, 60_000);
@@ -143,7 +143,7 @@ describe('a lead is deleted', () => {
     expect((await system.request(link, { token: null })).status).toBe(200);
   }, 60_000);
 
-  test('and is 404 wherever it could be read, its share link included', async () => {
+  test('and is 404 on every route that showed it, its share link included', async () => {
     expect(await insist(() => remove(firstKey))).toMatchObject({ status: 204, body: '' });
     expect((await system.request(`/events/${idOf(own)}`)).status).toBe(404);
     await eventually(
@@ -164,7 +164,7 @@ describe('a lead is deleted', () => {
     expect(await remove(randomUUID())).toMatchObject({ status: 404, body: { code: 'lead_not_found' } });
   }, 60_000);
 
-  test('and does not come back with a repeat; a new event of an alias begins a lead of its own, from zero', async () => {
+  test('and does not return with a repeated event; a new event of its alias creates a new lead with score zero', async () => {
     const position = await send([event('1', [own]), event('4', [own]), event('5', [cookie])]);
     expect((await score(own, position)).body.score).toBe(5);
     expect((await score(cookie, position)).body.score).toBe(5);
@@ -173,7 +173,7 @@ describe('a lead is deleted', () => {
     expect((await system.request(link, { token: null })).status).toBe(404);
   }, 60_000);
 
-  test('once: the same request again is answered the same, and leaves the new lead alone', async () => {
+  test('once: the repeated request gets the same answer, and does not delete the new lead', async () => {
     expect((await remove(firstKey)).status).toBe(204);
     expect((await system.request(`/events/${idOf(own)}`)).body).toMatchObject({ total: 1 });
   });
@@ -191,7 +191,7 @@ describe('bulk updates', () => {
       },
     );
 
-  test('50 overlapping ones in parallel, one in five with an unknown id: each changes all of its rules or none', async () => {
+  test('50 overlapping calls in parallel, one in five with an unknown id: each changes all of its rules or none', async () => {
     const ids = (await rules()).map(({ id }) => id);
     await insist(() => bulk(ids, true));
     const before = new Map((await rules()).map((rule) => [rule.id, rule]));
@@ -220,7 +220,7 @@ describe('bulk updates', () => {
     for (const id of ids.slice(0, 20)) expect(after.get(id)).toBe(false);
   }, 120_000);
 
-  test(`${String(overlappingCalls)} overlapping ones while scoring and the gateway are killed: on the log, each record is one call's rules, all of them`, async () => {
+  test(`${String(overlappingCalls)} overlapping calls while scoring and the gateway are killed: each record on the log has all rules of one call`, async () => {
     const ids = (await rules()).map(({ id }) => id);
     const random = seededRandom(1_019);
     const calls = Array.from({ length: overlappingCalls }, () => ({
@@ -245,7 +245,7 @@ describe('bulk updates', () => {
     expect(recorded.length).toBeGreaterThan(0);
     for (const { active, rules: changed } of recorded) {
       const names = changed.map(({ rule_id }) => rule_id).sort();
-      // A record lists the rules of its call that were not yet as the call wants them.
+      // A record lists the rules that its call changed; a rule that already had the requested state is not listed.
       const isOfOneCall = calls.some(
         (call) =>
           call.active === active &&
@@ -262,7 +262,7 @@ describe('bulk updates', () => {
       .filter(({ type }) => type === 'RulesActivationChanged')
       .map(({ payload }) => payload);
 
-  test('none are none; more than 500 are refused; a unit that is not there is 404', async () => {
+  test('of no rules change none; of more than 500 are refused; in an unknown unit are 404', async () => {
     expect(await bulk([], true)).toMatchObject({
       status: 200,
       body: { updated_count: 0, updated_rules: [] },

@@ -1,6 +1,6 @@
-// The connection to the transaction coordinator breaks at the end of transactions, before the broker hears of it or after
-// it has answered: nobody knows whether they were committed. Every event counts once, and the service commits again soon.
-// `npm run test:chaos` breaks 200.
+// The connection to the transaction coordinator breaks at the end of transactions, before the broker gets EndTxn or after it has
+// answered, so that the service does not know whether the transaction was committed. Every event counts once, and the service
+// commits again within 15 s. `npm run test:chaos` cuts 200 transactions.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { startCommitCuttingProxy, type CommitCuttingProxy } from './commit-cutting-proxy.js';
@@ -11,7 +11,7 @@ import { seededRandom } from './random.js';
 import type { TestSystem } from './test-system.js';
 
 const cutsAtLeast = isFullSize ? 200 : 6;
-/** Of the ends of transactions. */
+/** The share of transactions whose end is cut off. */
 const share = isFullSize ? 0.1 : 0.2;
 const healedWithinMs = 15_000;
 // Another seed: other moments.

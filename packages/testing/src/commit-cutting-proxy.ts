@@ -1,5 +1,5 @@
-// Stands between the system and a broker, reads Kafka's requests as they pass, and breaks the connection at the end of
-// a transaction: before the broker hears of it, or after it has answered, so that nobody knows what became of it.
+// A proxy between the system and a broker. It reads Kafka's requests, and breaks the connection at the end of a transaction:
+// before it forwards EndTxn, or after the broker has answered it, so that the client does not know the outcome.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 const endTxn = 26;
@@ -7,9 +7,9 @@ const endTxn = 26;
 interface Cut {
   transactionalId: string;
   at: number;
-  /** Whether the broker had answered; its answer is lost. */
+  /** Whether the broker had answered; the answer was not forwarded. */
   answered: boolean;
-  /** Milliseconds until the next transaction of the same service was ended; undefined while none was. */
+  /** Milliseconds until the same service ended its next transaction; undefined before that. */
   healedAfterMs?: number;
 }
 
@@ -17,9 +17,9 @@ type Decide = () => 'before' | 'after' | 'never';
 
 export interface CommitCuttingProxy {
   port: number;
-  /** Where it leads; connections that come before are held. */
+  /** Sets the broker's address; earlier connections wait for it. */
   leadTo(address: string): void;
-  /** Asked at the end of every transaction. */
+  /** Sets the function that decides at the end of every transaction. */
   cutWhen(decide: Decide): void;
   readonly cuts: readonly Cut[];
   stop(): Promise<void>;
@@ -77,7 +77,7 @@ export async function startCommitCuttingProxy(): Promise<CommitCuttingProxy> {
   };
 }
 
-/** A producer that has failed is replaced by one with another id: what comes before the last dot is the service's. */
+/** The service's part of a transactional id, before the last dot: a failed producer is replaced by one with another suffix. */
 function serviceOf(transactionalId: string): string {
   return transactionalId.slice(0, transactionalId.lastIndexOf('.'));
 }
@@ -88,9 +88,9 @@ interface Watcher {
   ended(transactionalId: string): void;
 }
 
-/** Hands on what one side says to the other, as far as the end of a transaction that is to be cut off. */
+/** Forwards frames in both directions, until the end of a transaction that is to be cut off. */
 function handOn(near: Socket, far: Socket, watcher: Watcher): void {
-  /** Ends of transactions that the broker has been told of, by correlation id. */
+  /** EndTxn requests without an answer yet, by correlation id. */
   const underWay = new Map<number, { transactionalId: string; isCut: boolean }>();
   const breakOff = (transactionalId: string, answered: boolean) => {
     watcher.cut(transactionalId, answered);
@@ -130,7 +130,7 @@ function handOn(near: Socket, far: Socket, watcher: Watcher): void {
   );
 }
 
-/** Calls `take` with each whole frame: four bytes of size, then so many bytes. */
+/** Calls `take` with each whole frame: four bytes that hold the size, then that number of bytes. */
 function inFrames(take: (frame: Buffer) => void): (part: Buffer) => void {
   let parts: Buffer[] = [];
   let held = 0;

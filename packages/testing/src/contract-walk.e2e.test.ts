@@ -1,4 +1,4 @@
-// What is declared is served, and what is served is declared.
+// Every declared route is served in its declared form, and no other route is served.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import {
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => system.stop(), 60_000);
 
-/** Routes that end what others need come last, rotation before the end of what is rotated. */
+/** DELETE routes come last, because other routes need the resources that they delete. */
 const inOrder = [...routeNames].sort(
   (one, other) => Number(routeNamed(one).method === 'DELETE') - Number(routeNamed(other).method === 'DELETE'),
 );
@@ -77,7 +77,7 @@ describe('every declared route is served', () => {
     }
   });
 
-  test('the answers say which request they are of, how many are left, and that nobody may keep them', async () => {
+  test('an answer has the id of its request, the rate limit, the remaining requests and the time of the reset', async () => {
     const answer = await send(
       system,
       'listLeads',
@@ -113,7 +113,7 @@ describe('an id whose alias was linked to another lead names that lead', () => {
       },
     });
     ({ position } = answer.body);
-    // The link is made by a command of its own, after the event that named both.
+    // A separate command links the aliases, after the event that named both.
     await eventually('the alias is linked', async () => {
       const { status } = await system.request(`/events/${oldId}?min_position=${position}`, {
         token: unit.adminToken,
@@ -122,7 +122,7 @@ describe('an id whose alias was linked to another lead names that lead', () => {
     });
   });
 
-  test('every route that takes a lead’s id says so', () => {
+  test('every route with a lead’s id declares it as a lead’s id', () => {
     const named = routeNames.filter((name) => {
       const { path, query } = routeNamed(name);
       return /^\/(leads?|score|events)\/\{/.test(path) || 'lead_id' in (query?.shape ?? {});
@@ -132,7 +132,7 @@ describe('an id whose alias was linked to another lead names that lead', () => {
   });
 
   test.each(ofLead.filter((name) => name !== 'deleteLead'))(
-    '%s: the old id answers as the lead’s own does',
+    '%s: the old id gets the same answer as the lead’s own id',
     async (name) => {
       const { path, query } = leadParametersOf(routeNamed(name));
       const ask = async (id: string) => {
@@ -148,7 +148,7 @@ describe('an id whose alias was linked to another lead names that lead', () => {
           },
           { token: unit.adminToken },
         );
-        // What is made anew each time, or says when the answer was.
+        // Fields that differ in every answer: new secrets and times.
         const { token, share_url, expires_at, at, ...rest } = body as Record<string, unknown>;
         return { status, body: rest, made: [token, share_url, expires_at, at].map((one) => typeof one) };
       };
@@ -159,7 +159,7 @@ describe('an id whose alias was linked to another lead names that lead', () => {
   );
 
   test.each(ofLead.filter((name) => leadParametersOf(routeNamed(name)).path.length > 0))(
-    '%s: an address in place of an id is told what it is',
+    '%s: an e-mail address in place of an id is refused as an address',
     async (name) => {
       const example = routeExamples[name](unit);
       const [parameter = ''] = leadParametersOf(routeNamed(name)).path;
@@ -177,7 +177,7 @@ describe('an id whose alias was linked to another lead names that lead', () => {
   );
 });
 
-describe('what was done as asked, and may not be meant so, comes with a warning', () => {
+describe('a successful answer carries a warning', () => {
   const warningsIn = (answer: { status: number; body: unknown }) => {
     expect(answer.status).toBe(201);
     return ((answer.body as { warnings?: Warning[] }).warnings ?? []).map(({ code }) => code);
@@ -185,20 +185,20 @@ describe('what was done as asked, and may not be meant so, comes with a warning'
   const rule = (body: Record<string, unknown>) =>
     system.request('/engagement-scoring/rules', { token: unit.adminToken, body });
 
-  test('a rule that is there already', async () => {
+  test('for a rule that exists already', async () => {
     const body = { event_type: `Twice ${unit.mark}`, weight: 4 };
     expect(warningsIn(await rule(body))).toEqual([]);
     expect(warningsIn(await rule(body))).toEqual(['identical_rule']);
   });
 
-  test('a rule for events that nobody sends, of a type that is nearly one that somebody does', async () => {
+  test('for a rule of an event type without events whose name resembles a type with events', async () => {
     expect(warningsIn(await rule({ event_type: `Tipe ${unit.mark}`, weight: 5 }))).toEqual([
       'event_type_not_seen',
     ]);
     expect(warningsIn(await rule({ event_type: unit.eventType, weight: 6 }))).toEqual([]);
   });
 
-  test('a channel that the service lacks settings for', async () => {
+  test('for a channel whose settings the service lacks', async () => {
     const channel = (type: string, config: Record<string, string>) =>
       system.request('/notification-channels', {
         token: unit.adminToken,
@@ -212,7 +212,7 @@ describe('what was done as asked, and may not be meant so, comes with a warning'
   });
 });
 
-describe('who asked for a change is recorded with it for good', () => {
+describe('the credential that requested a change is recorded with the change', () => {
   interface ByActor {
     actor?: Actor;
     cause?: string;
@@ -231,8 +231,8 @@ describe('who asked for a change is recorded with it for good', () => {
     name: `Administrator ${unit.mark}`,
   });
 
-  test('the command of every route that changes something names the credential, as it was called then', async () => {
-    // What a service sends itself has no such header.
+  test('the command of every changing route names the credential, with its name at that time', async () => {
+    // Commands that a service sends to itself have no such header.
     const commands = (await read('commands')).filter(({ headers }) => headers['actor'] !== undefined);
     for (const name of routeNames.filter((one) => routeNamed(one).kind === 'command')) {
       const sent = commands.filter(({ headers }) =>
@@ -246,7 +246,7 @@ describe('who asked for a change is recorded with it for good', () => {
     }
   });
 
-  test('every event that came of a command names who asked for it', async () => {
+  test('every event of a command names the requesting credential', async () => {
     const off = { rule_ids: [unit.ruleId], updates: { active: false } };
     const switched = await send(
       system,
@@ -276,9 +276,8 @@ describe('who asked for a change is recorded with it for good', () => {
         isKnown: true,
       });
     }
-    // The walk makes everything happen but the end of a pause, a second delivery and the cancellation of a job that runs, since no
-    // channel of it is set up, and what
-    // an operator does by the command line.
+    // The walk causes every event except four: the end of a pause, a second delivery and the cancellation of a running job need a
+    // channel that works, and only the command line reseals channels.
     const seen = new Set(events.map(({ type }) => type));
     expect([...places].filter((type) => !seen.has(type)).sort()).toEqual([
       'ChannelResealed',
@@ -289,7 +288,7 @@ describe('who asked for a change is recorded with it for good', () => {
   });
 });
 
-describe('what is not declared is not served', () => {
+describe('an undeclared route is not served', () => {
   test.each([
     ['GET', '/'],
     ['GET', '/leads/'.repeat(3)],
@@ -333,7 +332,7 @@ describe('what is not declared is not served', () => {
     }
   }, 60_000);
 
-  test('the query ports of the services answer nothing of a unit without the gateway’s signature', async () => {
+  test('the query ports of the services answer no query of a unit without the gateway’s signature', async () => {
     for (const { name, url } of system.system.services) {
       if (name === 'gateway') continue;
       for (const route of routeNames.filter((one) => isAskedOf(name, routeNamed(one)))) {
@@ -351,7 +350,7 @@ describe('what is not declared is not served', () => {
   });
 });
 
-describe('what the system says about itself', () => {
+describe('the system’s descriptions of itself', () => {
   test('/openapi.json describes exactly the declared routes', async () => {
     const { body } = await system.request<OpenApi>('/openapi.json', { token: null });
     expect(body.openapi).toMatch(/^3\.1/);
@@ -383,7 +382,7 @@ describe('what the system says about itself', () => {
     expect(text).not.toContain('TokenCreated');
   });
 
-  test('/docs is a page that runs nothing but itself and loads nothing from elsewhere', async () => {
+  test('/docs is a page that runs only its own script and loads nothing from other hosts', async () => {
     const { status, headers, body } = await system.request<string>('/docs', { token: null });
     expect(status).toBe(200);
     const policy = headers.get('content-security-policy') ?? '';
@@ -412,7 +411,7 @@ function isAskedOf(service: ServiceName, { owner, kind }: RouteDeclaration): boo
   return kind === 'query' && (owner === 'job' ? runsJobs : owner === service);
 }
 
-/** Whether two routes have one path, whatever its parameters are called. */
+/** Whether two routes have the same path, ignoring the names of parameters. */
 function samePath(one: RouteName, other: RouteName): boolean {
   const shape = (name: RouteName) => routeNamed(name).path.replace(/\{\w+\}/g, '{}');
   return shape(one) === shape(other);

@@ -1,10 +1,9 @@
-// For tests of folds: a read model that is killed at one of its writes, as a process may be. What was written before is
-// there, what comes after fails.
+// For tests of folds: a read model whose writes fail after a number of successful ones, as if the process were killed there.
 import type { Collection, Document, ReadModel } from '@lead-scoring/read-model';
 
 const writes = new Set<PropertyKey>(['insertMany', 'bulkWrite', 'replaceOne', 'updateMany', 'deleteMany']);
 
-/** @param after how many writes go through */
+/** @param after the number of writes that succeed */
 export function crashing(readModel: ReadModel, after: number): ReadModel {
   let left = after;
   return {

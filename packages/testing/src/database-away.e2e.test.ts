@@ -1,6 +1,6 @@
-// The database is restarted under load, and so is what stands in front of it: reads say so until it is back, no record is
-// blamed for it, and everything that was acknowledged is there exactly once. While it cannot be reached at all, events are
-// taken. `npm run test:chaos` restarts it ten times and keeps it away for ten minutes.
+// PostgreSQL and FerretDB are restarted under load: reads get 503 until they are back, no record is parked, and every acknowledged
+// event is stored exactly once. While the database is unreachable, events are accepted. `npm run test:chaos` restarts it ten times
+// and keeps it unreachable for ten minutes.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames } from '@lead-scoring/contracts';
@@ -22,14 +22,14 @@ import { startProxy, type SwitchableProxy } from './switchable-proxy.js';
 import { openSystemLog } from './system-log.js';
 import type { TestSystem } from './test-system.js';
 
-// PostgreSQL in order: as it is started natively, a crash may make it forget the last moments of what it acknowledged.
+// PostgreSQL gets SIGINT: started natively, it runs with synchronous_commit=off and may lose its last writes in a crash.
 const ends = Array.from({ length: isFullSize ? 10 : 2 }, (_, index) =>
   index % 2 === 0
     ? ({ name: 'postgresql', signal: 'SIGINT' } as const)
     : ({ name: 'ferretdb', signal: 'SIGKILL' } as const),
 );
 const awayMs = isFullSize ? 600_000 : 10_000;
-/** Requests a second while it is away, of up to 60 events each. */
+/** Requests a second while the database is unreachable, of up to 60 events each. */
 const requestsPerSecond = 5;
 
 let database: OwnDatabase;
@@ -59,13 +59,13 @@ afterAll(async () => {
 
 describe(`the database ends under load ${ends.length} times`, () => {
   test(
-    'who reads is told 503 until it is back, and never that something went wrong',
+    'reads get 503 until it is back, and never 500',
     async () => {
       const batches = endlessTraffic({ random: seededRandom(5), leads: 500, repeats: 0.05, batch: [1, 60] });
       let running = true;
       const sender = async () => {
         while (running) {
-          // Two of them send 600 events a second or so.
+          // Two senders send about 600 events a second.
           const nextAt = Date.now() + 100;
           await ledger.deliver(batches.next().value, 90_000);
           await delay(nextAt - Date.now());
@@ -101,7 +101,7 @@ describe(`the database ends under load ${ends.length} times`, () => {
     isFullSize ? 1_200_000 : 600_000,
   );
 
-  test('everything that was acknowledged is there exactly once, and nothing is parked', async () => {
+  test('every acknowledged event is stored exactly once, and no record is parked', async () => {
     await expectAllThere();
   }, 900_000);
 });
@@ -135,15 +135,15 @@ describe(`the database cannot be reached for ${awayMs / 1_000} s`, () => {
     awayMs + 180_000,
   );
 
-  test('it is back: everything that was acknowledged is there exactly once, and nothing is parked', async () => {
+  test('it is back: every acknowledged event is stored exactly once, and no record is parked', async () => {
     proxy.restore();
     await system.system.ready(120_000);
     await expectAllThere();
   }, 900_000);
 
-  // Ten seconds bring nothing that the rebuilds of `exactly-once` do not have.
+  // At full size only: after ten seconds the rebuilds of `exactly-once` test the same.
   (isFullSize ? test : test.skip).each(['ingest', 'scoring'] as const)(
-    'rebuild %s: the read models folded anew from the log are those that were there, field by field',
+    'rebuild %s: the rebuilt read models equal the earlier ones, field by field',
     async (service) => {
       expect((await rebuilt(system, service, 420_000)).differences).toEqual([]);
     },

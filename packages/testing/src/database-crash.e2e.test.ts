@@ -1,6 +1,6 @@
-// PostgreSQL is killed at random moments, as it is started for tests: with synchronous_commit=off, so that it forgets the last
-// moments of what it acknowledged. Nothing of that may stay forgotten: what partitions hold, busy and idle ones, is what the
-// log says, and a token that was revoked stays revoked. `npm run test:chaos` kills it fifty times.
+// PostgreSQL is killed at random times. In tests it runs with synchronous_commit=off, so that it loses the last acknowledged
+// writes. The services have to repeat them: the documents of busy and idle partitions equal a fold of the log, and a revoked
+// token stays revoked. `npm run test:chaos` kills it fifty times.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
 import { listDeadLetters, requestRebuild, waitUntilConsumed, type EventLog } from '@lead-scoring/event-log';
@@ -20,7 +20,7 @@ const { kills, eventsPerKill } = isFullSize
 const seed = Number(process.env['SEED'] ?? 20_261_124);
 const random = seededRandom(seed);
 
-/** What does not come from the log: how far it is read, and what lives for minutes. */
+/** Collections that are not folded from the log: checkpoints, and documents that live for minutes. */
 const besidesTheLog = [
   'checkpoints',
   'idempotent_answers',
@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 afterAll(() => stop(), 60_000);
 
-/** Makes a token and revokes it; answers its secret once the revocation is acknowledged. */
+/** Makes a token and revokes it; returns its secret once the revocation is acknowledged. */
 async function revokedToken(name: string): Promise<string> {
   const made = await eventually(
     'a token is made',
@@ -85,7 +85,7 @@ describe(`PostgreSQL is killed ${kills} times (seed ${seed})`, () => {
   const revoked: string[] = [];
 
   test(
-    'a token that was revoked just before is refused after it, and what is sent meanwhile is acknowledged',
+    'a token that was revoked just before a kill is refused after it, and events are acknowledged meanwhile',
     async () => {
       const postgresql = postgresqlOf(database);
       const batches = traffic({
@@ -105,7 +105,7 @@ describe(`PostgreSQL is killed ${kills} times (seed ${seed})`, () => {
             await ledger.deliver(batch, 120_000);
         };
         const delivering = Promise.all([deliver(), deliver()]);
-        // Then every partition has come to rest, and stores nothing more by itself.
+        // Every other kill hits idle partitions, which store no more documents by themselves.
         if (!isBusy) await delivering;
         else await eventually('some are sent', () => next > mine.length / 4, 60_000);
         const token = await revokedToken(`number ${String(kill)}`);
@@ -123,7 +123,7 @@ describe(`PostgreSQL is killed ${kills} times (seed ${seed})`, () => {
     for (const token of revoked) expect(await isRefused(token)).toBe(true);
   }, 60_000);
 
-  test('everything that was acknowledged is there exactly once, and nothing is parked', async () => {
+  test('every acknowledged event is stored exactly once, and no record is parked', async () => {
     await untilVisible(system, ledger, 120_000);
     expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);
     await withLog(async (log) => {
@@ -133,7 +133,7 @@ describe(`PostgreSQL is killed ${kills} times (seed ${seed})`, () => {
     });
   }, 240_000);
 
-  test(`rebuilt from the log, the documents of ${rebuilt.join(', ')} are what they were, field by field`, async () => {
+  test(`rebuilt from the log, the documents of ${rebuilt.join(', ')} equal the earlier ones, field by field`, async () => {
     const before = await Promise.all(rebuilt.map(storedBy));
     await withLog(async (log) => {
       await Promise.all(
@@ -148,7 +148,7 @@ describe(`PostgreSQL is killed ${kills} times (seed ${seed})`, () => {
       const after = await Promise.all(rebuilt.map(storedBy));
       return before.flatMap((was, at) => differences(was, after[at] ?? nothingStored));
     };
-    // A projector obeys first and folds then.
+    // A projector answers the rebuild command before it has folded the log.
     const isSame = async () => (await changed()).length === 0;
     await eventually('all is folded anew', isSame, 60_000, 1_000).catch(() => undefined);
     expect(await changed()).toEqual([]);

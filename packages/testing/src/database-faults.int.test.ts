@@ -1,5 +1,5 @@
-// What a real PostgreSQL under a real FerretDB says of its faults: never that a document is to blame. Once the fault is over
-// the same call again does what it should.
+// Faults of a real PostgreSQL under a real FerretDB are never reported as the fault of a document. Once the fault is over, the
+// repeated call succeeds.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
 import {
@@ -50,7 +50,7 @@ afterAll(async () => {
   await disk.stop();
 }, 60_000);
 
-/** In the order of their ids, as all writers have them. */
+/** Documents in the order of their ids, as every writer sorts them. */
 const documents = (from: number, offset: number): Thing[] =>
   Array.from({ length: 500 }, (_, index) => ({
     _id: from + index,
@@ -60,22 +60,22 @@ const documents = (from: number, offset: number): Thing[] =>
   }));
 
 let next = 0;
-/** Every way in which the read models are read and written. */
+/** Every kind of read and write of the read models. */
 const operations: { [name: string]: () => Promise<unknown> } = {
   'a guarded write of new documents': () =>
     createGuardedWriter(readModel).write(readModel.collection(things), documents((next += 1_000), 1), {
       isNew: () => true,
     }),
-  'a guarded write of known ones': () =>
+  'a guarded write of existing documents': () =>
     createGuardedWriter(readModel).write(readModel.collection(things), documents(0, (next += 1))),
-  'an insert of what is missing': () =>
+  'an insert of missing documents': () =>
     insertMissing(readModel.collection(things), documents((next += 1_000), 1)),
   'a deletion': () => readModel.collection(things).deleteMany({ _id: { $gt: 1_000_000 } }),
   'a replacement': () =>
     readModel
       .collection(things)
       .replaceOne({ _id: -1 }, { partition: 1, offset: 1, text: '' }, { upsert: true }),
-  'a look for many': () =>
+  'a find by many ids': () =>
     readModel
       .collection(things)
       .find({ text: { $gt: '1' } })
@@ -83,7 +83,7 @@ const operations: { [name: string]: () => Promise<unknown> } = {
   'a count': () => readModel.collection(things).countDocuments({ partition: 0 }),
 };
 
-/** Runs all of them until each has failed so often, or the time is over; answers what they failed with. */
+/** Repeats all operations during the fault, until `isOver`; returns their errors. */
 async function failuresDuring(fault: () => Promise<unknown>, isOver: () => boolean): Promise<unknown[]> {
   const failures: unknown[] = [];
   const working = Object.values(operations).map(async (operation) => {
@@ -126,7 +126,7 @@ test(
   'a statement timeout',
   () =>
     holdsAgainst(async () => {
-      // Connections that are open keep what they were opened with.
+      // Open connections keep the setting with which they were opened.
       await postgresql.sql(`ALTER ROLE postgres SET statement_timeout = '1ms'`);
       await times(5, () => postgresql.endConnections()).finally(() =>
         postgresql.sql('ALTER ROLE postgres RESET statement_timeout'),
@@ -148,7 +148,7 @@ test(
   180_000,
 );
 
-test('pages of an index that were split before PostgreSQL was killed are as they were', async () => {
+test('an index whose pages were split before PostgreSQL was killed is intact', async () => {
   const leads = readModel.collection(scored);
   const count = 5_000;
   const some = (from: number): Scored[] =>
@@ -160,7 +160,7 @@ test('pages of an index that were split before PostgreSQL was killed are as they
       score: (index * 7_919) % count,
     }));
   await insertMissing(leads, some(0));
-  // Its end is on disk then, and with it all that was acknowledged.
+  // A finished WAL segment is on disk, and with it all acknowledged data.
   await postgresql.sql('SELECT pg_switch_wal()');
   await postgresql.kill();
   const add = () => insertMissing(leads, some(count));
@@ -171,7 +171,7 @@ test('pages of an index that were split before PostgreSQL was killed are as they
   );
 }, 120_000);
 
-// Filling it takes most of a minute.
+// At full size only: filling the disk takes most of a minute.
 const testFullDisk = isFullSize ? test : test.skip;
 
 testFullDisk(

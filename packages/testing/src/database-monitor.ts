@@ -1,16 +1,15 @@
-// A proxy in front of the database that reads every command which services send: what reached the database is known,
-// whatever driver or service sent it.
+// A proxy in front of the database that reads every command which services send to it.
 import { BSON, MongoClient } from 'mongodb';
 import { startProxy } from './switchable-proxy.js';
 
 export interface DatabaseMonitor {
-  /** For services, in place of the database's own. */
+  /** The monitor's URI, for services to use in place of the database's. */
   mongodbUri: string;
   /** Commands seen so far. */
   count(): number;
   /**
-   * Operators that a sender of the text has smuggled in, as `command: $key`: keys that begin with a dollar and are the
-   * text, or whose operand is. Binary values are data and are not looked into.
+   * Operators that came from a request, as `command: $key`: keys that begin with a dollar and contain the text, or whose
+   * operand is the text. Binary values are data and are not searched.
    */
   smuggled(): string[];
   stop(): Promise<void>;
@@ -20,7 +19,7 @@ const headerBytes = 16;
 /** The wire protocol's message of commands; others are only forwarded. */
 const opMsg = 2013;
 
-/** @param text stands in every operator that is sent to the system; nothing of its own has it */
+/** @param text a text in every operator that the test sends, and in no operator of the system */
 export async function startDatabaseMonitor(mongodbUri: string, text: string): Promise<DatabaseMonitor> {
   const { hostname, port } = new URL(mongodbUri);
   const found = new Set<string>();
@@ -40,7 +39,7 @@ export async function startDatabaseMonitor(mongodbUri: string, text: string): Pr
   };
 }
 
-/** Puts the bytes of a connection together to messages, and gives the documents of each command. */
+/** Assembles the bytes of a connection into messages, and calls `take` with the documents of each command. */
 function messageReader(take: (document: BSON.Document) => void): (chunk: Buffer) => void {
   let held = Buffer.alloc(0);
   return (chunk) => {
@@ -83,7 +82,7 @@ function* operatorsIn(value: unknown, text: string): Generator<string> {
   }
 }
 
-/** Sends one such operator through the monitor, as a service that was deceived would. */
+/** Sends an operator with the text through the monitor, as a vulnerable service would. */
 export async function sendOperator({ mongodbUri }: DatabaseMonitor, text: string): Promise<void> {
   const client = await MongoClient.connect(mongodbUri);
   try {

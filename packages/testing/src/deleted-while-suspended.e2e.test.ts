@@ -1,5 +1,5 @@
-// A process is suspended after it has recorded what it decided and before it has stored that; another takes its partitions over and
-// deletes the leads concerned; then the first one goes on, where it was, with documents of these leads in its memory.
+// A process is suspended after it has committed decisions and before it has stored the documents; another takes over its partitions
+// and deletes the leads concerned; then the first one resumes, with documents of these leads in its memory.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { leadIdOf } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
@@ -34,7 +34,7 @@ const nameOf = (service: Worker) => `${system.namespace}_${service}`;
 const idOf = (alias: string) => leadIdOf(system.ouId, 'email', alias);
 
 let sent = 0;
-/** Sends an event of each lead; answers the position, or nothing when it was not taken. */
+/** Sends an event of each lead; returns the position, or undefined if the events were not accepted. */
 async function post(aliases: readonly string[]): Promise<string | undefined> {
   const events = aliases.map((alias) => ({
     alias,
@@ -57,7 +57,7 @@ async function checkpointsOf(service: Worker): Promise<Map<number, number>> {
   return new Map(found.map(({ partition, offset }) => [partition, offset]));
 }
 
-/** Partitions of which something is recorded and not stored yet. */
+/** Partitions with committed records that are not stored yet. */
 async function unstored(service: Worker): Promise<number[]> {
   const ends = new Map<number, number>();
   for (const { partition, offset } of await readTopic(
@@ -89,7 +89,7 @@ async function suspendBetweenCommitAndStore(aliases: readonly string[]): Promise
       signal('SIGSTOP');
       isSending = false;
       await sending;
-      // What is left once the other processes have come to rest is of the suspended ones.
+      // Once the other processes are idle, the rest belongs to the suspended ones.
       let left = '';
       const settled = await eventually('the others have stored', async () => {
         const now = (await Promise.all(workers.map(unstored))).map((partitions) => partitions.join());
@@ -118,7 +118,7 @@ async function documentsOf(leadIds: readonly string[]): Promise<string[]> {
   return found.sort();
 }
 
-/** Looks at the checkpoints all the time; answers where one was lower than it had been. */
+/** Reads the checkpoints continuously; `stop` resolves with those that decreased. */
 function watchCheckpoints(): { stop: () => Promise<string[]> } {
   const highest = new Map<string, number>();
   const decreased: string[] = [];
@@ -142,16 +142,16 @@ function watchCheckpoints(): { stop: () => Promise<string[]> } {
   };
 }
 
-// A round takes a minute. What each run tests of it is `leased-writes.int` in read-model.
+// At full size only: a round takes a minute. `leased-writes.int` of read-model tests the fence in every run.
 (isFullSize ? test : test.skip).each(Array.from({ length: rounds }, (_, round) => round))(
-  'of a lead that is deleted while a process is suspended between its commit and its store, nothing returns; no checkpoint decreases (%i)',
+  'no data returns of a lead that is deleted while a process is suspended between its commit and its store; no checkpoint decreases (%i)',
   async (round) => {
     const doomed = Array.from({ length: 40 }, (_, n) => `doomed-${String(round)}-${String(n)}@example.com`);
     const ids = doomed.map(idOf);
     const watch = watchCheckpoints();
     await suspendBetweenCommitAndStore(doomed);
     try {
-      // Another process answers for every partition once it owns it.
+      // Another process answers once it owns the partition.
       await inParallel(ids, 10, async (id) => {
         await eventually(
           `lead ${id} is deleted`,
@@ -169,7 +169,7 @@ function watchCheckpoints(): { stop: () => Promise<string[]> } {
         );
       const before = await stored();
       const named = await documentsOf(ids);
-      // What is kept of a lead: by which deletion it ended, and which events were counted.
+      // Two documents remain of a deleted lead: its deletion, and the ids of its counted events.
       expect(named.filter((name) => !/^ingest\.(lead_deletions|known_events) /.test(name))).toEqual([]);
       const stopped = await Promise.all(workers.map((service) => groupMembers(system, service)));
       signal('SIGCONT');

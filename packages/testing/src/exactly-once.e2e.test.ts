@@ -1,5 +1,5 @@
-// The promise that everything else rests on: what was answered 202 counts once, whatever dies on the way; and what
-// the read models hold is what the log says. `npm run test:chaos` runs it at its full size.
+// Every event that was answered 202 counts exactly once, whichever process is killed meanwhile, and the read models equal a fold of
+// the log. `npm run test:chaos` runs it at its full size.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -25,7 +25,7 @@ const { eventCount, terminationSeconds } = isFullSize
   ? { eventCount: 100_000, terminationSeconds: 20 }
   : { eventCount: 24_000, terminationSeconds: 3 };
 const rounds = 2;
-/** How long the events take at full size, and how often each service is killed meanwhile, at least. */
+/** At full size: the time in which the events are sent, and the least number of kills of each service in that time. */
 const underFireMs = 240_000;
 const killsAtLeast = 8;
 // Another seed: other events, other moments.
@@ -36,7 +36,7 @@ let ledger: Ledger;
 const random = seededRandom(seed);
 
 beforeAll(async () => {
-  // The other services read what these two write, and cost more than they do.
+  // Only these two: the other services read their events, and cost more processor time.
   const without = { notification: 0, share: 0, 'site-analysis': 0 };
   system = await startTestSystem(isFullSize ? { longestRestartDelayMs: 250 } : { instances: without });
   ledger = createLedger(system);
@@ -83,7 +83,7 @@ describe(`${eventCount} events, 5 % of them sent again, ${isFullSize ? 'each ser
   }, 60_000);
 
   test.each(['ingest', 'scoring'] as const)(
-    'rebuild %s: the read models folded anew from the log are those that were there, field by field',
+    'rebuild %s: the rebuilt read models equal the earlier ones, field by field',
     async (service) => {
       const { before, differences } = await rebuilt(system, service, isFullSize ? 420_000 : 180_000);
       expect(countOf(before, service === 'ingest' ? 'event_records' : 'leads')).toBeGreaterThan(2_000);
@@ -92,7 +92,7 @@ describe(`${eventCount} events, 5 % of them sent again, ${isFullSize ? 'each ser
     isFullSize ? 600_000 : 240_000,
   );
 
-  test('a rebuilt system goes on: an event that was counted before is a repeat, a new one counts', async () => {
+  test('after a rebuild an event that was counted before is a repeat, and a new event counts', async () => {
     const [known] = ledger.sent.values();
     if (!known) throw new Error('nothing was sent');
     await ledger.deliver([known, { ...known, event_id: 'after-rebuild', event_type: 'Form Submit' }], 60_000);
@@ -101,7 +101,7 @@ describe(`${eventCount} events, 5 % of them sent again, ${isFullSize ? 'each ser
   }, 120_000);
 
   test.each(isFullSize ? serviceNames : (['gateway', 'ingest', 'scoring'] as const))(
-    'SIGTERM to %s under 500 events a second: it ends in order, and nothing acknowledged is lost or doubled',
+    'SIGTERM to %s under 500 events a second: it ends in order, and no acknowledged event is lost or doubled',
     async (name) => {
       const { process, logFile } = system.service(name);
       const ended = process.pid;
@@ -128,7 +128,7 @@ describe(`${eventCount} events, 5 % of them sent again, ${isFullSize ? 'each ser
         60_000,
       );
       await system.system.ready(120_000);
-      // A service that has not ended 10 s after the signal says so and gives up.
+      // A service logs this message and exits if it has not stopped within 10 s.
       expect(await readFile(logFile, 'utf8')).not.toContain('stopping took too long');
       await untilVisible(system, ledger, 60_000);
       expect(await audit(system, ledger)).toEqual(nothingWrong);
@@ -137,7 +137,7 @@ describe(`${eventCount} events, 5 % of them sent again, ${isFullSize ? 'each ser
   );
 });
 
-/** In rounds, in each of which one service or both die; between them all work. */
+/** Sends the batches in rounds; one service or both are killed in each round, and all are ready before the next. */
 async function inRounds(batches: Parameters<Ledger['deliver']>[0][]): Promise<void> {
   const slice = Math.ceil(batches.length / (rounds + 1));
   for (let round = 0; round <= rounds; round += 1) {
@@ -158,14 +158,14 @@ async function inRounds(batches: Parameters<Ledger['deliver']>[0][]): Promise<vo
         if (acknowledged === after) killings.push(killAfter(victim, delayMs));
     });
     await Promise.all(killings);
-    // The next round hits services that work, not ones that are still coming up.
+    // The next round kills services that are ready, not ones that are starting.
     await system.system.ready(120_000);
   }
 }
 
 /**
- * Each service, the gateway too, is killed 5 to 15 s after it has become ready, whatever the others do. On a busy machine a
- * start takes long, and what never is at work proves nothing; what does not become ready while others die is killed all the same.
+ * Each service, the gateway too, is killed 5 to 15 s after it has become ready, independently of the others: killing a service that
+ * has not started proves nothing. A service that does not become ready while others are killed is killed after a time limit.
  */
 async function underFire(batches: Parameters<Ledger['deliver']>[0][]): Promise<void> {
   let isSending = true;
@@ -195,7 +195,7 @@ async function readyWithin(name: ServiceName, timeoutMs: number): Promise<void> 
   await eventually(`${name} is ready`, isReady, timeoutMs, 200).catch(() => undefined);
 }
 
-/** SIGKILL, and back again by the supervisor. */
+/** Sends SIGKILL; resolves when the supervisor has started the service again. */
 async function killAfter(name: ServiceName, delayMs: number): Promise<void> {
   await delay(delayMs);
   const { process } = system.service(name);

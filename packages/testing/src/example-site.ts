@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 export interface ExampleSite {
   /** `http://127.0.0.1:<port>` */
   url: string;
-  /** As ALLOW_PRIVATE_TARGETS names it. */
+  /** The site in the form of ALLOW_PRIVATE_TARGETS. */
   target: string;
-  /** Paths that were asked for, with the user agent that asked. */
+  /** The requested paths, each with the user agent of the request. */
   requests: { path: string; userAgent: string | undefined }[];
   stop(): Promise<void>;
 }

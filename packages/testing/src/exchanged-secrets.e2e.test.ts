@@ -1,5 +1,5 @@
-// SEALING_SECRET and TOKEN_SECRET are exchanged while callers go on, process by process, as docs/runbooks/secrets.md says:
-// no call fails, everything that was made under the old secrets works, and in the end the old ones open nothing.
+// SEALING_SECRET and TOKEN_SECRET are exchanged under load, process by process, as docs/runbooks/secrets.md describes: no call
+// fails, everything that was made under the old secrets works, and in the end the old secrets open nothing.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import { checkout } from './test-system.js';
 
 const secret = () => randomBytes(32).toString('base64url');
 const [oldToken, newToken, oldSealing, newSealing] = [secret(), secret(), secret(), secret()];
-/** What every process is started with from now on. */
+/** The settings with which processes are started from now on. */
 let settings: Record<string, string> = { TOKEN_SECRET: oldToken, SEALING_SECRET: oldSealing };
 const instances = [0, 1];
 /** Calls between two restarts. */
@@ -72,8 +72,8 @@ interface Call {
 
 let calls = 0;
 /**
- * One call at a gateway that is in rotation; anything but success is a failed call. What is answered 504 is not known yet
- * and is asked again under its Idempotency-Key, as the answer says.
+ * One call at a gateway in rotation; any answer but success is a failure. After a 504, whose outcome is unknown, the call is
+ * repeated under its Idempotency-Key, as the answer advises.
  */
 async function call<Body>(path: string, options: Call = {}): Promise<Body> {
   const key = options.key ?? randomBytes(12).toString('hex');
@@ -104,7 +104,7 @@ async function callOnce(
   return fetched.finally(() => underWay[gateway]?.delete(fetched));
 }
 
-/** What was made under the settings of its time, and has to work under all later ones. */
+/** Credentials, links and channels that were made under one pair of secrets, and have to work under all later ones. */
 interface Made {
   token: string;
   account: string;
@@ -116,7 +116,7 @@ let channels: string[] = [];
 
 const visit = { alias_kind: 'email', alias: 'ada@example.com', event_type: 'Page View' };
 
-/** Makes one of each, twice under one key: whichever gateway answers the repeat shows the same secret. */
+/** Makes one of each kind, twice under one key: the gateway that answers the repeat shows the same secret. */
 async function make(name: string): Promise<void> {
   const twice = async <Body>(path: string, body?: unknown): Promise<Body> => {
     const request = { method: 'POST', body, key: `${name}-${path}` };
@@ -145,7 +145,7 @@ async function make(name: string): Promise<void> {
   });
 }
 
-/** Everything that was ever made is used once. */
+/** Uses everything that was made so far once. */
 async function useAll(): Promise<void> {
   for (const { token, account, share, channelId } of made) {
     await call('/org-units', { authorization: token });
@@ -162,7 +162,7 @@ async function tell(channelId: string): Promise<void> {
   if (!ok) failures.push([path, 'was not delivered']);
 }
 
-/** One process after the other is started anew, each with the settings of now, while calls go on. */
+/** Restarts one process after the other with the next settings, under load. */
 async function rollOver(next: Record<string, string>): Promise<void> {
   settings = next;
   const rolled = new AbortController();
@@ -224,7 +224,7 @@ async function secretsCommand(what: 'list' | 'reseal'): Promise<{ code: number |
   return { code, found: JSON.parse(output) as unknown };
 }
 
-/** All that the read model of notification holds, as text. */
+/** All documents of notification's read model, as text. */
 async function stored(): Promise<string> {
   const { endpoints, namespace } = system;
   const collections = await storedDocuments(endpoints, `${namespace}_notification`);
@@ -234,9 +234,10 @@ async function stored(): Promise<string> {
     .join('\n');
 }
 
-// Three times every process is replaced: minutes. `gateway/src/exchanged-secrets.int` and notification's `resealing.int` are in each run.
+// At full size only: every process is replaced three times, which takes minutes. `exchanged-secrets.int` of gateway and
+// `resealing.int` of notification are in every run.
 (isFullSize ? test : test.skip)(
-  'both secrets are exchanged under load: no call fails, all goes on working, the old ones open nothing',
+  'both secrets are exchanged under load: no call fails, everything keeps working, the old secrets open nothing',
   async () => {
     await call('/ingest', { body: visit });
     const channelTo = async (type: string, config: object) =>
@@ -272,7 +273,7 @@ async function stored(): Promise<string> {
     expect(await stored()).toContain(`sealed2_${oldKey}_`);
     expect(await secretsCommand('list')).toMatchObject({ code: 1, found: { keyIds: [newKey] } });
     const { found } = await secretsCommand('reseal');
-    // Three webhooks with three secrets each; the others have a signing secret, and Teams an address.
+    // Three webhooks with three secrets each; the others have one signing secret, and Teams has an address.
     expect(found).toMatchObject({ keyIds: [newKey], superseded: 0, unreadable: 0, current: 13 });
     expect(await secretsCommand('list')).toMatchObject({ code: 0 });
     expect(await stored()).not.toContain(`sealed2_${oldKey}_`);
@@ -283,7 +284,7 @@ async function stored(): Promise<string> {
     await call(`/public/score-explain/${linked}`, { authorization: null });
 
     expect(failures).toEqual([]);
-    // Each receiver took all that it was sent: its signature, token, password or address was the right one.
+    // Each receiver accepted every request: the signature, token, password or address was the right one.
     expect(hook.forged).toEqual([]);
     expect(slack.messages.length).toBeGreaterThanOrEqual(3);
     expect(mail.received.length).toBeGreaterThanOrEqual(3);

@@ -1,5 +1,5 @@
-// The law of folds on a real database: however the log is cut into batches, and at whichever write the process is killed,
-// the same documents come of it.
+// The law of folds, on a real database: the documents do not depend on the cut of the log into batches, nor on the write at which
+// the process is killed.
 import { randomUUID } from 'node:crypto';
 import {
   connectReadModel,
@@ -16,26 +16,26 @@ export { crashing } from './crashing.js';
 export { foldedRecord } from './folded-record.js';
 
 export interface FoldStep {
-  /** How many records more are folded. */
+  /** The number of records to fold in this step. */
   size: number;
-  /** Writes after which the process is killed. */
+  /** The number of writes after which the process is killed. */
   killedAfter: number;
-  /** Whether the checkpoint is stored: otherwise what was folded is folded again. */
+  /** Whether the checkpoint is stored; otherwise the next step folds the same records again. */
   isStored: boolean;
 }
 
 interface FoldingState<Folded> {
   fold: (records: Folded[]) => Promise<void>;
-  /** Writes what is kept in memory until the checkpoint is stored; more is folded meanwhile. */
+  /** Writes the documents that are in memory until the checkpoint is stored; folding goes on meanwhile. */
   write?: (awaited: AbortSignal) => Promise<void>;
 }
 
-/** One record after the other, and nothing goes wrong. */
+/** Steps of one record each, without a kill. */
 export function oneByOne(log: readonly unknown[]): FoldStep[] {
   return log.map(() => ({ size: 1, killedAfter: Infinity, isStored: true }));
 }
 
-/** Folds the log step by step, and what is left of it at the end; answers every document. */
+/** Folds the log in the given steps, and the remaining records in one more; returns every document. */
 export async function foldedInSteps<Folded>({
   collections,
   log,
@@ -45,7 +45,7 @@ export async function foldedInSteps<Folded>({
   collections: readonly DeclaredCollection[];
   log: readonly Folded[];
   steps: readonly FoldStep[];
-  /** Opens the state that folds; called anew for each step. */
+  /** Opens the state to fold into; called for each step. */
   open: (readModel: ReadModel) => Promise<FoldingState<Folded>> | FoldingState<Folded>;
 }): Promise<Record<string, unknown[]>> {
   return inThrowawayReadModel(collections, async (readModel) => {

@@ -1,8 +1,8 @@
-// Records as folds and deciders are given them, without a log.
+// Decoded records for folds and deciders, made without a log.
 import type { PayloadOf, RecordDeclaration } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 
-/** A record at an offset of a topic's partition 0, as it was decoded. */
+/** A decoded record at an offset of partition 0 of its topic. */
 export function foldedRecord<Declaration extends RecordDeclaration>(
   declaration: Declaration,
   payload: PayloadOf<Declaration>,

@@ -1,7 +1,7 @@
-// How large the tests are that have two sizes.
+// The size of the tests that have two sizes.
 
-/** Whether they run whole, as with `npm run test:chaos`; otherwise as large as fits between the others. */
+/** Whether they run at full size, as with `npm run test:chaos`; otherwise they are scaled down for `npm test`. */
 export const isFullSize = process.env['CHAOS'] === 'full';
 
-/** How many random histories each law of deciders and folds is tried with, unless a test wants more. */
+/** The default number of random histories for each law of deciders and folds. */
 export const lawRuns = isFullSize ? 10_000 : 100;

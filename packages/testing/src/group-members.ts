@@ -1,4 +1,4 @@
-// Who shares a service's partitions, as Kafka sees it.
+// The members of consumer groups, as Kafka lists them.
 import { Kafka, logLevel } from 'kafkajs';
 import type { TestSystem } from './test-system.js';
 

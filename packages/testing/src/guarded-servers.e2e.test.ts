@@ -1,5 +1,5 @@
-// The system on servers that demand TLS and credentials, by every way in that the settings know; and what is said where
-// one of the settings is missing or wrong.
+// The system on servers that require TLS and credentials, with every mechanism that the settings offer; and the error messages for
+// a missing or wrong setting.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -77,7 +77,7 @@ const registryBearer = (): Environment => ({
   SCHEMA_REGISTRY_TOKEN: registryToken,
 });
 
-/** A log that is let in as the environment says. */
+/** A log that connects with the credentials of the environment. */
 function logWith(
   environment: Environment,
   listener: 'sasl' | 'certificate' = 'sasl',
@@ -97,7 +97,7 @@ function logWith(
   );
 }
 
-describe('every way in', () => {
+describe('every mechanism of authentication', () => {
   test.each<[string, () => Environment, () => Environment, 'sasl' | 'certificate']>([
     ['PLAIN, and Basic at the registry', () => byPassword('plain'), registryBasic, 'sasl'],
     ['SCRAM-SHA-256, and Bearer at the registry', () => byPassword('SCRAM-SHA-256'), registryBearer, 'sasl'],
@@ -105,7 +105,7 @@ describe('every way in', () => {
     ['OAUTHBEARER', byToken, registryBearer, 'sasl'],
     ["a client's certificate", byCertificate, registryBasic, 'certificate'],
   ])(
-    '%s: topics are made and read, schemas registered',
+    '%s: topics are created and read, schemas are registered',
     async (_title, kafka, registry, listener) => {
       const log = logWith({ ...kafka(), ...registry() }, listener);
       await log.prepare();
@@ -115,7 +115,7 @@ describe('every way in', () => {
     60_000,
   );
 
-  test('MongoDB by its password over TLS, and by a certificate', async () => {
+  test('MongoDB with a password over TLS, and with a certificate', async () => {
     const { mongodbPort, mongodbCertificatePort, certificates } = servers;
     const user = `${databaseUser}:${databasePassword}@`;
     await checkDatabase({
@@ -132,7 +132,7 @@ describe('every way in', () => {
   }, 60_000);
 });
 
-describe('what is missing or wrong is said, with the setting to change', () => {
+describe('a missing or wrong setting is reported with the name of the setting', () => {
   test.each<[string, () => Environment, 'sasl' | 'certificate', RegExp]>([
     ['no SASL', tls, 'sasl', /demands SASL: set KAFKA_SASL_MECHANISM/],
     ['no TLS', () => ({}), 'sasl', /speaks TLS: set KAFKA_TLS=true/],
@@ -176,7 +176,7 @@ describe('what is missing or wrong is said, with the setting to change', () => {
     60_000,
   );
 
-  test('Kafka: TLS where there is none', async () => {
+  test('Kafka: TLS at a listener without TLS', async () => {
     const { access } = readServerAccess(tls());
     const log = createEventLog(
       {
@@ -193,7 +193,7 @@ describe('what is missing or wrong is said, with the setting to change', () => {
     await log.close();
   }, 60_000);
 
-  test('a file that is not there', () => {
+  test('a file that does not exist', () => {
     expect(() => logWith({ KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: '/nowhere/ca.pem' })).toThrow(
       /KAFKA_TLS_CA_FILE names \/nowhere\/ca\.pem, which cannot be read \(ENOENT\)/,
     );
@@ -256,7 +256,7 @@ describe('what is missing or wrong is said, with the setting to change', () => {
   });
 });
 
-describe('the system, each service with the rights that `lead-scoring acls` says', () => {
+describe('the system, each service with the ACLs that `lead-scoring acls` prints', () => {
   const own = `test-${randomBytes(5).toString('hex')}`;
   let system: TestSystem;
   const environment = (): Environment => ({
@@ -288,7 +288,7 @@ describe('the system, each service with the rights that `lead-scoring acls` says
   }, 120_000);
   afterAll(() => system.stop(), 60_000);
 
-  test('scores what it is sent', async () => {
+  test('scores an event', async () => {
     const rule = { event_type: 'Page View', weight: 7 };
     expect((await system.request('/engagement-scoring/rules', { body: rule })).status).toBe(201);
     const event = { alias_kind: 'email', alias: 'ada@example.com', event_type: 'Page View' };
@@ -326,7 +326,7 @@ describe('the system, each service with the rights that `lead-scoring acls` says
     await log.close();
   }, 60_000);
 
-  test('the command line is let in as well, and doctor says what keeps it out', async () => {
+  test('the command line connects as well, and doctor names the wrong setting when it cannot', async () => {
     const common = { NAMESPACE: system.namespace, LEAD_SCORING_URL: system.url };
     const inside = await node(['packages/cli/dist/main.js', 'doctor', '--json'], {
       ...environment(),
@@ -349,14 +349,14 @@ describe('the system, each service with the rights that `lead-scoring acls` says
     expect(misspelt).toMatchObject({ code: 64, output: expect.stringContaining('KAFKA_TLS') });
   }, 90_000);
 
-  test('no log holds a password', async () => {
+  test('no log contains a password', async () => {
     for (const { logFile } of system.system.services) {
       const text = await readFile(logFile, 'utf8');
       for (const secret of secrets) expect(text).not.toContain(secret);
     }
   });
 
-  test('`npm start` on servers that do not let it in starts nothing, and says which setting to change', async () => {
+  test('`npm start` on servers that refuse its credentials starts no service, and names the setting to change', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lead-scoring-start-'));
     const program = pathToFileURL(join(checkout, 'packages/start/dist/main.js')).href;
     const script = `import { main } from ${JSON.stringify(program)}; await main(${JSON.stringify(checkout)}, []);`;

@@ -1,5 +1,5 @@
-// Kafka, the schema registry and MongoDB that let nobody in without credentials and TLS: a broker of the test's own, and
-// what stands in front of the run's registry and database.
+// Kafka, a schema registry and MongoDB that require credentials and TLS: the test's own broker, and TLS proxies in front of the
+// run's registry and database.
 import { createServer, type Server } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -20,24 +20,24 @@ export interface GuardedServers {
   certificates: Certificates;
   kafka: GuardedAddresses;
   registryUrl: string;
-  /** Over TLS; the second asks for a certificate too. */
+  /** Ports with TLS; the second requires a client certificate too. */
   mongodbPort: number;
   mongodbCertificatePort: number;
-  /** Gives an unsigned token, for any client secret but `wrong`. */
+  /** An OAuth token endpoint for the client `system` with the secret `token-secret`; its tokens are unsigned. */
   tokenUrl: string;
-  /** The same servers in plain text, for what a test does for itself. */
+  /** The same servers without TLS and credentials, for a test's own connections. */
   plain: PlatformEndpoints;
   stop(): Promise<void>;
 }
 
-/** @param users passwords by user of Kafka; `system` may do everything, the others what ACLs allow */
+/** @param users Kafka's passwords by user; `system` is a superuser, the others have the rights of their ACLs */
 export async function startGuardedServers(users: Readonly<Record<string, string>>): Promise<GuardedServers> {
   const directory = await mkdtemp(join(tmpdir(), 'lead-scoring-doors-'));
   const certificates = await makeCertificates(directory, 'system');
   const shared = endpointsFromEnvironment();
   const platform = await startPlatform({
     servers: ['kafka'],
-    // An engine that cannot serve: the next provider in the chain is the native one.
+    // An unreachable Docker engine, so that the servers run as native processes.
     environment: { ...process.env, KAFKA_BROKERS: '', DOCKER_HOST: 'tcp://none.invalid:2375' },
     guardedKafka: {
       keyAndCertificateFile: certificates.serverBoth,

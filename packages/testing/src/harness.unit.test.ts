@@ -14,7 +14,7 @@ describe('the reference', () => {
   ];
   const event = { alias: 'a', event_type: 'Page View', event_id: '1', path: '/pricing' };
 
-  test('adds up the weights of every matching rule, each event_id of an alias once', () => {
+  test('adds the weights of every matching rule, each event_id of an alias once', () => {
     const events = [event, event, { ...event, alias: 'b' }, { ...event, event_id: '2', path: '/' }];
     expect(referenceScores(events, rules)).toEqual(
       new Map([
@@ -41,7 +41,7 @@ describe('the reference', () => {
   });
 });
 
-test('traffic is the same for the same seed, has as many events as asked for, and repeats some', () => {
+test('traffic is the same for the same seed, has the requested number of events, and repeats some', () => {
   const made = () =>
     traffic({ random: seededRandom(3), events: 1_000, leads: 50, repeats: 0.1, batch: [1, 100] });
   const ids = made()
@@ -56,7 +56,7 @@ test('traffic is the same for the same seed, has as many events as asked for, an
   ).toEqual(ids);
 });
 
-test('two states of the read models are the same only when every field of every document is', () => {
+test('two states of the read models are equal only if every field of every document is', () => {
   const state = (...documents: BSON.Document[]): StoredDocuments =>
     new Map([
       ['leads', new Map(documents.map((document) => [String(document['_id']), BSON.serialize(document)]))],
@@ -73,6 +73,6 @@ test('two states of the read models are the same only when every field of every 
   expect(differences(state(), state(one))).toEqual(['leads: 1 too many, such as 1']);
 });
 
-test('every declared route has an example to start from', () => {
+test('every declared route has an example', () => {
   expect(missingExamples()).toEqual([]);
 });

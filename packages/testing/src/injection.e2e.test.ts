@@ -1,5 +1,5 @@
-// Operators of the database in place of values: refused at the door, and none ever reaches the database. What services
-// send there is read on the way.
+// Database operators in place of values are refused, and none reaches the database: a monitor reads every command that services
+// send to it.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sendOperator, startDatabaseMonitor, type DatabaseMonitor } from './database-monitor.js';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await monitor.stop();
 }, 60_000);
 
-/** Each value within a body in turn, with an operator in its place; and where it was. */
+/** The body with one value replaced by an operator, for each value in turn; and the path of the value. */
 function* poisoned(
   body: unknown,
   operator: unknown,
@@ -50,7 +50,7 @@ function* poisoned(
       };
 }
 
-/** Metadata may hold anything, and is kept as text. */
+/** Metadata may have any value, because it is stored as text. */
 const isFree = (at: readonly string[]) => at.includes('metadata');
 
 test('the monitor sees an operator that does reach the database', async () => {
@@ -100,7 +100,7 @@ test.each(routeNames)(
   120_000,
 );
 
-test('and after all of that, reads included, none has reached the database', async () => {
+test('after all of these requests, reads included, no operator has reached the database', async () => {
   for (const name of routeNames)
     if (routeNamed(name).method === 'GET') await send(system, name, routeExamples[name](unit));
   expect(monitor.count()).toBeGreaterThan(routeNames.length);

@@ -1,5 +1,5 @@
-// What belongs to one organizational unit is neither seen nor touched from another, on any route; and no route answers
-// without a valid credential. The cases go over the declared routes: one that has no case fails the first test.
+// Data of one organizational unit cannot be read or changed from another, on any route; and no route answers without a valid
+// credential. The cases cover the declared routes: a route without a case fails the first test.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf, type RouteName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
@@ -16,9 +16,9 @@ import {
 } from './route-examples.js';
 import { startTestSystem, type Answer, type TestSystem } from './test-system.js';
 
-/** What B may see when it asks for what is A's. */
+/** The answer that unit B may get when it names data of unit A. */
 type Foreign =
-  /** No case: the route names nothing that could be A's; `listsOnly` says whether its answer lists things. */
+  /** No case: requests of the route cannot name data of A; `listsOnly` says whether its answer is a list. */
   | { names: 'nothing' }
   /** The route names something of A's. */
   | { names: 'resource'; example: (a: Unit, b: Unit) => RouteExample; answer: 404 | 'empty' };
@@ -44,7 +44,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     empty(({ eventType }) => ({ query: { event_type: eventType } })),
   ],
   listLeadEvents: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
-  // Batches of another unit count nothing here: a test of ingest holds it.
+  // A batch of another unit counts zero events here: a test of ingest checks this.
   getEventStats: [nothing],
   listEventTypes: [nothing],
   listEventTypeProperties: [missing(({ eventType }) => ({ parameters: { eventType } }))],
@@ -63,7 +63,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     missing(({ idleShareId }) => ({ parameters: { token: idleShareId } })),
     missing(({ shareToken }) => ({ parameters: { token: shareToken } })),
   ],
-  // Whoever has the token may read, and nobody else can name it.
+  // The token is the credential: only its holders can name the link.
   readShare: [nothing],
   shareCsv: [nothing],
   sharePreview: [nothing],
@@ -84,7 +84,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   ],
   listRules: [empty(({ rulesetId }) => ({ query: { ruleset_id: rulesetId } }))],
   listEngagementLevels: [nothing],
-  // A list of one's own; an id in it is one's own as well.
+  // Lists the caller's own levels; the ids in the body are the caller's own as well.
   setEngagementLevels: [nothing],
   setRulesActive: [
     missing(({ ouId, ruleId }) => ({
@@ -226,7 +226,7 @@ test('every declared route has its cases here', () => {
   expect(Object.keys(foreign).sort()).toEqual([...routeNames].sort());
 });
 
-describe('without a valid credential every guarded route is 401, names the scheme and tells nothing', () => {
+describe('without a valid credential every guarded route is 401 with the scheme and no data', () => {
   const expectRefused = (answer: Answer) => {
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toMatch(/Bearer|Basic/);
@@ -245,7 +245,7 @@ describe('without a valid credential every guarded route is 401, names the schem
 
   test('no credential', () => refusedEverywhere({}), 60_000);
 
-  test('a token that nobody issued', async () => {
+  test('a token that was not issued', async () => {
     const flipped = a.adminToken.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
     await refusedEverywhere({ authorization: `Bearer ${flipped}` });
     for (const value of [
@@ -315,7 +315,7 @@ describe('without a valid credential every guarded route is 401, names the schem
   }, 60_000);
 });
 
-describe("another unit's things", () => {
+describe("another unit's data", () => {
   test.each(withUnit)('%s with X-OU-Id of a unit that is not the caller’s is 403', async (name) => {
     const answer = await send(system, name, routeExamples[name](b), {
       token: b.adminToken,
@@ -325,11 +325,11 @@ describe("another unit's things", () => {
       status: 403,
       body: { status: 403 },
     });
-    // The answer says which unit was asked for, and nothing that the caller did not say itself.
+    // The answer may repeat the requested unit's id, and no other data of the unit.
     expectNothingOf(a, answer, a.ouId);
   });
 
-  test('X-OU-Id of a unit that does not exist is 403, of something that is no id 400 or 403', async () => {
+  test('X-OU-Id of a unit that does not exist is 403, of a text that is not an id 400 or 403', async () => {
     const unknown = await send(
       system,
       'listLeads',
@@ -346,7 +346,7 @@ describe("another unit's things", () => {
     expect([400, 403]).toContain(garbage.status);
   });
 
-  test.each(foreignCases)('$title: named by its id it is not there', async ({ name, one }) => {
+  test.each(foreignCases)('$title: an id of another unit is unknown', async ({ name, one }) => {
     const answer = await send(system, name, one.example(a, b), { token: b.adminToken });
     if (one.answer === 404)
       expect({ status: answer.status, body: answer.body }).toMatchObject({
@@ -357,11 +357,11 @@ describe("another unit's things", () => {
       expect(answer.status).toBe(200);
       expect(answer.body).toMatchObject({ data: [], total: 0 });
     }
-    // An id that the caller named may be named back to it; nothing else of A's may.
+    // The answer may repeat the id of the request; it has no other data of A.
     expectNothingOf(a, answer, JSON.stringify(one.example(a, b)));
   });
 
-  test("no answer that B gets on any route with requests of its own shows anything of A's, nor the other way round", async () => {
+  test("no answer to B's own requests, on any route, contains data of A, nor the other way round", async () => {
     for (const [own, other] of [
       [a, b],
       [b, a],
@@ -374,7 +374,7 @@ describe("another unit's things", () => {
       }
   }, 60_000);
 
-  test('while a credential’s active unit is switched to and fro, X-OU-Id decides, and without it the last switch', async () => {
+  test('while a credential’s active unit is switched repeatedly, X-OU-Id decides, and without it the last switch', async () => {
     const both = await send(
       system,
       'createToken',
@@ -437,7 +437,7 @@ describe("another unit's things", () => {
     ).toBe(404);
   });
 
-  test("after all of this A's things are as they were", async () => {
+  test("after all of these requests A's data is unchanged", async () => {
     const as = { token: a.adminToken };
     const rules = await send(system, 'listRules', { query: { ruleset_id: a.rulesetId, limit: '100' } }, as);
     const rule = (rules.body as { data: { id: string }[] }).data.find(({ id }) => id === a.ruleId);
@@ -464,7 +464,7 @@ describe("another unit's things", () => {
   });
 });
 
-describe('what a role or a scope does not allow is 403 on every route', () => {
+describe('a request beyond the role or scope of its credential is 403 on every route', () => {
   const writing = guarded.filter((name) => {
     const { access } = routeNamed(name);
     return access.credential && access.role !== 'viewer';
@@ -496,7 +496,7 @@ describe('what a role or a scope does not allow is 403 on every route', () => {
     }
   }, 60_000);
 
-  test('a token cannot make one that may do more than itself', async () => {
+  test('a token cannot create a token with more rights than its own', async () => {
     const limited = await newToken(b, { name: 'Limited', role: 'editor' });
     const answer = await send(
       system,
@@ -515,7 +515,7 @@ async function newToken(unit: Unit, body: Record<string, unknown>): Promise<{ id
   return answer.body as { id: string; token: string };
 }
 
-/** @param named what the caller wrote itself, and may therefore be told */
+/** @param named the text of the request, which the answer may repeat */
 function expectNothingOf(unit: Unit, answer: Answer, named = ''): void {
   const text = `${JSON.stringify(answer.body)} ${JSON.stringify([...answer.headers])}`;
   const {

@@ -1,4 +1,4 @@
-// Runs before each file of unit tests: laws that name no number of runs are tried as often as the size of the run wants.
+// Runs before each file of unit tests: at full size, a law without its own number of runs is tried `lawRuns` times.
 import { jest } from '@jest/globals';
 import { isFullSize, lawRuns } from './full-size.js';
 

@@ -1,5 +1,5 @@
-// The ledger that tests keep outside of the system: what was sent, and what was answered 202. An audit compares it
-// with everything that can be seen from outside: nothing lost, nothing doubled, nothing invented, every score right.
+// The ledger that tests keep outside of the system: the events that were sent, and those that were answered 202. An audit compares
+// it with the public topics, the API and the stored events: no event is lost, doubled or invented, and every score is right.
 import { leadIdOf, namedEventIdOf } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { MongoClient, type Binary } from 'mongodb';
@@ -12,7 +12,7 @@ export interface LedgerEvent extends ReferenceEvent {
   timestamp: string;
 }
 
-/** What POST /ingest answered. */
+/** The answer of POST /ingest. */
 interface PostAnswer {
   status: number;
   headers: Headers | null;
@@ -20,14 +20,14 @@ interface PostAnswer {
 }
 
 export interface Ledger {
-  /** By the id that the system gives them. */
+  /** By the event's id in the system. */
   readonly sent: ReadonlyMap<string, LedgerEvent>;
   readonly acknowledged: ReadonlySet<string>;
   /** The position of every 202. */
   readonly positions: readonly string[];
-  /** How many answers there were of each status; 0 stands for no answer. */
+  /** The number of answers by status; 0 stands for no answer. */
   readonly answers: ReadonlyMap<number, number>;
-  /** Posts the events and writes the answer down; gives its status, 0 when there was none. */
+  /** Posts the events and records the answer; its status is 0 if there was none. */
   post(events: readonly LedgerEvent[], timeoutMs?: number): Promise<PostAnswer>;
   /** Posts the events until they are acknowledged. */
   deliver(events: readonly LedgerEvent[], withinMs: number): Promise<void>;
@@ -78,7 +78,7 @@ export function createLedger(system: TestSystem): Ledger {
   };
 }
 
-/** Rules whose meaning `referenceScores` knows; `createRules` makes them in the system. */
+/** Rules that `referenceScores` can apply; `createRules` creates them in the system. */
 export const ledgerRules: readonly ReferenceRule[] = [
   { event_type: 'Page View', weight: 1 },
   { event_type: 'Page View', weight: 10, path_contains: '/pricing' },
@@ -114,15 +114,15 @@ export interface TrafficOptions {
   random: Random;
   events: number;
   leads: number;
-  /** Share of events that were sent before, with the same event_id. */
+  /** The share of events that repeat an earlier event, with the same event_id. */
   repeats: number;
-  /** Events of a request; chosen for each. */
+  /** The bounds of the number of events in a request. */
   batch: [low: number, high: number];
-  /** Sets apart the event ids of several runs of traffic over the same leads. */
+  /** The prefix of the event ids, to distinguish several runs of traffic over the same leads. */
   name?: string;
 }
 
-/** Batches of events: few leads with much to tell, many with little. */
+/** Batches of events: few leads have many events, many leads have few. */
 export function traffic({
   random,
   events,
@@ -164,7 +164,7 @@ export function traffic({
   return batches;
 }
 
-/** Batches for as long as somebody asks for more, each ten thousand events or so with names of their own. */
+/** Batches without an end; each ten thousand events have their own prefix of event ids. */
 export function* endlessTraffic({
   name = 'traffic',
   ...options
@@ -173,7 +173,7 @@ export function* endlessTraffic({
     yield* traffic({ ...options, events: 10_000, name: `${name}-${String(round)}` });
 }
 
-/** Works through the items, several at a time, in order of their start. */
+/** Calls `work` with each item, started in order, at most `atOnce` at a time. */
 export async function inParallel<Item>(
   items: readonly Item[],
   atOnce: number,
@@ -202,7 +202,7 @@ export async function untilVisible(system: TestSystem, ledger: Ledger, timeoutMs
     );
 }
 
-/** What an audit found wrong; every list is empty when all is well. */
+/** The faults that an audit found; every list is empty if it found none. */
 export interface Findings {
   lost: string[];
   doubled: string[];
@@ -240,8 +240,8 @@ interface LeadAnswer {
 }
 
 /**
- * Compares the ledger with the public topics, the API and the event documents. Events that were never acknowledged may
- * be there or not, but at most once; scores must be those of the events that are there.
+ * Compares the ledger with the public topics, the API and the stored events. An event that was never acknowledged may be
+ * recorded at most once; scores must be those of the recorded events.
  */
 export async function audit(
   system: TestSystem,
@@ -331,7 +331,7 @@ export async function audit(
   ) as unknown as Findings;
 }
 
-/** Audits until all is well; after the deadline the last findings are given. */
+/** Repeats the audit until it finds no fault; after the deadline, resolves with the last findings. */
 export async function auditUntilRight(
   system: TestSystem,
   ledger: Ledger,
@@ -351,7 +351,7 @@ export async function auditUntilRight(
   });
 }
 
-/** Every lead of the OU, page by page, by id. Throws when a lead comes twice. */
+/** Every lead of the OU by id, read page by page. @throws Error when a lead is on two pages */
 async function allLeads(system: TestSystem): Promise<Map<string, LeadAnswer>> {
   const leads = new Map<string, LeadAnswer>();
   let cursor: string | undefined;
@@ -369,7 +369,7 @@ async function allLeads(system: TestSystem): Promise<Map<string, LeadAnswer>> {
   return leads;
 }
 
-/** The event store and the counts by type, read from the database itself. */
+/** Compares the stored events and their counts by type, read from the database, with the recorded events. */
 async function storedCounts(system: TestSystem, taken: ReadonlyMap<string, LedgerEvent>): Promise<string[]> {
   const client = await MongoClient.connect(system.endpoints.mongodbUri);
   try {

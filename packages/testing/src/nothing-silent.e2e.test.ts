@@ -1,4 +1,4 @@
-// Nothing is silent: whatever comes to a service is decided or answered, or parked with a reason, and never dropped.
+// No record is dropped silently: a service decides, answers or ignores it by declaration, or parks it with a reason.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -59,11 +59,11 @@ afterAll(async () => {
   await system.stop();
 }, 60_000);
 
-/** What each service's processor decides on, besides its commands, and parks where it cannot be read. */
+/** Services whose processors read the topic besides their commands, and park its unreadable records. */
 const followedBy: Partial<Record<TopicName, readonly ServiceName[]>> = {
   'ingest.events': ['scoring', 'notification'],
 };
-/** An id that no registry gives out. */
+/** A schema id that no registry assigns. */
 const unknownSchema = 2_147_483_647;
 const instance = randomUUID();
 
@@ -103,7 +103,7 @@ async function writeEach(
   });
 }
 
-/** What takes no detour over the network. */
+/** Fields with which deciding a record causes no request to the network. */
 function sampled({ type }: RecordDeclaration): object {
   return type === 'AnalyzeSite' ? { url: 'ftp://example.com' } : {};
 }
@@ -133,7 +133,7 @@ async function repliesOf(): Promise<Map<string, records.CommandReplied>> {
   return found;
 }
 
-/** Of these records those that a service has neither parked with a reason nor, where they are commands, refused. */
+/** The records that the service has not parked with a reason; and the commands among them that it has not refused. */
 async function silentlyDropped(service: ServiceName, written: readonly Written[]): Promise<string[]> {
   let dropped: string[] = [];
   await eventually(
@@ -147,7 +147,7 @@ async function silentlyDropped(service: ServiceName, written: readonly Written[]
         if (at.topic.endsWith('.events')) return reply ? [`${title}: answered, and is an event`] : [];
         return reply?.outcome === 'rejected' && reply.code === 'command_parked'
           ? []
-          : [`${title}: its caller was told ${JSON.stringify(reply)}`];
+          : [`${title}: its caller got ${JSON.stringify(reply)}`];
       });
       return dropped.length === 0;
     },
@@ -160,7 +160,7 @@ async function silentlyDropped(service: ServiceName, written: readonly Written[]
 const commandsOf = (service: ServiceName) =>
   recordDeclarations.filter(({ topic }) => topic === `${service}.commands`);
 
-/** Nobody waits for what comes of these: partitions send them to each other, and processes to themselves. */
+/** Commands without a reply: partitions send them to each other, and processes to themselves. */
 const unanswered = new Set([
   'IngestEvents',
   'LinkAlias',
@@ -171,7 +171,7 @@ const unanswered = new Set([
   'ForgetLead',
   'BeginDelivery',
   'RecordSiteAnalysis',
-  // Answered when it has been sent, and a channel that is not there is sent nothing.
+  // Answered when the message has been sent; an unknown channel is sent none.
   'TestChannel',
 ]);
 
@@ -210,7 +210,7 @@ describe.each(serviceNames)('commands of %s', (service) => {
     else expect(reasons).toEqual([]);
   }, 60_000);
 
-  test('types of other topics, types that nobody declared and schemas that nobody registered are parked and refused', async () => {
+  test('types of other topics, undeclared types and unregistered schemas are parked and refused', async () => {
     const others = recordDeclarations.filter((declaration) => declaration.topic !== topic);
     const written = [
       ...(await writeEach(
@@ -232,10 +232,10 @@ describe.each(topics.filter(({ name }) => followedBy[name]).map(({ name }) => na
   'events on %s',
   (topic) => {
     const declared = recordDeclarations.filter((declaration) => declaration.topic === topic);
-    /** The log's own, which mean nothing to another service whatever they hold. */
+    /** Record types of the event log itself, which other services ignore. */
     const ofTheLog = new Set(['InputsRead', 'PositionsAccepted']);
 
-    test('what nobody declared there, and what is of no registered schema, is parked by each service that reads it', async () => {
+    test('a record of an undeclared type or an unregistered schema is parked by each service that reads it', async () => {
       const others = recordDeclarations.filter(
         (declaration) => declaration.topic !== topic && !ofTheLog.has(declaration.type),
       );
@@ -255,7 +255,7 @@ describe.each(topics.filter(({ name }) => followedBy[name]).map(({ name }) => na
         expect(await silentlyDropped(service, written)).toEqual([]);
     }, 60_000);
 
-    test('every type that is declared there is taken or ignored, and not parked', async () => {
+    test('a record of each declared type is decided or ignored, and not parked', async () => {
       const written = await writeEach(topic, declared, (declaration) => ({
         type: declaration.type,
         schemaId: own(declaration),
@@ -270,10 +270,10 @@ describe.each(topics.filter(({ name }) => followedBy[name]).map(({ name }) => na
   },
 );
 
-/** Where the bad records of a topic are written: behind them comes a good one, which has to be taken. */
+/** The partition of the bad records of a topic; a well-formed record, which has to be processed, follows them. */
 const badPartition = 0;
 const titles = Object.keys(badRecords);
-/** All of them in `npm run test:chaos`; otherwise each in one topic, so that all are tried. */
+/** All bad records in `npm run test:chaos`; otherwise a part for each topic, so that each is tried once. */
 const titlesFor = (at: number) =>
   isFullSize ? titles : titles.filter((_, index) => index % inputTopics.length === at);
 const inputTopics: readonly TopicName[] = [
@@ -313,7 +313,7 @@ describe.each(inputTopics.map((topic, at) => [topic, at] as const))('bad records
       return { partition: badPartition, key: 'bad', headers: { type: good.type }, ...made };
     });
     const offsets: number[] = [];
-    // One by one: together they are more than a request may hold.
+    // One by one: together they exceed the limit of a request.
     for (const message of messages) offsets.push(...(await writer.write(topic, [message])));
     places = offsets.map((offset) => placeOf({ topic, partition: badPartition, offset }));
     for (const service of readersOf(topic)) {
@@ -331,7 +331,7 @@ describe.each(inputTopics.map((topic, at) => [topic, at] as const))('bad records
     }
   }, 60_000);
 
-  test('sent again, each is parked once more and no more than that', async () => {
+  test('sent again, each is parked exactly once more', async () => {
     for (const service of readersOf(topic)) {
       const letters = await lettersOf(service);
       const ids = places.flatMap((place) => letters.get(place)?.id ?? []);
@@ -348,7 +348,7 @@ describe.each(inputTopics.map((topic, at) => [topic, at] as const))('bad records
   }, 60_000);
 });
 
-describe('lead-scoring dead-letters retry says what came of each', () => {
+describe('lead-scoring dead-letters retry reports the outcome of each letter', () => {
   const ou = randomUUID();
   const at = '2026-01-31T09:30:00.000Z';
   const ruleset = { ou_id: ou, ruleset_id: randomUUID(), name: 'Intent', requested_at: at };
@@ -356,7 +356,7 @@ describe('lead-scoring dead-letters retry says what came of each', () => {
   const cli = (...words: string[]) =>
     promisify(execFile)(process.execPath, [join(checkout, 'packages/cli/dist/main.js'), ...words], {
       cwd: tmpdir(),
-      // Dead letters are listed with what is in them, and some of the bad records are large.
+      // Dead letters are listed with their records, and some of the bad records are large.
       maxBuffer: 64 * 1_024 * 1_024,
       env: {
         ...process.env,
@@ -366,7 +366,7 @@ describe('lead-scoring dead-letters retry says what came of each', () => {
       },
     }).catch((error: unknown) => error as { code: number; stdout: string; stderr: string });
 
-  /** Parks a record, as a service would have; answers the letter's id. */
+  /** Parks a record as a service would; returns the dead letter's id. */
   async function park(declaration: RecordDeclaration, json: string, offset: number): Promise<string> {
     const { topic, type } = declaration;
     const service = topic.slice(0, topic.indexOf('.')) as ServiceName;
@@ -384,7 +384,7 @@ describe('lead-scoring dead-letters retry says what came of each', () => {
     return `${String(partition)}:${String(letter)}`;
   }
 
-  test('that it took effect, had none, was refused, or is parked again', async () => {
+  test('it took effect, had no effect, was refused, or is parked again', async () => {
     const create = { ...ruleset, score_type: 'engagement', active: true };
     const update = { ...ruleset, ruleset_id: randomUUID() };
     const ids = [
@@ -412,7 +412,7 @@ describe('lead-scoring dead-letters retry says what came of each', () => {
     ]);
   }, 60_000);
 
-  test('events that came too late, because they were taken before, have no effect', async () => {
+  test('events that were accepted before have no effect', async () => {
     const lead = leadIdOf(ou, 'email', 'late@example.com');
     const event = {
       id: nameBasedId(lead, 'late'),
@@ -434,19 +434,19 @@ describe('lead-scoring dead-letters retry says what came of each', () => {
   }, 60_000);
 });
 
-test('every process is the one that was started, and ready', async () => {
+test('no process was restarted, and each is ready', async () => {
   expect(system.system.services.map((service) => service.process.pid)).toEqual(pids);
   await system.system.ready(20_000);
 });
 
-test('what is followed and cannot be read stops its partition, is named, and is no dead letter of the follower', async () => {
+test('an unreadable record of a followed topic halts the partition, is named by /readyz, and is not parked by the follower', async () => {
   const [at] = await writer.write('scoring.events', [
     { partition: badPartition, key: 'bad', value: '{}', headers: { type: 'LeadScored' } },
   ]);
   const place = placeOf({ topic: 'scoring.events', partition: badPartition, offset: at ?? NaN });
   for (const service of ['share', 'notification'] as const)
     await eventually(
-      `${service} says that it stands still`,
+      `${service} reports its halted partition`,
       async () => {
         const answer = await fetch(`${system.service(service).url}/readyz`);
         return answer.status === 503 && (await answer.text()).includes(`the record ${place} cannot be read`);
@@ -454,7 +454,7 @@ test('what is followed and cannot be read stops its partition, is named, and is 
       20_000,
       200,
     );
-  // Its firings are decided on the same topic, and are not stopped by it.
+  // Notification's firings are decided from the same topic, and go on.
   expect((await lettersOf('notification')).get(place)?.reason).toMatch(/wire format/);
   expect((await lettersOf('share')).has(place)).toBe(false);
   expect(system.system.services.map((service) => service.process.pid)).toEqual(pids);

@@ -1,6 +1,5 @@
-// What was fired is delivered, whatever dies on the way: a destination that fails again and again, and a service that is
-// killed again and again in the middle of its work. `npm run test:chaos` runs it at its full size and kills the service every
-// 10 s.
+// Every fired notification is delivered, although its destination fails repeatedly and the service is killed repeatedly during
+// deliveries. `npm run test:chaos` runs it at its full size and kills the service every 10 s.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { records, routeDeclarations as answers } from '@lead-scoring/contracts';
@@ -18,14 +17,14 @@ import { failing, startWebhookReceiver, type WebhookReceiver } from './receivers
 
 const { leads, failures } = isFullSize ? { leads: 500, failures: 0.3 } : { leads: 60, failures: 0.5 };
 const channels = 20;
-/** At full size leads cross the threshold one after the other, for so long, and the service is killed so often. */
+/** At full size: the time in which leads cross the threshold one after the other, and the interval of the kills. */
 const arrivalMs = 120_000;
 const killEveryMs = 10_000;
 let kills = 0;
 const notifications = leads * channels;
 // Another seed: other calls fail.
 const seed = Number(process.env['SEED'] ?? 20_260_702);
-/** As the service has it for webhooks: attempts of a channel whose end is not on the log. */
+/** The service's limit for webhooks: attempts of one channel whose end is not on the log. */
 const inFlight = 4;
 
 let system: NotifiedSystem;
@@ -33,10 +32,10 @@ let receiver: WebhookReceiver<FiredNotification>;
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver<FiredNotification>();
-  // Where every other attempt fails, thirty in a row are as good as never.
+  // If every other attempt fails, thirty failures in a row practically never happen.
   system = await startNotifiedSystem([0, ...Array.from({ length: 29 }, () => 1)], {
     instances: { share: 0, 'site-analysis': 0 },
-    // Killed every 10 s it is to work most of the time.
+    // A short restart delay, so that the service works most of the time although it is killed every 10 s.
     longestRestartDelayMs: 500,
   });
   const ids: string[] = [];
@@ -92,7 +91,7 @@ describe(`${notifications} notifications, ${failures * 100} % of the attempts fa
     isFullSize ? 1_200_000 : 300_000,
   );
 
-  test('under one id each: one for each lead and channel, none invented, none forged', () => {
+  test('there is one webhook id for each lead and channel, and no request is forged', () => {
     expect(receiver.forged).toEqual([]);
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(notifications);
     expect(receiver.accepted.size).toBe(notifications);
@@ -108,7 +107,7 @@ describe(`${notifications} notifications, ${failures * 100} % of the attempts fa
     expect(new Set(fired.map(({ lead_id }) => lead_id)).size).toBe(leads);
   }, 120_000);
 
-  test('every attempt is recorded but those that a kill cut off, and only these were made again', async () => {
+  test('every attempt is recorded except those that a kill interrupted, and only these were repeated', async () => {
     const arrivals = new Map<string, number>();
     let successes = 0;
     for (const { id, reaction } of receiver.received) {
@@ -135,7 +134,7 @@ describe(`${notifications} notifications, ${failures * 100} % of the attempts fa
     expect(repeats).toBeLessThanOrEqual(cutOff);
   }, 120_000);
 
-  test('what can be read of each delivery is what was recorded', async () => {
+  test('the API shows each delivery as it was recorded', async () => {
     let attempts = 0;
     let read = 0;
     let cursor: string | undefined;
@@ -156,14 +155,14 @@ describe(`${notifications} notifications, ${failures * 100} % of the attempts fa
   }, 180_000);
 });
 
-/** In rounds, in the middle of whose deliveries it dies. */
+/** Fires in rounds, and kills the service during the deliveries of each round. */
 async function killedInRounds(people: readonly string[]): Promise<void> {
   const rounds = 2;
   const slice = Math.ceil(leads / (rounds + 1));
   for (let round = 0; round <= rounds; round += 1) {
     await inParallel(people.slice(round * slice, (round + 1) * slice), 8, fire);
     if (round === rounds) break;
-    // When the deliveries of the rounds before are nearly through.
+    // Once the deliveries of the earlier rounds are nearly done.
     const enough = round * slice * channels + (slice * channels) / 3;
     await eventually(
       'enough is delivered to be interrupted',
@@ -175,7 +174,7 @@ async function killedInRounds(people: readonly string[]): Promise<void> {
   }
 }
 
-/** 10 s after each start, until all is delivered. */
+/** Kills the service 10 s after each start, until every notification is delivered. */
 async function killedAtIntervals(people: readonly string[]): Promise<void> {
   const startedAt = Date.now();
   const over = new AbortController();
@@ -186,7 +185,7 @@ async function killedAtIntervals(people: readonly string[]): Promise<void> {
       await eventually('the next kill is due', () => isOver() || Date.now() >= dueAt, 2 * killEveryMs);
       if (isOver()) return;
       await kill();
-      // On a busy machine a start takes longer than on others; what is killed is to be at work.
+      // Waits until the service is ready, because a start takes longer on a busy machine.
       await system.system.ready(60_000);
     }
   })();

@@ -1,5 +1,5 @@
-// From an event that is sent in to a message on the channel that the team reads: told once, with the true reason, by
-// whatever channel, and never by what must not tell.
+// From an event to a message on each type of channel: it is sent once, with the true reason, and never because of an import, a
+// repeat or a rebuild.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -42,7 +42,7 @@ let slack: Slack;
 let teams: Teams;
 let mail: MailServer;
 const started: { stop(): Promise<void> }[] = [];
-/** The receiver of the channel of type webhook beside those of the other types. */
+/** The receiver of the webhook channel in the tests with a channel of each type. */
 let hook: WebhookReceiver<FiredNotification>;
 /** Every secret that a channel has or had. */
 const secrets: string[] = [];
@@ -68,7 +68,7 @@ afterAll(async () => {
   for (const one of started.reverse()) await one.stop();
 }, 60_000);
 
-/** A receiver of webhooks and the channel that leads to it. */
+/** A webhook receiver, and the channel that sends to it. */
 async function receiverOf(
   name: string,
 ): Promise<{ receiver: WebhookReceiver<FiredNotification>; channelId: string; secret: string }> {
@@ -80,14 +80,14 @@ async function receiverOf(
   return { receiver, channelId: id, secret: signing_secret };
 }
 
-/** What the receiver accepted about a lead, in the order of arrival. */
+/** The notifications about a lead that the receiver accepted, in the order of arrival. */
 function toldOf(receiver: WebhookReceiver<FiredNotification>, alias: string): FiredNotification[] {
   return [...receiver.accepted.values()]
     .map(({ payload }) => payload)
     .filter(({ data }) => data.lead.id === system.leadOf(alias));
 }
 
-/** The token in a link that was sent; it is a secret like any other. */
+/** The token of a link in a notification; it counts as a secret. */
 function tokenIn(shareUrl = ''): string {
   const token = shareUrl.slice(shareUrl.lastIndexOf('/') + 1);
   expect(token).toMatch(/^lsh_[0-9A-Za-z]{40}$/);
@@ -95,7 +95,7 @@ function tokenIn(shareUrl = ''): string {
   return token;
 }
 
-/** What the link shows to a program that has no credential. */
+/** Opens the link as a program without a credential. */
 const opened = (token: string) =>
   system.request<Record<string, unknown>>(`/public/score-explain/${token}`, { token: null });
 
@@ -123,7 +123,7 @@ describe('a lead that becomes hot', () => {
     });
   }, 30_000);
 
-  test('is told of once by milestone, sequence and surge, each with the lead, the score and the true reasons', async () => {
+  test('is notified once by milestone, sequence and surge, each with the lead, the score and the true reasons', async () => {
     const alias = 'hot@example.com';
     const position = await system.happen(
       alias,
@@ -170,7 +170,7 @@ describe('a lead that becomes hot', () => {
         },
       });
     }
-    // Scores are known when they change; a sequence fires on its event alone.
+    // Milestones and surges know the new score; a sequence fires on its event alone.
     for (const { type, data } of told) {
       if (type === 'trigger.sequence.fired') continue;
       expect(data).toMatchObject({ score: 37, cause: { event_type: 'Form Submit' } });
@@ -193,7 +193,7 @@ describe('a lead that becomes hot', () => {
     }
   }, 120_000);
 
-  test('has a link in all that is told of it, which opens without a login until the lead is deleted', async () => {
+  test('has a link in every notification, which opens without a login until the lead is deleted', async () => {
     const alias = 'hot@example.com';
     const told = toldOf(crm, alias);
     const tokens = told.map(({ data }) => tokenIn(data.share_url));
@@ -203,7 +203,7 @@ describe('a lead that becomes hot', () => {
       const page = await fetch(`${system.url}/share/${token}`, { headers: { accept: 'text/html' } });
       expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Ada Hot')]);
       const { status, body } = await opened(token);
-      // The bell that ended the test before gave two points more.
+      // The bell events of the previous test gave two points more.
       expect([status, body]).toEqual([200, expect.objectContaining({ lead_name: 'Ada Hot', score: 39 })]);
     }
     const lead = { parameters: { id: system.leadOf(alias) } };
@@ -222,7 +222,7 @@ describe('a lead that becomes hot', () => {
     });
   }, 120_000);
 
-  test('is told of with links that are open when they arrive', async () => {
+  test('has links that can be opened as soon as the notification arrives', async () => {
     const answered: number[] = [];
     const impatient = await startHttpReceiver(({ body }) => {
       const { data } = JSON.parse(body) as FiredNotification;
@@ -251,7 +251,7 @@ describe('a lead that becomes hot', () => {
     await system.call('deleteChannel', { parameters: { id } });
   }, 120_000);
 
-  test('is told of once for each crossing: not while it stays hot, not for a repeat, again after it was cold', async () => {
+  test('is notified once for each crossing: not while it stays hot, not for a repeat, again after it was cold', async () => {
     const alias = 'crossing@example.com';
     const crossings = async () => {
       const { milestones } = await system.settled(alias);
@@ -275,7 +275,7 @@ describe('a lead that becomes hot', () => {
     expect(fired.filter(({ lead_id }) => lead_id === system.leadOf(alias))).toHaveLength(2);
   }, 120_000);
 
-  test('through POST /import is not told of, until it becomes hot live', async () => {
+  test('through POST /import is not notified until it becomes hot through POST /ingest', async () => {
     const alias = 'imported@example.com';
     const event = (event_type: string, age: number) => ({
       alias_kind: 'email',
@@ -289,7 +289,7 @@ describe('a lead that becomes hot', () => {
     const firings = await system.settled(alias);
     expect(firings).toEqual({ milestones: [], sequences: [], surges: [] });
     expect(toldOf(crm, alias)).toEqual([]);
-    // What happens live goes on from the score that was imported: down at first, then up across the threshold.
+    // Later events change the imported score: down at first, then up across the threshold.
     await system.happen(alias, ...Array.from({ length: 3 }, () => ({ event_type: 'Email Unsubscribe' })));
     expect((await system.settled(alias)).milestones).toEqual([]);
     await system.happen(alias, { event_type: 'Form Submit' });
@@ -311,7 +311,7 @@ describe('a lead that becomes hot', () => {
     };
     const remove = () => system.call('deleteLead', { parameters: { leadID: system.leadOf(alias) } });
 
-    test('is forgotten with all that was told of it', async () => {
+    test('disappears with all of its notifications', async () => {
       await becomeHot('Ada Forgotten');
       const fired = await firings();
       expect(fired).toHaveLength(3);
@@ -341,7 +341,7 @@ describe('a lead that becomes hot', () => {
       });
     }, 120_000);
 
-    test('is told of again when it begins anew, also at once, as if it were the first', async () => {
+    test('is notified again when a new lead with its alias becomes hot, also immediately', async () => {
       for (const name of ['Ada Anew', 'Ada at Once']) {
         const before = toldOf(crm, alias).length;
         await becomeHot(name);
@@ -367,7 +367,7 @@ describe('one trigger with a channel of each type', () => {
     secrets.push(authHeader);
     hook = await startWebhookReceiver<FiredNotification>();
     started.push(hook);
-    // For many receivers the address is the secret.
+    // The path of the address is a secret, as with many receivers.
     const path = `/services/${randomBytes(16).toString('hex')}`;
     secrets.push(path);
     const webhook = await system.webhook('Hook', `${hook.url}${path}`, { auth_header: authHeader });
@@ -399,7 +399,7 @@ describe('one trigger with a channel of each type', () => {
     }));
   }, 30_000);
 
-  test('tells each once who the lead is, and a hostile name arrives as plain text', async () => {
+  test('sends one message with the lead’s data to each, and a hostile name arrives as plain text', async () => {
     const given = { company: 'Analytical Engines', title: 'Analyst', owner: 'Charles Babbage' };
     await system.happen(alias, { event_type: 'Demo Requested', metadata: { name: hostileName, ...given } });
     const { milestones } = await system.settled(alias);
@@ -449,7 +449,7 @@ describe('one trigger with a channel of each type', () => {
   }, 120_000);
 
   test.each(['webhook', 'slack', 'teams', 'email'] as const)(
-    'a test of the %s channel is sent at once and answered with what happened',
+    'a test of the %s channel is sent at once and answered with its outcome',
     async (type) => {
       const count = () =>
         ({
@@ -492,7 +492,7 @@ describe('one trigger with a channel of each type', () => {
   });
 });
 
-describe('a lead that comes to a level', () => {
+describe('a lead that reaches a level', () => {
   const alias = 'level@example.com';
   const color = '#e8590c';
   const levelsWith = (name: string, bound: number) => [
@@ -505,7 +505,7 @@ describe('a lead that comes to a level', () => {
   let byLevel: WebhookReceiver<FiredNotification>;
   let trigger: answers.MilestoneTriggerAnswer;
 
-  test('is told of once, where the level begins since its last change was answered', async () => {
+  test('is notified once, at the level’s bound since its last answered change', async () => {
     const made = await receiverOf('By level');
     byLevel = made.receiver;
     await setLevels('Hot', 50);
@@ -536,7 +536,7 @@ describe('a lead that comes to a level', () => {
     ]);
   }, 120_000);
 
-  test('that is there no more is not told of, and the trigger says why', async () => {
+  test('that was removed is not notified, and the trigger shows why', async () => {
     await setLevels('Boiling', 40);
     await eventually('the trigger says so', async () => {
       const { level_missing } = await system.call<answers.MilestoneTriggerAnswer>('getTrigger', {
@@ -558,7 +558,7 @@ describe('a lead that comes to a level', () => {
 });
 
 describe('ten destinations, one of them dead', () => {
-  test('the other nine get all of theirs while the dead one has not answered a single time', async () => {
+  test('the other nine get all of their notifications before the dead one answers', async () => {
     const all = await Promise.all(Array.from({ length: 10 }, (_, n) => receiverOf(`Destination ${n}`)));
     const [dead, ...living] = all;
     if (!dead) throw new Error('there is none');
@@ -585,7 +585,7 @@ describe('ten destinations, one of them dead', () => {
     });
     expect(waiting.total).toBe(people.length);
     for (const { receiver } of living) expect(receiver.received).toHaveLength(people.length);
-    // What waits for a channel that is deleted is discarded.
+    // Pending deliveries of a deleted channel are discarded.
     await system.call('deleteChannel', { parameters: { id: dead.channelId } });
     dead.receiver.behave(always({ status: 200 }));
     dead.receiver.release();
@@ -594,7 +594,7 @@ describe('ten destinations, one of them dead', () => {
 });
 
 describe('notifications that come back as events', () => {
-  test('a channel that points at POST /ingest is refused there, and its deliveries say so', async () => {
+  test('a delivery to POST /ingest of the system is refused there, and shows the refusal', async () => {
     const alias = 'echo@example.com';
     const authorization = `Bearer ${system.token}`;
     secrets.push(system.token);
@@ -638,13 +638,13 @@ describe('notifications that come back as events', () => {
       },
       30_000,
     );
-    // The one that was sent, and the bell's two.
+    // The event of the test, and the two bell events.
     expect(total).toBe(3);
     for (const id of ids) await system.call('deleteChannel', { parameters: { id } });
     await untilNothingWaits();
   }, 120_000);
 
-  test('two channels whose receivers send new events round and round are stopped, and the trigger says so', async () => {
+  test('two channels whose receivers send an event for each notification are stopped, and the triggers show it', async () => {
     const alias = 'round@example.com';
     let relayed = 0;
     const failures: unknown[] = [];
@@ -667,7 +667,7 @@ describe('notifications that come back as events', () => {
         })
       ).id;
     };
-    // The score goes up and down by as much, so that it would go on for ever.
+    // The score rises and falls by the same weight, so that the loop would not end by itself.
     const triggers = [
       await trigger('up', 'Went Up', 'Went Down'),
       await trigger('down', 'Went Down', 'Went Up'),
@@ -701,7 +701,7 @@ describe('notifications that come back as events', () => {
 });
 
 describe('afterwards', () => {
-  /** What triggers remember is stored behind what the service has taken. */
+  /** Waits for the write-behind: triggers' states are stored after their records were folded. */
   async function untilStored(database: string): Promise<void> {
     const log = openSystemLog(system);
     const readModel = await connectReadModel(
@@ -717,7 +717,7 @@ describe('afterwards', () => {
           return lags.every(({ reader, topic, partition, position, lag }) =>
             reader === 'notification'
               ? stored.get(partition)?.positions[topic] === position
-              : // The explanations, which rest between batches.
+              : // The reader of explanations: its lag on scoring.events has to be zero.
                 topic !== 'scoring.events' || lag === 0n,
           );
         },
@@ -729,7 +729,7 @@ describe('afterwards', () => {
     }
   }
 
-  test('rebuilt from the log the read models are those that were there, and nothing is sent again', async () => {
+  test('the rebuilt read models equal the earlier ones, and no notification is sent again', async () => {
     await untilNothingWaits();
     const database = `${system.namespace}_notification`;
     const ofTheMoment = { except: ['checkpoints', 'rebuilds'] };
@@ -765,7 +765,7 @@ describe('afterwards', () => {
       },
       60_000,
     );
-    // What happens next comes behind whatever the rebuild would have sent.
+    // This notification would arrive after any that the rebuild sent.
     await system.happen('after@example.com', { event_type: 'Demo Requested' });
     const { milestones } = await system.settled('after@example.com');
     const fired = milestones.reduce((sum, { deliveries }) => sum + deliveries.length, 0);

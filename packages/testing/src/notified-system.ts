@@ -1,5 +1,5 @@
-// A running system whose notifications go to receivers of this machine, and the words in which its tests speak: what
-// happens to a lead, what fired for it, what was delivered.
+// A running system whose notifications go to receivers on this machine, with helpers to send events of a lead and to read its
+// firings and deliveries.
 import {
   leadIdOf,
   namedEventIdOf,
@@ -17,7 +17,7 @@ import { startTestSystem, type TestSystem, type TestSystemOptions } from './test
 /** Every receiver of a test, and the gateway itself. */
 const anyReceiver = '127.0.0.1:1024-65535';
 
-/** Weights by event type: easy to add up. The bell tells that everything before it has been decided. */
+/** Weights by event type. The bell events fire triggers once everything before them has been decided. */
 const weights = {
   'Page View': 1,
   'Pricing View': 10,
@@ -40,7 +40,7 @@ export interface Happening {
 }
 
 export interface NotifiedSystem extends TestSystem {
-  /** Sends the route's request and gives the answer's body; anything but success throws. */
+  /** Sends the route's request and returns the answer's body. @throws Error unless the answer is a declared success */
   call<Body>(name: RouteName, example?: RouteExample): Promise<Body>;
   /** A webhook channel and its signing secret. */
   webhook(
@@ -48,12 +48,12 @@ export interface NotifiedSystem extends TestSystem {
     url: string,
     config?: { auth_header?: string },
   ): Promise<{ id: string; signing_secret: string }>;
-  /** Posts events of a lead in one request, each a millisecond after the other; gives the position of the 202. */
+  /** Posts events of a lead in one request, a millisecond apart; returns the position of the 202. */
   happen(alias: string, ...events: readonly Happening[]): Promise<string>;
   leadOf(alias: string): string;
   /**
-   * Waits until everything that has happened to the lead so far has been decided, and all that fired for it has been
-   * delivered; gives what fired.
+   * Waits until all events of the lead so far have been decided, and all firings for it have been delivered; returns the
+   * firings.
    */
   settled(alias: string): Promise<Firings>;
 }
@@ -118,7 +118,7 @@ export async function startNotifiedSystem(
     });
     for (const [event_type, weight] of Object.entries(weights))
       await call('createRule', { body: { ruleset_id: ruleset.id, event_type, weight } });
-    // Surges are decided on scores and sequences on events: one trigger for each way.
+    // Surges are decided from scores and sequences from events: one trigger for each.
     const heard = [
       await call<{ id: string }>('createSurgeTrigger', {
         body: { name: 'Bell', event_type: 'Bell Rung', threshold: 1, window_seconds: 1, cooldown_seconds: 0 },
@@ -157,7 +157,7 @@ export async function startNotifiedSystem(
               surges.some(({ cause }) => cause.event_id === bell) &&
               sequences.some(({ cause }) => cause.event_id === answer);
             if (!decided) return undefined;
-            // What is recorded together may come between one list and the next: now all that was before the bell is in each.
+            // Read again: a firing from before the bell may have been missing when the first lists were read one after another.
             const firings = await firingsOf(alias);
             const all = [...firings.milestones, ...firings.sequences, ...firings.surges];
             const delivered = all.every(({ deliveries }) =>
@@ -188,7 +188,7 @@ interface NotificationEvents {
   NotificationAttempted: records.NotificationAttempted;
 }
 
-/** Everything of this type on the public topic, in order within each partition. */
+/** All events of this type on the public topic, in order within each partition. */
 export async function notificationEvents<Type extends keyof NotificationEvents>(
   system: TestSystem,
   type: Type,
@@ -199,7 +199,7 @@ export async function notificationEvents<Type extends keyof NotificationEvents>(
     .map(({ payload }) => payload as NotificationEvents[Type]);
 }
 
-/** SIGKILL; resolves when the supervisor has started it again. */
+/** Sends SIGKILL; resolves when the supervisor has started the service again. */
 export async function killNotification(system: TestSystem): Promise<void> {
   const { process } = system.service('notification');
   const killed = process.pid;

@@ -1,4 +1,4 @@
-// Which test `npm run test:one` means, and what it needs.
+// The test file that an argument of `npm run test:one` names, and the packages to build for it.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
@@ -19,7 +19,7 @@ const tests = [unit, int, e2e];
 const workspaces = ['packages/cli', 'packages/testing', 'services/gateway', 'services/scoring'];
 
 describe('npm run test:one', () => {
-  test('means the test with the path, or every one whose path holds the words', () => {
+  test('finds the test with the path, or every test whose path contains the argument', () => {
     expect(testsNamed(tests, int)).toEqual([int]);
     expect(testsNamed(tests, `./${int}`)).toEqual([int]);
     expect(testsNamed(tests, 'start.e2e')).toEqual([e2e]);
@@ -38,7 +38,7 @@ describe('npm run test:one', () => {
     ]);
   });
 
-  test('hands options on to Jest, and looks for e2e tests among those that run alone as well', () => {
+  test('passes options to Jest, and selects the project `alone` as well for e2e tests', () => {
     expect(jestArguments(unit, ['-t', 'x'])).toEqual([
       '--selectProjects',
       'unit',

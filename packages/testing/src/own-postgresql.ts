@@ -1,4 +1,4 @@
-// The PostgreSQL of a test's own database, as an operator and an accident reach it: statements, signals, a disk that is full.
+// Faults of the PostgreSQL under a test's own database: statements of an administrator, signals, a full disk.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,11 +10,11 @@ import { startOwnDatabase, type OwnDatabase } from './own-servers.js';
 const run = promisify(execFile);
 
 export interface OwnPostgresql {
-  /** Runs statements on a connection of their own; answers what the last one says. */
+  /** Runs statements on their own connection; returns the output of psql. */
   sql(...statements: string[]): Promise<string>;
-  /** Ends every connection of FerretDB's, as an administrator may. */
+  /** Ends every connection of FerretDB, as an administrator may. */
   endConnections(): Promise<void>;
-  /** SIGKILL; resolves when another process has taken its place and answers. */
+  /** Sends SIGKILL; resolves when its successor answers. */
   kill(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function postgresqlOf(database: OwnDatabase): OwnPostgresql {
         ...['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', '--set=ON_ERROR_STOP=1'],
         ...statements.map((statement) => `--command=${statement}`),
       ],
-      // From the connection's first moment: a time-out that has begun may end the statement which switches it off.
+      // Set at connection time: a statement that switches the timeout off could time out itself.
       { env: { ...process.env, PGOPTIONS: '-c statement_timeout=0' } },
     );
     return stdout.trim();
@@ -70,14 +70,14 @@ export function postgresqlOf(database: OwnDatabase): OwnPostgresql {
 
 export interface SmallDisk {
   database: OwnDatabase;
-  /** Takes all that is free. */
+  /** Fills the file system. */
   fill(): Promise<void>;
-  /** Gives it back. */
+  /** Frees the space again. */
   free(): void;
   stop(): Promise<void>;
 }
 
-/** A database whose PostgreSQL has a file system of its own, in memory. @throws Error where nothing can be mounted */
+/** A database whose PostgreSQL has its own file system in memory. @throws Error if `mount` is not permitted */
 export async function startDatabaseOnSmallDisk(megabytes: number): Promise<SmallDisk> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'lead-scoring-disk-'));
   const disk = join(dataDirectory, 'postgresql');
@@ -93,7 +93,7 @@ export async function startDatabaseOnSmallDisk(megabytes: number): Promise<Small
     return {
       database,
       fill: async () => {
-        // Ends with "No space left on device": that is what it is for.
+        // Always fails with "No space left on device".
         await run('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']).catch(() => undefined);
       },
       free: () => {

@@ -1,5 +1,5 @@
-// Servers that a test may end, of its own; the others are those of the run. They are native processes, also where Docker
-// provides the others: only those can be killed and moved.
+// Servers of a single test, which it may kill; the run's servers are shared. They are native processes, even if Docker provides
+// the run's servers, because a test can send signals only to native processes.
 import { startPlatform, type BrokerControl, type PlatformEndpoints } from '@lead-scoring/platform';
 import { createLedger, createRules, type Ledger } from './ledger.js';
 import { endpointsFromEnvironment } from './servers.js';
@@ -13,15 +13,15 @@ export interface OwnBrokers {
 
 export interface OwnDatabase {
   endpoints: PlatformEndpoints;
-  /** Those that run now: FerretDB, and the PostgreSQL that it stores in. One that ends is started again. */
+  /** The running processes: FerretDB and its PostgreSQL. A process that ends is started again. */
   processes(): { name: string; pid: number }[];
   stop(): Promise<void>;
 }
 
-// An engine that cannot serve: the next provider in the chain is the native one.
+// An unreachable Docker engine, so that the servers run as native processes.
 const withoutDocker = { DOCKER_HOST: 'tcp://none.invalid:2375' };
 
-/** @throws Error where native servers cannot run; it says what is missing */
+/** @throws Error if native servers cannot run; its message says what is missing */
 export async function startOwnBrokers(count: 1 | 3): Promise<OwnBrokers> {
   const platform = await startPlatform({
     brokers: count,
@@ -35,7 +35,7 @@ export async function startOwnBrokers(count: 1 | 3): Promise<OwnBrokers> {
   };
 }
 
-/** One broker whose clients all go through a proxy, which is told where it is. */
+/** One broker whose clients all connect through the proxy; `leadTo` gets the broker's address. */
 export async function startBrokerBehind(proxy: {
   port: number;
   leadTo(address: string): void;
@@ -54,8 +54,8 @@ export async function startBrokerBehind(proxy: {
 }
 
 /**
- * @param options.dataDirectory where its data is kept; absent: a temporary folder
- * @throws Error where native servers cannot run; it says what is missing
+ * @param options.dataDirectory the folder of its data; absent: a temporary folder
+ * @throws Error if native servers cannot run; its message says what is missing
  */
 export async function startOwnDatabase(options: { dataDirectory?: string } = {}): Promise<OwnDatabase> {
   const platform = await startPlatform({
@@ -70,7 +70,7 @@ export async function startOwnDatabase(options: { dataDirectory?: string } = {})
   };
 }
 
-/** A system on servers of the test's own, with the rules that its ledger knows; `stop` ends both. */
+/** A system with the ledger's rules on the test's own servers; `stop` stops the system and the servers. */
 export async function startSystemOn(
   servers: OwnBrokers | OwnDatabase,
 ): Promise<{ system: TestSystem; ledger: Ledger; stop: () => Promise<void> }> {

@@ -1,5 +1,5 @@
-// No regular expression of the system tries again from each place of a text: 100 KB of anybody's text must not cost minutes.
-// Held against recheck, which searches each pattern's automaton for texts that cost more than they are long.
+// Every regular expression of the system takes linear time, so that 100 KB of hostile text cannot block a process for minutes.
+// Checked with recheck, which searches each pattern's automaton for texts with a superlinear number of steps.
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -8,7 +8,7 @@ import ts from 'typescript';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Not met by anybody's text: the benchmarks, what tests are made of, and how servers of a developer's machine are found. */
+/** Files whose patterns never match text of a request: tests and their helpers, benchmarks, and the start of local servers. */
 const left = /[.]test[.]ts$|\/(?:packages\/(?:benchmarks|testing|platform|start)\/|testing\/)/;
 
 interface Pattern {
@@ -18,7 +18,7 @@ interface Pattern {
   flags: string;
 }
 
-/** The patterns written in a file; of one that is put together while running, the text of the expression. */
+/** The patterns of a file: literals, and the source text of expressions that assemble a pattern at run time. */
 function patternsIn(file: string): { literal: Pattern[]; assembled: Pattern[] } {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
   const found = { literal: [] as Pattern[], assembled: [] as Pattern[] };
@@ -49,7 +49,7 @@ const files = globSync(join(root, '{packages,services}/*/src/**/*.ts')).filter((
 const patterns = files.map(patternsIn);
 const literal = patterns.flatMap((found) => found.literal);
 
-/** `safe`, or how much more than its length a text can cost; `unknown` is no better. */
+/** `safe`, or the complexity of the worst text; `unknown` counts as unsafe. */
 function verdictOn(source: string, flags: string): string {
   const diagnostics = checkSync(source, flags, { timeout: 60_000 });
   return diagnostics.status === 'vulnerable' ? diagnostics.complexity.summary : diagnostics.status;
@@ -71,7 +71,7 @@ test('every pattern of the sources takes linear time', () => {
   expect(wrong).toEqual([]);
 });
 
-test('no pattern is put together while running, where nothing looks at it, but in the declarations, which a walk checks', () => {
+test('no pattern is assembled at run time, except in the declarations, which another test checks', () => {
   const elsewhere = patterns
     .flatMap((found) => found.assembled)
     .filter(({ file }) => !file.startsWith('packages/contracts/src/routes/'));

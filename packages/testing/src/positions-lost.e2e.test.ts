@@ -1,4 +1,4 @@
-// A system that was switched off for longer than Kafka remembers consumer groups: nothing is decided twice.
+// A system that was off for longer than Kafka keeps consumer groups: no record is decided twice.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { serviceNames, topics } from '@lead-scoring/contracts';
 import { listLag } from '@lead-scoring/event-log';
@@ -25,10 +25,10 @@ afterAll(async () => {
   await receiver.stop();
 }, 60_000);
 
-/** What a service says whenever it starts or opens a partition, and what means nothing to anybody who reads the topic. */
+/** Record types that a service writes at every start or opening of a partition; consumers of the topic ignore them. */
 const saidOnOpening = new Set(['BeginDelivery', 'BootstrapOrganisation', 'InputsRead']);
 
-/** Where a service has read to, and what the gateway keeps of requests, those of this test among them. */
+/** Collections that differ after any restart: checkpoints, and the gateway's documents about requests. */
 const notOfTheLog = ['checkpoints', 'credential_last_uses', 'rate_limit_buckets', 'idempotent_answers'];
 
 async function everyTopic(): Promise<Record<string, TopicRecord[]>> {
@@ -43,7 +43,7 @@ async function everyTopic(): Promise<Record<string, TopicRecord[]>> {
   return found;
 }
 
-/** Until the new groups say that every one of these records has been read by each service that reads its topic. */
+/** Waits until the new consumer groups of all services have no lag behind these records. */
 async function untilReadAgain(records: Record<string, TopicRecord[]>): Promise<void> {
   const log = openSystemLog(system);
   try {
@@ -85,7 +85,7 @@ async function scores(): Promise<number[]> {
   );
 }
 
-test('is started again, and every record and every document is what it was', async () => {
+test('is started again, and every record and every document is unchanged', async () => {
   const { id, signing_secret } = await system.webhook('CRM', receiver.url);
   receiver.trust(signing_secret);
   await system.call('createTrigger', { body: { name: 'Hot', score_threshold: 30, channel_ids: [id] } });
@@ -97,7 +97,7 @@ test('is started again, and every record and every document is what it was', asy
       { event_type: 'Never Scored' },
     );
   await system.call('deleteLead', { parameters: { leadID: system.leadOf(leads.at(-1) ?? '') } });
-  // Answered, and of no effect.
+  // A command that is answered and has no effect.
   await system.request('/rulesets', { body: { name: 'Behaviour', score_type: 'engagement', active: true } });
   for (const alias of leads.slice(0, -1)) await system.settled(alias);
   const told = receiver.received.length;
@@ -125,6 +125,6 @@ test('is started again, and every record and every document is what it was', asy
     ]);
   expect(receiver.received.length).toBe(told);
 
-  // And it goes on.
+  // The system processes new events.
   await system.settled('afterwards@example.com');
 }, 180_000);

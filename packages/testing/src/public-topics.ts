@@ -1,5 +1,5 @@
-// Reads a whole topic as any consumer outside of the system would: kafkajs, committed records only, and plain JSON
-// after the five bytes of the registry's prefix. Shares no code with the event log that it checks.
+// Reads a whole topic as a consumer outside of the system would: with kafkajs, committed records only, and plain JSON
+// after the five bytes of the registry's prefix. It shares no code with the event log, which it checks.
 import { randomBytes } from 'node:crypto';
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { Kafka, logLevel } from 'kafkajs';
@@ -14,8 +14,8 @@ export interface TopicRecord<Payload = unknown> {
 }
 
 /**
- * Everything in a topic up to its present end, in order within each partition.
- * @param timeoutMs for so long nothing may come
+ * All records of a topic up to its current end, in order within each partition.
+ * @param timeoutMs the longest time without a record
  */
 export async function readTopic<Payload = unknown>(
   endpoints: PlatformEndpoints,
@@ -36,7 +36,7 @@ export async function readTopic<Payload = unknown>(
   }));
   const unread = new Set(ends.filter(({ low, high }) => high > low).map(({ partition }) => partition));
   const records: TopicRecord<Payload>[] = [];
-  /** By partition. A reader that its group took for dead begins anew, because it commits nothing. */
+  /** By partition. A consumer that left its group reads from the beginning again, because it commits no offsets. */
   const nextOffsets = new Map<number, bigint>();
   if (unread.size > 0) {
     const groupId = `${topic}.reader-${randomBytes(4).toString('hex')}`;
@@ -52,7 +52,7 @@ export async function readTopic<Payload = unknown>(
       const deadline = setTimeout(() => {
         reject(
           new Error(
-            `${topic}: partitions ${[...unread].join(', ')} are not read to their end, and nothing has come for ${timeoutMs} ms`,
+            `${topic}: partitions ${[...unread].join(', ')} are not read to their end, and no record has come for ${timeoutMs} ms`,
           ),
         );
       }, timeoutMs);

@@ -1,4 +1,4 @@
-// Published states on a real server: the newest version of each, whatever is read at the same time.
+// Published states on a real server: a read returns the newest version of a state, whichever states are read at the same time.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPublishedStates, type PublishedDocument } from '@lead-scoring/capability';
@@ -27,7 +27,7 @@ const readerKeeping = (maximumKept: number) =>
     maximumKept,
   });
 
-test('loads at the same time, of more states than are kept, take no state from each other', async () => {
+test('concurrent loads of more states than the cache keeps do not evict each other’s states', async () => {
   const reader = readerKeeping(1);
   for (let round = 0; round < 20; round += 1) {
     const loads = await Promise.all(ids.map((id) => reader.load([id])));
@@ -35,7 +35,7 @@ test('loads at the same time, of more states than are kept, take no state from e
   }
 });
 
-test('a state is the same object until a newer version is published, also one that nobody has published', async () => {
+test('a state is the same object until a newer version is published, even if no version was published', async () => {
   const reader = readerKeeping(100);
   const [first = '', unpublished] = [ids[0], randomUUID()];
   const before = await reader.load([first, unpublished]);

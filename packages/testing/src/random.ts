@@ -1,4 +1,4 @@
-// Chance that repeats: the same seed gives the same numbers on every machine, so a failed run can be run again.
+// Seeded random numbers: the same seed gives the same numbers on every machine, so that a failed run can be repeated.
 
 export interface Random {
   /** In [0, 1). */

@@ -1,4 +1,4 @@
-// Records as anybody with the right to write can put them on a topic: past every check, byte by byte.
+// Writes records to topics byte by byte, without the event log's checks, as any client with write access could.
 import {
   jsonSchemaOf,
   recordDeclarations,
@@ -17,7 +17,7 @@ export interface RawMessage {
 }
 
 export interface RawWriter {
-  /** Writes messages and answers the offset of each. */
+  /** Writes messages; resolves with the offset of each. */
   write(topic: TopicName, messages: readonly RawMessage[]): Promise<number[]>;
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export function inWireFormat(schemaId: number, json: string | Buffer): Buffer {
   return Buffer.concat([prefix, Buffer.from(json)]);
 }
 
-/** The ids of the schemas that a running system has registered, one for each declared record type. */
+/** The schema ids that a running system has registered, one for each declared record type. */
 export async function registeredSchemaIds({
   endpoints,
   namespace,
@@ -64,7 +64,7 @@ export async function registeredSchemaIds({
   return new Map(await Promise.all(recordDeclarations.map(idOf)));
 }
 
-/** The least payload that fits the schema of a record; ids are the given one. */
+/** The smallest payload that fits the schema of a record; every id in it is the given one. */
 export function leastPayload(declaration: RecordDeclaration, id: string): unknown {
   const schema = jsonSchemaOf(declaration);
   return leastOf(schema, id, (schema.definitions ?? {}) as Definitions);

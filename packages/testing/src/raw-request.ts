@@ -1,10 +1,10 @@
-// A request sent byte for byte as given: no normalised path, no headers of a client's own making.
+// Sends a request byte for byte as given: without a normalised path and without a client's own headers.
 import { request as httpRequest } from 'node:http';
 import type { Answer } from './test-system.js';
 
 export interface RawRequest {
   method: string;
-  /** As it goes on the wire, also when it is no valid path. */
+  /** Sent unchanged, even if it is not a valid path. */
   path: string;
   headers?: Record<string, string | string[]>;
   body?: Uint8Array | string;

@@ -1,11 +1,11 @@
-// Replay is live: what a service folds anew from the log is what it had stored.
+// Rebuilds a service's read models and compares them with the earlier ones: replaying the log has to give the same documents.
 import { requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
 import type { ServiceName } from '@lead-scoring/contracts';
 import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
 import { openSystemLog } from './system-log.js';
 import type { TestSystem } from './test-system.js';
 
-/** Has a service rebuilt; gives what was stored before, and in what it differs from what is stored then. */
+/** Rebuilds a service; returns its documents before the rebuild, and their differences from those after it. */
 export async function rebuilt(
   system: TestSystem,
   service: ServiceName,

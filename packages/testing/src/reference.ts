@@ -1,5 +1,5 @@
-// What scores must come out: a plain computation over all events in memory, with nothing in common with the system
-// but the rules' meaning. Kept as simple as it can be, because the tests believe it.
+// Computes the right scores from all events in memory, without any of the system's code. It has to stay simple, because the tests
+// rely on it.
 
 export interface ReferenceEvent {
   alias: string;
@@ -14,7 +14,7 @@ export interface ReferenceRule {
   path_contains?: string;
 }
 
-/** Score by alias: each event_id of an alias once, each matching rule its weight. */
+/** The score by alias: the sum of the weights of all matching rules, each event_id of an alias counted once. */
 export function referenceScores(
   events: Iterable<ReferenceEvent>,
   rules: readonly ReferenceRule[],

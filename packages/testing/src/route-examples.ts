@@ -1,49 +1,45 @@
-// One good request for every route: what the tests that go over all routes start from. A route without an example
-// does not compile, and `missingExamples` tells so at run time.
+// One valid request for every route, for tests of all routes. A route without an example does not compile, and `missingExamples`
+// lists it at run time.
 import { randomUUID } from 'node:crypto';
 import { leadIdOf, routes, type RouteDeclaration, type RouteName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import type { Answer, RequestOptions, TestSystem } from './test-system.js';
 
-/** An OU with one of everything in it. Every name and text in it holds `mark`. */
+/** An OU with one resource of each kind. Every name and text in it contains `mark`. Tests delete the idle ones. */
 export interface Unit {
   ouId: string;
-  /** An OU in which nobody works, which the same administrator may use. */
+  /** Another OU of the same administrator. */
   idleOuId: string;
   mark: string;
-  /** May do everything in this OU, and nothing elsewhere. */
+  /** Has the role `admin` in this OU, and no rights in the others that exist. */
   adminToken: string;
   adminTokenId: string;
   viewerToken: string;
-  /** A token that nobody uses. */
   idleTokenId: string;
-  /** A service account that nobody uses. */
+  /** A service account. */
   clientId: string;
   clientSecret: string;
   rulesetId: string;
   ruleId: string;
   levelId: string;
   leadId: string;
-  /** A lead that nobody looks at. */
   idleLeadId: string;
   alias: string;
   eventType: string;
-  /** Of a link to the explanation of the lead's score. */
+  /** The token of a link to the explanation of the lead's score. */
   shareToken: string;
-  /** A link that nobody opens. */
   idleShareId: string;
-  /** Posts to Slack, which is not set up: what it is told is answered at once. */
+  /** A Slack channel; the service has no Slack token, so that deliveries to it fail at once. */
   channelId: string;
   webhookChannelId: string;
   triggerId: string;
   sequenceId: string;
   surgeTriggerId: string;
-  /** Those that nobody needs. */
   idleChannelId: string;
   idleTriggerId: string;
   idleSequenceId: string;
   idleSurgeTriggerId: string;
-  /** Of a test of the channel. */
+  /** The delivery of a test of the channel. */
   deliveryId: string;
   /** Of a redelivery to the channel. */
   jobId: string;
@@ -57,7 +53,7 @@ export interface RouteExample {
   body?: unknown;
 }
 
-/** Requests that succeed in `unit`. Those that end something end something of their own, made by `prepare`. */
+/** Requests that succeed in `unit`. Those that delete or revoke a resource use an idle one. */
 export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample } = {
   ingest: ({ mark }) => ({ body: eventOf(mark) }),
   importEvents: ({ mark }) => ({
@@ -172,7 +168,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
 
 export const routeNames = Object.keys(routes) as RouteName[];
 
-/** Declared routes that have no example: none, or a route was added without its tests. */
+/** Declared routes without an example; a test expects none. */
 export function missingExamples(): string[] {
   return routeNames.filter((name) => !Object.hasOwn(routeExamples, name));
 }
@@ -205,7 +201,7 @@ export function send(
   });
 }
 
-/** Fills an OU with one of everything; without `ouId` a new one is made. */
+/** Creates one resource of each kind in the OU; without `ouId`, in a new OU. */
 export async function furnish(system: TestSystem, mark: string, ouId?: string): Promise<Unit> {
   const made = async <Body>(name: RouteName, example: RouteExample, unit: string): Promise<Body> => {
     const answer = await send(system, name, example, { headers: { 'x-ou-id': unit } });
@@ -347,7 +343,7 @@ function channelOf(name: string) {
 
 type Watching = Pick<Unit, 'mark' | 'eventType' | 'channelId'>;
 
-/** Beyond what the unit's lead does, so that nothing fires unless a test wants it. */
+/** A milestone whose threshold the unit's lead does not reach. */
 function milestoneOf({ mark, channelId }: Watching) {
   return { name: `Milestone ${mark}`, score_threshold: 1_000_000, channel_ids: [channelId] };
 }
@@ -365,7 +361,7 @@ function surgeOf({ mark, channelId }: Watching) {
   return { name: `Surge ${mark}`, threshold: 1_000_000, window_seconds: 3_600, channel_ids: [channelId] };
 }
 
-/** A level that takes the score of the unit's lead. */
+/** A level whose range contains the score of the unit's lead. */
 function levelOf(mark: string, id?: string) {
   return {
     ...(id !== undefined && { id }),

@@ -1,5 +1,4 @@
-// The API held against its own OpenAPI document by a tool that knows nothing else of it. `npm run test:chaos` has it make
-// 20,000 requests.
+// Schemathesis tests the API against its OpenAPI document. `npm run test:chaos` makes 20,000 requests.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +27,7 @@ beforeAll(async () => {
     position: (sent as { position: string }).position,
     cursor: (leads as { next_cursor: string }).next_cursor,
   };
-  // Most requests name what is there: the others would get no further than 404.
+  // Most requests name existing ids, because the others only get 404.
   const things = {
     'path.leadID': unit.leadId,
     'path.ouId': unit.ouId,
@@ -62,10 +61,10 @@ test.each([
     select: ['--exclude-operation-id', 'revokeToken', '--exclude-operation-id', 'deleteLead'],
     phases: everything,
     seconds: isFullSize ? 420 : 40,
-    // Some for each; how many there are more is the machine's affair.
+    // The least number of cases; a faster machine makes more.
     atLeast: isFullSize ? 20_000 : 250,
   },
-  // In a chain of requests they would end the very token that the tool uses, and the lead that most requests name.
+  // Run apart: in a chain of requests they would revoke the token that the tool uses, and delete the lead that most requests name.
   {
     what: 'revokeToken and deleteLead',
     select: ['--include-operation-id', 'revokeToken', '--include-operation-id', 'deleteLead'],
@@ -77,7 +76,7 @@ test.each([
   '$what answers generated requests, good and bad, as the OpenAPI document says',
   async ({ select, phases, seconds, atLeast }) => {
     let cases = await casesOf({ select, phases, seconds, name: select[1] ?? 'all' });
-    // Further ones by chance, as many as it takes: the first run has the same in every run of the tests.
+    // Further runs with other seeds until there are enough cases; the first run is the same in every run of the tests.
     for (let seed = 1; cases < atLeast && isFullSize; seed += 1)
       cases += await casesOf({
         select,
@@ -96,11 +95,11 @@ interface Part {
   select: readonly string[];
   phases: readonly string[];
   seconds: number;
-  /** Absent: the same requests every time. */
+  /** Absent: the fixed seed, which gives the same requests every time. */
   seed?: number;
 }
 
-/** Lets the tool make requests for so long; resolves with how many, none of which found a fault. */
+/** Runs Schemathesis for this time; resolves with the number of cases, or throws with the faults that it found. */
 async function casesOf({ name, select, phases, seconds, seed }: Part): Promise<number> {
   const made = await send(system, 'createToken', {
     body: { name: 'Schemathesis', role: 'admin', ou_ids: [system.ouId] },
@@ -117,7 +116,7 @@ async function casesOf({ name, select, phases, seconds, seed }: Part): Promise<n
     header: `Authorization: Bearer ${token}`,
     phases: phases.join(','),
     'max-time': String(seconds),
-    // With more, a fault of Python 3.11 shows: its parser is not safe when two threads run deep at once.
+    // One worker, because of a bug of Python 3.11: its parser is not safe when two threads recurse deeply.
     workers: '1',
     'report-junit-path': file,
   };

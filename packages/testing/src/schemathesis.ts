@@ -1,5 +1,5 @@
-// Schemathesis, which makes requests out of the OpenAPI document, good ones and bad ones: got from PyPI into the cache
-// outside of the checkout, and run.
+// Installs Schemathesis from PyPI into a cache outside of the checkout, and runs it. Schemathesis generates valid and invalid
+// requests from an OpenAPI document.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const requirements = join(import.meta.dirname, '../schemathesis/requirements.txt');
 
 export interface Schemathesis {
-  /** Runs `st` with these arguments, in a folder where it may leave things behind. */
+  /** Runs `st` with these arguments, in a folder for its temporary files. */
   run(
     args: readonly string[],
     folder: string,
@@ -18,16 +18,16 @@ export interface Schemathesis {
 }
 
 /**
- * Makes Schemathesis ready, in a virtual environment that the next run finds again.
+ * Installs Schemathesis in a virtual environment, unless an earlier run did.
  *
- * @throws Error when Python cannot be had; it says what to install
+ * @throws Error if there is no suitable Python; its message says what to install
  */
 export async function schemathesis(): Promise<Schemathesis> {
   const version = /^schemathesis==(.+)$/m.exec(await readFile(requirements, 'utf8'))?.[1] ?? 'unknown';
   const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lead-scoring');
   const home = join(cache, `schemathesis-${version}`);
   if (!existsSync(home)) await install(cache, home);
-  // Not the `st` script: it holds the path of the folder in which it was made.
+  // Not the `st` script, which contains the path of the folder in which it was installed.
   return {
     run: (args, folder, environment) =>
       run(
@@ -39,7 +39,7 @@ export async function schemathesis(): Promise<Schemathesis> {
   };
 }
 
-/** Whole or not at all: made in a temporary folder, renamed at the end. */
+/** Installs atomically: in a temporary folder, which is renamed at the end. */
 async function install(cache: string, home: string): Promise<void> {
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'making-schemathesis-'));
@@ -68,7 +68,7 @@ async function install(cache: string, home: string): Promise<void> {
     ]);
     if (installed.code !== 0)
       throw new Error(`Schemathesis could not be installed from PyPI:\n${installed.output}`);
-    // Another run may have been faster; then its folder serves.
+    // A concurrent run may have installed it already.
     await rename(folder, home).catch((error: unknown) => {
       if (!existsSync(home)) throw error;
     });

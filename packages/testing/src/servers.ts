@@ -1,9 +1,9 @@
-// The servers of the test run, and how what a test left on them is removed.
+// The servers of the test run, and the removal of a test's data from them.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { Kafka, logLevel } from 'kafkajs';
 import { MongoClient } from 'mongodb';
 
-/** The servers of the test run, as `npm test` names them in the environment. */
+/** The servers of the test run, from the environment that `npm test` sets. */
 export function endpointsFromEnvironment(environment: NodeJS.ProcessEnv = process.env): PlatformEndpoints {
   const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, MONGODB_URI } = environment;
   if (!KAFKA_BROKERS || !SCHEMA_REGISTRY_URL || !MONGODB_URI)
@@ -17,7 +17,7 @@ export function endpointsFromEnvironment(environment: NodeJS.ProcessEnv = proces
   };
 }
 
-/** Removes what a namespace left on shared servers: its topics, consumer groups, schemas and databases. */
+/** Removes a namespace from shared servers: its topics, consumer groups, schemas and databases. */
 export async function removeNamespace(endpoints: PlatformEndpoints, namespace: string): Promise<void> {
   await removeTopicsAndGroups(endpoints.kafkaBrokers, `${namespace}.`);
   await removeSubjects(endpoints.schemaRegistryUrl, `${namespace}.`);
@@ -32,14 +32,14 @@ async function removeTopicsAndGroups(brokers: string[], prefix: string): Promise
     if (topics.length > 0) await admin.deleteTopics({ topics });
     const { groups } = await admin.listGroups();
     const own = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(prefix));
-    // One whose last member was killed is not empty yet; it goes by itself.
+    // A group whose last member was killed is not empty yet; Kafka removes it later.
     if (own.length > 0) await admin.deleteGroups(own).catch(() => undefined);
   } finally {
     await admin.disconnect();
   }
 }
 
-/** Has Kafka forget how far a namespace's consumer groups have read, as it does once they have been empty for a week. */
+/** Deletes a namespace's consumer groups and their offsets, as Kafka does once they have been empty for a week. */
 export async function forgetGroups(
   { kafkaBrokers: brokers }: PlatformEndpoints,
   namespace: string,
@@ -57,8 +57,8 @@ export async function forgetGroups(
 }
 
 /**
- * They are no longer listed. Not `permanent`: the registry would then drop every schema that it takes for unused, also
- * one that another system is registering at that moment, whose subject could never be registered again.
+ * Deletes the subjects, so that they are not listed. Not `permanent`: the registry would then drop every schema that it considers
+ * unused, also one that another system is registering at that time, whose subject could never be registered again.
  */
 async function removeSubjects(registryUrl: string, prefix: string): Promise<void> {
   const subjects = `${registryUrl}/subjects`;

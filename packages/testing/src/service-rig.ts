@@ -1,5 +1,5 @@
-// What every service's integration tests stand on: real servers, a namespace of the test's own, the service's query port,
-// and records in and out through the log. A service's own rig adds its processors and what its tests speak of.
+// The base of every service's integration tests: real servers, a namespace for each test, the service's query port, and access
+// to the log. A service's own rig adds its processors and helpers.
 import { randomUUID } from 'node:crypto';
 import {
   readersOf,
@@ -52,27 +52,27 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** Of JSON; otherwise empty. A test looks into answers freely; what it finds is compared, never trusted. */
+  /** The parsed JSON; empty for another content type. Untyped, because tests only compare its members. */
   body: Record<string, unknown>;
 }
 
 export interface GetOptions {
-  /** Default: the rig's. */
+  /** The reading OU. Default: the rig's. */
   ou?: string;
-  /** What the answer must reflect. */
+  /** The positions that the answer must reflect. */
   positions?: PartitionPosition[];
   headers?: Record<string, string>;
 }
 
 export interface ServiceRigOptions {
-  /** Names the namespace, the database and the log's client; what `rebuild` asks to be rebuilt. */
+  /** The service that `rebuild` rebuilds; its name is in the names of the namespace, the database and the log's client. */
   service: ServiceName;
-  /** Made at the start; what `documents` gives. */
+  /** Collections that are created at the start, and that `documents` returns. */
   collections: readonly DeclaredCollection[];
-  /** Who reads, where a test does not say. */
+  /** The OU that reads, unless a request names another. */
   ouId: string;
   partitions?: number;
-  /** Records beyond those of contracts, of a service that is made up for a test. */
+  /** Record declarations besides those of contracts, for a service that exists only in a test. */
   declarations?: readonly RecordDeclaration[];
 }
 
@@ -83,31 +83,31 @@ export interface ServiceRig {
   /** Silent unless LOG_LEVEL is set. */
   readonly logger: Logger;
   readonly partitions: number;
-  /** For processors and projectors: what cannot go on fails the test run. */
+  /** For processors and projectors: throws the error, which fails the test run. */
   onFatal: (error: Error) => never;
-  /** Opens the query port; `get` asks it. */
+  /** Opens the query port, to which `get` sends requests. */
   serve: (routes: readonly BoundQuery[]) => Promise<void>;
-  /** Starts a processor or a projector; resolves when it is ready, with what stops it. `stop` stops what is left. */
+  /** Starts a processor or a projector; resolves when it is ready, with the function that stops it. `stop` stops all of them. */
   run: (component: Component<{ ready: () => boolean }>) => Promise<() => Promise<void>>;
   write: (sent: readonly OutgoingRecord[]) => Promise<RecordPosition[]>;
-  /** Writes records of one topic, and resolves when a processor or projector has folded what comes of them. */
+  /** Writes records of one topic; resolves when the processor or projector `reader` has folded their results. */
   deliver: (reader: string, sent: readonly OutgoingRecord[]) => Promise<void>;
   /** Writes a command, and resolves with its reply. */
   request: (command: OutgoingRecord, timeoutMs?: number) => Promise<records.CommandReplied>;
   get: (path: string, options?: GetOptions) => Promise<Answer>;
-  /** All that is on a topic now. */
+  /** All records of a topic at present. */
   recordsOn: (topic: TopicName) => Promise<TailedRecord[]>;
-  /** Asks for a rebuild, and waits until every partition has begun a new generation and is where it was. */
+  /** Rebuilds the service; waits until every partition is in a new generation and has reached its earlier offsets. */
   rebuild: () => Promise<void>;
-  /** Every document of the service's collections, or of those given, in a form that can be compared. */
+  /** Every document of the service's collections, or of the given ones, as JSON values. */
   documents: (of?: readonly { name: string }[]) => Promise<Record<string, unknown[]>>;
-  /** Stops everything, and removes all that it left on the servers. */
+  /** Stops everything, and removes the namespace from the servers. */
   stop: () => Promise<void>;
 }
 
 const internalSecret = 'a secret of tests that is long enough';
 
-/** Opens the log and the read model of a service in a namespace of their own. */
+/** Opens the log and the read model of a service in a new namespace. */
 export async function openServiceRig(options: ServiceRigOptions): Promise<ServiceRig> {
   const { service, collections, ouId, partitions = 3, declarations = [] } = options;
   const endpoints = endpointsFromEnvironment();
@@ -177,11 +177,11 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
         positions.map(({ partition, offset }) => ({ partition, offset: offset + 1n })),
         30_000,
       );
-      if (!folded) throw new Error(`${reader} has not folded in time what was written`);
+      if (!folded) throw new Error(`${reader} has not folded the written records within 30 s`);
     },
     request: (command, timeoutMs = 20_000) => requester.request(command, { timeoutMs }),
     get: async (path, { ou = ouId, positions, headers } = {}) => {
-      if (!server) throw new Error('nothing is served yet');
+      if (!server) throw new Error('no query port is open: call `serve` first');
       const url = new URL(path, `http://127.0.0.1:${String(server.value.port)}`);
       const authorization = await signInternal(
         {
@@ -257,7 +257,7 @@ async function storedCheckpoints(readModel: ReadModel): Promise<Map<string, Stor
   return new Map(found.map((checkpoint) => [checkpoint._id, checkpoint]));
 }
 
-/** Whether a partition was begun anew, and has come to where it was. */
+/** Whether a partition is in a new generation, and has reached its earlier offsets. */
 function isRebuilt(before: StoredCheckpoint | undefined, now: StoredCheckpoint | undefined): boolean {
   if (!now || now.generation <= (before?.generation ?? 0)) return false;
   if (!before) return true;

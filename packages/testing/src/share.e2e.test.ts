@@ -1,5 +1,5 @@
-// Share links on the running system: made by who may, open to whoever has one, live, and no secret of theirs lies about.
-// `npm run test:chaos` runs it with all guesses.
+// Share links on the running system: only an authorised caller can make one, anyone with the link can open it, it shows the
+// current score, and no token is in a log or database. `npm run test:chaos` runs it with all guesses.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -58,7 +58,7 @@ function expectKeptPrivate(headers: Headers): void {
 }
 
 describe('a link', () => {
-  test('lasts seven days, opens without a credential, and shows what scoring explains', async () => {
+  test('lasts seven days, opens without a credential, and shows the explanation of scoring', async () => {
     const before = Date.now();
     const { token, expires_at, share_url } = await share();
     const after = Date.now();
@@ -98,7 +98,7 @@ describe('a link', () => {
     });
   });
 
-  test('is a page in a browser, with nothing that runs or loads, and offers its data', async () => {
+  test('is a page in a browser, without scripts and external resources, and offers its data', async () => {
     const { share_url, token } = await share();
     const page = await fetch(share_url, { headers: { accept: 'text/html' } });
     expect(page.status).toBe(200);
@@ -124,7 +124,7 @@ describe('a link', () => {
     }
   });
 
-  test('that is not known is 404 with a page for people and a problem for programs', async () => {
+  test('that is unknown is 404, with a page for browsers and a problem for programs', async () => {
     const people = await fetch(`${system.url}/share/lsh_unknown`, { headers: { accept: 'text/html' } });
     expect([people.status, people.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expectKeptPrivate(people.headers);
@@ -135,7 +135,7 @@ describe('a link', () => {
     expectKeptPrivate(program.headers);
   });
 
-  test('made an instant before the score changes shows the new score after it', async () => {
+  test('that was made just before the score changes shows the new score afterwards', async () => {
     const { token } = await share();
     const { score } = (await read(token)).body as { score: number };
     const sent = await send(system, 'ingest', {
@@ -149,14 +149,14 @@ describe('a link', () => {
     expect(shown).toMatchObject({ score: score + 7, top_drivers: [{ total: score + 7, weight: 7 }] });
   });
 
-  test('made twice with one Idempotency-Key is one link', async () => {
+  test('that is requested twice with one Idempotency-Key is one link', async () => {
     const headers = { 'idempotency-key': 'share-once' };
     const first = await share(unit.leadId, headers);
     expect(await share(unit.leadId, headers)).toEqual(first);
     expect((await share()).token).not.toBe(first.token);
   });
 
-  test('that is ended, by its token or its id, is gone at once, as JSON and as a page', async () => {
+  test('that is revoked, by its token or its id, is 404 at once, as JSON and as a page', async () => {
     const [byToken, byId] = [await share(), await share()];
     const listed = await send(system, 'listShares', { parameters: { id: unit.leadId } });
     const { data } = listed.body as { data: { id: string; last_four: string }[] };
@@ -172,7 +172,7 @@ describe('a link', () => {
     }
   });
 
-  test('cannot be made for a lead that is not there, nor without a credential', async () => {
+  test('cannot be made for an unknown lead, nor without a credential', async () => {
     const nobody = { parameters: { id: '00000000-0000-4000-8000-000000000000' } };
     expect(await send(system, 'createShare', nobody)).toMatchObject({
       status: 404,
@@ -183,7 +183,7 @@ describe('a link', () => {
   });
 });
 
-test(`${guesses} guesses are all 404, and one that is nearly right is answered like any other`, async () => {
+test(`${guesses} guesses are all 404, and a nearly right one gets the same answer as any other`, async () => {
   const { token } = await share();
   const random = () => `lsh_${lettersAndDigits(randomBytes(32), 40)}`;
   const near = (n: number) => {
@@ -191,7 +191,7 @@ test(`${guesses} guesses are all 404, and one that is nearly right is answered l
     return token.slice(0, at) + (token[at] === 'x' ? 'y' : 'x') + token.slice(at + 1);
   };
   const ofTheMoment = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit'];
-  /** All that a guesser learns, but for what differs between any two answers. */
+  /** The parts of the answer that do not differ between any two answers. */
   const answerTo = async (guess: string) => {
     const { status, headers, body } = await read(guess);
     const kept = [...headers].filter(([name]) => !ofTheMoment.includes(name));
@@ -206,7 +206,7 @@ test(`${guesses} guesses are all 404, and one that is nearly right is answered l
     }
   };
   await Promise.all(Array.from({ length: 32 }, guess));
-  // One answer for all: neither its length nor anything in it tells how near a guess is.
+  // All answers are the same, so that their length and text do not show how many characters of a guess are right.
   expect([...answers.values()]).toEqual([guesses]);
   expect([...answers.keys()][0]).toMatch(/^\[404,/);
   expect((await read(token)).status).toBe(200);

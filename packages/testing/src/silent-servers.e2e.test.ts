@@ -1,6 +1,5 @@
-// A server that takes connections and all that is sent, and answers nothing: whoever works on partitions is not ready first,
-// then ends within 60 s and is started again; nothing that was acknowledged is lost. The broker with `npm test`, the database too
-// with `npm run test:chaos`.
+// A server accepts connections and data, and answers nothing: a service with partitions becomes not ready, ends within 60 s and is
+// started again; no acknowledged event is lost. At full size only, for the broker and for the database.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServiceName } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
@@ -38,7 +37,7 @@ afterAll(async () => {
   await Promise.all([kafka.stop(), database.stop()]);
 }, 120_000);
 
-/** What is done with a server to make it silent, and to end that. */
+/** Makes a server silent, and lets it answer again. */
 interface Silencing {
   begin: () => void;
   end: () => void;
@@ -64,7 +63,7 @@ const servers = [
   ['the database', databaseSilencing],
 ] as const;
 
-// Each takes the minute that it takes to notice: at full size only. What notices is tested by itself in `npm test`.
+// At full size only: each takes a minute until the service notices. Unit tests of `npm test` cover the detection.
 (isFullSize ? describe : describe.skip).each(servers)('%s falls silent under load', (name, silencingOf) => {
   const workers = ['ingest', 'scoring'] as const;
 
@@ -96,11 +95,11 @@ const servers = [
       sending = false;
     }
     await Promise.all(senders);
-    // It takes events without the database, and would need it to start.
+    // Ingest accepts events without the database, and would need the database to start.
     if (name === 'the database') expect(system.service('gateway').process.pid).toBe(gateway);
   }, 180_000);
 
-  test('it answers again: all is taken up where it was, and counted once', async () => {
+  test('it answers again: the services continue, and every acknowledged event counts once', async () => {
     await system.system.ready(120_000);
     await untilVisible(system, ledger, 120_000);
     expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);

@@ -1,5 +1,5 @@
-// Website analysis through the running system: from a site's address to rules that score views of its pages, and what the
-// caller of an address that cannot or may not be read gets.
+// Website analysis through the running system: from a site's address to rules that score views of its pages, and the answers for
+// unreadable sites and forbidden addresses.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf, problem, type SiteAnalysis } from '@lead-scoring/contracts';
@@ -75,7 +75,7 @@ afterAll(async () => {
   for (const site of [withSitemap, withoutSitemap, broken, slow]) await site.stop();
 }, 60_000);
 
-/** In the first unit, also when there are others. */
+/** Sends the request in the first unit, also when there are others. */
 const request = <Body = unknown>(path: string, { headers, ...options }: RequestOptions = {}) =>
   system.request<Body>(path, { ...options, headers: { 'x-ou-id': system.ouId, ...headers } });
 
@@ -117,7 +117,7 @@ describe('a site with a sitemap', () => {
     );
   });
 
-  test('proposes rules that are taken as they are, and then score views of exactly those pages', async () => {
+  test('proposes rules that can be posted unchanged, and then score views of exactly those pages', async () => {
     for (const rule of found.body.proposed_rules) {
       const made = await request('/engagement-scoring/rules', { body: rule });
       expect(made).toMatchObject({ status: 201, body: { label: rule.label, icon: rule.icon } });
@@ -167,7 +167,7 @@ describe('a site with a sitemap', () => {
   });
 });
 
-test('a site without a sitemap is read from its homepage on, as its robots.txt allows', async () => {
+test('a site without a sitemap is crawled from its homepage, as its robots.txt allows', async () => {
   withoutSitemap.requests.length = 0;
   const { status, body } = await analyse(withoutSitemap.url);
   expect(status).toBe(200);
@@ -178,7 +178,7 @@ test('a site without a sitemap is read from its homepage on, as its robots.txt a
   expect(withoutSitemap.requests.map(({ path }) => path)).not.toContain('/partners');
 });
 
-test('analyses do not wait for each other: many are answered while a slow site keeps one waiting', async () => {
+test('analyses do not wait for each other: many are answered while one waits for a slow site', async () => {
   const waiting = analyse(slow.url);
   await asked;
   const others = await Promise.all(Array.from({ length: 8 }, () => analyse(withSitemap.url)));
@@ -187,7 +187,7 @@ test('analyses do not wait for each other: many are answered while a slow site k
   expect((await waiting).status).toBe(200);
 });
 
-test('the same Idempotency-Key analyses once and has one answer', async () => {
+test('a repeated Idempotency-Key causes one analysis and gets one answer', async () => {
   const key = { 'idempotency-key': randomUUID() };
   const total = async () => (await request<{ total: number }>('/site-scoring/analyses?limit=1')).body.total;
   const before = await total();
@@ -197,7 +197,7 @@ test('the same Idempotency-Key analyses once and has one answer', async () => {
   expect(await total()).toBe(before + 1);
 });
 
-describe('an address that may not be asked for is 400 with its code and a sentence', () => {
+describe('a forbidden address is 400 with its code and a sentence', () => {
   test.each([
     [undefined, 'invalid_request'],
     ['', 'invalid_request'],
@@ -237,14 +237,14 @@ describe('a site that cannot be read is 502 with the reason', () => {
     expect(problem.safeParse(body).error?.issues ?? []).toEqual([]);
   });
 
-  test('a name that leads nowhere', async () => {
+  test('a host name without an address', async () => {
     const { status, body } = await analyse<{ code: string }>('no-such-site.example');
     expect(status).toBe(502);
     expect(body.code).toMatch(/^site_/);
   });
 });
 
-test('a request made while the service is away is answered once it is back, if need be when it is sent again', async () => {
+test('a request that is sent while the service is down is answered once it is back, or when it is repeated', async () => {
   const key = { 'idempotency-key': randomUUID() };
   const { process } = system.service('site-analysis');
   await process.stop('SIGKILL');

@@ -1,5 +1,5 @@
-// `npm start` as a newcomer meets it: one command, everything printed that the next step needs, everything ended by
-// Ctrl-C, everything still there the next time.
+// `npm start` for a newcomer: one command prints everything for the next step, Ctrl-C ends every process, and the next start has
+// the same data.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,7 +12,7 @@ import type { StartFile } from '@lead-scoring/start';
 import { endpointsFromEnvironment, removeNamespace } from './servers.js';
 import { checkout } from './test-system.js';
 
-/** What any list answers; the score where it is one of leads. */
+/** The answer of any list; leads have a score. */
 interface Leads {
   total: number;
   data: { id: string; score: number; level: { name: string } | null }[];
@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** What `npm start` does once dependencies and build are there, with a folder of its own in place of `.run`. */
+/** Runs `npm start` after its installation and build, with the test's own folder in place of `.run`. */
 function start(settings: Record<string, string>): NonNullable<typeof running> {
   const program = pathToFileURL(join(checkout, 'packages/start/dist/main.js')).href;
   const environment = Object.fromEntries(
@@ -99,7 +99,7 @@ describe('npm start', () => {
   let first: StartFile;
   let leads: Leads;
 
-  test('prints the address, a token, the documentation and calls to try; start.json says the same, to its owner only', async () => {
+  test('prints the address, a token, the documentation and calls to try; start.json has the same, readable only by its owner', async () => {
     const { file, output } = await started();
     first = file;
     expect(file).toEqual({
@@ -131,7 +131,7 @@ describe('npm start', () => {
     });
   }, 150_000);
 
-  test('the calls that it prints work as they are printed', async () => {
+  test('the printed calls work unchanged', async () => {
     const lines = (running?.output() ?? '').split('\n').filter((line) => /^\s+(curl|LEAD=)/.test(line));
     expect(lines.length).toBeGreaterThanOrEqual(3);
     for (const line of lines) {
@@ -144,7 +144,7 @@ describe('npm start', () => {
     }
   }, 60_000);
 
-  test('the sample data is there, scored', async () => {
+  test('the sample data is ingested and scored', async () => {
     const answer = await get(first, '/leads?limit=10');
     expect(answer.status).toBe(200);
     leads = answer.body;
@@ -179,7 +179,7 @@ describe('npm start', () => {
     running = undefined;
   }, 60_000);
 
-  test('the next start has the same token, the same data, no second helping of samples, and as many processes as it is told', async () => {
+  test('the next start has the same token and data, adds no samples again, and has the configured number of processes', async () => {
     const { file } = await started({ SCORING_PROCESSES: '2' });
     expect(Object.keys(file.services).sort()).toEqual(
       ['gateway', 'ingest', 'notification', 'scoring-0', 'scoring-1', 'share', 'site-analysis'].sort(),
@@ -187,7 +187,7 @@ describe('npm start', () => {
     expect(file.token).toBe(first.token);
     expect(file.ou_id).toBe(first.ou_id);
     const known = await get(file, '/leads?limit=10');
-    // The call that was tried above made one lead more.
+    // One of the printed calls created one more lead.
     expect(known.body.total - leads.total).toBeLessThanOrEqual(1);
     expect(known.body.data[0]).toEqual(leads.data[0]);
     running?.child.kill('SIGTERM');

@@ -1,5 +1,4 @@
-// What the read models hold, in a form in which two states can be compared: every document of every collection of a
-// database, all fields.
+// Every document of every collection of a database, with all fields, in a form in which two states can be compared.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { BSON, MongoClient } from 'mongodb';
 
@@ -21,7 +20,7 @@ export async function storedDocuments(
       const documents = new Map<string, Uint8Array>();
       for await (const document of db.collection(name).find({}, { batchSize: 5_000, raw: true })) {
         const bytes = document as unknown as Uint8Array;
-        // The batch's memory is one; a document of its own outlives it.
+        // Copied, because the raw documents of a batch share one buffer.
         documents.set(canonical(BSON.deserialize(bytes)['_id']), Uint8Array.from(bytes));
       }
       stored.set(name, documents);
@@ -32,14 +31,14 @@ export async function storedDocuments(
   }
 }
 
-/** How many documents a collection holds. */
+/** The number of documents in a collection. */
 export function countOf(stored: StoredDocuments, collection: string): number {
   return stored.get(collection)?.size ?? 0;
 }
 
 /**
- * Says where two states differ; nothing when they are the same. At most a few for each collection. The order of a
- * document's fields does not count, everything else does.
+ * Describes the differences between two states, at most a few for each collection; empty if they are equal. Only the order of
+ * a document's fields is ignored.
  */
 export function differences(before: StoredDocuments, after: StoredDocuments): string[] {
   const found: string[] = [];
@@ -52,7 +51,7 @@ export function differences(before: StoredDocuments, after: StoredDocuments): st
     const come = [...now.keys()].filter((key) => !old.has(key));
     const changed = [...old].flatMap(([key, bytes]) => {
       const later = now.get(key);
-      // Written anew a document mostly has the same bytes; only the others are worth the look into them.
+      // A rebuilt document mostly has the same bytes; only other ones are deserialized.
       if (!later || Buffer.compare(bytes, later) === 0) return [];
       const [was, is] = [
         canonical(BSON.deserialize(bytes, exact)),

@@ -1,15 +1,15 @@
-// A TCP proxy that can be cut: the server behind it is then away, for those who go through here.
+// A TCP proxy that can be cut: the server behind it is then unreachable through the proxy.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface SwitchableProxy {
   port: number;
-  /** Ends all connections and takes no more. */
+  /** Ends all connections and refuses new ones. */
   cut(): void;
   restore(): void;
   stop(): Promise<void>;
 }
 
-/** @param readerOf called for each connection: makes what is shown each part that the near side sends */
+/** @param readerOf called for each connection; the returned function gets each chunk that the client sends */
 export async function startProxy(
   host: string,
   port: number,

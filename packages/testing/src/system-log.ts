@@ -1,9 +1,9 @@
-// The event log of a running test system, for tests that ask for a rebuild or look at how far a service has come.
+// The event log of a running test system, for tests that request a rebuild or read a service's lag.
 import { createEventLog, type EventLog } from '@lead-scoring/event-log';
 import { pino } from 'pino';
 import type { TestSystem } from './test-system.js';
 
-/** To be prepared before it is written to, and closed by whoever opened it. */
+/** The caller prepares the log before writing to it, and closes it. */
 export function openSystemLog({
   endpoints,
   namespace,

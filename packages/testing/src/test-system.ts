@@ -1,5 +1,5 @@
-// The running system for end-to-end tests: every service as a process of its own, in a namespace of its own, on the
-// servers that the test run brought up. Tests speak to it as a client would.
+// The running system for end-to-end tests: every service as its own process, in a new namespace, on the servers of the test run.
+// Tests use it as a client would.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ export interface TestSystem {
   /** A website that the system may analyse. */
   siteUrl: string;
   request<Body = unknown>(path: string, options?: RequestOptions): Promise<Answer<Body>>;
-  /** Stops every process in order, does something meanwhile, and starts them again. */
+  /** Stops every process in order, calls `meanwhile`, and starts the processes again. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
   /** One process of a service. */
   service(name: ServiceName, instance?: number): RunningService;
@@ -54,22 +54,22 @@ export interface TestSystemOptions {
   root?: string;
   endpoints?: PlatformEndpoints;
   instances?: Partial<Record<ServiceName, number>>;
-  /** Of a service that keeps dying. Default: the supervisor's. */
+  /** The longest delay before the restart of a service that ends repeatedly. Default: the supervisor's. */
   longestRestartDelayMs?: number;
   environment?: Record<string, string>;
   environmentOf?: (name: ServiceName) => Record<string, string>;
-  /** Default: one of its own. */
+  /** Default: a new one. */
   namespace?: string;
 }
 
-/** The checkout that holds this file. */
+/** The root of the checkout with this file. */
 export const checkout = join(import.meta.dirname, '../../..');
 
-/** Starts a system of its own; `stop` ends its processes and removes its topics, databases and logs. */
+/** Starts a system; `stop` ends its processes and removes its topics, databases and logs. */
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   const endpoints = options.endpoints ?? endpointsFromEnvironment();
   const namespace = options.namespace ?? `test-${randomBytes(5).toString('hex')}`;
-  // `npm run test:chaos` reads what services said after a test that failed, and removes it itself.
+  // `npm run test:chaos` keeps the logs of a failed entry, and removes the others itself.
   const keptIn = process.env['KEEP_SERVICE_LOGS_IN'];
   const logDirectory = await mkdtemp(join(keptIn ?? tmpdir(), 'lead-scoring-test-'));
   const token = secretFrom('lsp_', randomBytes(32));
@@ -98,7 +98,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       LOG_LEVEL: 'info',
       ...options.environment,
       ALLOW_PRIVATE_TARGETS: allowed.join(','),
-      // Where no name server answers, that is soon found out.
+      // Without a reachable name server, a look-up fails after one second.
       RES_OPTIONS: 'timeout:1 attempts:1',
     },
   };

@@ -1,6 +1,5 @@
-// Partitions move from broker to broker under load, and a broker dies: the client library that the system stands on
-// is known to skip keyed records in exactly this moment without saying so. The system must not. `npm run test:chaos` runs it
-// at its full size.
+// Partition leaders move from broker to broker under load, and a broker dies. The system's client library is known to skip keyed
+// records silently in this case; the system must not lose any. `npm run test:chaos` runs it at its full size.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { BrokerControl } from '@lead-scoring/platform';
@@ -21,13 +20,13 @@ import { startOwnBrokers, startSystemOn, type OwnBrokers } from './own-servers.j
 import { seededRandom, type Random } from './random.js';
 import type { TestSystem } from './test-system.js';
 
-// Another seed: other events, another broker.
+// Another seed gives other events and another broker.
 const seed = Number(process.env['SEED'] ?? 11);
 /** At full size every 10 s for five minutes. */
 const { moves, pauseBetweenMovesMs } = isFullSize
   ? { moves: 30, pauseBetweenMovesMs: 10_000 }
   : { moves: 3, pauseBetweenMovesMs: 0 };
-/** For so long, three brokers on a slow machine may be busy with what was done to them. */
+/** The time that three brokers on a slow machine may take to recover. */
 const backWithinMs = isFullSize ? 240_000 : 90_000;
 const topicNames = ['ingest.commands', 'ingest.events', 'scoring.events'];
 
@@ -47,7 +46,7 @@ afterAll(() => stop(), 90_000);
 
 describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
   test(
-    'partition leaders move and brokers are killed under load: nothing is lost, nothing doubled',
+    'partition leaders move and brokers are killed under load: no event is lost or doubled',
     async () => {
       const random = seededRandom(seed);
       const kind = {
@@ -87,7 +86,7 @@ describe(`three brokers, replication factor 3 (seed ${seed})`, () => {
 
       expect(moved).toBe(moves * topicNames.length * 6);
       expect(ledger.acknowledged.size).toBeGreaterThan(5_000);
-      // What came faster than it was scored is still to be worked off.
+      // Scoring may still lag behind the acknowledged events.
       await untilVisible(system, ledger, isFullSize ? 900_000 : 120_000);
       expect(await auditUntilRight(system, ledger, 120_000)).toEqual(nothingWrong);
     },
@@ -110,7 +109,7 @@ function sendingOf(
         return;
       }
       const nextAt = Date.now() + (isFullSize ? 700 : 0);
-      // Some senders try again until they are told 202, some never do: their events may be there once or not at all.
+      // Some senders repeat a request until it is answered 202; the others do not, so that their events are recorded once or not at all.
       if (random.next() < 0.5) await ledger.deliver(batch, backWithinMs);
       else await ledger.post(batch);
       await delay(nextAt - Date.now());
@@ -146,7 +145,7 @@ async function withAdmin<Result>(use: (admin: Admin, topics: string[]) => Promis
   }
 }
 
-/** Takes each partition away from the broker that leads it; resolves with how many have another leader then. */
+/** Moves each partition away from its leader; resolves with the number of partitions that have another leader. */
 async function moveLeaders(admin: Admin, topics: string[]): Promise<number> {
   const before = await leaders(admin, topics);
   await admin.alterPartitionReassignments({
@@ -170,7 +169,7 @@ async function moveLeaders(admin: Admin, topics: string[]): Promise<number> {
   return before.size;
 }
 
-/** Each partition has all three brokers again. */
+/** Assigns every partition to all three brokers again; resolves when the replicas are in sync. */
 async function spreadReplicas(admin: Admin, topics: string[]): Promise<void> {
   await admin.alterPartitionReassignments({
     topics: topics.map((topic) => ({
@@ -191,7 +190,7 @@ async function spreadReplicas(admin: Admin, topics: string[]): Promise<void> {
   );
 }
 
-/** At full size each broker dies three times, and hands its partitions over three times; otherwise one of them dies. */
+/** At full size each broker is killed three times and stopped in order three times; otherwise one of them is killed once. */
 function bouncesOf(random: Random): { broker: BrokerControl; signal: 'SIGKILL' | 'SIGTERM' }[] {
   if (!isFullSize) return [{ broker: random.pick(cluster.brokers), signal: 'SIGKILL' }];
   return [1, 2, 3].flatMap(() =>

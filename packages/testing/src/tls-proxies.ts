@@ -1,4 +1,4 @@
-// Stand in front of servers that speak plain text, and demand TLS and credentials: in this process, for tests.
+// Proxies in the test's process that require TLS and credentials, in front of servers without TLS.
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:https';
@@ -20,7 +20,7 @@ function tlsOptions({ serverKey, server, authority }: TlsFiles) {
   return { key: readFileSync(serverKey), cert: readFileSync(server), ca: readFileSync(authority) };
 }
 
-/** An HTTPS server that hands on what comes with one of these `Authorization` headers, and answers 401 to all else. */
+/** An HTTPS server that forwards requests with one of these `Authorization` headers, and answers 401 to others. */
 export async function startHttpsProxy(
   files: TlsFiles,
   target: string,
@@ -44,7 +44,7 @@ export async function startHttpsProxy(
   return listening(server);
 }
 
-/** Takes TLS connections, from clients whose certificate the authority signed if `asksForCertificate`, and hands bytes on. */
+/** Accepts TLS connections and forwards their bytes; with `asksForCertificate`, only from clients with a signed certificate. */
 export async function startTlsProxy(
   files: TlsFiles,
   target: { host: string; port: number },

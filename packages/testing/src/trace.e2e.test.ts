@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => system.stop(), 60_000);
 
-test('the trace that a sender began runs through ingest.commands, ingest.events and scoring.events', async () => {
+test('a sender’s trace continues through ingest.commands, ingest.events and scoring.events', async () => {
   const traces = Array.from({ length: 3 }, (_, n) => ({
     id: randomBytes(16).toString('hex'),
     alias: `trace-${n}@example.com`,

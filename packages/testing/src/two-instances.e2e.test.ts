@@ -1,4 +1,4 @@
-// Two processes of each service share the partitions; when one is gone for good, the other does all the work.
+// Two processes of each service share the partitions; after the death of one, the other has all partitions.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@lead-scoring/platform/waiting';
@@ -56,7 +56,7 @@ describe('two processes of ingest and of scoring', () => {
     }
   }, 130_000);
 
-  test('one of each is suspended under load: another takes over within 40 s, and its late commit counts nothing twice', async () => {
+  test('one of each is suspended under load: another takes over within 40 s, and its late commit counts no event twice', async () => {
     const batches = traffic({
       random: seededRandom(7),
       events: 60_000,
@@ -84,7 +84,7 @@ describe('two processes of ingest and of scoring', () => {
   }, 600_000);
 
   test(
-    'processes come and go every 10 s under load: nothing is lost or doubled, and all is caught up soon after',
+    'processes start and end every 10 s under load: no event is lost or doubled, and the lag is gone soon after',
     async () => {
       const load = sendingOf(
         endlessTraffic({
@@ -129,7 +129,7 @@ describe('two processes of ingest and of scoring', () => {
     2 * stormMs + 600_000,
   );
 
-  test('one of each is killed for good under load: the other takes its partitions over, every event counts once', async () => {
+  test('one of each is killed permanently under load: the other takes over its partitions, every event counts once', async () => {
     const random = seededRandom(5);
     const batches = traffic({ random, events: 30_000, leads: 1_000, repeats: 0.05, batch: [1, 500] });
     let acknowledged = 0;
@@ -151,7 +151,7 @@ describe('two processes of ingest and of scoring', () => {
     expect(await groupMembers(system, 'ingest')).toHaveLength(1);
   }, 480_000);
 
-  test('the process that is left is asked to end and one comes back: it goes on where the log says', async () => {
+  test('the remaining process is stopped and the other started: it continues at the committed offsets', async () => {
     await system.service('scoring', 0).process.stop();
     const random = seededRandom(6);
     const batches = traffic({
@@ -168,7 +168,7 @@ describe('two processes of ingest and of scoring', () => {
     expect(await auditUntilRight(system, ledger, 60_000)).toEqual(nothingWrong);
   }, 480_000);
 
-  test('the audit that these tests believe notices a lost, an invented and a wrongly scored event', async () => {
+  test('the audit finds a lost, an invented and a wrongly scored event', async () => {
     const [[id, event] = []] = ledger.sent;
     if (id === undefined || !event) throw new Error('nothing was sent');
     const never = { ...event, event_id: 'never sent' };
@@ -187,7 +187,7 @@ describe('two processes of ingest and of scoring', () => {
   }, 480_000);
 });
 
-/** Sends the batches, three at a time, or one every so many milliseconds however long each takes, until it is stopped. */
+/** Sends the batches until it is stopped: three at a time, or one at each interval. */
 function sendingOf(
   batches: Iterator<LedgerEvent[], unknown>,
   everyMs?: number,

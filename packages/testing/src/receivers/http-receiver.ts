@@ -1,13 +1,13 @@
-// An HTTP server that keeps every request and reacts as a test says: with any answer, late, never, or with what is no
-// HTTP at all.
+// An HTTP server that records every request and reacts as a test sets it: with any answer, late, never, or with bytes that are
+// not HTTP.
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 /**
- * An answer, or else: `hang` takes the request and never answers, `drip` answers 200 and then sends its body a byte at
- * a time without end, `garbage` answers what is no HTTP, `disconnect` closes the connection without an answer.
+ * An answer, or a fault: `hang` reads the request and never answers, `drip` answers 200 and then sends its body a byte at
+ * a time without end, `garbage` sends bytes that are not HTTP, `disconnect` closes the connection without an answer.
  */
 export type Reaction =
   | { status: number; headers?: Readonly<Record<string, string>>; body?: string }
@@ -21,11 +21,11 @@ export interface ReceivedRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** Epoch milliseconds, with fractions, when its first bytes were there. */
+  /** The time of its arrival: epoch milliseconds, with fractions. */
   at: number;
 }
 
-/** Decides by the request; `nth` counts from 0 how often this message has come, by whatever names it. */
+/** Chooses the reaction to a request; `nth` is the number of earlier requests with the same message. */
 export type Behaviour<Request extends { nth: number }> = (request: Request) => Reaction;
 
 export const always =
@@ -33,16 +33,16 @@ export const always =
   () =>
     reaction;
 
-/** The first time a message comes the first reaction, and so on; after the last one 200. */
+/** Reacts to the nth request of a message with the nth reaction, and to later requests with 200. */
 export const inTurn =
   (...reactions: readonly Reaction[]): Behaviour<{ nth: number }> =>
   ({ nth }) =>
     reactions[nth] ?? { status: 200 };
 
 /**
- * Fails this share of the calls, the same ones for the same seed in whatever order they come.
+ * Fails this share of the calls; the same seed fails the same calls, in any order of arrival.
  * @param share from 0 to 1
- * @param reactions what failing is; one of them by chance
+ * @param reactions the possible failures, of which each failed call gets a pseudo-random one
  */
 export function failing(
   share: number,
@@ -59,16 +59,16 @@ export function failing(
 export interface HttpReceiver {
   /** `http://127.0.0.1:<port>/` */
   url: string;
-  /** As ALLOW_PRIVATE_TARGETS names it. */
+  /** The receiver in the form of ALLOW_PRIVATE_TARGETS. */
   target: string;
-  /** Requests that are taken and not answered to their end. */
+  /** The number of requests whose answers have not ended. */
   unanswered(): number;
-  /** Answers 200 to all that hang or drip now. */
+  /** Ends the answers of all requests that hang or drip now, with 200. */
   release(): void;
   stop(): Promise<void>;
 }
 
-/** @param react called once a request is there as a whole */
+/** @param react called with each whole request */
 export async function startHttpReceiver(
   react: (request: ReceivedRequest) => Reaction,
 ): Promise<HttpReceiver> {
@@ -119,7 +119,7 @@ export async function startHttpReceiver(
   };
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    // Senders that break off are what receivers have to live with.
+    // Senders may close a connection at any time.
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
   });
   server.listen(0, '127.0.0.1');

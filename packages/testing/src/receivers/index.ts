@@ -1,5 +1,5 @@
-// Receivers of notifications for tests: what a destination may be, and how it may misbehave. On real sockets; they keep
-// all that they get and judge it as the real ones would.
+// Test doubles of the destinations of notifications, on real sockets. They record their requests, check them as the real services
+// do, and misbehave on command.
 export {
   always,
   failing,

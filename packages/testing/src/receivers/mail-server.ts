@@ -1,15 +1,15 @@
-// A mail server that takes messages in, defers them, refuses them or goes silent, as a test says.
+// A mail server that accepts messages, defers them, refuses them or stops answering, as a test sets it.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-/** Where in the conversation the server is asked. */
+/** A step of the SMTP conversation at which the server reacts. */
 export interface MailStep {
   at: 'connection' | 'sender' | 'recipient' | 'message';
   /** The sender or the recipient; for a message, its sender. */
   address: string;
-  /** How often this step had come before. */
+  /** The number of earlier steps of the same kind. */
   nth: number;
 }
 
@@ -17,12 +17,12 @@ export interface MailStep {
 export type MailReaction = 'accept' | 'hang' | { reply: number; text?: string };
 export type MailBehaviour = (step: MailStep) => MailReaction;
 
-/** A message that was taken. */
+/** An accepted message. */
 export interface ReceivedMail {
   /** The envelope. */
   from: string;
   to: readonly string[];
-  /** As it came over the wire. */
+  /** The message in the form in which it was sent. */
   raw: string;
   message: Email;
   at: number;
@@ -33,7 +33,7 @@ export interface MailServer {
   url: string;
   /** From now on; at first everything is accepted. */
   behave(behaviour: MailBehaviour): void;
-  /** Every step that was asked for. */
+  /** Every step of every conversation. */
   readonly steps: readonly (MailStep & { reaction: MailReaction })[];
   readonly received: readonly ReceivedMail[];
   stop(): Promise<void>;
@@ -90,7 +90,7 @@ export async function startMailServer(): Promise<MailServer> {
       });
     },
   });
-  // Senders that break off are what mail servers have to live with.
+  // Senders may close a connection at any time.
   server.on('error', () => undefined);
   const listening = server.listen(0, '127.0.0.1');
   await once(listening, 'listening');

@@ -1,4 +1,4 @@
-// The doubles are believed by other tests: so they are tested themselves, over real sockets.
+// Tests of the receivers themselves, over real sockets, because other tests rely on them.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -53,7 +53,7 @@ function send(
 }
 
 describe('the webhook receiver', () => {
-  test('accepts what one of its secrets verifies, and says which', async () => {
+  test('accepts a request that one of its secrets verifies, and records which', async () => {
     const receiver = await opened(startWebhookReceiver({ secrets: [secret] }));
     receiver.trust(other);
     expect((await send(receiver.url, { secrets: [secret, other] })).status).toBe(200);
@@ -72,14 +72,14 @@ describe('the webhook receiver', () => {
     ['another secret', { secrets: [other] }],
     ['no signature', { secrets: [] }],
     ['a timestamp of 301 seconds ago', { at: new Date(Date.now() - 302_000) }],
-  ])('answers 401 to %s, whatever it does otherwise', async (_, sending) => {
+  ])('answers 401 to %s, with any behaviour', async (_, sending) => {
     const receiver = await opened(startWebhookReceiver({ secrets: [secret] }));
     receiver.behave(always({ status: 500 }));
     expect((await send(receiver.url, sending)).status).toBe(401);
     expect(receiver.accepted.size).toBe(0);
   });
 
-  test('compares timestamps with another clock when it is given one', async () => {
+  test('compares timestamps with a given clock', async () => {
     let now = Date.now() + 86_400_000;
     const receiver = await opened(startWebhookReceiver({ secrets: [secret], now: () => now }));
     expect((await send(receiver.url, { at: new Date(now) })).status).toBe(200);
@@ -104,12 +104,15 @@ describe('the webhook receiver', () => {
     );
   });
 
-  test.each<Reaction>(['garbage', 'disconnect'])('%s is no answer', async (reaction) => {
-    const receiver = await opened(startWebhookReceiver({ secrets: [secret] }));
-    receiver.behave(always(reaction));
-    await expect(send(receiver.url)).rejects.toThrow();
-    expect([receiver.received.length, receiver.accepted.size]).toEqual([1, 0]);
-  });
+  test.each<Reaction>(['garbage', 'disconnect'])(
+    '%s makes the request fail without an answer',
+    async (reaction) => {
+      const receiver = await opened(startWebhookReceiver({ secrets: [secret] }));
+      receiver.behave(always(reaction));
+      await expect(send(receiver.url)).rejects.toThrow();
+      expect([receiver.received.length, receiver.accepted.size]).toEqual([1, 0]);
+    },
+  );
 
   test('hangs until it is released, and drips without an end', async () => {
     const receiver = await opened(startWebhookReceiver({ secrets: [secret] }));
@@ -138,7 +141,7 @@ describe('Slack', () => {
       body: new URLSearchParams(body),
     });
 
-  test('takes a message into a channel that it knows, and reads mentions and links out of its texts', async () => {
+  test('accepts a message to a known channel, and extracts mentions and links from its texts', async () => {
     const slack = await opened(startSlack());
     const blocks = [
       { type: 'section', text: { type: 'mrkdwn', text: '<!channel> &lt;!here&gt; <https://a.example|a>' } },
@@ -150,7 +153,7 @@ describe('Slack', () => {
     ]);
   });
 
-  test('says what is wrong in its own words', async () => {
+  test('answers with Slack’s error codes', async () => {
     const slack = await opened(startSlack());
     const errors = [
       await post(slack, { channel: 'C0000000001', text: 'Hi' }, 'xoxb-wrong'),
@@ -165,7 +168,7 @@ describe('Slack', () => {
     expect(slack.messages).toEqual([]);
   });
 
-  test('takes one message an interval and channel, and answers others 429 with Retry-After', async () => {
+  test('accepts one message per interval and channel, and answers others 429 with Retry-After', async () => {
     const slack = await opened(startSlack({ channels: ['C1', 'C2'], intervalMs: 60_000 }));
     const answers = [];
     for (const channel of ['C1', 'C1', 'C2']) answers.push(await post(slack, { channel, text: 'Hi' }));
@@ -179,7 +182,7 @@ describe('Slack', () => {
 });
 
 describe('Teams', () => {
-  test('takes an Adaptive Card, and refuses what is none, what is too large, and who does not know its address', async () => {
+  test('accepts an Adaptive Card, and refuses another body, a too large body, and a wrong address', async () => {
     const teams = await opened(startTeams());
     const card = (text: string) =>
       JSON.stringify({
@@ -205,7 +208,7 @@ describe('Teams', () => {
 });
 
 describe('the mail server', () => {
-  /** Says these lines, each when the last one was answered; gives the codes of the answers. */
+  /** Sends the lines, each after the answer to the previous one; returns the codes of the answers. */
   async function converse(url: string, lines: string[]): Promise<string[]> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -233,7 +236,7 @@ describe('the mail server', () => {
     'Subject: =?utf-8?q?Caf=C3=A9?=\r\nTo: sam@example.org\r\n\r\nHello\r\n.',
   ];
 
-  test('takes a message and reads it', async () => {
+  test('accepts a message and parses it', async () => {
     const server = await opened(startMailServer());
     expect(await converse(server.url, [...mail])).toEqual(['220', '250', '250', '250', '354', '250', '221']);
     expect(server.received).toMatchObject([
@@ -241,7 +244,7 @@ describe('the mail server', () => {
     ]);
   });
 
-  test('defers or refuses where it is told to', async () => {
+  test('defers or refuses at the step that the test sets', async () => {
     const server = await opened(startMailServer());
     server.behave(({ at, nth }) =>
       at === 'message' && nth === 0

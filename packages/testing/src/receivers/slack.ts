@@ -1,5 +1,5 @@
-// Slack's Web API as far as posting messages goes: its tokens, its errors, its limit of one message a second and
-// channel, and how it reads a text.
+// A double of Slack's Web API for posting messages: tokens, errors, the limit of one message per second and channel, and the
+// interpretation of texts.
 import {
   startHttpReceiver,
   type HttpReceiver,
@@ -7,27 +7,27 @@ import {
   type ReceivedRequest,
 } from './http-receiver.js';
 
-/** An error as Slack names them (HTTP 200), `ratelimited` (HTTP 429 with Retry-After), or another reaction. */
+/** An error code of Slack (HTTP 200), `ratelimited` (HTTP 429 with Retry-After, in seconds), or another reaction. */
 export type SlackReaction = 'ok' | { error: string } | { ratelimited: number } | { instead: Reaction };
 
 export interface SlackCall extends ReceivedRequest {
-  /** Such as chat.postMessage. */
+  /** The API method, for example chat.postMessage. */
   api: string;
-  /** As they were sent, JSON in form fields parsed. */
+  /** The parameters; JSON in form fields is parsed. */
   parameters: Readonly<Record<string, unknown>>;
-  /** How many calls of this method had come before. */
+  /** The number of earlier calls of this method. */
   nth: number;
-  /** The error that it was answered, or null. */
+  /** The error of the answer, or null. */
   error: string | null;
 }
 
-/** What stands in the channel. */
+/** A message in a channel. */
 export interface SlackMessage {
   channel: string;
-  /** What notifications on a telephone show. */
+  /** The text that notifications on a telephone show. */
   text: string;
   blocks: readonly Record<string, unknown>[];
-  /** Mentions and links as Slack would read them out of its texts: `<!channel>`, `<@U1>`, `<https://…|here>`. */
+  /** Mentions and links that Slack would find in the texts: `<!channel>`, `<@U1>`, `<https://…|here>`. */
   mentions: readonly string[];
   links: readonly string[];
   at: number;
@@ -38,20 +38,20 @@ export interface Slack extends HttpReceiver {
   apiUrl: string;
   /** For SLACK_BOT_TOKEN. */
   token: string;
-  /** From now on, for calls of chat.postMessage that are in order. */
+  /** Sets the reaction to later valid calls of chat.postMessage. */
   behave(behaviour: (call: SlackCall) => SlackReaction): void;
   readonly calls: readonly SlackCall[];
   readonly messages: readonly SlackMessage[];
 }
 
 interface SlackOptions {
-  /** Channels that the bot is in. */
+  /** Channels of which the bot is a member. */
   channels?: readonly string[];
-  /** Answer `ratelimited` to what comes to a channel sooner after its last message. 0: never. */
+  /** The least time between two messages to a channel; an earlier one is answered `ratelimited`. 0: no limit. */
   intervalMs?: number;
 }
 
-/** Slack's own figures. */
+/** Slack's documented limits: blocks of a message, characters of a section, characters of a text. */
 const limits = { blocks: 50, sectionText: 3_000, text: 40_000 };
 
 export async function startSlack({
@@ -149,7 +149,7 @@ function json(status: number, body: unknown, headers: Record<string, string> = {
   };
 }
 
-/** Forms, as the official client sends them, or JSON. */
+/** The parameters of a form, which the official client sends, or of JSON. */
 function parametersOf({ headers, body }: ReceivedRequest): Record<string, unknown> {
   if (headers['content-type']?.startsWith('application/json'))
     return JSON.parse(body) as Record<string, unknown>;
@@ -176,7 +176,7 @@ function isBlocks(value: unknown): value is Record<string, unknown>[] {
   );
 }
 
-/** Every text in it that Slack reads as markup, at whatever depth. */
+/** Every text in the value that Slack interprets as markup, at any depth. */
 function markdownIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(markdownIn);
   if (typeof value !== 'object' || value === null) return [];

@@ -1,4 +1,4 @@
-// The incoming webhook of a Teams channel: takes an Adaptive Card in a message of at most 28 KB and answers 202.
+// A double of the incoming webhook of a Teams channel: it accepts an Adaptive Card in a message of at most 28 KB with 202.
 import { z } from 'zod';
 import {
   startHttpReceiver,
@@ -27,17 +27,17 @@ const message = z.object({
 });
 
 export interface ReceivedCard extends ReceivedRequest {
-  /** How many calls had come before. */
+  /** The number of earlier calls. */
   nth: number;
-  /** What Teams would show; undefined where it would refuse the message. */
+  /** The card that Teams would show; undefined if it would refuse the message. */
   card: z.infer<typeof message>['attachments'][number]['content'] | undefined;
   reaction: Reaction;
 }
 
 export interface Teams extends HttpReceiver {
-  /** The address as a channel has it; its query is a secret, as with the real one. */
+  /** The webhook's address; its query is a secret, as in Teams. */
   webhookUrl: string;
-  /** From now on, for messages that are well formed and asked for with the whole address. */
+  /** Sets the reaction to later well-formed messages to the whole address. */
   behave(behaviour: Behaviour<ReceivedCard>): void;
   readonly received: readonly ReceivedCard[];
 }

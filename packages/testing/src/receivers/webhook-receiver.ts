@@ -1,4 +1,4 @@
-// A receiver of webhooks: it believes only what the verifier of the Standard Webhooks project accepts.
+// A webhook receiver that accepts only requests which the verifier of the Standard Webhooks project accepts.
 import { Webhook } from 'standardwebhooks';
 import {
   always,
@@ -10,27 +10,27 @@ import {
 } from './http-receiver.js';
 
 export interface ReceivedWebhook<Payload = unknown> extends ReceivedRequest {
-  /** The header webhook-id; empty where it is missing. */
+  /** The header webhook-id; empty if it is missing. */
   id: string;
-  /** How often this id had come before. */
+  /** The number of earlier requests with this id. */
   nth: number;
-  /** The body as JSON; undefined where it is none. */
+  /** The parsed body; undefined if it is not JSON. */
   payload: Payload;
-  /** Of the secrets that the receiver knew then, those under which the verifier accepts it. */
+  /** The trusted secrets under which the verifier accepted the request on arrival. */
   verifiedBy: readonly string[];
   reaction: Reaction;
 }
 
 export interface WebhookReceiver<Payload = unknown> extends HttpReceiver {
-  /** Makes signing secrets known; without any, everything is answered 401. */
+  /** Adds signing secrets; without any, every request is answered 401. */
   trust(...secrets: string[]): void;
-  /** Forgets a secret. */
+  /** Removes a signing secret. */
   distrust(secret: string): void;
-  /** From now on; at first every call is answered 200. */
+  /** Sets the behaviour for later calls; at first every call is answered 200. */
   behave(behaviour: Behaviour<ReceivedWebhook<Payload>>): void;
   /** Every call in the order of arrival, forged ones included. */
   readonly received: readonly ReceivedWebhook<Payload>[];
-  /** Calls that no known secret verifies; they are answered 401, whatever the behaviour is. */
+  /** Calls that no trusted secret verifies; they are answered 401, with any behaviour. */
   readonly forged: readonly ReceivedWebhook<Payload>[];
   /** By webhook-id, the first call that was answered 2xx. */
   readonly accepted: ReadonlyMap<string, ReceivedWebhook<Payload>>;
@@ -38,7 +38,7 @@ export interface WebhookReceiver<Payload = unknown> extends HttpReceiver {
 
 interface WebhookReceiverOptions {
   secrets?: readonly string[];
-  /** For senders whose clock a test moves: epoch milliseconds that timestamps are compared with. */
+  /** The clock to compare timestamps with, in epoch milliseconds, for senders whose clock a test moves. */
   now?: () => number;
 }
 
@@ -102,7 +102,7 @@ function isSigned(request: ReceivedRequest, secret: string, now?: () => number):
     'webhook-signature': headerOf(request, 'webhook-signature'),
   };
   if (now) {
-    // The verifier knows the real clock only: with another one, its signature is compared here.
+    // The verifier uses the real clock only: with another clock, the signature is compared here.
     const seconds = Number(headers['webhook-timestamp']);
     return (
       Number.isInteger(seconds) &&
