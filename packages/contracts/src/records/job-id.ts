@@ -6,9 +6,8 @@ import type { ServiceName } from './record.js';
 export const servicesWithJobs = ['notification'] as const satisfies readonly ServiceName[];
 export type ServiceWithJobs = (typeof servicesWithJobs)[number];
 
-const form = new RegExp(
-  `^(${servicesWithJobs.join('|')})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$`,
-);
+// The alternatives of the first group are `servicesWithJobs`. A literal, because a test checks the cost of every literal pattern.
+const form = /^(notification)-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
 export const jobId = text(80)
   .regex(form, "must be the id of a job: its service's name and a UUID")
