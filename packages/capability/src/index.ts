@@ -51,6 +51,7 @@ export {
 } from './following-projection.js';
 export { findJob, jobCollection, jobs, type JobKind, type JobsCapability } from './job.js';
 export { jobAnswer, type Job, type JobStep } from './job-model.js';
+export { createFoldWatch, type FoldWatch } from './fold-watch.js';
 export type { OpenAggregate } from './open-aggregate.js';
 export { openServicePartition } from './partition.js';
 export { policy, type PolicyDeclaration } from './policy.js';

@@ -15,6 +15,13 @@ export {
 export { createEventLog, createEventLogComponent, type EventLog } from './event-log.js';
 export { takenOf, takingAll, type InputTable, type TakenRecord, type TypeUse } from './inputs.js';
 export * from './operations.js';
+export {
+  createPositionWatch,
+  type PositionToReach,
+  type PositionWatch,
+  type PositionWatchOptions,
+  type ReaderPositions,
+} from './position-watch.js';
 export { createProcessor } from './processor.js';
 export type {
   Checkpoint,
@@ -30,4 +37,5 @@ export { replicationSentence, type Replication } from './replication.js';
 export * from './requester.js';
 export type { SessionLease } from './session-lease.js';
 export * from './tail.js';
+export { createTopicEnds, type TopicEnds } from './topic-ends.js';
 export * from './writer.js';

@@ -12,8 +12,8 @@ import kafkajs from 'kafkajs';
 import { unavailable } from './kafka/access-errors.js';
 import { EventLogUnavailable } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
+import { createPositionWatch, type ReaderPositions } from './position-watch.js';
 import { readReplication, type Replication } from './replication.js';
-import { pause } from './timing.js';
 import { createRecordWriter } from './writer.js';
 
 export interface PartitionLag {
@@ -176,7 +176,8 @@ export async function requestRebuild(
 }
 
 /**
- * Waits until a service has handled the records at these positions and all records before them.
+ * Waits until a service, its processor and its projectors, has handled the records at these positions and all records before
+ * them.
  * @returns false after `timeoutMs`
  */
 export async function waitUntilConsumed(
@@ -186,15 +187,25 @@ export async function waitUntilConsumed(
   positions: readonly { partition: number; offset: bigint }[],
   { timeoutMs }: { timeoutMs: number },
 ): Promise<boolean> {
-  const giveUpAt = Date.now() + timeoutMs;
-  for (;;) {
-    const lags = await listLag(log, service);
-    const done = positions.every(({ partition, offset }) => {
-      const found = lags.filter((lag) => lag.topic === topic && lag.partition === partition);
-      return found.length > 0 && found.every(({ position }) => position > offset);
-    });
-    if (done) return true;
-    if (Date.now() > giveUpAt) return false;
-    await pause(100);
+  const watch = createPositionWatch(() => committedPositions(log, service), {
+    timeoutMs,
+    shortestPauseMs: 100,
+  });
+  const wanted = positions.map(({ partition, offset }) => ({ partition, offset: offset + 1n }));
+  return (await watch.until(topic, wanted)) !== null;
+}
+
+/** By partition, how far the last of a service's readers of each topic has committed. */
+async function committedPositions(
+  log: EventLog,
+  service: ServiceName,
+): Promise<ReadonlyMap<number, ReaderPositions>> {
+  const committed = new Map<number, { positions: Partial<Record<TopicName, bigint>> }>();
+  for (const { topic, partition, position } of await listLag(log, service)) {
+    const { positions } = committed.get(partition) ?? { positions: {} };
+    committed.set(partition, { positions });
+    const known = positions[topic];
+    if (known === undefined || position < known) positions[topic] = position;
   }
+  return committed;
 }

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createCheckpoints, type Checkpoint } from './checkpoints.js';
 import type { ReadModel } from './connection.js';
-import { createPositionWatch } from './position-watch.js';
 import { throwawayReadModel } from './testing/throwaway.js';
 
 let readModel: ReadModel;
@@ -142,36 +141,5 @@ describe('checkpoints', () => {
     await old.load('early', 0);
     await createCheckpoints(readModel).reset('early', 0);
     await expect(old.store('early', 0, at(1n))).rejects.toMatchObject({ code: 'checkpoint_superseded' });
-  });
-});
-
-describe('waiting for a position', () => {
-  test('ends with the checkpoints as soon as all partitions have reached it', async () => {
-    const checkpoints = createCheckpoints(readModel);
-    await checkpoints.store('wait', 0, at(50n, 10n));
-    const waiting = createPositionWatch(checkpoints, 'wait').wait(
-      'ingest.commands',
-      [
-        { partition: 0, offset: 10n },
-        { partition: 4, offset: 3n },
-      ],
-      10_000,
-    );
-    await checkpoints.store('wait', 4, at(8n, 2n));
-    await checkpoints.store('wait', 4, at(9n, 3n));
-    expect(await waiting).toEqual(
-      new Map([
-        [0, at(50n, 10n)],
-        [4, at(9n, 3n)],
-      ]),
-    );
-  });
-
-  test('ends with null after the timeout or the caller’s abort, and at once without positions', async () => {
-    const watch = createPositionWatch(createCheckpoints(readModel), 'wait');
-    const never = [{ partition: 0, offset: 99n }];
-    expect(await watch.wait('ingest.commands', never, 30)).toBeNull();
-    expect(await watch.wait('ingest.commands', never, 60_000, AbortSignal.abort())).toBeNull();
-    expect(await watch.wait('ingest.commands', [], 0)).toEqual(new Map());
   });
 });

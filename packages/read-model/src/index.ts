@@ -8,7 +8,6 @@ export {
   type Filter,
 } from 'mongodb';
 export { createCheckpoints, type Checkpoint, type Checkpoints } from './checkpoints.js';
-export { createPositionWatch, type PositionReached } from './position-watch.js';
 export { underLease } from './lease.js';
 export {
   defineCollection,

@@ -52,6 +52,7 @@ export {
   formatPositions,
   minimumPositionsHeader,
   parsePositions,
+  positionNotReached,
   type PartitionPosition,
 } from './positions.js';
 export {

@@ -27,3 +27,13 @@ export function parsePositions(text: string): PartitionPosition[] {
     return { partition: Number(match[1]), offset: BigInt(match[2]) };
   });
 }
+
+/** @param what is not visible up to the position that a reader has asked for */
+export function positionNotReached(what: string): ProblemError {
+  return new ProblemError(
+    503,
+    'position_not_reached',
+    `The ${what} up to min_position are not visible yet. The events are safe; read again in a moment.`,
+    { headers: { 'Retry-After': '1' } },
+  );
+}

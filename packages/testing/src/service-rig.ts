@@ -1,6 +1,7 @@
 // The base of every service's integration tests: real servers, a namespace for each test, the service's query port, and access
 // to the log. A service's own rig adds its processors and helpers.
 import { randomUUID } from 'node:crypto';
+import { createFoldWatch } from '@lead-scoring/capability';
 import {
   readersOf,
   type RecordDeclaration,
@@ -22,13 +23,7 @@ import {
   type TailedRecord,
 } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
-import {
-  createCheckpoints,
-  createPositionWatch,
-  createReadModelComponent,
-  type DeclaredCollection,
-  type ReadModel,
-} from '@lead-scoring/read-model';
+import { createReadModelComponent, type DeclaredCollection, type ReadModel } from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -172,10 +167,9 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
       const [first] = sent;
       if (!first) return;
       const positions = await writer.write(sent);
-      const folded = await createPositionWatch(createCheckpoints(readModel), reader).wait(
+      const folded = await createFoldWatch(readModel, reader, { timeoutMs: 30_000 }).until(
         first.declaration.topic,
         positions.map(({ partition, offset }) => ({ partition, offset: offset + 1n })),
-        30_000,
       );
       if (!folded) throw new Error(`${reader} has not folded the written records within 30 s`);
     },

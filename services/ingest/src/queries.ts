@@ -14,6 +14,6 @@ export function ingestQueries(
     ...eventQueries(readModel),
     ...eventTypeQueries(readModel),
     ...repeatQueries(readModel),
-    ...visibilityQueries(readModel, { processor: 'ingest', partitions, timeoutMs: positionTimeoutMs }),
+    ...visibilityQueries(readModel, { partitions, timeoutMs: positionTimeoutMs }),
   ];
 }

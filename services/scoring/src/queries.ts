@@ -12,10 +12,7 @@ export function scoringQueries(
   configurations: PublishedConfigurations,
   { positionTimeoutMs }: { positionTimeoutMs: number },
 ): BoundQuery[] {
-  const awaitPositions = createAwaitPositions(readModel, {
-    processor: 'scoring',
-    timeoutMs: positionTimeoutMs,
-  });
+  const awaitPositions = createAwaitPositions(readModel, { timeoutMs: positionTimeoutMs });
   const now = () => new Date();
   return [
     ...leadQueries({ readModel, configurations, awaitPositions }),

@@ -1,24 +1,17 @@
 // Reads that wait until what the caller has sent is in them.
-import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
-import { ProblemError, type QueryContext } from '@lead-scoring/service';
+import { createFoldWatch } from '@lead-scoring/capability';
+import type { ReadModel } from '@lead-scoring/read-model';
+import { positionNotReached, type QueryContext } from '@lead-scoring/service';
 
-/** Resolves once the caller's minimum positions are reached. */
+/** Resolves once the caller's minimum positions are reached. @throws ProblemError 503 when that takes too long */
 export type AwaitPositions = (context: Pick<QueryContext, 'minimumPositions' | 'signal'>) => Promise<void>;
 
 export function createAwaitPositions(
   readModel: ReadModel,
-  { processor, timeoutMs }: { processor: string; timeoutMs: number },
+  options: { readonly timeoutMs: number },
 ): AwaitPositions {
-  const watch = createPositionWatch(createCheckpoints(readModel), processor);
+  const folded = createFoldWatch(readModel, 'scoring', options);
   return async ({ minimumPositions, signal }) => {
-    if (minimumPositions.length === 0) return;
-    const reached = await watch.wait('ingest.events', minimumPositions, timeoutMs, signal);
-    if (!reached)
-      throw new ProblemError(
-        503,
-        'position_not_reached',
-        'The scores up to min_position are not visible yet. The events are safe; read again in a moment.',
-        { headers: { 'Retry-After': '1' } },
-      );
+    if (!(await folded.until('ingest.events', minimumPositions, signal))) throw positionNotReached('scores');
   };
 }

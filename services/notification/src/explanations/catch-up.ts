@@ -1,6 +1,7 @@
 // Waits until the service's own explanations are folded: they may be behind what made a trigger fire.
-import { endOffsets, type EventLog } from '@lead-scoring/event-log';
-import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
+import { createFoldWatch } from '@lead-scoring/capability';
+import { createTopicEnds, type EventLog } from '@lead-scoring/event-log';
+import type { ReadModel } from '@lead-scoring/read-model';
 import { explanationsName } from './capability.js';
 
 /** The explanations are behind what they are asked about: trying again helps. */
@@ -15,15 +16,8 @@ export class ExplanationsBehind extends Error {
  */
 export type CatchUp = (ouIds?: readonly string[]) => Promise<boolean>;
 
-export function createCatchUp(
-  readModel: ReadModel,
-  log: EventLog,
-  { timeoutMs }: { timeoutMs: number },
-): CatchUp {
-  const watch = createPositionWatch(createCheckpoints(readModel), explanationsName);
-  return async (ouIds) => {
-    const partitions = ouIds && [...new Set(ouIds.map((ouId) => log.partitionOf(ouId)))];
-    const ends = await endOffsets(log, 'scoring.events', partitions);
-    return (await watch.wait('scoring.events', ends, timeoutMs)) !== null;
-  };
+export function createCatchUp(readModel: ReadModel, log: EventLog, options: { timeoutMs: number }): CatchUp {
+  const folded = createFoldWatch(readModel, explanationsName, options);
+  const recorded = createTopicEnds(log, 'scoring.events');
+  return async (ouIds) => (await folded.until('scoring.events', await recorded.of(ouIds))) !== null;
 }

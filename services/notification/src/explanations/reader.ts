@@ -1,12 +1,13 @@
 // What the service's own explanations say of leads and of the rules that gave them points. They may be behind what made a
 // trigger fire, and are waited for then.
+import { createFoldWatch } from '@lead-scoring/capability';
 import {
   createExplanationReader,
   readConfigurations,
   type AccountRequest,
   type LeadAccount,
 } from '@lead-scoring/explanations';
-import { createCheckpoints, createPositionWatch, type ReadModel } from '@lead-scoring/read-model';
+import type { ReadModel } from '@lead-scoring/read-model';
 import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { explanationsName } from './capability.js';
 import { ExplanationsBehind, type CatchUp } from './catch-up.js';
@@ -29,9 +30,9 @@ const maximumKept = 2_000;
 export function createExplanations(
   readModel: ReadModel,
   catchUp: CatchUp,
-  { timeoutMs }: { timeoutMs: number },
+  options: { timeoutMs: number },
 ): Explanations {
-  const watch = createPositionWatch(createCheckpoints(readModel), explanationsName);
+  const folded = createFoldWatch(readModel, explanationsName, options);
   const reader = createExplanationReader(readModel, explanationsName);
   const kept = new Map<string, ScoringConfiguration>();
   /** Versions that were waited for, by OU. */
@@ -53,8 +54,7 @@ export function createExplanations(
 
   return {
     reach: async (partition, offset) => {
-      const reached = await watch.wait('scoring.events', [{ partition, offset: offset + 1n }], timeoutMs);
-      if (!reached)
+      if (!(await folded.until('scoring.events', [{ partition, offset: offset + 1n }])))
         throw new ExplanationsBehind(
           `the explanations of partition ${String(partition)} are behind offset ${String(offset)}`,
         );

@@ -1,14 +1,8 @@
 // Whether leads are there, as of now: what is folded may be a moment behind what callers have already seen elsewhere.
-import { endOffsets, waitUntilConsumed, type EventLog } from '@lead-scoring/event-log';
+import { createFoldWatch } from '@lead-scoring/capability';
+import { createTopicEnds, waitUntilConsumed, type EventLog } from '@lead-scoring/event-log';
 import { leadKey, sharedLeads } from '@lead-scoring/explanations';
-import {
-  createCheckpoints,
-  createPositionWatch,
-  findStoredIds,
-  keyOf,
-  offsetToNumber,
-  type ReadModel,
-} from '@lead-scoring/read-model';
+import { findStoredIds, keyOf, offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
 import type { LeadPresence } from '../links/decide.js';
 import type { FindLeads } from '../links/capability.js';
 import { explanationsName } from './capability.js';
@@ -20,10 +14,11 @@ import { explanationsName } from './capability.js';
 export function createFindLeads(
   readModel: ReadModel,
   log: EventLog,
-  { timeoutMs }: { timeoutMs: number },
+  options: { timeoutMs: number },
 ): FindLeads {
   const collection = readModel.collection(sharedLeads);
-  const watch = createPositionWatch(createCheckpoints(readModel), explanationsName);
+  const folded = createFoldWatch(readModel, explanationsName, options);
+  const recorded = createTopicEnds(log, 'scoring.events');
 
   async function find(wanted: readonly { ou_id: string; lead_id: string }[]): Promise<Set<string>> {
     const found = await findStoredIds(
@@ -33,8 +28,7 @@ export function createFindLeads(
     return new Set(found.map(keyOf));
   }
 
-  const endsFor = (leads: readonly { lead_id: string }[]) =>
-    endOffsets(log, 'scoring.events', [...new Set(leads.map(({ lead_id }) => log.partitionOf(lead_id)))]);
+  const endsFor = (leads: readonly { lead_id: string }[]) => recorded.of(leads.map(({ lead_id }) => lead_id));
 
   async function decidedOn(leads: Parameters<FindLeads>[0]): Promise<boolean> {
     const ingested = leads.flatMap(({ lead_id, lead_seen_in }) =>
@@ -43,7 +37,7 @@ export function createFindLeads(
         : [],
     );
     if (ingested.length === 0) return true;
-    return waitUntilConsumed(log, 'scoring', 'ingest.events', ingested, { timeoutMs });
+    return waitUntilConsumed(log, 'scoring', 'ingest.events', ingested, options);
   }
 
   return async (wanted) => {
@@ -52,7 +46,7 @@ export function createFindLeads(
     let caughtUp = true;
     if (missing.length > 0) {
       caughtUp = await decidedOn(missing);
-      caughtUp &&= (await watch.wait('scoring.events', await endsFor(missing), timeoutMs)) !== null;
+      caughtUp &&= (await folded.until('scoring.events', await endsFor(missing))) !== null;
       for (const key of await find(missing)) there.add(key);
     }
     // After the leads were found: where they were made lies before it.
