@@ -1,14 +1,15 @@
 // Checks, with the clients that the system itself uses, that each server is ready.
 import { connect } from 'node:net';
-import { Kafka, logLevel } from 'kafkajs';
-import { MongoClient } from 'mongodb';
+import type { Kafka } from 'kafkajs';
 
 // Turns off the warning about its partitioner that kafkajs prints in every process that creates a producer. Its timers with a
 // negative timeout cause a second warning, of Node: the scripts of package.json turn that off, and in services event-log prevents it.
 const PARTITIONER_WARNING = 'KAFKAJS_NO_PARTITIONER_WARNING';
 
 /** A client that gives up soon, and logs nothing. */
-export function kafkaClient(brokers: string[]): Kafka {
+export async function kafkaClient(brokers: string[]): Promise<Kafka> {
+  // Loaded while the servers start.
+  const { Kafka, logLevel } = await import('kafkajs');
   process.env[PARTITIONER_WARNING] ??= '1';
   return new Kafka({
     clientId: 'platform-readiness',
@@ -27,7 +28,7 @@ export function kafkaClient(brokers: string[]): Kafka {
  * @throws Error when that is not the case yet
  */
 export async function verifyKafka(brokers: string[]): Promise<void> {
-  const kafka = kafkaClient(brokers);
+  const kafka = await kafkaClient(brokers);
   const admin = kafka.admin();
   const producers = [
     kafka.producer({ idempotent: true }),
@@ -54,7 +55,7 @@ export async function verifyKafka(brokers: string[]): Promise<void> {
  * @throws Error when that is not the case yet
  */
 export async function verifyBroker(address: string, id: number): Promise<void> {
-  const admin = kafkaClient([address]).admin();
+  const admin = (await kafkaClient([address])).admin();
   try {
     await admin.connect();
     const cluster = await admin.describeCluster();
@@ -85,6 +86,7 @@ export async function verifySchemaRegistry(url: string): Promise<void> {
  * @throws Error when it does not within five seconds
  */
 export async function verifyMongodb(uri: string): Promise<void> {
+  const { MongoClient } = await import('mongodb');
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5_000 });
   try {
     await client.connect();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createClient } from '@lead-scoring/client';
 import { startPlatform, type PlatformEndpoints, type RunningPlatform } from '@lead-scoring/platform';
 import { sampleEvents, sampleLevels, sampleRulesets } from './sample-data.js';
-import { checkAccess, describeReplication, type Servers } from './servers.js';
+import type { Servers } from './servers.js';
 import { serviceEnvironment, readSettings } from './settings.js';
 import { StartFileWriter } from './start-file.js';
 import { startSystem, type RunningSystem } from './system.js';
@@ -34,7 +34,9 @@ export async function main(
     const { directory, secrets, namespace, partitions, access } = settings;
     const platform = await startServers(directory, shutdown);
     const servers: Servers = { endpoints: platform.endpoints, namespace, partitions, access };
-    if (platform.isForeign) await checkAccess(servers);
+    // Loaded while the servers start: it brings the clients of all three.
+    const checks = import('./servers.js');
+    if (platform.isForeign) await (await checks).checkAccess(servers);
     say('Starting the services …');
     const startFile = new StartFileWriter(join(directory, 'start.json'), settings, platform.endpoints);
     const logDirectory = join(directory, 'logs');
@@ -55,7 +57,7 @@ export async function main(
     await platform.up;
     await system.ready(120_000);
     const client = createClient({ baseUrl: system.gatewayUrl, token: secrets.bootstrapToken });
-    const replication = describeReplication(servers);
+    const replication = checks.then(({ describeReplication }) => describeReplication(servers));
     replication.catch(() => undefined);
     startFile.identify(await firstUnit(client));
     if (!flags.includes('--empty')) await seed(client);

@@ -24,7 +24,7 @@ export async function trainKafka(
 
 /** Creates a topic, writes to it in a transaction, and reads it in a consumer group. */
 async function useKafka(address: string): Promise<void> {
-  const kafka = kafkaClient([address]);
+  const kafka = await kafkaClient([address]);
   const topic = 'training';
   const groupId = 'training';
   const admin = kafka.admin();
