@@ -103,11 +103,13 @@ export function createEventLogComponent(
     declarations,
   }: { service: ServiceName; logger: Logger; declarations?: readonly RecordDeclaration[] },
 ): Component<EventLog> {
+  // The same log in each repetition of a start: its schemas are made once.
+  let log: EventLog | undefined;
   return {
     name: 'event log',
     waitsForServer: true,
     start: async () => {
-      const value = createEventLog(
+      const value = (log ??= createEventLog(
         {
           brokers: configuration.KAFKA_BROKERS,
           schemaRegistryUrl: configuration.SCHEMA_REGISTRY_URL,
@@ -119,7 +121,7 @@ export function createEventLogComponent(
           access: configuration,
         },
         { logger, declarations },
-      );
+      ));
       await value.prepare();
       return { value, stop: () => value.close() };
     },
