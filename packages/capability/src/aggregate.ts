@@ -94,8 +94,6 @@ export interface AggregateDeclaration<Shape extends AggregateShape> {
   /** Reads an event from its record. Default: its type and payload. */
   eventFrom?(record: IncomingRecord): Shape['event'];
   headersOf?(event: Shape['event'], cause: IncomingRecord): Readonly<Record<string, string>>;
-  /** Called before a partition's states are dropped, to be folded anew. */
-  beforeReset?(scope: PartitionScope): Promise<void>;
   readonly stored: AggregateStorage<Shape['state'], Shape['event']>;
   /** States that a partition keeps in memory. Default 200. */
   readonly cachedStates?: number;

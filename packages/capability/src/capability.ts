@@ -44,9 +44,9 @@ export interface Capability<Command extends string = string, Event extends strin
   readonly commands: RecordTable<Command>;
   readonly reads: ReadTable;
   readonly events: RecordTable<Event>;
-  /** What a reset drops, in this order. */
+  /** Filled anew by a rebuild, beside what is there; a reset drops them, in this order. */
   readonly collections: readonly PartitionedCollection[];
-  /** What is stored for all partitions, and stays in force during a reset until the fold has come to it again. */
+  /** What is stored for all partitions, and stays in force during a rebuild: lasting collections. */
   readonly published?: readonly PartitionedCollection[];
   open(scope: PartitionScope): OpenCapability;
 }

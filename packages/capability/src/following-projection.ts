@@ -1,6 +1,5 @@
 // A projection of another service's events: this service's own copy of what it has to know of them. A projector folds it apart
 // from the service's processor, with a consumer group and checkpoints that have the projection's name.
-import type { ServiceName } from '@lead-scoring/contracts';
 import {
   createProjector,
   type Checkpoint,
@@ -17,11 +16,13 @@ import {
   deletePartition,
   isRetriable,
   isSilence,
-  underLease,
   type Checkpoints,
+  type EditionedReadModel,
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { Capability, PartitionScope } from './capability.js';
+import { EditionedProjection } from './editioned-projection.js';
+import { followedTopics } from './folding-state.js';
 
 /** Opened for one partition, and its only writer there. The runtime calls one method at a time. */
 export interface OpenFollower {
@@ -29,8 +30,6 @@ export interface OpenFollower {
   fold(records: readonly FoldedRecord[]): Promise<void>;
   /** Drops what is in memory: it may be ahead of what is stored. */
   forget?(): void;
-  /** Called before the checkpoint and the collections of the partition are dropped. */
-  beforeReset?(touch: Touch): Promise<void>;
 }
 
 export type FollowerScope = Omit<PartitionScope, 'opened'>;
@@ -55,9 +54,7 @@ export function followingProjection(declaration: FollowingProjectionDeclaration)
 }
 
 export interface FollowerOptions extends Pick<ProjectorOptions, 'logger' | 'onFatal'> {
-  readModel: ReadModel;
-  /** The service that stores the projection, and whose rebuild drops it. */
-  service: ServiceName;
+  readModel: EditionedReadModel;
   /** As in `ServiceProcessorOptions`. */
   outlivesDatabase?: boolean;
 }
@@ -66,7 +63,7 @@ export interface FollowerOptions extends Pick<ProjectorOptions, 'logger' | 'onFa
 export function createFollower(
   log: EventLog,
   projection: FollowingProjection,
-  { readModel, service, logger, onFatal, outlivesDatabase = false }: FollowerOptions,
+  { readModel, logger, onFatal, outlivesDatabase = false }: FollowerOptions,
 ): Component<ProcessorStatus> {
   return createProjector(log, {
     ...projection.batching,
@@ -74,9 +71,17 @@ export function createFollower(
     onFatal,
     name: projection.name,
     inputs: projection.reads,
-    rebuildsWith: service,
     open: (partition, _touch, lease) =>
-      Promise.resolve(openFollowerPartition(projection, underLease(readModel, lease), partition)),
+      EditionedProjection.open({
+        reader: projection.name,
+        partition,
+        topics: followedTopics(projection.reads),
+        log,
+        readModel,
+        lease,
+        logger: logger.child({ partition }),
+        open: (edition) => openFollowerPartition(projection, edition, partition),
+      }),
     ...(!outlivesDatabase && { isSilence }),
     isRetriable,
   });
@@ -123,7 +128,6 @@ class FollowerPartition implements ProjectionState {
   }
 
   async reset(touch: Touch): Promise<void> {
-    await this.#opened.beforeReset?.(touch);
     await this.#checkpoints.reset(this.projection.name, this.partition);
     for (const collection of this.projection.collections)
       await deletePartition(this.readModel, collection, this.partition, touch);

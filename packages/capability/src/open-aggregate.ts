@@ -99,10 +99,6 @@ export class OpenAggregate<Shape extends AggregateShape> implements OpenCapabili
   forget(): void {
     this.#cache.clear();
   }
-
-  async beforeReset(): Promise<void> {
-    await this.declaration.beforeReset?.(this.scope);
-  }
 }
 
 /** What the commands of one batch have come to so far. */

@@ -18,6 +18,7 @@ import {
   type ReadModel,
 } from '@lead-scoring/read-model';
 import type { Capability, CapabilityDecision, OpenCapability, PartitionScope } from './capability.js';
+import type { FoldingState } from './folding-state.js';
 import type { ServiceCapabilities } from './service.js';
 
 const positionsAcceptedType = 'PositionsAccepted';
@@ -27,7 +28,7 @@ export function openServicePartition(
   service: ServiceCapabilities,
   readModel: ReadModel,
   partition: number,
-): PartitionState {
+): PartitionState & Required<Pick<FoldingState, 'written'>> {
   return new ServicePartition(service, readModel, partition);
 }
 
@@ -135,6 +136,11 @@ class ServicePartition implements PartitionState {
     const stored = this.#withEventsEnd(checkpoint);
     await Promise.all([...this.#opened.values()].map((opened) => Promise.resolve(opened.write?.(awaited))));
     await this.#checkpoints.store(this.service.name, this.partition, stored);
+  }
+
+  async written(): Promise<void> {
+    const atOnce = AbortSignal.abort();
+    await Promise.all([...this.#opened.values()].map((opened) => Promise.resolve(opened.write?.(atOnce))));
   }
 
   /** The checkpoint's own offset may lie beyond the end of a transaction, where no event ever comes. */

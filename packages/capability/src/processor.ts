@@ -7,13 +7,17 @@ import {
   type ProcessorOptions,
   type ProcessorStatus,
 } from '@lead-scoring/event-log';
-import { isRetriable, isSilence, underLease, type ReadModel } from '@lead-scoring/read-model';
+import { isRetriable, isSilence, type EditionedReadModel } from '@lead-scoring/read-model';
+import { EditionedPartition } from './editioned-partition.js';
+import { partOf } from './editioned-state.js';
+import { ownTopic } from './folding-state.js';
 import { openServicePartition } from './partition.js';
 import { createFollower } from './following-projection.js';
 import type { ServiceCapabilities } from './service.js';
 
 export interface ServiceProcessorOptions extends Pick<ProcessorOptions, 'logger' | 'onFatal' | 'commandsTo'> {
-  readModel: ReadModel;
+  /** Follows the live edition; a rebuild fills another one beside it. */
+  readModel: EditionedReadModel;
   /**
    * Whether the process goes on while its database is silent, because it also does work that needs none; else it is given up
    * after a while, to be started anew. Default false.
@@ -29,10 +33,7 @@ export function createServiceProcessor(
 ): Component<ProcessorStatus> {
   const processor = ownProcessor(log, service, options);
   // The projectors first: decisions may wait for what they fold.
-  const parts = [
-    ...service.followers.map((one) => createFollower(log, one, { ...options, service: service.name })),
-    processor,
-  ];
+  const parts = [...service.followers.map((one) => createFollower(log, one, options)), processor];
   return { name: processor.name, start: () => startAll(parts) };
 }
 
@@ -64,14 +65,29 @@ function ownProcessor(
   service: ServiceCapabilities,
   { readModel, outlivesDatabase = false, ...options }: ServiceProcessorOptions,
 ): Component<ProcessorStatus> {
+  const { name } = service;
+  const output = `${name}.events` as const;
+  const readers = [name, ...service.followers.map((follower) => follower.name)];
+  const partitions = Array.from({ length: log.config.partitions }, (_, partition) => partition);
+  const parts = readers.flatMap((reader) => partitions.map((partition) => partOf(reader, partition)));
   return createProcessor(log, {
     ...service.batching,
     ...options,
-    name: service.name,
+    name,
     inputs: service.inputs,
-    output: `${service.name}.events`,
+    output,
     open: (partition, _touch, lease) =>
-      Promise.resolve(openServicePartition(service, underLease(readModel, lease), partition)),
+      EditionedPartition.open({
+        reader: name,
+        partition,
+        topics: ownTopic(output),
+        log,
+        readModel,
+        lease,
+        logger: options.logger.child({ partition }),
+        open: (edition) => openServicePartition(service, edition, partition),
+      }),
+    rebuild: (rebuildId) => readModel.editions.request(rebuildId, parts),
     ...(!outlivesDatabase && { isSilence }),
     isRetriable,
   });

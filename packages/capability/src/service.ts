@@ -56,8 +56,8 @@ type Complete<Name extends ServiceName, One extends Pick<Listed, 'commands' | 'e
 
 /**
  * The capabilities of a service, and what follows from them.
- * @throws Error where two capabilities take one command, a record is not declared for the service's topics, or a projection that
- *   follows others has no declared consumer group
+ * @throws Error where two capabilities take one command, a record is not declared for the service's topics, a projection that
+ *   follows others has no declared consumer group, or it is not clear what a rebuild fills
  */
 export function capabilitiesOf<const Name extends ServiceName, One extends Listed>(
   name: Name,
@@ -71,6 +71,7 @@ export function capabilitiesOf<const Name extends ServiceName, One extends Liste
     else capabilities.push(one);
   assertCommandsOnce(name, capabilities);
   assertConsumerGroups(name, followers);
+  for (const one of [...capabilities, ...followers]) assertLasting(one);
   return {
     name,
     capabilities,
@@ -104,6 +105,18 @@ function assertConsumerGroups(service: ServiceName, followers: readonly Followin
   for (const { name } of followers)
     if (!readersOf(service).includes(name))
       throw new Error(`${name} is not declared as a projector of ${service}`);
+}
+
+/** What all partitions read stays in force during a rebuild; all else is filled anew beside it. */
+function assertLasting({
+  name,
+  collections,
+  published = [],
+}: Pick<Capability, 'name' | 'collections' | 'published'>): void {
+  for (const collection of collections)
+    if (collection.isLasting) throw new Error(`${name}: a rebuild would not fill ${collection.name}`);
+  for (const collection of published)
+    if (!collection.isLasting) throw new Error(`${name} publishes ${collection.name}, which is not lasting`);
 }
 
 function assertDeclaredOn(topic: TopicName, name: string, table: Capability['events']): void {

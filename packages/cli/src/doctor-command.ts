@@ -11,9 +11,10 @@ import {
   type PartitionLag,
   type Replication,
 } from '@lead-scoring/event-log';
-import { checkDatabase } from '@lead-scoring/read-model';
+import { checkDatabase, readEditions } from '@lead-scoring/read-model';
 import { CommandFailed, exitCodes, failureOf } from './errors.js';
 import { withEventLog } from './log-commands.js';
+import { progressSentence, rebuildProgress, withReadModel } from './rebuild-progress.js';
 import { plain, table, type Output } from './output.js';
 import { countSecrets, isExchanged, secretsSentence } from './secrets-commands.js';
 import type { Settings } from './settings.js';
@@ -168,6 +169,7 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
         const found = await listLag(log, service);
         lags.push(...lagsByTopic(service, found));
         findings.push(...lagFindings(found));
+        if (found.length > 0) findings.push(...(await rebuildFindings(settings, log, service)));
         let waiting = 0;
         for await (const letter of listDeadLetters(log, service)) waiting += letter.retried ? 0 : 1;
         if (waiting > 0)
@@ -188,6 +190,22 @@ async function logState(settings: Settings): Promise<{ lags: Lag[]; findings: Fi
     });
   }
   return { lags, findings };
+}
+
+/** A rebuild that is under way; nothing where there is none, or where the database does not say. */
+async function rebuildFindings(settings: Settings, log: EventLog, service: ServiceName): Promise<Finding[]> {
+  if (settings.mongodbUri === undefined) return [];
+  try {
+    const progress = await withReadModel(settings, service, async (readModel) =>
+      rebuildProgress(log, readModel, service, await readEditions(readModel, service)),
+    );
+    if (!progress) return [];
+    const detail = `${progressSentence(progress)}; since ${progress.since}`;
+    return [{ what: `rebuild of ${service}`, state: 'ok', detail }];
+  } catch {
+    // The finding on MongoDB says why.
+    return [];
+  }
 }
 
 async function secretsFinding(log: EventLog): Promise<Finding> {

@@ -1,22 +1,20 @@
-// `lead-scoring tail`, `rebuild` and `dead-letters`: operations on the log itself.
-import { serviceNames, topics, type ServiceName, type TopicName } from '@lead-scoring/contracts';
+// `lead-scoring tail` and `dead-letters`: operations on the log itself.
+import { serviceNames, topics, type ServiceName } from '@lead-scoring/contracts';
 import {
   awaitOutcomes,
   createEventLog,
   listDeadLetters,
   listLag,
-  requestRebuild,
   retryDeadLetters,
   tail as tailTopic,
   type DeadLetter,
   type EventLog,
-  type PartitionLag,
   type TailedRecord,
 } from '@lead-scoring/event-log';
 import { pino } from 'pino';
 import { CommandFailed, exitCodes } from './errors.js';
 import { wholeNumber } from './ingest-command.js';
-import { plain, progressBar, table, type Output } from './output.js';
+import { plain, table, type Output } from './output.js';
 import type { Settings } from './settings.js';
 
 /** Opens the log, passes it to `use`, and closes it again. */
@@ -109,78 +107,6 @@ function recordLine(record: TailedRecord): string {
     record.error === undefined ? JSON.stringify(record.payload) : `cannot be decoded: ${record.error}`;
   return plain(
     `${record.headers.time} ${record.partition}:${record.offset} ${record.type} ${record.key ?? '-'} ${what}`,
-  );
-}
-
-/** @returns the exit code */
-export async function rebuild(
-  service: ServiceName,
-  flags: { json?: boolean; timeout?: string },
-  settings: Settings,
-  output: Output,
-): Promise<number> {
-  const seconds = wholeNumber('--timeout', flags.timeout ?? '3600', 1, 604_800);
-  return withEventLog(settings, async (log) => {
-    await ensureUsed(log, service);
-    await log.prepare();
-    const { rebuildId, positions } = await requestRebuild(log, service);
-    if (flags.json !== true)
-      output.note(
-        `Rebuilding ${service}: each of ${positions.length} partitions drops its read models and folds them anew …\n`,
-      );
-    const begun = await listLag(log, service);
-    const bar = progressBar(output, positions.length, `of ${positions.length} partitions`);
-    const deadline = Date.now() + seconds * 1_000;
-    const done = new Set<number>();
-    for (;;) {
-      const lags = await listLag(log, service);
-      for (const { partition, offset } of positions)
-        if (isRebuilt(service, partition, offset, lags, begun)) done.add(partition);
-      bar.update(done.size, done.size);
-      if (done.size === positions.length) break;
-      if (Date.now() > deadline) {
-        bar.stop();
-        throw new CommandFailed(
-          `Only ${done.size} of ${positions.length} partitions of ${service} are rebuilt after ${seconds} s; the others go on. Is ${service} running? \`lead-scoring doctor\` tells.`,
-          exitCodes.unavailable,
-        );
-      }
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    }
-    bar.stop();
-    output.write(
-      flags.json === true
-        ? `${JSON.stringify({ rebuild_id: rebuildId, partitions: positions.length })}\n`
-        : `${service} is rebuilt.\n`,
-    );
-    return exitCodes.done;
-  });
-}
-
-/**
- * A processor consumes the rebuild command after its read models are folded. A projector consumes the command first:
- * its read models are rebuilt when it has read its topics up to their ends at the start of the rebuild.
- */
-function isRebuilt(
-  service: ServiceName,
-  partition: number,
-  command: bigint,
-  lags: readonly PartitionLag[],
-  begun: readonly PartitionLag[],
-): boolean {
-  const commands: TopicName = `${service}.commands`;
-  const mine = lags.filter((lag) => lag.partition === partition);
-  const obeyed = mine.filter(({ topic }) => topic === commands);
-  return (
-    obeyed.length > 0 &&
-    obeyed.every(({ position }) => position > command) &&
-    mine.every(({ reader, topic, position }) => {
-      if (reader === service || topic === commands) return true;
-      const before = begun.find(
-        (lag) => lag.reader === reader && lag.topic === topic && lag.partition === partition,
-      );
-      return before === undefined || position >= before.end;
-    })
   );
 }
 

@@ -6,17 +6,11 @@ import { doctor } from './doctor-command.js';
 import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
 import { ingest, type IngestFlags } from './ingest-command.js';
 import { deleteLead, explain, leads, type ExplainFlags, type LeadsFlags } from './leads-commands.js';
-import {
-  rebuild,
-  retryLetters,
-  serviceNamed,
-  showDeadLetters,
-  tail,
-  type TailFlags,
-} from './log-commands.js';
+import { retryLetters, serviceNamed, showDeadLetters, tail, type TailFlags } from './log-commands.js';
 import { mappingHelp } from './mapping-flags.js';
 import type { Output } from './output.js';
 import { acceptPositionsOf, showPositions, type AcceptFlags } from './positions-commands.js';
+import { rebuild } from './rebuild-command.js';
 import { resealSecrets, showSecrets } from './secrets-commands.js';
 import { settingsOf, type GlobalFlags, type Settings } from './settings.js';
 import { endUnit, listUnits, renameUnit } from './units-commands.js';
@@ -211,7 +205,7 @@ function declareLog(program: Command, { command, output }: CommandContext): void
 
   program
     .command('rebuild <service>')
-    .description('Drop a service’s read models and fold them anew from the log.')
+    .description('Fold a service’s events into new read models, beside those that answer, and swap them.')
     .option('--timeout <seconds>', 'how long to wait (default 3600)')
     .action(
       command((flags, settings, [service = '']) => rebuild(serviceNamed(service), flags, settings, output)),

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { ReplyTimeout } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { takingAll } from './inputs.js';
-import { endOffsets, listLag, requestRebuild, waitUntilConsumed } from './operations.js';
+import { endOffsets, listLag, waitUntilConsumed } from './operations.js';
 import { tail, type TailedRecord } from './tail.js';
 import type { Checkpoint } from './processor-options.js';
 import { createProjector, type ProjectionState } from './projector.js';
@@ -358,7 +358,7 @@ describe('a projector', () => {
     };
   }
 
-  test('folding records twice changes nothing, and a rebuild ends with the same state', async () => {
+  test('folding records twice changes nothing', async () => {
     const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
     let failures = 3;
     const { value, stop } = await createProjector(log, {
@@ -384,10 +384,6 @@ describe('a projector', () => {
     await eventually('ready', () => value.ready());
     await eventually('the database is back', () => failures < 0);
     expect(new Set(rows().map(([, { applied }]) => applied))).toEqual(new Set([1]));
-    const before = new Map(rows());
-    await value.rebuild();
-    await eventually('the same again', () => rows().length === before.size);
-    expect(new Map(rows())).toEqual(before);
     await stop();
   }, 40_000);
 
@@ -429,54 +425,12 @@ describe('a projector', () => {
     await stop();
   }, 40_000);
 
-  test('executes each rebuild command of its service once', async () => {
-    const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
-    let resets = 0;
-    const { value, stop } = await createProjector(log, {
-      name: `rulesets-${randomUUID().slice(0, 8)}`,
-      inputs: takingAll('scoring.commands'),
-      rebuildsWith: 'ingest',
-      open: (partition) => {
-        const state = projection(tables, partition);
-        return Promise.resolve({
-          ...state,
-          reset: (touch) => {
-            resets += 1;
-            return state.reset(touch);
-          },
-        });
-      },
-      logger,
-      onFatal: (error) => {
-        throw error;
-      },
-    }).start();
-    const all = Array.from({ length: 30 }, () => createRuleset());
-    await writer.write(all);
-    const rows = () => [...tables.values()].flatMap((table) => [...table.rows]);
-    await eventually('all folded', () => all.every(({ key }) => rows().some(([id]) => id === key)));
-    const before = new Map(rows());
-    const { positions } = await requestRebuild(log, 'ingest');
-    await eventually('the commands are obeyed', () =>
-      positions.every(
-        ({ partition, offset }) =>
-          (tables.get(partition)?.checkpoint.positions['ingest.commands'] ?? 0n) > offset,
-      ),
-    );
-    await eventually('the same again', () => rows().length === before.size);
-    expect(new Map(rows())).toEqual(before);
-    await eventually('ready', () => value.ready());
-    expect(resets).toBe(3);
-    await stop();
-  }, 40_000);
-
-  test('its lag is listed with that of its service, and the service’s rebuild waits for it', async () => {
+  test('its lag is listed with that of its service', async () => {
     const tables = new Map<number, { rows: Rows; checkpoint: Checkpoint }>();
     const [name] = projectorNames.share;
     const { stop } = await createProjector(log, {
       name,
       inputs: takingAll('scoring.commands'),
-      rebuildsWith: 'share',
       open: (partition) => Promise.resolve(projection(tables, partition)),
       logger,
       onFatal: (error) => {
@@ -492,11 +446,6 @@ describe('a projector', () => {
       const lag = await seen();
       return lag !== undefined && lag.lag === 0n && lag.position > (written?.offset ?? 0n);
     });
-    const { positions } = await requestRebuild(log, 'share');
-    expect(await waitUntilConsumed(log, 'share', 'share.commands', positions, { timeoutMs: 20_000 })).toBe(
-      true,
-    );
-    await eventually('all is seen to be read again', async () => (await seen())?.lag === 0n);
     expect(tables.get(2)?.rows.size).toBeGreaterThan(0);
     await stop();
     const after = await seen();

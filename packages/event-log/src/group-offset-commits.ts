@@ -8,10 +8,7 @@ import type { Session } from './session.js';
 /** Milliseconds between two commits. */
 const commitEveryMs = 500;
 
-/**
- * A commit covers all topics of a partition: an operator who sees that a rebuild command was consumed also sees the
- * reset positions.
- */
+/** A commit covers all topics of a partition. */
 export class GroupOffsetCommits {
   readonly #latest = new Map<number, ReadonlyMap<TopicName, bigint>>();
   readonly #timer: NodeJS.Timeout;

@@ -13,7 +13,16 @@ export {
   type ServicePositions,
 } from './accept-positions.js';
 export { createEventLog, createEventLogComponent, type EventLog } from './event-log.js';
-export { takenOf, takingAll, type InputTable, type TakenRecord, type TypeUse } from './inputs.js';
+export { readToFold, type FoldedReading, type FoldedReadingOptions } from './folded-reading.js';
+export {
+  takenOf,
+  takingAll,
+  topicsOf,
+  useOf,
+  type InputTable,
+  type TakenRecord,
+  type TypeUse,
+} from './inputs.js';
 export * from './operations.js';
 export {
   createPositionWatch,
@@ -35,7 +44,9 @@ export * from './projector.js';
 export * from './records.js';
 export { replicationSentence, type Replication } from './replication.js';
 export * from './requester.js';
+export { ReopenSession } from './session.js';
 export type { SessionLease } from './session-lease.js';
 export * from './tail.js';
+export { pause } from './timing.js';
 export { createTopicEnds, type TopicEnds } from './topic-ends.js';
 export * from './writer.js';

@@ -56,11 +56,6 @@ export class PartitionGroup<Of extends Session> implements ProcessorStatus {
     return this.#membership;
   }
 
-  /** The partitions that the group has assigned to this process, as far as the process knows. */
-  assigned(): readonly number[] {
-    return [...this.#assigned];
-  }
-
   isAssigned(partition: number): boolean {
     return this.#assigned.has(partition);
   }
@@ -71,12 +66,6 @@ export class PartitionGroup<Of extends Session> implements ProcessorStatus {
 
   ready(): boolean {
     return this.membership.joined() && this.partitions().every(({ state }) => state === 'running');
-  }
-
-  /** Ends the session of each partition after its current batch, and opens another. */
-  reopenAll(): void {
-    this.#loops.assign([]);
-    this.#loops.assign(this.assigned());
   }
 
   /** Ends all sessions; `membership.stop` leaves the group, after the last offsets are committed. */

@@ -5,7 +5,7 @@ import { eventually } from '@lead-scoring/platform/waiting';
 import { acceptPositions, isBeyondEnd, listPositions } from './accept-positions.js';
 import { internals, type EventLog } from './event-log.js';
 import { takingAll } from './inputs.js';
-import { endOffsets, listLag, requestRebuild } from './operations.js';
+import { endOffsets, listLag } from './operations.js';
 import { tail } from './tail.js';
 import type { ProcessorStatus } from './processor-options.js';
 import { createProjector } from './projector.js';
@@ -281,11 +281,11 @@ describe('records deleted by retention', () => {
 
 test('a projector whose topic was recreated is halted until its service is rebuilt', async () => {
   const stores = createStores();
+  let isRebuilding = false;
   const startProjector = async () => {
     const { value: status, stop } = await createProjector(log, {
       name: 'share-explanations',
       inputs: takingAll('scoring.commands'),
-      rebuildsWith: 'share',
       logger,
       onFatal: (error) => {
         throw error;
@@ -295,6 +295,7 @@ test('a projector whose topic was recreated is halted until its service is rebui
         return Promise.resolve({
           checkpoint: () => state.checkpoint(),
           reset: (touch) => state.reset(touch),
+          isRebuilding: () => isRebuilding,
           fold: (records) => {
             storeOf(stores, partition).folds += records.length;
             return Promise.resolve();
@@ -320,7 +321,7 @@ test('a projector whose topic was recreated is halted until its service is rebui
   expect(await halted(again)).toContain('ends at 1, before the next position to read, 3');
   expect(storeOf(stores, 0).resets).toBe(0);
 
-  await requestRebuild(log, 'share');
+  isRebuilding = true;
   await runs(again);
   await eventually(
     'the topic is folded again',

@@ -69,7 +69,10 @@ export interface PartitionState {
    * resume work that an earlier owner left.
    */
   caughtUp?(): Promise<void>;
-  /** Drops this partition's documents, which may take minutes, and sets its checkpoint to offset 0. */
+  /**
+   * Drops this partition's documents, which may take minutes, and sets its checkpoint to offset 0: an operator has
+   * declared the output whole that ends before what the state holds.
+   */
   reset(touch: Touch): Promise<void>;
   close?(): Promise<void>;
 }
@@ -86,6 +89,11 @@ export interface ProcessorOptions {
    * @param lease to be checked before each write of the state
    */
   open(partition: number, touch: Touch, lease: SessionLease): Promise<PartitionState>;
+  /**
+   * Takes an operator's RebuildReadModel, which each partition gets with the same id, maybe more than once. It only notes
+   * the rebuild; the command is consumed then.
+   */
+  rebuild(rebuildId: string): Promise<void>;
   logger: Logger;
   /** Called once when the processor can no longer work: the process should exit non-zero and be restarted. */
   onFatal(error: Error): void;

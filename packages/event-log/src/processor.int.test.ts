@@ -262,22 +262,27 @@ describe('a processor', () => {
     await expectOnceEach(ids, stores);
   }, 90_000);
 
-  test('a rebuild drops the state, folds all events again and ends with the same state', async () => {
-    const before = new Map([...stores].map(([partition, { rulesets }]) => [partition, new Map(rulesets)]));
-    await start(stores);
-    const { positions } = await requestRebuild(log, 'scoring');
+  test('a rebuild command is handed to the service by each partition, and deciding goes on', async () => {
+    const taken: string[] = [];
+    await start(stores, {
+      rebuild: (id) => {
+        taken.push(id);
+        return Promise.resolve();
+      },
+    });
+    const { rebuildId, positions } = await requestRebuild(log, 'scoring');
+    await command(5);
     expect(
       await waitUntilConsumed(log, 'scoring', 'scoring.commands', positions, { timeoutMs: 20_000 }),
     ).toBe(true);
+    await eventually('all decided', () => rulesetsInStores(stores).size === ids.size);
     await stopAll();
-    expect([...stores.values()].map((store) => store.resets)).toEqual([1, 1, 1]);
-    for (const [partition, rulesets] of before) {
-      expect([...storeOf(stores, partition).rulesets.keys()].sort()).toEqual([...rulesets.keys()].sort());
-    }
+    expect(taken).toEqual([rebuildId, rebuildId, rebuildId]);
+    expect([...stores.values()].map((store) => store.resets)).toEqual([0, 0, 0]);
     await expectOnceEach(ids, stores);
   }, 40_000);
 
-  test('caughtUp is called after all folds of the log and before the first decision, also after a rebuild', async () => {
+  test('caughtUp is called after all folds of the log and before the first decision', async () => {
     const own = createStores();
     const steps: string[] = [];
     await start(own, {
@@ -301,13 +306,9 @@ describe('a processor', () => {
     });
     await command(1, { partition: 1 });
     await eventually('decided', () => steps.includes('decide'));
-    const { positions } = await requestRebuild(log, 'scoring');
-    expect(
-      await waitUntilConsumed(log, 'scoring', 'scoring.commands', positions, { timeoutMs: 20_000 }),
-    ).toBe(true);
     await stopAll();
     const inOrder = steps.filter((step, index) => step !== steps[index - 1]);
-    expect(inOrder).toEqual(['fold', 'caught up with true', 'decide', 'fold', 'caught up with true']);
+    expect(inOrder.slice(0, 3)).toEqual(['fold', 'caught up with true', 'decide']);
   }, 40_000);
 });
 
@@ -874,20 +875,6 @@ describe('a state with storeEveryMs', () => {
     expectInAgreement();
     await expectOnceEach(ids, stores);
   }, 90_000);
-
-  test('is the same after a rebuild between batches', async () => {
-    await ready({}, 1);
-    await commands(20);
-    const { positions } = await requestRebuild(log, 'scoring');
-    await commands(20);
-    expect(
-      await waitUntilConsumed(log, 'scoring', 'scoring.commands', positions, { timeoutMs: 20_000 }),
-    ).toBe(true);
-    await allStored();
-    await stopAll();
-    expect(storeOf(stores, 0).resets).toBe(1);
-    await expectOnceEach(ids, stores);
-  }, 40_000);
 });
 
 describe('the records of several inputs', () => {

@@ -92,6 +92,5 @@ function newMemory(): PartitionMemory {
     committed: new Map(),
     pendingAnswers: new Set(),
     owned: {},
-    rebuild: {},
   };
 }

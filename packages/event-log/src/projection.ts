@@ -4,14 +4,13 @@ import { PositionBeyondEnd, UnreadableRecord } from './errors.js';
 import { internals, type EventLog } from './event-log.js';
 import { decodeToFold } from './folded-records.js';
 import { isPositionStatement } from './input-positions.js';
-import { useOf } from './inputs.js';
+import { topicsOf, useOf } from './inputs.js';
 import type { RawRecord } from './kafka/partition-reader.js';
 import type { Touch } from './liveness.js';
-import { rebuildType } from './processing/batch-division.js';
-import { topicsReadBy, type ProjectionState, type ProjectorOptions } from './projector-options.js';
-import { asksForRebuild, findPendingRebuild, projectorPositions } from './projector-positions.js';
+import type { ProjectionState, ProjectorOptions } from './projector-options.js';
+import { projectorPositions } from './projector-positions.js';
 import type { FoldedRecord } from './records.js';
-import { ReopenSession, type InputArrival, type Session } from './session.js';
+import type { InputArrival, Session } from './session.js';
 import type { SessionLease } from './session-lease.js';
 import { originOf, withinSpan } from './tracing.js';
 
@@ -25,12 +24,17 @@ export interface ProjectionContext {
   lease: SessionLease;
 }
 
-/** @param isAfresh whether the read model is dropped first and folded again */
-export async function openProjection(context: ProjectionContext, isAfresh: boolean): Promise<Session> {
+/** @throws any error of a step, after closing the state */
+export async function openProjection(context: ProjectionContext): Promise<Session> {
   const { options, partition, touch, lease } = context;
   const projection = new Projection(context, await options.open(partition, touch, lease));
-  await projection.begin(isAfresh);
-  return projection;
+  try {
+    await projection.begin();
+    return projection;
+  } catch (error) {
+    await projection.close().catch(() => undefined);
+    throw error;
+  }
 }
 
 class Projection implements Session {
@@ -41,17 +45,13 @@ class Projection implements Session {
     private state: ProjectionState,
   ) {}
 
-  async begin(isAfresh: boolean): Promise<void> {
-    if (isAfresh) await this.#reset();
+  async begin(): Promise<void> {
     this.positions = await this.#openingPositions();
     this.context.positionsChanged(this.positions);
   }
 
   async handle(arrivals: readonly InputArrival[]): Promise<void> {
-    for (const arrival of arrivals) {
-      if (this.context.options.inputs[arrival.topic] === undefined) await this.#handleCommands(arrival);
-      else await this.#project(arrival);
-    }
+    for (const arrival of arrivals) await this.#project(arrival);
   }
 
   async close(): Promise<void> {
@@ -104,54 +104,34 @@ class Projection implements Session {
   }
 
   /**
-   * Reads the commands of the service whose rebuilds the projector follows. @throws ReopenSession after a rebuild command
+   * A topic that ends before the read model's position halts the partition, unless an operator has asked for a rebuild:
+   * then what is folded from a topic that is gone is dropped.
    */
-  async #handleCommands({ topic, records, nextOffset }: InputArrival): Promise<void> {
-    const { log, partition } = this.context;
-    if (await asksForRebuild(log, { topic, partition, type: rebuildType }, records)) {
-      await this.#dropAll(topic, nextOffset);
-      throw new ReopenSession('a rebuild of the read model was requested');
-    }
-    // The position is stored with the next fold: other commands may be read again.
-    this.positions.set(topic, nextOffset);
-    this.context.positionsChanged(this.positions);
-  }
-
   async #openingPositions(): Promise<Map<TopicName, bigint>> {
     const { log, options, partition } = this.context;
     const { connect, wire } = log[internals];
-    const inputs = topicsReadBy(options);
+    const inputs = topicsOf(options.inputs);
     const connection = connect();
-    const place = { inputs, partition };
+    const positions = async () => {
+      const { positions: stored } = await this.state.checkpoint();
+      return projectorPositions(log, connection, { inputs, partition }, stored);
+    };
     try {
       await connection.open(inputs.map(wire));
-      const stored = await this.state.checkpoint();
-      try {
-        return await projectorPositions(log, connection, place, stored.positions);
-      } catch (error) {
-        if (!(error instanceof PositionBeyondEnd) || options.rebuildsWith === undefined) throw error;
-        const commands: TopicName = `${options.rebuildsWith}.commands`;
-        const asked = { commands, partition, type: rebuildType };
-        const consumed = await findPendingRebuild(log, connection, asked, stored.positions[commands]);
-        if (consumed === undefined) throw error;
-        await this.#dropAll(commands, consumed);
-        return await projectorPositions(log, connection, place, { [commands]: consumed });
-      }
+      return await positions().catch(async (error: unknown) => {
+        if (!(error instanceof PositionBeyondEnd) || this.state.isRebuilding?.() !== true) throw error;
+        await this.#reset();
+        return positions();
+      });
     } finally {
       connection.close();
     }
   }
 
-  /** Drops the read model and stores that the command is consumed: all inputs are read again from the beginning. */
-  async #dropAll(commands: TopicName, nextOffset: bigint): Promise<void> {
-    this.#logger().info('rebuild: dropping the read model and folding its inputs again');
-    await this.#reset();
-    await this.state.store({ offset: 0n, positions: { [commands]: nextOffset } });
-  }
-
   /** Drops the partition's documents and opens the state again. */
   async #reset(): Promise<void> {
     const { options, partition, touch, lease } = this.context;
+    this.#logger().info('rebuild: dropping documents of a topic that is gone, and folding the inputs again');
     await this.state.reset(touch);
     await this.state.close?.();
     this.state = await options.open(partition, touch, lease);

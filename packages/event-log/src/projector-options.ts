@@ -1,9 +1,8 @@
-// The options of a projector, and the status that it reports.
-import type { ServiceName, TopicName } from '@lead-scoring/contracts';
+// The options of a projector.
 import type { Logger } from 'pino';
-import { topicsOf, type InputTable } from './inputs.js';
+import type { InputTable } from './inputs.js';
 import type { Touch } from './liveness.js';
-import type { Checkpoint, ProcessorStatus } from './processor-options.js';
+import type { Checkpoint } from './processor-options.js';
 import type { FoldedRecord } from './records.js';
 import type { SessionLease } from './session-lease.js';
 
@@ -18,6 +17,8 @@ export interface ProjectionState {
   store(checkpoint: Checkpoint): Promise<void>;
   /** Drops this partition's documents and its checkpoint; the projector then reads from the beginning. */
   reset(touch: Touch): Promise<void>;
+  /** Whether an operator has asked for a rebuild, which has not ended. Default: false. */
+  isRebuilding?(): boolean;
   close?(): Promise<void>;
 }
 
@@ -26,11 +27,6 @@ export interface ProjectorOptions {
   name: string;
   /** The input topics, and the record types that the projector folds. */
   inputs: InputTable;
-  /**
-   * The service whose RebuildReadModel commands the projector follows: its read models are dropped and folded again
-   * together.
-   */
-  rebuildsWith?: ServiceName;
   /**
    * Opens the state of a partition. The state calls `touch` repeatedly during long work to report progress.
    * @param lease to be checked before each write of the state
@@ -48,17 +44,4 @@ export interface ProjectorOptions {
    * fewer and larger batches for readers that accept the delay. Records after a silence are folded at once. Default 0.
    */
   everyMs?: number;
-}
-
-/**
- * The status of a running projector; `rebuild` drops the read models of this process' partitions and folds them again.
- */
-export interface ProjectorStatus extends ProcessorStatus {
-  rebuild(): Promise<void>;
-}
-
-/** Every topic that a projector reads: its inputs, and the commands of the service whose rebuilds it follows. */
-export function topicsReadBy({ inputs, rebuildsWith }: ProjectorOptions): readonly TopicName[] {
-  const read = topicsOf(inputs);
-  return rebuildsWith === undefined ? read : [...read, `${rebuildsWith}.commands`];
 }

@@ -4,25 +4,22 @@ import type { EventLog } from './event-log.js';
 import { createProcessingMetrics } from './metrics.js';
 import { PartitionGroup } from './partition-group.js';
 import { GroupOffsetCommits } from './group-offset-commits.js';
+import { topicsOf } from './inputs.js';
 import { ProcessCycle } from './process-cycle.js';
 import { openProjection } from './projection.js';
-import { topicsReadBy, type ProjectorOptions, type ProjectorStatus } from './projector-options.js';
+import type { ProcessorStatus } from './processor-options.js';
+import type { ProjectorOptions } from './projector-options.js';
 import type { Session } from './session.js';
 
-export type { ProjectionState, ProjectorOptions, ProjectorStatus } from './projector-options.js';
+export type { ProjectionState, ProjectorOptions } from './projector-options.js';
 
-export function createProjector(log: EventLog, options: ProjectorOptions): Component<ProjectorStatus> {
+export function createProjector(log: EventLog, options: ProjectorOptions): Component<ProcessorStatus> {
   return { name: `projector ${options.name}`, start: () => startProjector(log, options) };
 }
 
 async function startProjector(log: EventLog, options: ProjectorOptions) {
   const metrics = createProcessingMetrics(options.name);
-  const topics = topicsReadBy(options);
-  /**
-   * The partitions whose read model is dropped at the next opening, each with the function that resolves the call of
-   * `rebuild`.
-   */
-  const resets = new Map<number, () => void>();
+  const topics = topicsOf(options.inputs);
   const cycle = new ProcessCycle<Session>({
     log,
     inputs: topics,
@@ -40,31 +37,20 @@ async function startProjector(log: EventLog, options: ProjectorOptions) {
     metrics,
     cycle,
     service: options,
-    opener: (partition) => async (_signal, touch, _touchByBroker, lease) => {
-      const context = { log, options, partition, touch, lease };
-      const session = await openProjection(
-        { ...context, positionsChanged: (positions) => offsetCommits.update(partition, positions) },
-        resets.has(partition),
-      );
-      resets.get(partition)?.();
-      resets.delete(partition);
-      return session;
-    },
+    opener: (partition) => (_signal, touch, _touchByBroker, lease) =>
+      openProjection({
+        log,
+        options,
+        partition,
+        touch,
+        lease,
+        positionsChanged: (positions) => offsetCommits.update(partition, positions),
+      }),
   });
   await group.join();
   const offsetCommits = new GroupOffsetCommits(group, options.logger);
   return {
-    value: {
-      partitions: () => group.partitions(),
-      ready: () => group.ready(),
-      async rebuild() {
-        const done = group
-          .assigned()
-          .map((partition) => new Promise<void>((resolve) => resets.set(partition, resolve)));
-        group.reopenAll();
-        await Promise.all(done);
-      },
-    },
+    value: { partitions: () => group.partitions(), ready: () => group.ready() },
     async stop() {
       await group.stopLoops();
       await cycle.stop();

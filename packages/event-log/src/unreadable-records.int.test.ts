@@ -59,7 +59,6 @@ async function startProjector(on: EventLog, stores: Map<number, Store>): Promise
   const { value: status, stop } = await createProjector(on, {
     name: 'share-explanations',
     inputs: takingAll('scoring.events'),
-    rebuildsWith: 'share',
     logger,
     onFatal: (error) => {
       throw error;

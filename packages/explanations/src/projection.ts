@@ -26,8 +26,6 @@ export interface ExplanationOptions {
   /** Fields of leads to store besides the name. Default: none. */
   keptFields?: readonly LeadFieldName[];
   batching?: FollowerBatching;
-  /** Called before documents of a partition are dropped. */
-  beforeReset?: (scope: FollowerScope) => Promise<void>;
 }
 
 export function explanationProjection({
@@ -49,11 +47,9 @@ class OpenExplanations implements OpenFollower {
   readonly #leads: LeadProjection;
 
   constructor(
-    private readonly scope: FollowerScope,
-    private readonly options: Omit<ExplanationOptions, 'name' | 'batching'>,
+    { readModel, partition }: FollowerScope,
+    { cachedLeads, keptFields = [] }: Omit<ExplanationOptions, 'name' | 'batching'>,
   ) {
-    const { readModel, partition } = scope;
-    const { cachedLeads, keptFields = [] } = options;
     const writer = createGuardedWriter(readModel);
     this.#configurations = new ConfigurationProjection(readModel, { partition, writer });
     this.#leads = new LeadProjection(readModel, { partition, writer, cachedLeads, keptFields });
@@ -67,10 +63,6 @@ class OpenExplanations implements OpenFollower {
 
   forget(): void {
     this.#leads.clearCache();
-  }
-
-  async beforeReset(): Promise<void> {
-    await this.options.beforeReset?.(this.scope);
   }
 }
 

@@ -11,6 +11,7 @@ export interface StoredPlace {
 
 export interface StoredCheckpoint extends StoredPlace {
   _id: string;
+  /** The reader, followed by the edition where it is not the first. */
   name: string;
   partition: number;
   /** Incremented by every reset. */
@@ -29,6 +30,7 @@ export interface StoredCheckpoint extends StoredPlace {
 export const checkpointCollection = defineCollection<StoredCheckpoint>({
   name: checkpointsName,
   indexes: [],
+  isLasting: true,
 });
 
 export const beginning: StoredPlace = { offset: 0, positions: [] };

@@ -18,7 +18,7 @@ import { inLockingOrder } from './values.js';
 
 export type CheckpointReadModel = Pick<
   ReadModel,
-  'collection' | 'db' | 'engine' | 'lease' | 'checkpointVerifier'
+  'collection' | 'checkpointName' | 'db' | 'engine' | 'lease' | 'checkpointVerifier'
 >;
 
 /** An owner's view of its checkpoint. */

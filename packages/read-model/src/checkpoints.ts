@@ -20,32 +20,37 @@ export interface Checkpoints {
    * @returns the checkpoint from which to fold: the stored one, or an older one when a crash of the database may have
    * lost acknowledged writes; offset 0 and no positions when there is none
    */
-  load(name: string, partition: number): Promise<Checkpoint>;
+  load(reader: string, partition: number): Promise<Checkpoint>;
   /**
    * Stores the checkpoint; call it only after the database has acknowledged everything before it.
    * @throws ReadModelError `checkpoint_superseded` (retriable: open the partition again) when the database does not
    * hold this owner's last revision, because another owner has taken the partition over or reset it, or a crash has
    * lost it. The checkpoint could otherwise be ahead of the data
    */
-  store(name: string, partition: number, checkpoint: Checkpoint): Promise<void>;
+  store(reader: string, partition: number, checkpoint: Checkpoint): Promise<void>;
   /** Sets the checkpoint to offset 0, before the partition's documents are deleted. */
-  reset(name: string, partition: number): Promise<void>;
+  reset(reader: string, partition: number): Promise<void>;
   /** The checkpoints of all partitions, or of the given ones. */
-  loadAll(name: string, partitions?: readonly number[]): Promise<Map<number, Checkpoint>>;
+  loadAll(reader: string, partitions?: readonly number[]): Promise<Map<number, Checkpoint>>;
 }
 
 /** Creates the checkpoints of one partition state, which owns those that it has loaded. */
 export function createCheckpoints(readModel: CheckpointReadModel): Checkpoints {
   const collection = readModel.collection(checkpointCollection);
   const owner = new CheckpointOwner(readModel);
+  const nameOf = (reader: string) => readModel.checkpointName?.(reader) ?? reader;
   return {
-    load: (name, partition) =>
-      withClassifiedErrors(async () => toCheckpoint((await owner.takeOver(name, partition)).stored)),
-    store: (name, partition, checkpoint) =>
-      withClassifiedErrors(() => owner.store(name, partition, toPlace(checkpoint))),
-    reset: (name, partition) => withClassifiedErrors(() => owner.store(name, partition, beginning, 1)),
-    loadAll: (name, partitions) =>
+    load: (reader, partition) =>
+      withClassifiedErrors(async () =>
+        toCheckpoint((await owner.takeOver(nameOf(reader), partition)).stored),
+      ),
+    store: (reader, partition, checkpoint) =>
+      withClassifiedErrors(() => owner.store(nameOf(reader), partition, toPlace(checkpoint))),
+    reset: (reader, partition) =>
+      withClassifiedErrors(() => owner.store(nameOf(reader), partition, beginning, 1)),
+    loadAll: (reader, partitions) =>
       withClassifiedErrors(async () => {
+        const name = nameOf(reader);
         const found = partitions
           ? collection.find({ _id: { $in: partitions.map((partition) => checkpointId(name, partition)) } })
           : collection.find({ name });

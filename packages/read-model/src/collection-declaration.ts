@@ -13,6 +13,8 @@ export interface IndexDeclaration<Stored extends Document = Document> {
 export interface CollectionDeclaration<Stored extends Document = Document> {
   name: string;
   indexes: readonly IndexDeclaration<Stored>[];
+  /** Set for a collection that a rebuild leaves as it is: it is no part of an edition (docs/decisions/0028). */
+  isLasting?: boolean;
   /** Only carries the type of the documents; never set. */
   readonly stored?: Stored;
 }

@@ -7,6 +7,7 @@ import { isDuplicateKey, isRetriable, withClassifiedErrors } from './errors.js';
 export interface DeclaredCollection {
   name: string;
   indexes: readonly { key: object; unique?: boolean }[];
+  isLasting?: boolean;
 }
 
 /**

@@ -1,9 +1,11 @@
 // The read model as a component of a service's process: connected, with its collections created, and closed at the end.
-import type { ServerAccess, ServiceName } from '@lead-scoring/contracts';
+import { readersOf, type ServerAccess, type ServiceName } from '@lead-scoring/contracts';
 import type { Logger } from 'pino';
 import { checkpointCollection } from './checkpoint-documents.js';
 import { ensureCollections, type DeclaredCollection } from './collections.js';
-import { connectReadModel, databaseName, type ReadModel } from './connection.js';
+import { connectReadModel, databaseName } from './connection.js';
+import { Editions, type EditionedReadModel, type EditionTimes } from './editions/editions.js';
+import { editionCollection } from './editions/stored-editions.js';
 
 export interface ReadModelComponentOptions {
   /** The service that owns the database `<namespace>_<service>`. */
@@ -15,22 +17,27 @@ export interface ReadModelComponentOptions {
   name?: string;
   /** See ReadModelConfiguration. */
   timeoutMs?: number;
+  /** Times of a swap, for tests. */
+  editionTimes?: Partial<EditionTimes>;
 }
 
-/** Creates the component that connects to a service's database with the common configuration. */
+/**
+ * Creates the component that connects to a service's database with the common configuration. Its read model follows the
+ * live edition.
+ */
 export function createReadModelComponent(
   configuration: ServerAccess & { readonly MONGODB_URI: string; readonly NAMESPACE: string },
-  { service, collections, logger, name = 'read model', timeoutMs }: ReadModelComponentOptions,
+  { service, collections, logger, name = 'read model', timeoutMs, editionTimes }: ReadModelComponentOptions,
 ): {
   name: string;
   waitsForServer: boolean;
-  start(): Promise<{ value: ReadModel; stop: () => Promise<void> }>;
+  start(): Promise<{ value: EditionedReadModel; stop: () => Promise<void> }>;
 } {
   return {
     name,
     waitsForServer: true,
     start: async () => {
-      const value = await connectReadModel(
+      const readModel = await connectReadModel(
         {
           uri: configuration.MONGODB_URI,
           database: databaseName(configuration.NAMESPACE, service),
@@ -39,13 +46,21 @@ export function createReadModelComponent(
         },
         { logger },
       );
+      let editions: Editions | undefined;
+      const stop = async () => {
+        editions?.stop();
+        await readModel.close();
+      };
       try {
-        await ensureCollections(value, [...collections, checkpointCollection]);
+        await ensureCollections(readModel, [checkpointCollection, editionCollection]);
+        const options = { service, readers: readersOf(service), collections, logger, times: editionTimes };
+        editions = await Editions.open(readModel, options);
+        await editions.ensure(editions.live());
+        return { value: editions.following(), stop };
       } catch (error) {
-        await value.close();
+        await stop();
         throw error;
       }
-      return { value, stop: () => value.close() };
     },
   };
 }

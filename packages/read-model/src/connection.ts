@@ -35,6 +35,8 @@ export interface ReadModel {
   /** Verifies the checkpoints that partition states of this process own. */
   readonly checkpointVerifier: CheckpointVerifier;
   collection<Stored extends Document>(declaration: CollectionDeclaration<Stored>): Collection<Stored>;
+  /** The name under which a reader's checkpoints are stored; absent where it is the reader's own. */
+  checkpointName?(reader: string): string;
   /** Resolves when the server answers, rejects with a ReadModelError otherwise. For readiness. */
   ping(): Promise<void>;
   /**

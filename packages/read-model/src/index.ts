@@ -15,6 +15,18 @@ export {
   type IndexDeclaration,
 } from './collection-declaration.js';
 export { ensureCollections, type DeclaredCollection } from './collections.js';
+export {
+  readEditions,
+  type EditionedReadModel,
+  type Editions,
+  type EditionTimes,
+} from './editions/editions.js';
+export {
+  nameInEdition,
+  type FillingEdition,
+  type OwnedPart,
+  type StoredEditions,
+} from './editions/stored-editions.js';
 export { createReadModelComponent, type ReadModelComponentOptions } from './component.js';
 export { BufferedInserts, BufferedReplacements } from './buffered-documents.js';
 export { BufferedStates, type BufferedStatesOptions } from './buffered-states.js';

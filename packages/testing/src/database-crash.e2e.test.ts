@@ -3,13 +3,14 @@
 // token stays revoked. `npm run test:chaos` kills it fifty times.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames, type ServiceName } from '@lead-scoring/contracts';
-import { listDeadLetters, requestRebuild, waitUntilConsumed, type EventLog } from '@lead-scoring/event-log';
+import { listDeadLetters, type EventLog } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { isFullSize } from './full-size.js';
 import { auditUntilRight, nothingWrong, traffic, untilVisible, type Ledger } from './ledger.js';
 import { postgresqlOf } from './own-postgresql.js';
 import { startOwnDatabase, startSystemOn, type OwnDatabase } from './own-servers.js';
 import { seededRandom } from './random.js';
+import { rebuild } from './rebuild.js';
 import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
 import { openSystemLog } from './system-log.js';
 import type { TestSystem } from './test-system.js';
@@ -21,13 +22,7 @@ const seed = Number(process.env['SEED'] ?? 20_261_124);
 const random = seededRandom(seed);
 
 /** Collections that are not folded from the log: checkpoints, and documents that live for minutes. */
-const besidesTheLog = [
-  'checkpoints',
-  'idempotent_answers',
-  'rate_limit_buckets',
-  'credential_last_uses',
-  'rebuilds',
-];
+const besidesTheLog = ['checkpoints', 'idempotent_answers', 'rate_limit_buckets', 'credential_last_uses'];
 const nothingStored: StoredDocuments = new Map();
 const rebuilt: readonly ServiceName[] = ['gateway', 'ingest', 'scoring', 'notification', 'share'];
 
@@ -135,22 +130,11 @@ describe(`PostgreSQL is killed ${kills} times (seed ${seed})`, () => {
 
   test(`rebuilt from the log, the documents of ${rebuilt.join(', ')} equal the earlier ones, field by field`, async () => {
     const before = await Promise.all(rebuilt.map(storedBy));
-    await withLog(async (log) => {
-      await Promise.all(
-        rebuilt.map(async (service) => {
-          const { positions } = await requestRebuild(log, service);
-          const within = { timeoutMs: 180_000 };
-          expect(await waitUntilConsumed(log, service, `${service}.commands`, positions, within)).toBe(true);
-        }),
-      );
-    });
+    await rebuild(system, rebuilt, 180_000);
     const changed = async () => {
       const after = await Promise.all(rebuilt.map(storedBy));
       return before.flatMap((was, at) => differences(was, after[at] ?? nothingStored));
     };
-    // A projector answers the rebuild command before it has folded the log.
-    const isSame = async () => (await changed()).length === 0;
-    await eventually('all is folded anew', isSame, 60_000, 1_000).catch(() => undefined);
     expect(await changed()).toEqual([]);
   }, 300_000);
 });

@@ -17,7 +17,7 @@ import {
   type Ledger,
 } from './ledger.js';
 import { seededRandom } from './random.js';
-import { rebuilt } from './rebuild.js';
+import { rebuild, rebuilt } from './rebuild.js';
 import { countOf } from './stored-documents.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
 
@@ -81,6 +81,40 @@ describe(`${eventCount} events, 5 % of them sent again, ${isFullSize ? 'each ser
       );
     }
   }, 60_000);
+
+  test('while scoring is rebuilt under load, and killed as it fills, no list of leads is shorter and every event counts once', async () => {
+    const total = () => system.request<{ total: number }>('/leads?limit=1');
+    const least = (await total()).body.total;
+    expect(least).toBeGreaterThan(2_000);
+    const { process } = system.service('scoring');
+    const over = new AbortController();
+    let answers = 0;
+    const watching = (async () => {
+      while (!over.signal.aborted) {
+        const { status, body } = await total();
+        // While its process is gone, the service does not answer.
+        if (status !== 200) continue;
+        answers += 1;
+        expect(body.total).toBeGreaterThanOrEqual(least);
+      }
+    })();
+    const rebuilding = rebuild(system, ['scoring'], 180_000, () => process.kill('SIGKILL'));
+    const batches = traffic({
+      random,
+      events: 3_000,
+      leads: 500,
+      repeats: 0.05,
+      batch: [50, 50],
+      name: 'rebuilt',
+    });
+    await inParallel(batches, 2, (batch) => ledger.deliver(batch, 60_000));
+    await rebuilding;
+    await untilVisible(system, ledger, 120_000);
+    over.abort();
+    await watching;
+    expect(answers).toBeGreaterThan(10);
+    expect(await audit(system, ledger)).toEqual(nothingWrong);
+  }, 420_000);
 
   test.each(['ingest', 'scoring'] as const)(
     'rebuild %s: the rebuilt read models equal the earlier ones, field by field',

@@ -1,9 +1,53 @@
 // Rebuilds a service's read models and compares them with the earlier ones: replaying the log has to give the same documents.
-import { requestRebuild, waitUntilConsumed } from '@lead-scoring/event-log';
 import type { ServiceName } from '@lead-scoring/contracts';
+import { requestRebuild } from '@lead-scoring/event-log';
+import { eventually } from '@lead-scoring/platform/waiting';
+import { databaseName, type StoredEditions } from '@lead-scoring/read-model';
+import { MongoClient } from 'mongodb';
 import { differences, storedDocuments, type StoredDocuments } from './stored-documents.js';
 import { openSystemLog } from './system-log.js';
 import type { TestSystem } from './test-system.js';
+
+/**
+ * Rebuilds services at the same time; resolves when their reads answer from the filled editions.
+ * @param filling called once, when a first edition is seen to be filled
+ */
+export async function rebuild(
+  system: Pick<TestSystem, 'endpoints' | 'namespace'>,
+  services: readonly ServiceName[],
+  timeoutMs: number,
+  filling: () => void = () => undefined,
+): Promise<void> {
+  let isFilling = false;
+  const log = openSystemLog(system);
+  const client = await MongoClient.connect(system.endpoints.mongodbUri);
+  try {
+    await log.prepare();
+    await Promise.all(
+      services.map(async (service) => {
+        const { rebuildId } = await requestRebuild(log, service);
+        const editions = client
+          .db(databaseName(system.namespace, service))
+          .collection<StoredEditions>('editions');
+        await eventually(
+          `${service} is rebuilt`,
+          async () => {
+            const found = await editions.findOne();
+            if (found?.filling && !isFilling) {
+              isFilling = true;
+              filling();
+            }
+            return found?.done.includes(rebuildId) === true;
+          },
+          timeoutMs,
+        );
+      }),
+    );
+  } finally {
+    await client.close();
+    await log.close();
+  }
+}
 
 /** Rebuilds a service; returns its documents before the rebuild, and their differences from those after it. */
 export async function rebuilt(
@@ -11,17 +55,9 @@ export async function rebuilt(
   service: ServiceName,
   timeoutMs: number,
 ): Promise<{ before: StoredDocuments; differences: string[] }> {
-  const database = `${system.namespace}_${service}`;
+  const database = databaseName(system.namespace, service);
   const stored = () => storedDocuments(system.endpoints, database, { except: ['checkpoints'] });
   const before = await stored();
-  const log = openSystemLog(system);
-  try {
-    await log.prepare();
-    const { positions } = await requestRebuild(log, service);
-    if (!(await waitUntilConsumed(log, service, `${service}.commands`, positions, { timeoutMs })))
-      throw new Error(`${service} is not rebuilt after ${timeoutMs} ms`);
-  } finally {
-    await log.close();
-  }
+  await rebuild(system, [service], timeoutMs);
   return { before, differences: differences(before, await stored()) };
 }

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import { createFoldWatch } from '@lead-scoring/capability';
 import {
-  readersOf,
   type RecordDeclaration,
   type records,
   type ServiceName,
@@ -23,7 +22,12 @@ import {
   type TailedRecord,
 } from '@lead-scoring/event-log';
 import { eventually } from '@lead-scoring/platform/waiting';
-import { createReadModelComponent, type DeclaredCollection, type ReadModel } from '@lead-scoring/read-model';
+import {
+  createReadModelComponent,
+  readEditions,
+  type DeclaredCollection,
+  type EditionedReadModel,
+} from '@lead-scoring/read-model';
 import {
   createLogger,
   createQueryServer,
@@ -73,7 +77,7 @@ export interface ServiceRigOptions {
 
 export interface ServiceRig {
   readonly log: EventLog;
-  readonly readModel: ReadModel;
+  readonly readModel: EditionedReadModel;
   readonly writer: RecordWriter;
   /** Silent unless LOG_LEVEL is set. */
   readonly logger: Logger;
@@ -92,14 +96,16 @@ export interface ServiceRig {
   get: (path: string, options?: GetOptions) => Promise<Answer>;
   /** All records of a topic at present. */
   recordsOn: (topic: TopicName) => Promise<TailedRecord[]>;
-  /** Rebuilds the service; waits until every partition is in a new generation and has reached its earlier offsets. */
+  /** Rebuilds the service; waits until reads answer from the filled edition. */
   rebuild: () => Promise<void>;
   /** Every document of the service's collections, or of the given ones, as JSON values. */
-  documents: (of?: readonly { name: string }[]) => Promise<Record<string, unknown[]>>;
+  documents: (of?: readonly DeclaredCollection[]) => Promise<Record<string, unknown[]>>;
   /** Stops everything, and removes the namespace from the servers. */
   stop: () => Promise<void>;
 }
 
+/** A swap in a test does not wait for readers of other processes. */
+const editionTimes = { lookEveryMs: 100, writeBothMs: 500, keepMs: 1_000 };
 const internalSecret = 'a secret of tests that is long enough';
 
 /** Opens the log and the read model of a service in a new namespace. */
@@ -118,7 +124,7 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
   const opened = await startInOrder(
     async (scope) => {
       const readModel = await scope.start(
-        createReadModelComponent(configuration, { service, collections, logger }),
+        createReadModelComponent(configuration, { service, collections, logger, editionTimes }),
       );
       const log = await scope.start(
         createEventLogComponent(configuration, { service, logger, declarations }),
@@ -211,22 +217,19 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
       return found;
     },
     rebuild: async () => {
-      const before = await storedCheckpoints(readModel);
-      await requestRebuild(log, service);
-      await eventually('the partitions are rebuilt', async () => {
-        const now = await storedCheckpoints(readModel);
-        return readersOf(service).every((reader) =>
-          Array.from({ length: partitions }, (_, partition) => `${reader}:${String(partition)}`).every((id) =>
-            isRebuilt(before.get(id), now.get(id)),
-          ),
-        );
+      const { rebuildId } = await requestRebuild(log, service);
+      await eventually('the rebuild is done', async () => {
+        const { done } = await readEditions(readModel, service);
+        return done.includes(rebuildId);
       });
+      await readModel.editions.look();
     },
     documents: async (of = collections) => {
       const documents: Record<string, unknown[]> = {};
-      for (const { name } of of) {
-        const found = await readModel.db.collection(name).find().sort({ _id: 1 }).toArray();
-        documents[name] = JSON.parse(JSON.stringify(found)) as unknown[];
+      for (const declaration of of) {
+        const collection = readModel.collection(declaration);
+        const found = await collection.find().sort({ _id: 1 }).toArray();
+        documents[declaration.name] = JSON.parse(JSON.stringify(found)) as unknown[];
       }
       return documents;
     },
@@ -237,27 +240,4 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
       await removeNamespace(endpoints, namespace);
     },
   };
-}
-
-interface StoredCheckpoint {
-  _id: string;
-  generation: number;
-  offset: number;
-  positions: { topic: string; offset: number }[];
-}
-
-async function storedCheckpoints(readModel: ReadModel): Promise<Map<string, StoredCheckpoint>> {
-  const found = await readModel.db.collection<StoredCheckpoint>('checkpoints').find().toArray();
-  return new Map(found.map((checkpoint) => [checkpoint._id, checkpoint]));
-}
-
-/** Whether a partition is in a new generation, and has reached its earlier offsets. */
-function isRebuilt(before: StoredCheckpoint | undefined, now: StoredCheckpoint | undefined): boolean {
-  if (!now || now.generation <= (before?.generation ?? 0)) return false;
-  if (!before) return true;
-  const reached = new Map(now.positions.map(({ topic, offset }) => [topic, offset]));
-  return (
-    now.offset >= before.offset &&
-    before.positions.every(({ topic, offset }) => (reached.get(topic) ?? 0) >= offset)
-  );
 }

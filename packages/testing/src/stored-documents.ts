@@ -1,8 +1,10 @@
-// Every document of every collection of a database, with all fields, in a form in which two states can be compared.
+// Every document of every collection of a service's database, with all fields, in a form in which two states can be compared. Of the
+// editions, the live one.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
-import { BSON, MongoClient } from 'mongodb';
+import { nameInEdition, type StoredEditions } from '@lead-scoring/read-model';
+import { BSON, MongoClient, type Db } from 'mongodb';
 
-/** By collection, then by `_id` as text: each document as BSON. */
+/** By the declared name of the collection, then by `_id` as text: each document as BSON. */
 export type StoredDocuments = Map<string, Map<string, Uint8Array>>;
 
 /** @param except collections to leave out */
@@ -15,10 +17,10 @@ export async function storedDocuments(
   try {
     const db = client.db(database);
     const stored: StoredDocuments = new Map();
-    for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
-      if (name.startsWith('system.') || except.includes(name)) continue;
+    for (const { name, storedAs } of await liveCollections(db)) {
+      if (except.includes(name)) continue;
       const documents = new Map<string, Uint8Array>();
-      for await (const document of db.collection(name).find({}, { batchSize: 5_000, raw: true })) {
+      for await (const document of db.collection(storedAs).find({}, { batchSize: 5_000, raw: true })) {
         const bytes = document as unknown as Uint8Array;
         // Copied, because the raw documents of a batch share one buffer.
         documents.set(canonical(BSON.deserialize(bytes)['_id']), Uint8Array.from(bytes));
@@ -29,6 +31,26 @@ export async function storedDocuments(
   } finally {
     await client.close();
   }
+}
+
+/** The collections of the live edition, and those that every edition has in common. */
+async function liveCollections(db: Db): Promise<{ name: string; storedAs: string }[]> {
+  const { live = 0 } = (await db.collection<StoredEditions>('editions').findOne()) ?? {};
+  const found = await db.listCollections({}, { nameOnly: true }).toArray();
+  const names = new Set(found.map(({ name }) => name));
+  return [...names]
+    .filter((name) => !name.startsWith('system.') && name !== 'editions' && !/\.e\d+$/.test(name))
+    .map((name) => {
+      const inEdition = nameInEdition(name, live);
+      return { name, storedAs: names.has(inEdition) ? inEdition : name };
+    })
+    .concat(
+      // The first edition is dropped: no collection has the declared name itself.
+      [...names].flatMap((storedAs) => {
+        const name = storedAs.replace(/\.e\d+$/, '');
+        return storedAs === nameInEdition(name, live) && !names.has(name) ? [{ name, storedAs }] : [];
+      }),
+    );
 }
 
 /** The number of documents in a collection. */

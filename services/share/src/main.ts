@@ -20,7 +20,6 @@ import { shareCollections } from './collections.js';
 import { explanationsName } from './explanation/capability.js';
 import { createFindLeads } from './explanation/find-leads.js';
 import { shareQueries } from './queries.js';
-import { createEndOf } from './rebuilds.js';
 import { shareService } from './service.js';
 
 const configuration = loadConfiguration(
@@ -45,7 +44,6 @@ runService({
     const log = await scope.start(createEventLogComponent(configuration, { service: 'share', logger }));
     const service = shareService({
       findLeads: createFindLeads(readModel, log, { timeoutMs: 5_000 }),
-      endOf: createEndOf(log),
       cachedLeads: configuration.CACHED_LEADS,
     });
     const processor = await scope.start(

@@ -31,7 +31,6 @@ import { PainterBusy, type PreviewPainter } from '@lead-scoring/share-page/previ
 import type { CatchingUp } from './catching-up.js';
 import { shares, toShare, type ShareDocument } from './links/documents.js';
 import { isOf, statusOf, type Share } from './links/state.js';
-import { isRebuilding } from './rebuilds.js';
 
 export interface ShareQueryDependencies {
   readModel: ReadModel;
@@ -126,22 +125,14 @@ interface OpenedShare {
 
 /**
  * @throws ProblemError 404 for a token that is unknown or was ended, or whose lead was deleted, 410 for an expired one,
- *   503 during a rebuild, and while it is not known yet whether it is unknown
+ *   503 while it is not known yet whether it is unknown
  */
 async function openShare(
   { readModel, explanations, catchingUp, now }: ShareQueryDependencies,
   token: string,
 ): Promise<OpenedShare> {
   const asOf = now();
-  const [found, rebuilding] = await Promise.all([findShare(readModel, token), isRebuilding(readModel)]);
-  if (rebuilding)
-    throw new ProblemError(
-      503,
-      'service_unavailable',
-      'What links show is being put together anew. Try again in a moment.',
-      { headers: { 'Retry-After': '5' } },
-    );
-  const share = found ?? (await findNewShare(readModel, catchingUp, token));
+  const share = (await findShare(readModel, token)) ?? (await findNewShare(readModel, catchingUp, token));
   if (!share) throw unknown();
   const folded = await catchingUp.folded(share);
   const lead = await explanations.findLead(share);

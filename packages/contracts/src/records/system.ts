@@ -25,14 +25,14 @@ export const commandReplied = defineRecord({
 });
 export type CommandReplied = PayloadOf<typeof commandReplied>;
 
-/** One declaration per service: an operator's command to drop the read models of a partition and fold them again. */
+/** One declaration per service: an operator's command to fold the read models of a partition anew. */
 export const rebuildReadModels = serviceNames.map((service) =>
   defineRecord({
     type: 'RebuildReadModel',
     topic: `${service}.commands` as TopicName,
     key: 'ou_id',
     description:
-      "Drop this partition's read models and fold them anew from the beginning of the log. Sent to each partition.",
+      "Fill a new edition of the service's read models from the beginning of the log, beside the live one. Sent to each partition.",
     schema: z.strictObject({ rebuild_id: z.uuid() }),
   }),
 );

@@ -7,7 +7,7 @@ import type { InputArrival } from '../session.js';
 import type { FailedRecords } from './failed-records.js';
 import type { InputBatch, InputSegment } from './input-batch.js';
 
-/** The type of an operator's command to drop a read model and fold it again. */
+/** The type of an operator's command to fold the read models of a service anew. */
 export const rebuildType = 'RebuildReadModel';
 
 const topicNames = new Set<string>(topics.map(({ name }) => name));

@@ -91,13 +91,10 @@ class Opening {
   }
 
   async session(): Promise<PartitionSession> {
-    const { log, options, partition, rebuild, logger } = this.context;
+    const { log, options, partition } = this.context;
     const { before, state, producer } = this.parts;
     const stored = await state.current.checkpoint();
-    const { command } = rebuild;
-    if (command) logger.info('rebuild: dropping the state and folding the output again');
-    if (command) await this.#startOver();
-    else if (stored.offset <= before.outputEnd) await this.#catchUp(stored);
+    if (stored.offset <= before.outputEnd) await this.#catchUp(stored);
     else if (before.isOutputWhole) await this.#startOver();
     else {
       const topic = log[internals].wire(options.output);
@@ -106,18 +103,12 @@ class Opening {
     this.#storage.advance(phaseOf(partition));
     await state.current.caughtUp?.();
     sendUnsent(this.context);
-    const session = new PartitionSession(this.context, {
+    return new PartitionSession(this.context, {
       producer,
       state,
       book: this.#book,
       storage: this.#storage,
     });
-    if (command) {
-      await session.rebuilt(command);
-      rebuild.command = undefined;
-      logger.info('rebuild: the output is folded again');
-    }
-    return session;
   }
 
   async #startOver(): Promise<void> {

@@ -9,7 +9,6 @@ import type { ProcessorOptions } from '../processor-options.js';
 import type { Answer } from '../replies.js';
 import type { OwnSessionLease } from '../session-lease.js';
 import type { FailedRecords } from './failed-records.js';
-import type { InputSegment } from './input-batch.js';
 import type { JointProducers } from './joint-producer.js';
 
 /** The memory of a partition that outlives its sessions. */
@@ -22,8 +21,6 @@ export interface PartitionMemory {
   pendingAnswers: Set<PendingAnswers>;
   /** The producer that owns the partition, and the offset of its last record in the output's partition. */
   owned: { by?: { id: string; offset: bigint } };
-  /** An operator's rebuild command, which the next session executes while it is opened. */
-  rebuild: { command?: InputSegment | undefined };
 }
 
 /** Makes the answers to a batch after its events are folded. */

@@ -17,14 +17,7 @@ import type { OutgoingRecord } from '../records.js';
 import { originOf, withinSpan } from '../tracing.js';
 import { divide, isRebuild } from './batch-division.js';
 import { decide, mustBeSplit, repliesOf, withOutcome, type DecidedBatch } from './decided-batch.js';
-import {
-  nextOffsetOf,
-  partsOf,
-  recordsIn,
-  topicsIn,
-  type InputBatch,
-  type InputSegment,
-} from './input-batch.js';
+import { nextOffsetOf, partsOf, recordsIn, topicsIn, type InputBatch } from './input-batch.js';
 import type { JointProducer } from './joint-producer.js';
 import type { LiveState } from './live-state.js';
 import { answersToParked, outcomeMarkers } from './parked-records.js';
@@ -80,8 +73,7 @@ export class PartitionSession implements Session {
     for (const batch of together.flatMap((one) => divide(one, rules))) {
       if (signal.aborted) break;
       const started = performance.now();
-      await this.#reopenToRebuild(batch);
-      await this.#decideInParts(batch);
+      if (!(await this.#takeRebuild(batch))) await this.#decideInParts(batch);
       const seconds = (performance.now() - started) / 1_000;
       for (const { topic, records } of batch) metrics.batch(topic, { records: records.length, seconds });
     }
@@ -109,17 +101,22 @@ export class PartitionSession implements Session {
     await this.parts.state.close();
   }
 
-  /** A rebuild command ends the session: the next session executes it while it is opened. */
-  async #reopenToRebuild([segment]: InputBatch): Promise<void> {
-    const { log, options, partition, rebuild } = this.context;
-    if (!segment || !isRebuild(segment, options.name)) return;
+  /** Takes a rebuild command, which is divided from all other records. @returns whether the batch is one */
+  async #takeRebuild([segment]: InputBatch): Promise<boolean> {
+    const { log, options, partition, lease, reply } = this.context;
+    if (!segment || !isRebuild(segment, options.name)) return false;
     const { codec } = log[internals];
     await codec.loadSchemas(segment.records);
     const [record] = segment.records;
+    const decoded = record && codec.decode(segment.topic, partition, record);
     // An unreadable command is parked like any other.
-    if (!record || 'problem' in codec.decode(segment.topic, partition, record)) return;
-    rebuild.command = segment;
-    throw new ReopenSession('a rebuild of the read model was requested');
+    if (!decoded || 'problem' in decoded) return false;
+    await lease.confirmed();
+    await options.rebuild((decoded.payload as { rebuild_id: string }).rebuild_id);
+    const letters = outcomeMarkers(this.context, segment, { outcome: 'effect' });
+    await this.#commit({ batch: [segment], events: [], commands: [], letters });
+    reply([{ to: decoded.headers, reply: { outcome: 'done' } }]);
+    return true;
   }
 
   async #decideInParts(batch: InputBatch): Promise<void> {
@@ -263,17 +260,6 @@ export class PartitionSession implements Session {
     const [offset] = await this.#commitTogether({ batches, offsets });
     if (offset !== undefined) book.stated(offset);
     book.offsetsCommitted(true);
-  }
-
-  /** Completes a rebuild command after the fold: commits its consumption, stores the state and answers the caller. */
-  async rebuilt(segment: InputSegment): Promise<void> {
-    const { log, partition, reply } = this.context;
-    const letters = outcomeMarkers(this.context, segment, { outcome: 'effect' });
-    await this.#commit({ batch: [segment], events: [], commands: [], letters });
-    await this.parts.storage.storeNow();
-    const [record] = segment.records;
-    const decoded = record && log[internals].codec.decode(segment.topic, partition, record);
-    if (decoded && !('problem' in decoded)) reply([{ to: decoded.headers, reply: { outcome: 'done' } }]);
   }
 
   #folded(event: OutgoingRecord, encoded: EncodedDeclared | undefined, offset: bigint): DecodedRecord {

@@ -40,11 +40,6 @@ export class StateStorage {
     this.#storedAt = performance.now();
   }
 
-  /** Stores the folded state and waits for it. */
-  storeNow(): Promise<void> {
-    return this.#store(alreadyAwaited);
-  }
-
   /** Starts a store when the interval is over, after the running one; a failure surfaces in a later batch. */
   async storeIfDue(): Promise<void> {
     this.#isStored = false;
@@ -76,7 +71,7 @@ export class StateStorage {
     }
     await this.untilStored();
     if (this.#isStored) return;
-    if (isLast) await this.storeNow();
+    if (isLast) await this.#store(alreadyAwaited);
     else this.startStore();
   }
 

@@ -323,6 +323,7 @@ export async function startProcessor(
     inputs: takingAll('scoring.commands', 'ingest.events'),
     output: 'scoring.events',
     open: (partition) => Promise.resolve(rulesetState(stores, partition, faults)),
+    rebuild: () => Promise.resolve(),
     logger,
     onFatal: (error) => fatal.push(error),
     ...others,

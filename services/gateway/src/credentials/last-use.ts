@@ -16,7 +16,11 @@ interface LastUseDocument {
   last_used_at: Date;
 }
 
-export const lastUses = defineCollection<LastUseDocument>({ name: 'credential_last_uses', indexes: [] });
+export const lastUses = defineCollection<LastUseDocument>({
+  name: 'credential_last_uses',
+  indexes: [],
+  isLasting: true,
+});
 
 export interface LastUseRecorder {
   /** Notes that a credential was used now, without waiting; at most one write a minute follows. */

@@ -30,7 +30,11 @@ interface AnswerDocument {
   expires_at: Date;
 }
 
-export const answers = defineCollection<AnswerDocument>({ name: 'idempotent_answers', indexes: [] });
+export const answers = defineCollection<AnswerDocument>({
+  name: 'idempotent_answers',
+  indexes: [],
+  isLasting: true,
+});
 
 const keptForMs = 24 * 3_600_000;
 /** Longer than any write takes: a claim this old is from a gateway that died. */

@@ -10,7 +10,11 @@ interface BucketDocument extends Bucket {
   expires_at: Date;
 }
 
-export const buckets = defineCollection<BucketDocument>({ name: 'rate_limit_buckets', indexes: [] });
+export const buckets = defineCollection<BucketDocument>({
+  name: 'rate_limit_buckets',
+  indexes: [],
+  isLasting: true,
+});
 
 /** The update that computes `take` in the database. @param now the database's time, or a fixed time for a test */
 export function takePipeline(limits: BucketLimits, n: number, now: '$$NOW' | Date, returned = 0): Document[] {

@@ -12,7 +12,7 @@ import {
   type EventLog,
   type IncomingRecord,
 } from '@lead-scoring/event-log';
-import { databaseName } from '@lead-scoring/read-model';
+import { databaseName, nameInEdition, type StoredEditions } from '@lead-scoring/read-model';
 import {
   assertSignedBody,
   createLogger,
@@ -25,7 +25,7 @@ import {
   type Started,
 } from '@lead-scoring/service';
 import { endpointsFromEnvironment, eventually, removeNamespace } from '@lead-scoring/testing/service-rig';
-import { MongoClient } from 'mongodb';
+import { MongoClient, type Db } from 'mongodb';
 import { gatewayConfiguration } from '../configuration.js';
 import { openGateway } from '../gateway.js';
 import { organisationStorage } from '../identity/organisation-storage.js';
@@ -79,6 +79,8 @@ export interface Rig {
   ingested(): Promise<IncomingRecord<records.IngestEvents>[]>;
   /** All documents that the gateway has folded, by collection. */
   identityDocuments(): Promise<Record<string, unknown[]>>;
+  /** The live edition of the gateway's read models. */
+  liveEdition(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -154,6 +156,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
         output: `${name}.events`,
         logger,
         onFatal: fail,
+        rebuild: () => Promise.resolve(),
         open: () =>
           Promise.resolve({
             checkpoint: () => Promise.resolve({ offset: 0n, positions: {} }),
@@ -253,10 +256,17 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       const client = await MongoClient.connect(endpoints.mongodbUri);
       const db = client.db(databaseName(namespace, 'gateway'));
       const found: Record<string, unknown[]> = {};
+      const live = await liveEditionIn(db);
       for (const { name } of organisationStorage.collections)
-        found[name] = await db.collection(name).find().sort({ _id: 1 }).toArray();
+        found[name] = await db.collection(nameInEdition(name, live)).find().sort({ _id: 1 }).toArray();
       await client.close();
       return found;
+    },
+    liveEdition: async () => {
+      const client = await MongoClient.connect(endpoints.mongodbUri);
+      const live = await liveEditionIn(client.db(databaseName(namespace, 'gateway')));
+      await client.close();
+      return live;
     },
     stop: async () => {
       for (const gateway of gateways) await gateway.stop();
@@ -267,4 +277,8 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       await removeNamespace(endpoints, namespace);
     },
   };
+}
+
+async function liveEditionIn(db: Db): Promise<number> {
+  return (await db.collection<StoredEditions>('editions').findOne())?.live ?? 0;
 }

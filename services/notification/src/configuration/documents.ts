@@ -29,6 +29,7 @@ export const configurations = defineCollection<ConfigurationDocument>({
 export const publishedConfigurations = defineCollection<PublishedDocument>({
   name: 'published_notification_configurations',
   indexes: [],
+  isLasting: true,
 });
 export const configurationCollections = [configurations, publishedConfigurations];
 

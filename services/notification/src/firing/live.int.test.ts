@@ -1,8 +1,8 @@
 // Firing on real servers, with owners that come and go: each crossing fires once, and asks for each channel once.
 import { expect, test } from '@jest/globals';
-import { createFollower, openServicePartition, type ServiceCapabilities } from '@lead-scoring/capability';
+import { createServiceProcessor, type ServiceCapabilities } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
-import { createProcessor, outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-log';
+import { outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-log';
 import { explanationCollections } from '@lead-scoring/explanations';
 import { openServiceRig } from '@lead-scoring/testing/service-rig';
 import { act, configurationOf, idOf, leadScored, milestone, ouId } from '../testing/firing-builders.js';
@@ -31,31 +31,20 @@ async function startFiring() {
   const levels = createLevelReader(readModel, catchUp);
   const triggers = createTriggerReader(configurations, levels);
   const explanations = createExplanations(readModel, catchUp, { timeoutMs: 10_000 });
-  const follower = notificationExplanations({ cachedLeads: 100 });
-  await rig.run(createFollower(log, follower, { readModel, service: name, logger, onFatal }));
   const service: ServiceCapabilities = {
     name,
     capabilities: [firingCapability({ triggers, explanations, shareLinks: null, cachedLeads: 3 })],
-    followers: [],
+    followers: [notificationExplanations({ cachedLeads: 100 })],
     inputs: takingAll('scoring.events', 'ingest.events', 'notification.commands'),
     collections: firingCollections,
-    batching: {},
+    batching: {
+      maxRecordsPerBatch: 7,
+      // Rarely, while owners come and go: what they have not stored is folded anew.
+      storeEveryMs: 2_000,
+    },
     storesEventsEnd: false,
   };
-  const start = () =>
-    rig.run(
-      createProcessor(log, {
-        name,
-        inputs: service.inputs,
-        output: 'notification.events',
-        open: (partition) => Promise.resolve(openServicePartition(service, readModel, partition)),
-        logger,
-        onFatal,
-        maxRecordsPerBatch: 7,
-        // Rarely, while owners come and go: what they have not stored is folded anew.
-        storeEveryMs: 2_000,
-      }),
-    );
+  const start = () => rig.run(createServiceProcessor(log, service, { readModel, logger, onFatal }));
   return { rig, start };
 }
 

@@ -1,18 +1,11 @@
 // The deliveries of the service on real servers: its processor with nothing but deliveries and jobs, real senders, and channels that
 // a test configures.
-import { jobCollection, openServicePartition, type ServiceCapabilities } from '@lead-scoring/capability';
+import { createServiceProcessor, jobCollection, type ServiceCapabilities } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
-import {
-  createProcessor,
-  outgoing,
-  requestRebuild,
-  takingAll,
-  type OutgoingRecord,
-} from '@lead-scoring/event-log';
+import { outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-log';
 import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
-import { createCheckpoints } from '@lead-scoring/read-model';
 import { createSealing } from '@lead-scoring/service';
-import { eventually, openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
+import { openServiceRig, type ServiceRig } from '@lead-scoring/testing/service-rig';
 import { emptyNotificationConfiguration, type Channel } from '../configuration/state.js';
 import { deliveryCapability } from '../delivery/capability.js';
 import { systemClock } from '../delivery/clock.js';
@@ -89,16 +82,7 @@ export async function startDeliveryRig({
       batching: {},
       storesEventsEnd: false,
     };
-    return rig.run(
-      createProcessor(rig.log, {
-        name: processorName,
-        inputs: service.inputs,
-        output: 'notification.events',
-        open: (partition) => Promise.resolve(openServicePartition(service, readModel, partition)),
-        logger,
-        onFatal: rig.onFatal,
-      }),
-    );
+    return rig.run(createServiceProcessor(rig.log, service, { readModel, logger, onFatal: rig.onFatal }));
   };
 
   return {
@@ -106,21 +90,6 @@ export async function startDeliveryRig({
     channels,
     configuration,
     start,
-    // The service's other readers do not run here.
-    rebuild: async () => {
-      const checkpoints = createCheckpoints(readModel);
-      const generations = async () => {
-        const found = await readModel.db.collection<{ generation: number }>('checkpoints').find().toArray();
-        return found.reduce((sum, { generation }) => sum + generation, 0);
-      };
-      const [before, reached] = [await generations(), await checkpoints.loadAll(processorName)];
-      await requestRebuild(rig.log, processorName);
-      await eventually('the partitions are rebuilt', async () => {
-        if ((await generations()) < before + rig.partitions) return false;
-        const now = await checkpoints.loadAll(processorName);
-        return [...reached].every(([partition, { offset }]) => (now.get(partition)?.offset ?? 0n) >= offset);
-      });
-    },
     stop: async () => {
       await rig.stop();
       await outbound.close();

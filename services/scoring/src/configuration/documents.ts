@@ -29,6 +29,7 @@ export const configurations = defineCollection<ConfigurationDocument>({
 export const publishedConfigurations = defineCollection<PublishedDocument>({
   name: 'published_configurations',
   indexes: [],
+  isLasting: true,
 });
 
 export function toConfigurationDocument(

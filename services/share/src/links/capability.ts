@@ -2,7 +2,6 @@
 import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
-import { beginRebuild, type EndOf } from '../rebuilds.js';
 import { decideShare, presenceTold, type LeadPresence } from './decide.js';
 import { shares, toShare, toShareDocument, type ShareDocument } from './documents.js';
 import type { ShareCommand, ShareEvent } from './messages.js';
@@ -26,11 +25,9 @@ export type FindLeads = (
 
 export interface ShareLinksDependencies {
   findLeads: FindLeads;
-  /** Where the service's own topic ends, to tell when a rebuilt partition is whole again. */
-  endOf: EndOf;
 }
 
-export function shareLinks({ findLeads, endOf }: ShareLinksDependencies) {
+export function shareLinks({ findLeads }: ShareLinksDependencies) {
   return aggregate<ShareLink>({
     name: 'share-links',
     commands: { CreateShare: records.createShare, RevokeShare: records.revokeShare },
@@ -47,8 +44,6 @@ export function shareLinks({ findLeads, endOf }: ShareLinksDependencies) {
     evolve: evolveShare,
     resultOf: ({ type }, share) =>
       type === 'CreateShare' && share ? { expires_at: share.expires_at } : undefined,
-    beforeReset: ({ readModel, partition }) =>
-      beginRebuild(readModel, { name: 'share', partition, topic: 'share.events' }, endOf),
     stored: storedAsDocuments<Share | null, ShareDocument>({
       collection: shares,
       idOf: uuidToBinary,

@@ -13,7 +13,6 @@ import { explanationsName } from '../explanation/capability.js';
 import { createFindLeads } from '../explanation/find-leads.js';
 import type { ShareCommand } from '../links/messages.js';
 import { shareQueries } from '../queries.js';
-import { createEndOf, rebuilds } from '../rebuilds.js';
 import { shareService } from '../service.js';
 import { ouId } from './builders.js';
 
@@ -64,7 +63,6 @@ export async function startRig({
   );
   const service = shareService({
     findLeads: createFindLeads(readModel, log, { timeoutMs: findLeadsTimeoutMs }),
-    endOf: createEndOf(log),
     cachedLeads: 100,
   });
   await rig.run(createServiceProcessor(log, service, { readModel, logger, onFatal }));
@@ -81,8 +79,6 @@ export async function startRig({
     },
     get: (path, { accept, ...options } = {}) =>
       rig.get(path, { ...options, ...(accept !== undefined && { headers: { accept } }) }),
-    // When a rebuild began, and where its log ended then, differs from one to the next.
-    documents: (of = shareCollections.filter(({ name }) => name !== rebuilds.name)) => rig.documents(of),
   };
 }
 
