@@ -127,7 +127,12 @@ async function readTopics(admin: Admin, config: EventLogConfig) {
   const replication = await readReplication(admin, config);
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name })),
+    resources: topics.map((topic) => ({
+      type: kafkajs.ConfigResourceTypes.TOPIC,
+      name: wireTopic(config.namespace, topic.name),
+      // A topic has dozens of settings besides these.
+      configNames: Object.keys(topicSettings(topic, replication.wanted)),
+    })),
   });
   const counts = found.map(({ name, partitions }) => [name, partitions.length] as const);
   return { counts, replication, resources };

@@ -18,14 +18,21 @@ export async function ensureCollections(
   readModel: ReadModel,
   declarations: readonly DeclaredCollection[],
 ): Promise<void> {
-  for (const declaration of declarations) await withRetries(() => ensureCollection(readModel, declaration));
+  const existing = new Set<string>();
+  await withRetries(async () => {
+    const found = await readModel.db.listCollections({}, { nameOnly: true }).toArray();
+    for (const { name } of found) existing.add(name);
+  });
+  for (const declaration of declarations)
+    await withRetries(() => ensureCollection(readModel, declaration, existing.has(declaration.name)));
 }
 
-async function ensureCollection(readModel: ReadModel, declaration: DeclaredCollection): Promise<void> {
-  const existing = await readModel.db
-    .listCollections({ name: declaration.name }, { nameOnly: true })
-    .toArray();
-  if (existing.length === 0) await readModel.db.createCollection(declaration.name).catch(unlessItExists);
+async function ensureCollection(
+  readModel: ReadModel,
+  declaration: DeclaredCollection,
+  exists: boolean,
+): Promise<void> {
+  if (!exists) await readModel.db.createCollection(declaration.name).catch(unlessItExists);
   if (declaration.indexes.length === 0) return;
   const collection = readModel.db.collection(declaration.name);
   const known = new Set((await collection.indexes()).map((index) => JSON.stringify(index.key)));
