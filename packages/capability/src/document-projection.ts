@@ -2,12 +2,10 @@
 import type { RecordDeclaration } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import {
-  createGuardedWriter,
-  createStateCache,
-  deleteByIds,
-  findByIds,
+  BufferedStates,
   keyOf,
   offsetToNumber,
+  WriteBehind,
   type Binary,
   type CollectionDeclaration,
   type GuardedDocument,
@@ -63,53 +61,44 @@ function openDocumentProjection<Event extends FoldedEvent, Stored extends Guarde
   declaration: DocumentProjectionDeclaration<Event, Stored>,
   { readModel, partition }: PartitionScope,
 ): OpenCapability {
-  const stored = readModel.collection(declaration.collection);
-  const writer = createGuardedWriter(readModel);
-  const cache = createStateCache<Stored>({
-    maximumEntries: declaration.cachedDocuments ?? defaultCachedDocuments,
+  /** The ids of the batch that is being folded. */
+  let ids: ReadonlyMap<string, Binary> = new Map();
+  const documents = new BufferedStates<Stored, Stored>(readModel, {
+    collection: declaration.collection,
+    idOf: (key) => ids.get(key) as Stored['_id'],
+    toState: (document) => document,
+    toDocument: (document) => document,
+    maximumCached: declaration.cachedDocuments ?? defaultCachedDocuments,
   });
-
-  async function load(ids: ReadonlyMap<string, Binary>): Promise<Map<string, Stored | null>> {
-    return cache.load(ids.keys(), async (missing) => {
-      const wanted = missing.flatMap((key) => ids.get(key) ?? []);
-      const found = await findByIds(stored, wanted as Stored['_id'][]);
-      return found.map((document) => [keyOf(document._id), document] as const);
-    });
-  }
-
+  const behind = new WriteBehind([documents]);
   return {
+    // Resolves when the documents are stored: a caller that gets its reply reads them.
     fold: async (records) => {
-      const events = records.map(eventIn).map(({ event, offset }) => ({ event: event as Event, offset }));
-      const ids = new Map(
-        events.map(({ event }) => {
-          const id = declaration.idOf(event, partition);
-          return [keyOf(id), id];
-        }),
-      );
-      const before = await load(ids);
-      const after = new Map<string, Stored | null>();
-      for (const { event, offset } of events) {
-        const key = keyOf(declaration.idOf(event, partition));
-        const known = (after.has(key) ? after.get(key) : before.get(key)) ?? null;
+      const events = records.map((record) => eventIn<Event>(record, declaration, partition));
+      ids = new Map(events.map(({ key, id }) => [key, id]));
+      const folded = await documents.load(ids.keys());
+      for (const { event, key, offset } of events) {
+        const known = folded.get(key) ?? null;
         // Folded already, before a crash.
         if (known && known.offset >= offset) continue;
-        after.set(key, declaration.fold(known, event, { partition, offset }));
+        const after = declaration.fold(known, event, { partition, offset });
+        folded.set(key, after);
+        documents.put(key, after);
       }
-      const documents = [...after.values()].filter((document) => document !== null);
-      await writer.write(stored, documents, { isNew: ({ _id }) => before.get(keyOf(_id)) === null });
-      const gone = [...after].flatMap(([key, document]) => (document ? [] : (ids.get(key) ?? [])));
-      if (gone.length > 0) await deleteByIds(stored, gone as Stored['_id'][]);
-      for (const [key, document] of after) cache.put(key, document);
+      await behind.write();
     },
     forget: () => {
-      cache.clear();
+      behind.forget();
     },
   };
 }
 
-function eventIn(record: FoldedRecord): { event: FoldedEvent; offset: number } {
-  return {
-    event: { type: record.type, payload: record.payload },
-    offset: offsetToNumber(record.offset),
-  };
+function eventIn<Event extends FoldedEvent>(
+  record: FoldedRecord,
+  declaration: { idOf(event: Event, partition: number): Binary },
+  partition: number,
+) {
+  const event = { type: record.type, payload: record.payload } as Event;
+  const id = declaration.idOf(event, partition);
+  return { event, id, key: keyOf(id), offset: offsetToNumber(record.offset) };
 }

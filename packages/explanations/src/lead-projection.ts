@@ -1,15 +1,12 @@
 // Folds scoring's events on leads into the documents of leads and decisions.
 import type { LeadFieldName, records } from '@lead-scoring/contracts';
 import {
-  createStateCache,
+  BufferedInserts,
+  BufferedStates,
   deleteFound,
-  findByIds,
-  insertMissing,
-  keyOf,
   withClassifiedErrors,
-  type GuardedWriter,
+  WriteBehind,
   type ReadModel,
-  type StateCache,
 } from '@lead-scoring/read-model';
 import { foldLead, isStored } from './fold.js';
 import {
@@ -20,6 +17,8 @@ import {
   toDecisionDocument,
   toLead,
   toLeadDocument,
+  type DecisionDocument,
+  type SharedLeadDocument,
 } from './model.js';
 import type { SharedLead } from './state.js';
 
@@ -39,10 +38,10 @@ interface LeadRemoval {
 
 export type LeadEvent = LeadDecision | LeadRemoval;
 
-/** The stored leads by their names in the cache; null for a lead that is not stored. */
-type StoredLeads = ReadonlyMap<string, SharedLead | null>;
+/** The leads before a batch by their names in memory; null for a lead that is not there. */
+type LeadsBefore = ReadonlyMap<string, SharedLead | null>;
 
-/** What a batch of events changes. Leads have their names in the cache. */
+/** What a batch of events changes. Leads have their names in memory. */
 interface LeadChanges {
   /** The leads after the batch; null for a removed lead. */
   changed: ReadonlyMap<string, SharedLead | null>;
@@ -54,7 +53,6 @@ interface LeadChanges {
 
 export interface LeadProjectionOptions {
   partition: number;
-  writer: GuardedWriter;
   /** Maximum number of leads that the cache holds. */
   cachedLeads: number;
   /** Fields of leads to store besides the name. */
@@ -63,79 +61,57 @@ export interface LeadProjectionOptions {
 
 /** The leads and decisions of one partition. */
 export class LeadProjection {
-  readonly #leads;
-  readonly #decisions;
-  readonly #cache: StateCache<SharedLead>;
-  readonly #options: LeadProjectionOptions;
+  readonly #stored;
+  readonly #leads: BufferedStates<SharedLead, SharedLeadDocument>;
+  readonly #decisions: BufferedInserts<DecisionDocument>;
+  readonly #behind: WriteBehind;
 
-  constructor(readModel: ReadModel, options: LeadProjectionOptions) {
-    this.#leads = readModel.collection(sharedLeads);
-    this.#decisions = readModel.collection(decisions);
-    this.#cache = createStateCache<SharedLead>({ maximumEntries: options.cachedLeads });
-    this.#options = options;
+  constructor(
+    readModel: ReadModel,
+    private readonly options: LeadProjectionOptions,
+  ) {
+    this.#stored = {
+      leads: readModel.collection(sharedLeads),
+      decisions: readModel.collection(decisions),
+    };
+    this.#leads = new BufferedStates(readModel, {
+      collection: sharedLeads,
+      idOf: (name) => leadKey(leadNamed(name).ou_id, leadNamed(name).lead_id),
+      toState: (document, name) => toLead(document, leadNamed(name)),
+      toDocument: (lead) => toLeadDocument(lead, options.partition),
+      maximumCached: options.cachedLeads,
+    });
+    this.#decisions = new BufferedInserts(readModel, decisions);
+    this.#behind = new WriteBehind([this.#decisions, this.#leads]);
   }
 
+  /** Resolves when the leads and decisions are stored: the projector stores its checkpoint after each fold. */
   async fold(events: readonly LeadEvent[]): Promise<void> {
     if (events.length === 0) return;
-    try {
-      const before = await this.#load(events);
-      const changes = foldLeadEvents(events, before, this.#options.keptFields);
-      await this.#storeDecisions(changes);
-      await this.#storeLeads(changes, before);
-      for (const { payload, offset } of changes.removed.values()) await this.#deleteLead(payload, offset);
-      for (const [name, lead] of changes.changed) this.#cache.put(name, lead);
-    } catch (error) {
-      // The cache may be ahead of the database; the repeated fold starts from the stored documents.
-      this.clearCache();
-      throw error;
-    }
+    const before = await this.#leads.load(events.map(({ payload }) => leadName(payload)));
+    const changes = foldLeadEvents(events, before, this.options.keptFields);
+    this.#putDecisions(changes);
+    for (const [name, lead] of changes.changed)
+      if (lead) this.#leads.put(name, lead);
+      else this.#leads.deleted(name);
+    await this.#behind.write();
+    for (const { payload, offset } of changes.removed.values()) await this.#deleteLead(payload, offset);
   }
 
-  clearCache(): void {
-    this.#cache.clear();
+  forget(): void {
+    this.#behind.forget();
   }
 
-  #load(events: readonly LeadEvent[]): Promise<StoredLeads> {
-    const owners = new Map(events.map(({ payload }) => [leadName(payload), payload]));
-    return this.#cache.load(owners.keys(), async (missing) => {
-      const byKey = new Map<string, { name: string; owner: LeadEvent['payload'] }>();
-      const keys = missing.flatMap((name) => {
-        const owner = owners.get(name);
-        if (!owner) return [];
-        const key = leadKey(owner.ou_id, owner.lead_id);
-        byKey.set(keyOf(key), { name, owner });
-        return [key];
-      });
-      return (await findByIds(this.#leads, keys)).flatMap((document): [string, SharedLead][] => {
-        const wanted = byKey.get(keyOf(document._id));
-        return wanted ? [[wanted.name, toLead(document, wanted.owner)]] : [];
-      });
-    });
-  }
-
-  /** Stores the decisions, except those that a removal in the same batch deletes. */
-  async #storeDecisions({ kept, removed }: LeadChanges): Promise<void> {
-    const { partition } = this.#options;
+  /** Puts in the decisions, except those that a removal in the same batch deletes. */
+  #putDecisions({ kept, removed }: LeadChanges): void {
+    const { partition } = this.options;
     const isOld = ({ payload, offset }: LeadDecision) =>
       removed.size > 0 && offset < (removed.get(leadName(payload))?.offset ?? 0);
-    await insertMissing(
-      this.#decisions,
-      kept
-        .filter((event) => !isOld(event))
-        .map(({ payload, json, offset }) => toDecisionDocument(payload, json, { partition, offset })),
-    );
-  }
-
-  async #storeLeads({ changed }: LeadChanges, before: StoredLeads): Promise<void> {
-    const { partition, writer } = this.#options;
-    const fresh = new Set<object>();
-    const documents = [...changed].flatMap(([name, lead]) => {
-      if (!lead) return [];
-      const document = toLeadDocument(lead, partition);
-      if (!before.get(name)) fresh.add(document);
-      return [document];
-    });
-    await writer.write(this.#leads, documents, { isNew: (document) => fresh.has(document) });
+    for (const event of kept)
+      if (!isOld(event)) {
+        const { payload, json, offset } = event;
+        this.#decisions.put(toDecisionDocument(payload, json, { partition, offset }));
+      }
   }
 
   /**
@@ -144,15 +120,15 @@ export class LeadProjection {
    */
   async #deleteLead({ ou_id, lead_id }: records.LeadRemoved, offset: number): Promise<void> {
     await withClassifiedErrors(() =>
-      this.#leads.deleteMany({ _id: leadKey(ou_id, lead_id), offset: { $lt: offset } }),
+      this.#stored.leads.deleteMany({ _id: leadKey(ou_id, lead_id), offset: { $lt: offset } }),
     );
-    await deleteFound(this.#decisions, { _id: decisionKeysBetween(ou_id, lead_id, 0, offset) });
+    await deleteFound(this.#stored.decisions, { _id: decisionKeysBetween(ou_id, lead_id, 0, offset) });
   }
 }
 
 function foldLeadEvents(
   events: readonly LeadEvent[],
-  before: StoredLeads,
+  before: LeadsBefore,
   keptFields: readonly LeadFieldName[],
 ): LeadChanges {
   const changed = new Map<string, SharedLead | null>();
@@ -176,7 +152,13 @@ function foldLeadEvents(
   return { changed, kept, removed };
 }
 
-/** The name of a lead in the cache. */
+/** The name of a lead in memory. */
 function leadName({ ou_id, lead_id }: LeadEvent['payload']): string {
   return `${ou_id}/${lead_id}`;
+}
+
+/** The lead that `leadName` has named. */
+function leadNamed(name: string): { ou_id: string; lead_id: string } {
+  const slash = name.indexOf('/');
+  return { ou_id: name.slice(0, slash), lead_id: name.slice(slash + 1) };
 }

@@ -52,7 +52,7 @@ class OpenExplanations implements OpenFollower {
   ) {
     const writer = createGuardedWriter(readModel);
     this.#configurations = new ConfigurationProjection(readModel, { partition, writer });
-    this.#leads = new LeadProjection(readModel, { partition, writer, cachedLeads, keptFields });
+    this.#leads = new LeadProjection(readModel, { partition, cachedLeads, keptFields });
   }
 
   async fold(records: readonly FoldedRecord[]): Promise<void> {
@@ -62,7 +62,7 @@ class OpenExplanations implements OpenFollower {
   }
 
   forget(): void {
-    this.#leads.clearCache();
+    this.#leads.forget();
   }
 }
 

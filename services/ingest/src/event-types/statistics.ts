@@ -1,25 +1,19 @@
 // Folds the statistics of event types in a partition: adds new events, and subtracts those of deleted leads.
 import type { records } from '@lead-scoring/contracts';
-import { createGuardedWriter, findByIds, type GuardedWriter, type ReadModel } from '@lead-scoring/read-model';
+import { BufferedStates, WriteBehind, type ReadModel } from '@lead-scoring/read-model';
 import type { RecurringValues } from '../events/recurring-values.js';
 import type { FoldedEvents } from '../events/sections.js';
-import { eventTypeDocumentId, eventTypes, toDocument, toShare } from './documents.js';
+import { eventTypeDocumentId, eventTypes, toDocument, toShare, type EventTypeDocument } from './documents.js';
 import { EventTypeFold, type EventTypeShare } from './fold.js';
 
-/** The most types in memory. */
-const maximumOpenTypes = 5_000;
+/** The most types that stay in memory. */
+const maximumCached = 5_000;
 
+/** Changed in place: each has many values, and few of them change. */
 interface OpenType {
-  fold: EventTypeFold;
+  readonly fold: EventTypeFold;
   /** Offset of the last event folded. */
   offset: number;
-  isNew: boolean;
-}
-
-/** An event type of an OU. */
-interface NamedType {
-  ouId: string;
-  typeKey: string;
 }
 
 /** The shares that a deleted lead's events have added, and the offset of the deletion that subtracts them. */
@@ -29,34 +23,43 @@ export interface DeletedShares {
 }
 
 export class EventTypeStatistics {
-  readonly #stored;
-  readonly #writer: GuardedWriter;
-  readonly #open = new Map<string, OpenType>();
+  /** By `typeId`. */
+  readonly #types: BufferedStates<OpenType, EventTypeDocument>;
+  readonly #behind: WriteBehind;
 
   constructor(
     readModel: ReadModel,
-    private readonly partition: number,
+    partition: number,
     private readonly values: RecurringValues,
   ) {
-    this.#stored = readModel.collection(eventTypes);
-    this.#writer = createGuardedWriter(readModel);
+    this.#types = new BufferedStates(readModel, {
+      collection: eventTypes,
+      idOf: (id) => eventTypeDocumentId(...typeNamed(id), partition),
+      toState: (document, id) => ({
+        fold: new EventTypeFold(...typeNamed(id), toShare(document)),
+        offset: document.offset,
+      }),
+      toDocument: ({ fold, offset }) => toDocument(fold.share(), { partition, offset }),
+      maximumCached,
+      changesInPlace: true,
+    });
+    this.#behind = new WriteBehind([this.#types]);
   }
 
+  /** Resolves when the statistics are stored. */
   async fold(ingested: readonly FoldedEvents[]): Promise<void> {
     const { values } = this;
-    const wanted = new Map<string, NamedType>();
+    const wanted = new Set<string>();
     for (const { payload } of ingested)
-      for (const { event_type } of payload.events) {
-        const typeKey = values.typeKeyOf(event_type);
-        wanted.set(typeId(payload.ou_id, typeKey), { ouId: payload.ou_id, typeKey });
-      }
-    await this.#openMissing(wanted);
+      for (const { event_type } of payload.events)
+        wanted.add(typeId(payload.ou_id, values.typeKeyOf(event_type)));
+    const types = await this.#open(wanted);
     const changed = new Set<string>();
     for (const { payload, offset } of ingested) {
       const grown = new Set<OpenType>();
       for (const event of payload.events) {
         const id = typeId(payload.ou_id, values.typeKeyOf(event.event_type));
-        const open = this.#open.get(id);
+        const open = types.get(id);
         // It was folded before a crash.
         if (!open || open.offset >= offset) continue;
         open.fold.add(event, payload.aliases);
@@ -65,59 +68,43 @@ export class EventTypeStatistics {
       }
       for (const open of grown) open.offset = offset;
     }
-    await this.#write(changed);
+    await this.#write(types, changed);
   }
 
   async subtract(deleted: readonly DeletedShares[]): Promise<void> {
-    const wanted = new Map<string, NamedType>();
-    for (const { ou_id, key } of deleted.flatMap(({ shares }) => shares))
-      wanted.set(typeId(ou_id, key), { ouId: ou_id, typeKey: key });
-    await this.#openMissing(wanted);
+    const shares = deleted.flatMap((one) => one.shares);
+    const types = await this.#open(new Set(shares.map(({ ou_id, key }) => typeId(ou_id, key))));
     const changed = new Set<string>();
-    for (const { offset, shares } of deleted)
-      for (const share of shares) {
+    for (const { offset, shares: subtracted } of deleted)
+      for (const share of subtracted) {
         const id = typeId(share.ou_id, share.key);
-        const open = this.#open.get(id);
+        const open = types.get(id);
         if (!open || open.offset >= offset) continue;
         open.fold.subtract(share);
         open.offset = offset;
         changed.add(id);
       }
-    await this.#write(changed);
+    await this.#write(types, changed);
   }
 
   forget(): void {
-    this.#open.clear();
+    this.#behind.forget();
   }
 
-  async #write(changed: ReadonlySet<string>): Promise<void> {
-    const opened = [...changed].flatMap((id) => this.#open.get(id) ?? []);
-    const fresh = new Set<object>();
-    const documents = opened.map((open) => {
-      const document = toDocument(open.fold.share(), { partition: this.partition, offset: open.offset });
-      if (open.isNew) fresh.add(document);
-      return document;
-    });
-    await this.#writer.write(this.#stored, documents, { isNew: (document) => fresh.has(document) });
-    for (const open of opened) open.isNew = false;
+  /** What is folded of these types, and an empty share of a type that nothing is folded of. */
+  async #open(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, OpenType>> {
+    const types = new Map<string, OpenType>();
+    for (const [id, open] of await this.#types.load(ids))
+      types.set(id, open ?? { fold: new EventTypeFold(...typeNamed(id), null), offset: -1 });
+    return types;
   }
 
-  async #openMissing(wanted: ReadonlyMap<string, NamedType>): Promise<void> {
-    const missing = [...wanted].filter(([id]) => !this.#open.has(id));
-    if (missing.length === 0) return;
-    if (this.#open.size + missing.length > maximumOpenTypes)
-      for (const id of this.#open.keys()) if (!wanted.has(id)) this.#open.delete(id);
-    const ids = missing.map(([, { ouId, typeKey }]) => eventTypeDocumentId(ouId, typeKey, this.partition));
-    const found = await findByIds(this.#stored, ids);
-    const stored = new Map(found.map((document) => [document._id.toString('hex'), document]));
-    missing.forEach(([id, { ouId, typeKey }], index) => {
-      const document = stored.get(ids[index]?.toString('hex') ?? '');
-      this.#open.set(id, {
-        fold: new EventTypeFold(ouId, typeKey, document ? toShare(document) : null),
-        offset: document?.offset ?? -1,
-        isNew: !document,
-      });
-    });
+  async #write(types: ReadonlyMap<string, OpenType>, changed: ReadonlySet<string>): Promise<void> {
+    for (const id of changed) {
+      const open = types.get(id);
+      if (open) this.#types.put(id, open);
+    }
+    await this.#behind.write();
   }
 }
 
@@ -144,6 +131,13 @@ export class LeadShares {
   }
 }
 
+const ouIdLength = 36;
+
 function typeId(ouId: string, typeKey: string): string {
   return `${ouId}${typeKey}`;
+}
+
+/** The type that a `typeId` names. */
+function typeNamed(id: string): [ouId: string, typeKey: string] {
+  return [id.slice(0, ouIdLength), id.slice(ouIdLength)];
 }
