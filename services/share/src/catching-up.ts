@@ -1,4 +1,4 @@
-// A link may be opened the moment somebody has heard of it, and what is folded be a moment behind what has happened.
+// Waits for the folds: a visitor may open a link before its events are folded.
 import { createFoldWatch } from '@lead-scoring/capability';
 import { createTopicEnds, type EventLog } from '@lead-scoring/event-log';
 import { numberToOffset, type ReadModel } from '@lead-scoring/read-model';
@@ -6,9 +6,9 @@ import { explanationsName } from './explanation/capability.js';
 import type { Share } from './links/state.js';
 
 export interface CatchingUp {
-  /** Waits until every command about a share that was sent before this call is decided; false: that takes too long. */
+  /** Waits until every command about the share that was sent before this call is decided; false on timeout. */
   decided(shareId: string): Promise<boolean>;
-  /** Waits until what was known of a link's lead when the link was made is folded; false: that takes too long. */
+  /** Waits until the events of the link's lead from before the link are folded; false on timeout. */
   folded(share: Pick<Share, 'lead_id' | 'scoring_offset'>): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// The share service: links that show why a lead has its score, and what they show. Run it as
+// The share service: links that show why a lead has its score. Run it as
 // `node --import @lead-scoring/service/telemetry dist/main.js`.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent } from '@lead-scoring/event-log';
@@ -24,7 +24,7 @@ import { shareService } from './service.js';
 
 const configuration = loadConfiguration(
   commonConfiguration.extend({
-    /** Where browsers open share links: the gateway, as its callers see it. */
+    /** The base URL of share links: the gateway's public address. */
     APP_URL: setting.baseUrl,
     /** Leads that each partition keeps in memory; about 0.5 KB each. */
     CACHED_LEADS: setting.whole(100, 10_000_000).default(50_000),

@@ -1,4 +1,4 @@
-// All read routes of the share service: the list of a lead's links, and what a link shows to whoever has it.
+// The read routes of the share service: the list of a lead's links, and the explanation behind a link.
 import { timingSafeEqual } from 'node:crypto';
 import { routes, shareFieldsOf, shareUrlOf, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ExplanationReader, FoundLead } from '@lead-scoring/explanations';
@@ -30,22 +30,22 @@ import {
 import { PainterBusy, type PreviewPainter } from '@lead-scoring/share-page/preview';
 import type { CatchingUp } from './catching-up.js';
 import { shares, toShare, type ShareDocument } from './links/documents.js';
-import { isOf, statusOf, type Share } from './links/state.js';
+import { isSharedLead, statusOf, type Share } from './links/state.js';
 
 export interface ShareQueryDependencies {
   readModel: ReadModel;
   explanations: ExplanationReader;
   catchingUp: CatchingUp;
-  /** Where browsers open share links, without a slash at the end. */
+  /** The base URL of share links, without a slash at the end. */
   appUrl: string;
-  /** The time: a link lasts seven days by it. */
+  /** The clock, by which links expire. */
   now: () => Date;
   paintPreview: PreviewPainter['paint'];
 }
 
 export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[] {
   const { readModel, explanations, now } = dependencies;
-  /** A route that shows a link to whoever has it: the gateway learns of which OU it is, which may have ended. */
+  /** Binds a route that opens a link. Its answer names the link's OU, so that the gateway can refuse the link of an ended OU. */
   const bindLink = (
     route: LinkRoute,
     answerOf: (opened: OpenedShare, token: string) => unknown,
@@ -68,7 +68,7 @@ export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[]
         filter: {
           ou: uuidToBinary(ouId),
           lead: uuidToBinary(params.id),
-          // Links of a lead that was deleted are not those of the lead that has its id now.
+          // Excludes links of a deleted lead with the same id.
           $or: [{ scoring_offset: null }, { scoring_offset: { $gt: first_offset } }],
         },
         sort: { field: 'created_at', direction: 'descending' },
@@ -104,13 +104,13 @@ export function shareQueries(dependencies: ShareQueryDependencies): BoundQuery[]
   ];
 }
 
-/** 410, with what the page says of it. */
+/** 410; the page shows the time of expiry. */
 class ShareExpired extends ProblemError {
   constructor(readonly expiresAt: string) {
     super(
       410,
       'share_expired',
-      `This link has ended on ${expiresAt}: links last seven days. Ask its sender for a new one.`,
+      `This link expired on ${expiresAt}: links last seven days. Ask its sender for a new one.`,
     );
   }
 }
@@ -124,8 +124,8 @@ interface OpenedShare {
 }
 
 /**
- * @throws ProblemError 404 for a token that is unknown or was ended, or whose lead was deleted, 410 for an expired one,
- *   503 while it is not known yet whether it is unknown
+ * @throws ProblemError 404 for an unknown or revoked token, or one of a deleted lead; 410 for an expired one; 503 while events
+ *   that may make the token known are not folded
  */
 async function openShare(
   { readModel, explanations, catchingUp, now }: ShareQueryDependencies,
@@ -138,7 +138,7 @@ async function openShare(
   const lead = await explanations.findLead(share);
   const missing = () => (folded ? unknown() : notYet());
   if (!lead) throw missing();
-  if (!isOf(share, lead)) throw unknown();
+  if (!isSharedLead(share, lead)) throw unknown();
   switch (statusOf(share, asOf)) {
     case 'revoked':
       throw unknown();
@@ -168,7 +168,7 @@ async function openShare(
   }
 }
 
-/** @throws ProblemError 503 when too many pictures wait */
+/** @throws ProblemError 503 when the queue of images is full */
 async function paintedPreview(
   { paintPreview }: ShareQueryDependencies,
   shared: SharedExplanation,
@@ -180,7 +180,7 @@ async function paintedPreview(
     throw new ProblemError(
       503,
       'service_unavailable',
-      'Too many pictures are asked for now. Try again in a moment.',
+      'Too many preview images are requested at present. Try again in a moment.',
       { cause: error, headers: { 'Retry-After': '5' } },
     );
   }
@@ -188,7 +188,7 @@ async function paintedPreview(
 
 const noHash = '0'.repeat(64);
 
-/** Every token takes the same way, whatever it looks like: its hash, one look-up by id, one comparison. */
+/** The same steps for every token, valid or not: its hash, one look-up by id, one comparison in constant time. */
 async function findShare(readModel: ReadModel, token: string): Promise<Share | null> {
   const { share_id, token_hash } = shareFieldsOf(token);
   const found = await withClassifiedErrors(() =>
@@ -199,8 +199,8 @@ async function findShare(readModel: ReadModel, token: string): Promise<Share | n
 }
 
 /**
- * A notification may arrive before the link in it is folded. So an unknown token, whatever it looks like, is looked up
- * again once all is decided that was asked for before.
+ * A notification may arrive before its link is folded. So every unknown token is looked up again once all earlier commands
+ * are decided.
  */
 async function findNewShare(
   readModel: ReadModel,
@@ -211,7 +211,7 @@ async function findNewShare(
   return findShare(readModel, token);
 }
 
-/** @throws ProblemError 404, for a lead of another OU as for one that is nowhere */
+/** @throws ProblemError 404, both for a lead of another OU and for an unknown one */
 async function requireLead(
   explanations: ExplanationReader,
   ou_id: string,
@@ -244,7 +244,7 @@ function unknown(): ProblemError {
   return new ProblemError(
     404,
     'share_not_found',
-    'This link is unknown or was ended. Check that it is whole, or ask its sender for a new one.',
+    'This link is unknown or was revoked. Check that it is complete, or ask its sender for a new one.',
   );
 }
 

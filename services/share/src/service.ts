@@ -1,4 +1,4 @@
-// The share service's table of contents: its capabilities, and what they need.
+// The share service's table of contents: its capabilities and their dependencies.
 import { capabilitiesOf } from '@lead-scoring/capability';
 import { shareExplanations, type ShareExplanationsOptions } from './explanation/capability.js';
 import { shareLinks, type ShareLinksDependencies } from './links/capability.js';

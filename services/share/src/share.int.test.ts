@@ -1,4 +1,4 @@
-// The share service on real servers: links that are made, read, ended and expire, and what they show.
+// The share service on real servers: links are made, read, revoked and expire, and show the explanation of a score.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { records, routes, shareLifetimeMs } from '@lead-scoring/contracts';
 import { createProcessor, outgoing, takingAll } from '@lead-scoring/event-log';
@@ -55,7 +55,7 @@ afterAll(() => rig.stop(), 60_000);
 const publicPath = (name: string) => `/public/score-explain/${tokenOf(name)}`;
 
 describe('a link', () => {
-  test('is made, read, listed, ended, and then unknown', async () => {
+  test('is made, read, listed, revoked, and then unknown', async () => {
     expect(await rig.request(createShare('first', 'ada'))).toEqual({
       outcome: 'done',
       result: { expires_at: '2026-01-08T12:00:00.000Z' },
@@ -114,7 +114,7 @@ describe('a link', () => {
     }
   });
 
-  test('made by the same command twice is one link, and its answer is the same', async () => {
+  test('made by a repeated command is one link, and the answer is the same', async () => {
     const first = await rig.request(createShare('twice', 'ada'));
     const again = await rig.request(
       createShare('twice', 'ada', { requested_at: '2026-01-03T00:00:00.000Z' }),
@@ -147,7 +147,7 @@ describe('a link', () => {
     });
   });
 
-  test('cannot be made for a lead that is not there, or is of another OU', async () => {
+  test('cannot be made for an unknown lead, or one of another OU', async () => {
     for (const command of [
       createShare('nowhere', 'nobody'),
       createShare('nowhere', 'ada', { ou_id: otherOuId }),
@@ -156,7 +156,7 @@ describe('a link', () => {
     expect(await rig.get(publicPath('nowhere'))).toMatchObject({ status: 404 });
   });
 
-  test('cannot be listed or ended from another OU', async () => {
+  test('cannot be listed or revoked from another OU', async () => {
     expect(await rig.get(`/leads/${idOf('ada')}/shares`, { ou: otherOuId })).toMatchObject({
       status: 404,
       body: { code: 'lead_not_found' },
@@ -169,10 +169,10 @@ describe('a link', () => {
   });
 });
 
-describe('what a link shows', () => {
+describe('the explanation behind a link', () => {
   beforeAll(() => rig.request(createShare('shown', 'ada')));
 
-  test('is the public part of the explanation that the rules and decisions give, and nothing else', async () => {
+  test('is only the public part of the explanation by rules and decisions', async () => {
     const configuration = [
       { type: 'RulesetCreated', payload: rulesetCreated() } as const,
       ...rules.map((payload) => ({ type: 'RuleCreated', payload }) as const),
@@ -226,7 +226,7 @@ describe('what a link shows', () => {
     expect(text).not.toContain(idOf('ada'));
   });
 
-  test('is as of the reading: points and rules that came after the link are in it', async () => {
+  test('is computed when it is read: it includes points and rules from after the link', async () => {
     await rig.request(createShare('bobs', 'ada'));
     await rig.scored([{ type: 'LeadScored', payload: leadScored('bob', { rule: 'pricing', points: 15 }) }]);
     await rig.request(createShare('live', 'bob'));
@@ -256,7 +256,7 @@ describe('what a link shows', () => {
     });
   });
 
-  test('names the level of the score on the page, by the levels of now; the public form stays as it is', async () => {
+  test('names the score’s present level on the page, and not in the public form', async () => {
     const json = await rig.get(publicPath('shown'));
     const page = async () => (await rig.get(`/share/${tokenOf('shown')}`, { accept: 'text/html' })).text;
     const set = (levels: Parameters<typeof levelsSet>[0]) =>
@@ -275,7 +275,7 @@ describe('what a link shows', () => {
     expect(await page()).not.toContain('class="level"');
   });
 
-  test('comes as a page that runs nothing, as CSV, and as an image', async () => {
+  test('is available as a page without scripts, as CSV, and as an image', async () => {
     const page = await rig.get(`/share/${tokenOf('shown')}`, { accept: 'text/html' });
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -300,15 +300,15 @@ describe('what a link shows', () => {
   });
 });
 
-describe('a lead that scoring knows and the projection does not yet', () => {
-  test('is waited for, so that nobody is told that it does not exist', async () => {
+describe('a lead that the projection has not folded yet', () => {
+  test('is waited for, so that no caller gets 404 for an existing lead', async () => {
     await rig.append([{ type: 'LeadScored', payload: leadScored('late', { rule: 'pricing', points: 15 }) }]);
     expect(await rig.request(createShare('late', 'late'))).toMatchObject({ outcome: 'done' });
     expect((await rig.get(publicPath('late'))).body).toMatchObject({ score: 15 });
   });
 });
 
-describe('a link that is opened as soon as it is asked for', () => {
+describe('a link that is opened as soon as it is requested', () => {
   const ask = (name: string, lead: string, lead_seen_in?: records.CreateShare['lead_seen_in']) =>
     rig.write([
       outgoing(records.createShare, {
@@ -318,20 +318,20 @@ describe('a link that is opened as soon as it is asked for', () => {
     ]);
   const decided = (lead: string, more: { previous?: number } = {}) =>
     ({ type: 'LeadScored', payload: leadScored(lead, { rule: 'pricing', points: 15, ...more }) }) as const;
-  /** Appends these of one lead; gives where the first is. */
+  /** Appends these events of one lead; returns the position of the first. */
   const seenIn = async (...events: ScoringEvent[]) => {
     const [first] = await rig.append(events);
     return { topic: 'scoring.events', offset: Number(first?.offset) } as const;
   };
 
-  test('is there, although nothing has been said of it yet', async () => {
+  test('can be opened before its command is answered', async () => {
     for (let n = 0; n < 10; n += 1) {
       await ask(`at once ${String(n)}`, 'ada');
       expect(await rig.get(publicPath(`at once ${String(n)}`))).toMatchObject({ status: 200 });
     }
   });
 
-  test('because of a decision shows that decision, and names who made it', async () => {
+  test('with a decision as lead_seen_in shows that decision, and its creator', async () => {
     await ask('decided', 'soon', await seenIn(decided('soon')));
     expect(await rig.get(publicPath('decided'))).toMatchObject({ status: 200, body: { score: 15 } });
     expect((await rig.get(`/leads/${idOf('soon')}/shares`)).body).toMatchObject({
@@ -339,7 +339,7 @@ describe('a link that is opened as soon as it is asked for', () => {
     });
   });
 
-  test('because of a decision on a lead that was deleted since shows nothing of the lead that has its id', async () => {
+  test('with a decision on a deleted lead as lead_seen_in shows nothing of a later lead with its id', async () => {
     const gone = { type: 'LeadRemoved', payload: leadRemoved('short', 15) } as const;
     await ask('too late', 'short', await seenIn(decided('short'), gone, decided('short')));
     expect((await rig.get(publicPath('too late'))).status).toBe(404);
@@ -347,7 +347,7 @@ describe('a link that is opened as soon as it is asked for', () => {
     expect(await rig.get(publicPath('in time'))).toMatchObject({ status: 200, body: { score: 30 } });
   });
 
-  test('because of events is made when scoring has decided on them, however late', async () => {
+  test('with events as lead_seen_in is made once scoring has decided on them, however late', async () => {
     const lead_id = idOf('quick');
     const [ingested] = await rig.write([
       outgoing(records.eventsIngested, {
@@ -406,7 +406,7 @@ describe('a lead that is deleted', () => {
   const removed = { type: 'LeadRemoved', payload: leadRemoved('gone', 30) } as const;
   const shares = () => rig.get(`/leads/${idOf('gone')}/shares`);
 
-  test('ends its links for ever: 404 before and after their seven days, also when its id has a lead again', async () => {
+  test('has no links any more: they are 404 before and after their expiry, even if a new lead has its id', async () => {
     await rig.scored([scored(), scored({ previous: 15 })]);
     await rig.request(createShare('of the first', 'gone'));
     expect((await rig.get(publicPath('of the first'))).body).toMatchObject({ score: 30 });
@@ -436,7 +436,7 @@ describe('a lead that is deleted', () => {
     }
   });
 
-  test('begins anew: a new link shows what came since, and nothing of before', async () => {
+  test('and begins again: a new link shows only the decisions since the deletion', async () => {
     await rig.request(createShare('of the second', 'gone'));
     expect((await rig.get(publicPath('of the second'))).body).toMatchObject({
       score: 15,
@@ -446,8 +446,8 @@ describe('a lead that is deleted', () => {
   });
 });
 
-describe('rebuilt from the log', () => {
-  test('everything is as it was, and links go on showing the same', async () => {
+describe('a rebuild from the log', () => {
+  test('gives the same documents, and links show the same', async () => {
     const [documents, shown] = [await rig.documents(), await rig.get(publicPath('shown'))];
     expect(documents).toMatchObject({ shares: expect.any(Array), leads: expect.any(Array) });
     await rig.rebuild();

@@ -59,6 +59,6 @@ export async function refuseEndedUnit(
   await answer.body.dump();
   throw problem(
     'share_not_found',
-    'This link is unknown or was ended. Check that it is whole, or ask its sender for a new one.',
+    'This link is unknown or was revoked. Check that it is complete, or ask its sender for a new one.',
   );
 }

@@ -1,4 +1,4 @@
-// Whether leads are there, as of now: what is folded may be a moment behind what callers have already seen elsewhere.
+// Looks up whether leads exist. The fold may lag behind events that callers have already seen elsewhere.
 import { createFoldWatch } from '@lead-scoring/capability';
 import { createTopicEnds, waitUntilConsumed, type EventLog } from '@lead-scoring/event-log';
 import { leadKey, sharedLeads } from '@lead-scoring/explanations';
@@ -8,8 +8,8 @@ import type { FindLeads } from '../links/capability.js';
 import { explanationsName } from './capability.js';
 
 /**
- * Looks leads up; for one that is missing, first waits until scoring has decided on the events that it is known by, and
- * until all is folded that scoring had decided by then.
+ * Looks leads up; for a missing one, first waits until scoring has decided the record that the command names, and until all
+ * decisions up to then are folded.
  */
 export function createFindLeads(
   readModel: ReadModel,
@@ -49,7 +49,7 @@ export function createFindLeads(
       caughtUp &&= (await folded.until('scoring.events', await endsFor(missing))) !== null;
       for (const key of await find(missing)) there.add(key);
     }
-    // After the leads were found: where they were made lies before it.
+    // Read after the leads were found, so that the ends lie behind the leads' first decisions.
     const ends = new Map(
       (there.size > 0 ? await endsFor(wanted) : []).map(({ partition, offset }) => [partition, offset]),
     );

@@ -1,8 +1,8 @@
-// Share links as a capability: commands about one link, decided on with what is known of its lead.
+// Share links as a capability: commands about one link, whose decision depends on whether the lead exists.
 import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';
-import { decideShare, presenceTold, type LeadPresence } from './decide.js';
+import { decideShare, presenceFromCommand, type LeadPresence } from './decide.js';
 import { shares, toShare, toShareDocument, type ShareDocument } from './documents.js';
 import type { ShareCommand, ShareEvent } from './messages.js';
 import { evolveShare } from './evolve.js';
@@ -12,13 +12,13 @@ interface ShareLink extends AggregateShape {
   state: Share | null;
   command: ShareCommand;
   event: ShareEvent;
-  /** What is known of the leads that the commands name. */
+  /** Whether the leads of the commands exist. */
   context: PresenceOf;
 }
 
 type PresenceOf = (ouId: string, leadId: string) => LeadPresence;
 
-/** Says of each of these leads whether it is there. */
+/** Finds out for each of the leads whether it exists. */
 export type FindLeads = (
   wanted: readonly Pick<records.CreateShare, 'ou_id' | 'lead_id' | 'lead_seen_in'>[],
 ) => Promise<PresenceOf>;
@@ -37,7 +37,7 @@ export function shareLinks({ findLeads }: ShareLinksDependencies) {
     contextOf: (commands) =>
       findLeads(
         commands.flatMap((command) =>
-          command.type === 'CreateShare' && !presenceTold(command.payload) ? [command.payload] : [],
+          command.type === 'CreateShare' && !presenceFromCommand(command.payload) ? [command.payload] : [],
         ),
       ),
     decide: (command, share, presenceOf) => decideShare(command, share, presenceIn(command, presenceOf)),
@@ -56,5 +56,5 @@ export function shareLinks({ findLeads }: ShareLinksDependencies) {
 function presenceIn(command: ShareCommand, presenceOf: PresenceOf): LeadPresence {
   if (command.type !== 'CreateShare') return 'unknown';
   const { ou_id, lead_id } = command.payload;
-  return presenceTold(command.payload) ?? presenceOf(ou_id, lead_id);
+  return presenceFromCommand(command.payload) ?? presenceOf(ou_id, lead_id);
 }

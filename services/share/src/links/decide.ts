@@ -1,20 +1,20 @@
-// Decides on share links: pure; time and ids come with the command, what is known of the lead from who calls.
+// Decides on share links: pure. Time and ids come with the command, the presence of the lead is an argument.
 import { shareExpiryOf, type records } from '@lead-scoring/contracts';
 import type { ShareCommand, ShareDecision, ShareEvent } from './messages.js';
 import type { Share } from './state.js';
 
 /**
- * Whether the OU has the lead; unknown while what is folded is behind what has happened. Of a lead that is there, an offset
- * of scoring.events before which it was: it tells the lead from one that is made under its id after its deletion.
+ * Whether the OU has the lead; `unknown` while the fold lags. For an existing lead, an offset of scoring.events behind its first
+ * decision, which distinguishes the lead from a later one with the same id.
  */
 export type LeadPresence = { scoring_offset: number } | 'absent' | 'unknown';
 
-/** What the command itself says of the lead; null: it is to be found out. */
-export function presenceTold({ lead_seen_in }: records.CreateShare): LeadPresence | null {
+/** The presence of the lead that follows from the command's own record; null if it has to be looked up. */
+export function presenceFromCommand({ lead_seen_in }: records.CreateShare): LeadPresence | null {
   return lead_seen_in?.topic === 'scoring.events' ? { scoring_offset: lead_seen_in.offset + 1 } : null;
 }
 
-/** A command that took effect before gives no event again. */
+/** A repeated command that took effect before gives no event. */
 export function decideShare(command: ShareCommand, share: Share | null, lead: LeadPresence): ShareDecision {
   switch (command.type) {
     case 'CreateShare':
@@ -42,7 +42,7 @@ function createShare(command: records.CreateShare, share: Share | null, lead: Le
         message: 'No lead of this organizational unit has this id.',
       };
     case 'unknown':
-      // Nobody waits for the answer who could ask again.
+      // Notification's commands have no caller that could repeat them, so they are postponed.
       if (lead_seen_in) return { outcome: 'postponed', command };
       return {
         outcome: 'rejected',

@@ -1,4 +1,5 @@
-// Share links as stored. `_id` is the share's id, which is made from the token's hash: a look-up by token is one by id.
+// The documents of share links. `_id` is the share's id, which is derived from the token's hash, so that a look-up by token is one
+// by id.
 import {
   binaryToUuid,
   defineCollection,

@@ -1,4 +1,4 @@
-// Folds what happens to share links: pure.
+// Folds the events of a share link: pure.
 import type { ShareEvent } from './messages.js';
 import type { Share } from './state.js';
 

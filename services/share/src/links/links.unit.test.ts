@@ -1,12 +1,12 @@
-// What may happen to a share link, and what follows from it.
+// The decider and the fold of share links.
 import { describe, expect, test } from '@jest/globals';
 import { problemTypeOf } from '@lead-scoring/contracts';
 import fc from 'fast-check';
 import { createShare, idOf, otherOuId, ouId, revokeShare, shareOf } from '../testing/builders.js';
-import { decideShare, presenceTold, type LeadPresence } from './decide.js';
+import { decideShare, presenceFromCommand, type LeadPresence } from './decide.js';
 import type { ShareCommand, ShareEvent } from './messages.js';
 import { evolveShare } from './evolve.js';
-import { isOf, statusOf, type Share } from './state.js';
+import { isSharedLead, statusOf, type Share } from './state.js';
 
 const present = { scoring_offset: 40 };
 
@@ -36,7 +36,7 @@ describe('sharing a lead', () => {
     });
   });
 
-  test('the same command again is a no-op, also after the link was ended and for a lead that has gone', () => {
+  test('a repeated command is a no-op, also after the link was revoked and for a deleted lead', () => {
     for (const share of [given(createShare('a', 'ada')), given(createShare('a', 'ada'), revokeShare('a'))])
       for (const lead of [present, 'absent', 'unknown'] as const)
         expect(decideShare(createShare('a', 'ada'), share, lead)).toEqual({ outcome: 'done', events: [] });
@@ -50,17 +50,17 @@ describe('sharing a lead', () => {
     expect(problemTypeOf(code).status).toBe(status);
   });
 
-  test('because of a decision is of the lead that was decided on, wherever the log ends now', () => {
+  test('with a decision as lead_seen_in makes a link to the lead of that decision, wherever the log ends now', () => {
     const made = createShare('a', 'ada', { lead_seen_in: { topic: 'scoring.events', offset: 12 } });
-    expect(presenceTold(made.payload)).toEqual({ scoring_offset: 13 });
-    expect(isOf({ scoring_offset: 13 }, { first_offset: 12 })).toBe(true);
-    expect(isOf({ scoring_offset: 13 }, { first_offset: 13 })).toBe(false);
-    expect(presenceTold(createShare('a', 'ada').payload)).toBeNull();
+    expect(presenceFromCommand(made.payload)).toEqual({ scoring_offset: 13 });
+    expect(isSharedLead({ scoring_offset: 13 }, { first_offset: 12 })).toBe(true);
+    expect(isSharedLead({ scoring_offset: 13 }, { first_offset: 13 })).toBe(false);
+    expect(presenceFromCommand(createShare('a', 'ada').payload)).toBeNull();
   });
 
-  test('because of events is postponed until scoring has decided on them', () => {
+  test('with events as lead_seen_in is postponed until scoring has decided on them', () => {
     const made = createShare('a', 'ada', { lead_seen_in: { topic: 'ingest.events', offset: 12 } });
-    expect(presenceTold(made.payload)).toBeNull();
+    expect(presenceFromCommand(made.payload)).toBeNull();
     expect(decideShare(made, null, 'unknown')).toEqual({ outcome: 'postponed', command: made.payload });
     expect(decideShare(made, null, 'absent')).toMatchObject({ code: 'lead_not_found' });
     expect(decideShare(made, null, present)).toMatchObject({
@@ -69,7 +69,7 @@ describe('sharing a lead', () => {
     expect(decideShare(made, given(made), 'unknown')).toEqual({ outcome: 'done', events: [] });
   });
 
-  test('a link of another lead or another OU is never given out as this one', () => {
+  test('is refused if the token is that of a link to another lead or of another OU', () => {
     const share = given(createShare('a', 'ada'));
     for (const command of [createShare('a', 'bob'), createShare('a', 'ada', { ou_id: otherOuId })])
       expect(decideShare(command, share, present)).toMatchObject({
@@ -79,8 +79,8 @@ describe('sharing a lead', () => {
   });
 });
 
-describe('ending a link', () => {
-  test('ends it once', () => {
+describe('revoking a link', () => {
+  test('revokes it once', () => {
     const share = given(createShare('a', 'ada'));
     expect(decideShare(revokeShare('a'), share, 'unknown')).toMatchObject({
       events: [{ type: 'ShareRevoked', payload: { lead_id: idOf('ada') } }],
@@ -90,7 +90,7 @@ describe('ending a link', () => {
     expect(decideShare(revokeShare('a'), ended, 'unknown')).toEqual({ outcome: 'done', events: [] });
   });
 
-  test('a link that is not there, or is of another OU, is not found', () => {
+  test('an unknown link, or one of another OU, is not found', () => {
     for (const [command, share] of [
       [revokeShare('a'), null],
       [revokeShare('a', { ou_id: otherOuId }), given(createShare('a', 'ada'))],
@@ -114,7 +114,7 @@ describe('the status of a link', () => {
     expect(share && statusOf(share, new Date(now))).toBe(status);
   });
 
-  test('what was ended stays ended, before and after its time', () => {
+  test('a revoked link stays revoked, before and after its expiry', () => {
     const ended = given(createShare('a', 'ada'), revokeShare('a'));
     for (const now of [end - 1, end + 1]) expect(ended && statusOf(ended, new Date(now))).toBe('revoked');
   });
@@ -129,14 +129,14 @@ describe('the lead of a link', () => {
     [40, false],
     [1_000, false],
   ])(
-    'is a lead whose first decision is at %d: %s, for it was made before the link or is another',
+    'is a lead whose first decision is at offset %d: %s, because a later lead is another one',
     (first, is) => {
-      expect(share && isOf(share, { first_offset: first })).toBe(is);
+      expect(share && isSharedLead(share, { first_offset: first })).toBe(is);
     },
   );
 
-  test('of a link that was made when leads could not be deleted is whichever has the id', () => {
-    expect(isOf({ scoring_offset: null }, { first_offset: 1_000 })).toBe(true);
+  test('of a link without an offset, from before leads could be deleted, is any lead with the id', () => {
+    expect(isSharedLead({ scoring_offset: null }, { first_offset: 1_000 })).toBe(true);
   });
 });
 
@@ -145,7 +145,7 @@ const command = fc.oneof(
   fc.constantFrom(ouId, otherOuId).map((ou_id): ShareCommand => revokeShare('a', { ou_id })),
 );
 
-test('whatever is asked for in whatever order: there is one link, ended at most once, and each command twice is as once', () => {
+test('commands in any order make one link, which is revoked at most once, and a repeated command changes nothing', () => {
   fc.assert(
     fc.property(fc.array(command, { maxLength: 12 }), (commands) => {
       let share: Share | null = null;

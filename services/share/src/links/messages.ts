@@ -1,4 +1,4 @@
-// What happens to share links, and what asks for it.
+// The commands and events of share links.
 import type { ProblemCode, records } from '@lead-scoring/contracts';
 
 export type ShareCommand =
@@ -9,7 +9,7 @@ export type ShareEvent =
   | { type: 'ShareCreated'; payload: records.ShareCreated }
   | { type: 'ShareRevoked'; payload: records.ShareRevoked };
 
-/** No event is a no-op: the command took effect before. Postponed: the command is to come again. */
+/** `done` without an event: the command took effect before. `postponed`: the command is sent again. */
 export type ShareDecision =
   | { outcome: 'done'; events: ShareEvent[] }
   | { outcome: 'rejected'; code: ProblemCode; message: string }

@@ -1,4 +1,4 @@
-// A share link as its events make it.
+// The state of a share link.
 
 export interface Share {
   readonly id: string;
@@ -9,21 +9,21 @@ export interface Share {
   readonly created_by: string;
   readonly created_at: string;
   readonly expires_at: string;
-  /** The lead was there before this offset of scoring.events; null: made when leads could not be deleted. */
+  /** The lead's first decision lies before this offset of scoring.events; null: made before leads could be deleted. */
   readonly scoring_offset: number | null;
-  /** null: not ended before its time. */
+  /** null: not revoked. */
   readonly revoked_at: string | null;
 }
 
-/** Whether a lead is the one that was shared, and not one that was made under its id after its deletion. */
-export function isOf(
+/** Whether the lead is the shared one, and not a later one with the same id. */
+export function isSharedLead(
   { scoring_offset }: Pick<Share, 'scoring_offset'>,
   { first_offset }: { first_offset: number },
 ): boolean {
   return scoring_offset === null || first_offset < scoring_offset;
 }
 
-/** From `expires_at` on a link is expired; one that was ended stays so. */
+/** A link is expired from `expires_at` on; a revoked link stays revoked. */
 export function statusOf(
   { expires_at, revoked_at }: Pick<Share, 'expires_at' | 'revoked_at'>,
   now: Date,

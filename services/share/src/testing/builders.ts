@@ -1,4 +1,4 @@
-// Commands for tests: fixed, and only as much as a test says differs from the usual.
+// Commands for tests, with fixed values that a test can override.
 import { shareFieldsOf, type records } from '@lead-scoring/contracts';
 import { at, idOf, ouId } from '@lead-scoring/scoring-domain/testing';
 import type { ShareCommand } from '../links/messages.js';
@@ -8,7 +8,7 @@ export * from '@lead-scoring/scoring-domain/testing';
 export const tokenOf = (name: string): string => `lsh_${name.padEnd(40, '0')}`;
 export const shareOf = (name: string): string => shareFieldsOf(tokenOf(name)).share_id;
 
-/** Shares a lead behind the token of this name. */
+/** The command that shares a lead, with the token of this name. */
 export const createShare = (
   name: string,
   lead: string,

@@ -1,5 +1,5 @@
-// The share service in this process on real servers: commands and scoring's events in through the log, reads through the
-// query port, by a clock that the test sets.
+// The share service in this process on real servers: commands and scoring's events come through the log, reads through the
+// query port, and the test sets the clock.
 import { records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { outgoing, type OutgoingRecord, type RecordPosition } from '@lead-scoring/event-log';
@@ -22,11 +22,11 @@ export type ScoringEvent =
   | ConfigurationEvent;
 
 export interface Rig extends Omit<ServiceRig, 'request' | 'get'> {
-  /** What the service takes for the time. */
+  /** The service's clock. */
   clock: { now: Date };
-  /** Writes what scoring would have appended. */
+  /** Writes events to scoring's topic. */
   append: (events: readonly ScoringEvent[]) => Promise<RecordPosition[]>;
-  /** Writes it, and resolves when it is folded. */
+  /** Writes events to scoring's topic; resolves when they are folded. */
   scored: (events: readonly ScoringEvent[]) => Promise<void>;
   request: (command: ShareCommand) => Promise<declarations.CommandReplied>;
   get: (path: string, options?: { ou?: string; accept?: string }) => Promise<Answer>;
