@@ -134,8 +134,14 @@ export class WriteBehind implements WriteBuffer {
     this.#due = null;
     this.#running = haste;
     const stages = this.#stages.map((buffers) => buffers.map((buffer) => buffer.take()));
-    for (const changes of stages) await Promise.all(changes.map((one) => one.write(haste.signal)));
+    for (const changes of stages) await allEnded(changes.map((one) => one.write(haste.signal)));
     for (const changes of stages.flat()) changes.stored();
     if (this.#running === haste) this.#running = null;
   }
+}
+
+/** Throws the first failure once all writes have ended: none may be running when the caller gets the error. */
+async function allEnded(writes: readonly Promise<void>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(writes))
+    if (outcome.status === 'rejected') throw outcome.reason;
 }

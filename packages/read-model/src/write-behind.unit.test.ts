@@ -111,6 +111,22 @@ describe('write-behind', () => {
     expect(log).toEqual(['leads: a', 'leads: a', 'leads stored']);
   });
 
+  test('a cycle that fails ends when none of its writes is running any more, and begins no later stage', async () => {
+    const log: string[] = [];
+    const [entries, aliases] = [new Buffer('entries', log, false), new Buffer('aliases', log, false)];
+    const behind = new WriteBehind([[entries, aliases], new Buffer('leads', log)]);
+    let hasEnded = false;
+    const failing = behind.write().finally(() => (hasEnded = true));
+    failing.catch(() => undefined);
+    await settled();
+    entries.end(new Error('away'));
+    await settled();
+    expect(hasEnded).toBe(false);
+    aliases.end();
+    await expect(failing).rejects.toThrow('away');
+    expect(log).toEqual(['entries: ', 'aliases: ']);
+  });
+
   test('a cycle that was asked for before everything was forgotten does not begin', async () => {
     const log: string[] = [];
     const leads = new Buffer('leads', log, false);
