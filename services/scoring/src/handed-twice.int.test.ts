@@ -1,4 +1,4 @@
-// A record of ingest.events that scoring is handed twice, on real servers.
+// A record of ingest.events that scoring reads twice, on real servers.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openServicePartition } from '@lead-scoring/capability';
 import type { IncomingRecord, PartitionState } from '@lead-scoring/event-log';
@@ -13,7 +13,7 @@ afterAll(async () => {
   await rig.stop();
 }, 60_000);
 
-/** A state as the next owner of the partition opens it. */
+/** The state of a partition, opened as its next owner would. */
 async function opened(): Promise<PartitionState> {
   const state = openServicePartition(serviceOn(rig.readModel), rig.readModel, 0);
   await state.checkpoint();
@@ -31,7 +31,7 @@ const sentAgain = (record: IncomingRecord): IncomingRecord => ({
   headers: { ...record.headers, 'dead-letter-topic': 'ingest.events' },
 });
 
-test('is decided on once: at once, by the next owner, and after a rebuild', async () => {
+test('is decided once: by the same owner, by the next owner, and after a rebuild', async () => {
   await rig.request(createRule('view'));
   await rig.score([ingested('ada', [{}]), ingested('bob', [{}, {}])]);
   await rig.score([deleted('bob')]);
@@ -47,13 +47,13 @@ test('is decided on once: at once, by the next owner, and after a rebuild', asyn
   const decisions = await rig.recordsOn('scoring.events');
   expect(decisions.filter(({ type }) => type === 'LeadScored')).toHaveLength(2);
 
-  // From the own events alone, as while they are folded anew.
+  // From the service's own events alone, as in a rebuild.
   const folding = openServicePartition(serviceOn(rig.readModel), rig.readModel, 0);
   await folding.fold(decisions as never);
   expect((await folding.decide(happened)).events).toEqual([]);
 }, 60_000);
 
-test('but one that was a dead letter is decided on when it is sent again, however late, and once', async () => {
+test('a dead letter that is sent again, however late, is decided once', async () => {
   const [first] = (await rig.recordsOn('ingest.events')) as IncomingRecord[];
   if (!first) throw new Error('nothing has happened');
   const state = await opened();

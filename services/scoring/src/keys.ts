@@ -1,5 +1,5 @@
-// The ids under which scoring stores what it folds. They are ordered keys: an engine serves a range of ids in order
-// from the primary index, so leads need no further index by OU and timelines none by lead.
+// The ids of scoring's documents. They are ordered keys: the database serves a range of ids in order from the primary index, so
+// leads need no further index by OU and timelines none by lead.
 import {
   Binary,
   bytesOf,
@@ -14,12 +14,12 @@ import {
 const scoreBytes = 4;
 const scoreBias = 2 ** 31;
 
-/** A lead within its OU. */
+/** The id of a lead in its OU. */
 export function leadKey(ouId: string, leadId: string): Binary {
   return orderedKey([ouId, leadId]);
 }
 
-/** All leads of an OU. */
+/** The ids of all leads of an OU. */
 export function leadKeysOf(ouId: string): KeyRange {
   return keysWithin([ouId], uuidBytes);
 }
@@ -28,7 +28,7 @@ export function leadOfKey(key: Binary): string {
   return readUuid(bytesOf(key), uuidBytes);
 }
 
-/** A lead's place in its OU's order of scores: OU, score, lead. */
+/** A lead's rank in its OU's order of scores: OU, score, lead. */
 export function rankKey(ouId: string, score: number, leadId: string): Binary {
   const bytes = Buffer.allocUnsafe(2 * uuidBytes + scoreBytes);
   writeUuid(bytes, 0, ouId);
@@ -38,14 +38,14 @@ export function rankKey(ouId: string, score: number, leadId: string): Binary {
 }
 
 /**
- * The edge in an OU's order of scores that lies at a position: a score, and as its fraction the part of the score's
- * leads that lie before it. Leads' ids are hashes, so the parts are even.
+ * The bound in an OU's order of scores at a position. A position is a score plus a fraction, the share of the score's leads that
+ * lie before the bound. Leads' ids are hashes, so they are evenly distributed.
  */
 export function rankEdge(ouId: string, position: number): Binary {
   const bytes = Buffer.alloc(2 * uuidBytes + scoreBytes);
   writeUuid(bytes, 0, ouId);
   const score = Math.floor(position);
-  // The highest score's end has no score of its own.
+  // The position behind the highest score.
   if (score >= scoreBias) bytes.fill(0xff, uuidBytes);
   else {
     bytes.writeUInt32BE(score + scoreBias, uuidBytes);
@@ -54,19 +54,19 @@ export function rankEdge(ouId: string, position: number): Binary {
   return new Binary(bytes, 0);
 }
 
-/** The position of a place: see rankEdge. */
+/** The position of a rank: see rankEdge. */
 export function rankPosition(key: Binary): number {
   const bytes = bytesOf(key);
   return bytes.readUInt32BE(uuidBytes) - scoreBias + bytes.readUIntBE(uuidBytes + scoreBytes, 6) / 2 ** 48;
 }
 
-/** Whether a key that came in from outside is a place of the OU. */
+/** Whether a key from a cursor is a rank of the OU. */
 export function isRankKeyOf(ouId: string, key: Binary): boolean {
   const bytes = bytesOf(key);
   return bytes.length === 2 * uuidBytes + scoreBytes && readUuid(bytes, 0) === ouId.toLowerCase();
 }
 
-/** A lead that an alias was linked to, under the lead that the alias names by itself: OU, that lead, linked lead. */
+/** The id of a linked alias: OU, the alias's own lead, the lead to which the alias was linked. */
 export function aliasKey(ouId: string, aliasLeadId: string, leadId: string): Binary {
   return orderedKey([ouId, aliasLeadId, leadId]);
 }
@@ -79,12 +79,12 @@ export function leadOfAliasKey(key: Binary): string {
   return readUuid(bytesOf(key), 2 * uuidBytes);
 }
 
-/** A record of the log under the lead or the OU that it is about. */
+/** The id of a record of the log: its lead or OU, and its offset. */
 export function recordKey(ownerId: string, offset: number): Binary {
   return orderedKey([ownerId], offset);
 }
 
-/** The records of an owner from one offset up to another, both inclusive, in the order of the log. */
+/** The ids of a lead's or an OU's records from one offset up to another, both inclusive, in the order of the log. */
 export function recordKeysUpTo(ownerId: string, offset: number, from = 0): KeyRange {
   return { $gte: recordKey(ownerId, from), $lte: recordKey(ownerId, offset) };
 }

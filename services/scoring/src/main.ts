@@ -1,4 +1,4 @@
-// The scoring service: its processor of events and of rule commands, and the query port over what it has folded.
+// The scoring service: the processor of events and of rule commands, and the query port.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent } from '@lead-scoring/event-log';
 import { createReadModelComponent } from '@lead-scoring/read-model';

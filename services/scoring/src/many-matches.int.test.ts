@@ -1,4 +1,4 @@
-// A batch in which more rules match than are decided at once, on real servers.
+// A batch with more matches than the limit of one decision, on real servers.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createServiceProcessor, type ServiceCapabilities } from '@lead-scoring/capability';
 import { records as declarations } from '@lead-scoring/contracts';
@@ -19,7 +19,7 @@ function processor(sizes: number[]): Component<ProcessorStatus> {
   return createServiceProcessor(log, service, { readModel, logger, onFatal });
 }
 
-/** The service; how many records its policy is handed each time goes into `sizes`. */
+/** The service, which appends the number of records of each decision to `sizes`. */
 function observed(service: ServiceCapabilities, sizes: number[]): ServiceCapabilities {
   return {
     ...service,
@@ -40,7 +40,7 @@ function observed(service: ServiceCapabilities, sizes: number[]): ServiceCapabil
   };
 }
 
-/** The sizes in which so many records are decided, where ten are not too many. */
+/** The sizes of the batches in which this number of records is decided, if ten are within the limit. */
 function halved(records: number): number[] {
   if (records <= 10) return [records];
   return [records, ...halved(Math.ceil(records / 2)), ...halved(Math.floor(records / 2))];

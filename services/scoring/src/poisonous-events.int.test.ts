@@ -1,5 +1,5 @@
-// Events that were made to be expensive hold up nobody: forty whose amount is 40,000 digits and a letter, on a running
-// service with rules that compare amounts, and the events of others in the same batch.
+// Events that were made to be expensive do not delay others: forty whose amount is 40,000 digits and a letter, on a running
+// service with rules that compare amounts, and the events of other leads in the same batch.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AttributeFilter } from '@lead-scoring/contracts';
 import { createRule, idOf, ingested } from './testing/builders.js';
@@ -23,10 +23,10 @@ const comparisons: AttributeFilter[] = [
   { field: 'amount', operator: 'in', value: [1_000, 2_000] },
 ];
 const events = 40;
-/** Milliseconds by which one event may hold up the others of its partition. */
+/** Milliseconds by which one event may delay the others of its partition. */
 const longestDelayMs = 100;
 
-test('forty poisonous events cost the service at most 100 ms of processor time each, and the innocent one is scored', async () => {
+test('forty poisonous events cost the service at most 100 ms of processor time each, and the normal event is scored', async () => {
   for (const [index, filter] of comparisons.entries())
     await rig.request(createRule(`amount ${String(index)}`, { weight: 1, attribute_filters: [filter] }));
   const before = process.cpuUsage();

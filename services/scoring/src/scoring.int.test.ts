@@ -1,4 +1,4 @@
-// The scoring service on real servers: what comes in through the log is what its query port tells.
+// The scoring service on real servers: records come through the log, and the query port shows their effect.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { leadIdOf, routeDeclarations } from '@lead-scoring/contracts';
 import type { Answer } from '@lead-scoring/testing/service-rig';
@@ -56,7 +56,7 @@ async function walk(
 }
 
 describe('rules', () => {
-  test('commands are answered with the resource, and what they changed can be read at once', async () => {
+  test('commands are answered with the resource, and their changes can be read at once', async () => {
     const created = await rig.request(createRuleset('Intent'));
     expect(created).toMatchObject({
       outcome: 'done',
@@ -86,7 +86,7 @@ describe('rules', () => {
     ).toMatchObject({ total: 1 });
   });
 
-  test('the same command again has the same answer and changes nothing', async () => {
+  test('a repeated command gets the same answer and changes nothing', async () => {
     const before = await rig.documents();
     expect(await rig.request(createRuleset('Intent'))).toMatchObject({
       outcome: 'done',
@@ -95,7 +95,7 @@ describe('rules', () => {
     expect(await rig.documents()).toEqual(before);
   });
 
-  test('switching many rules is all or nothing', async () => {
+  test('a bulk update changes all of its rules or none', async () => {
     const refused = await rig.request(setRulesActive(['view', 'unknown'], false));
     expect(refused).toMatchObject({
       outcome: 'rejected',
@@ -115,7 +115,7 @@ describe('rules', () => {
     await rig.request(setRulesActive(['view', 'open'], true));
   });
 
-  test('another OU has rules of its own', async () => {
+  test('another OU does not see these rules', async () => {
     expect((await rig.get('/engagement-scoring/rules', { ou: otherOuId })).body).toMatchObject({
       total: 0,
       data: [],
@@ -154,7 +154,7 @@ describe('scores', () => {
     ]);
   });
 
-  test('a rule change counts for events that are processed from then on, and points given stay', async () => {
+  test('a rule change counts for events that are processed after it, and earlier points stay', async () => {
     await rig.request(setRulesActive(['view'], false));
     await rig.score([ingested('carol', [{}])]);
     await rig.request(setRulesActive(['view'], true));
@@ -165,7 +165,7 @@ describe('scores', () => {
     expect((await rig.get(`/score/${idOf('carol')}`)).body).toMatchObject({ score: 5 });
   });
 
-  test('a lead of another OU, or of nobody, is 404', async () => {
+  test('a lead of another OU, or an unknown lead, is 404', async () => {
     expect(await rig.get(`/score/${idOf('ada')}`, { ou: otherOuId })).toMatchObject({
       status: 404,
       body: { code: 'lead_not_found' },
@@ -217,7 +217,7 @@ describe('lists of leads', () => {
     '-created_at',
     'name',
     '-name',
-  ])('sorted by %s, pages and cursors walk through all leads once and alike', async (sort) => {
+  ])('sorted by %s, pages and cursors list all leads once and in the same order', async (sort) => {
     const { byPage, byCursor, total } = await walk(`sort=${sort}`);
     expect(byPage).toHaveLength(total);
     expect(new Set(byPage).size).toBe(total);
@@ -238,7 +238,7 @@ describe('lists of leads', () => {
     expect([total, byCursor]).toEqual([byPage.length, byPage]);
   });
 
-  test('text is found within name, company and alias, letter by letter', async () => {
+  test('text is found within name, company and alias, special characters included', async () => {
     const found = async (q: string) =>
       list(await rig.get(`/leads/search?q=${encodeURIComponent(q)}`)).map(({ id }) => id);
     expect(await found('WATER (en')).toEqual([idOf('lead03')]);
@@ -247,7 +247,7 @@ describe('lists of leads', () => {
     expect(list(await rig.get('/leads?q=lovelace')).map(({ name }) => name)).toEqual(['Ada Lovelace']);
   });
 
-  test('an alias in full finds the leads that have it first, also one that was linked to them', async () => {
+  test('a complete alias finds its leads first, also if it was linked to them', async () => {
     const cookie = { alias_kind: 'cookie', alias: 'lead' };
     const own = { alias_kind: 'email', alias: 'own@example.com' };
     await rig.score([
@@ -269,7 +269,7 @@ describe('lists of leads', () => {
     expect(new Set(names).size).toBe(31);
   });
 
-  test('a cursor of another list, or of nobody, is 400', async () => {
+  test('a cursor of another list, or an invalid one, is 400', async () => {
     const { body } = await rig.get('/leads?limit=2');
     expect(await rig.get(`/leads?limit=2&sort=score&cursor=${String(body.next_cursor)}`)).toMatchObject({
       status: 400,
@@ -313,7 +313,7 @@ describe('levels', () => {
     );
   }, 60_000);
 
-  test('are none at first, and then what was set, in every answer that holds a score', async () => {
+  test('are none at first, and then the list that was set, in every answer with a score', async () => {
     expect(await levels()).toEqual([]);
     expect(await levelNames()).toMatchObject({ 0: null, 60: null });
     const set = await rig.request(setLevels(three, inUnit));
@@ -360,7 +360,7 @@ describe('levels', () => {
     expect([total, byCursor]).toEqual([byPage.length, byPage]);
   });
 
-  test('a level may be asked for by its id; one that is unknown, or of another OU, is 404', async () => {
+  test('a level may be named by its id; an unknown level, or one of another OU, is 404', async () => {
     const id = (await levels())[1]?.id ?? '';
     expect((await walk(`level=${id}`, { ou })).total).toBe(12);
     for (const [query, unit] of [
@@ -376,7 +376,7 @@ describe('levels', () => {
     expect(await rig.get('/leads?level=', { ou })).toMatchObject({ status: 400 });
   });
 
-  test('that overlap are refused with both names, and nothing changes', async () => {
+  test('that overlap are refused with both names, and no level changes', async () => {
     const before = await rig.documents();
     const refused = await rig.request(setLevels([...three, ['Boiling', 60, null]], inUnit));
     expect(refused).toMatchObject({
@@ -387,7 +387,7 @@ describe('levels', () => {
     expect(await rig.documents()).toEqual(before);
   });
 
-  test('that change are in the next answer, without any lead being written', async () => {
+  test('that change are in the next answer, without a write to any lead', async () => {
     const [before, known] = [await rig.documents(), await levels()];
     await rig.request(
       setLevels(
@@ -413,7 +413,7 @@ describe('levels', () => {
       expect(after[name]).toEqual(before[name]);
   });
 
-  test('of a past moment are those of then, for the score of then', async () => {
+  test('in an explanation at a past time are the levels of that time, for the score of that time', async () => {
     const unit = idOf('past levels ou');
     const of = (requested_at: string) => ({ ou_id: unit, requested_at });
     await rig.request(createRule('past view', of('2026-01-01T00:00:00.000Z')));
@@ -447,7 +447,7 @@ describe('levels', () => {
 });
 
 describe('explanations', () => {
-  test('as of a past moment: the decisions and the rules of then', async () => {
+  test('at a past time have the decisions and the rules of that time', async () => {
     const ou = idOf('explained ou');
     const inUnit = { ou_id: ou };
     await rig.request(
@@ -514,7 +514,7 @@ describe('a deleted lead', () => {
     });
   const found = async (query: string) => list(await rig.get(`/leads${query}`)).map(({ id }) => id);
 
-  test('is gone from every read, and the next event begins one whose score and explanation start from zero', async () => {
+  test('is gone from every read, and the next event creates a lead whose score and explanation start from zero', async () => {
     const before = (await rig.get('/leads')).body.total;
     await rig.score([seen(), seen({ fields: [{ field: 'name', value: 'Erased Person', at }] })]);
     expect((await rig.get(`/score/${idOf('erased')}`)).body).toMatchObject({ score: 20 });
@@ -543,7 +543,7 @@ describe('a deleted lead', () => {
     expect((await rig.get('/leads')).body.total).toBe(Number(before) + 1);
   });
 
-  test('events, its deletion and new events that come together give what they give one after the other', async () => {
+  test('events, a deletion and new events in one batch have the same result as one after the other', async () => {
     await rig.score([
       ...['at once', 'other'].map((lead) => ingested(lead, [{}, {}])),
       deleted('at once'),
@@ -562,15 +562,15 @@ describe('a deleted lead', () => {
   });
 });
 
-describe('the same state by other ways', () => {
-  test('a rebuild gives the same documents as live', async () => {
+describe('other ways to the same state', () => {
+  test('a rebuild gives the same documents as live operation', async () => {
     const live = await rig.documents();
     expect(live.leads?.length).toBeGreaterThan(30);
     await rig.rebuild();
     expect(await rig.documents()).toEqual(live);
   }, 90_000);
 
-  test('folding again what is folded, after a crash between fold and checkpoint, changes nothing', async () => {
+  test('a repeated fold, after a crash between fold and checkpoint, changes nothing', async () => {
     const live = await rig.documents();
     const checkpoints = rig.readModel.db.collection<{ _id: string; offset: number }>('checkpoints');
     await checkpoints.updateMany({}, { $set: { offset: 0 } });

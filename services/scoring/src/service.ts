@@ -1,4 +1,4 @@
-// The scoring service's table of contents: its capabilities, in the order in which they fold, and how much is decided at a time.
+// The scoring service's table of contents: its capabilities, in the order in which they fold, and the limits of a batch.
 import { capabilitiesOf } from '@lead-scoring/capability';
 import { configurationHistory } from './configuration-changes/capability.js';
 import { scoringConfiguration } from './configuration/capability.js';
@@ -11,7 +11,7 @@ export function scoringService({ cachedLeads, ...dependencies }: ScoringOptions)
   const leads = leadProjection({ cachedLeads });
   const scores = scorePolicy({ leads, ...dependencies });
   return capabilitiesOf('scoring', [configurationHistory, scoringConfiguration, scores, leads], {
-    // A record holds the few events of one lead: large batches are what makes folding cheap.
+    // A record has few events, all of one lead, so that only large batches make folding cheap.
     maxRecordsPerBatch: 16_000,
     maxBytesPerBatch: 8 * 1024 * 1024,
   });

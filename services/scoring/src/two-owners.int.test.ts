@@ -1,4 +1,4 @@
-// Two processes share the partitions, come and go, and each event counts once.
+// Two processes share the partitions, start and stop, and each event counts once.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { createRule, idOf, ingested } from './testing/builders.js';
@@ -12,7 +12,7 @@ afterAll(async () => {
   await rig.stop();
 }, 90_000);
 
-test('while a second owner comes and goes, every event of every lead gives its points once, under rules that all owners know', async () => {
+test('while a second owner starts and stops, every event gives its points once, by the same rules in all owners', async () => {
   await rig.request(createRule('view', { weight: 3 }));
   const names = Array.from({ length: 40 }, (_, index) => `lead ${String(index)}`);
   const batch = () => names.map((name) => ingested(name, [{}]));

@@ -1,4 +1,4 @@
-// Reads that wait until what the caller has sent is in them.
+// Lets reads wait until they include the caller's own events.
 import { createFoldWatch } from '@lead-scoring/capability';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { positionNotReached, type QueryContext } from '@lead-scoring/service';

@@ -1,4 +1,4 @@
-// Configuration changes as a projection: every event is kept as it was, for explanations of past moments.
+// Configuration changes as a projection: every event is stored, for explanations of past times.
 import { projection } from '@lead-scoring/capability';
 import { insertMissing, offsetToNumber } from '@lead-scoring/read-model';
 import { configurationEventOf, configurationRecords } from '@lead-scoring/scoring-domain';

@@ -1,4 +1,4 @@
-// An OU's configuration events as stored: the configuration that was in force at a past moment follows from them.
+// The documents of an OU's configuration events, from which the configuration at a past time is folded.
 import type { JsonValue } from '@lead-scoring/contracts';
 import {
   defineCollection,
@@ -39,7 +39,7 @@ export function toChangeDocument(
   };
 }
 
-/** The configuration that was in force at a moment (ISO 8601), from the changes up to then. */
+/** The configuration at a time (ISO 8601), folded from the changes up to it. */
 export async function configurationAt(
   readModel: ReadModel,
   ouId: string,

@@ -1,4 +1,4 @@
-// An OU's rulesets, rules and levels as one aggregate: its version tells which rules a score was decided by.
+// An OU's rulesets, rules and levels as one aggregate, whose version identifies the rules of a decision.
 import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { uuidToBinary } from '@lead-scoring/read-model';

@@ -1,5 +1,5 @@
-// The configuration's folds on a real database: however the log is cut into batches, and whenever the process is killed, the
-// same configurations are stored and published, and the same changes kept.
+// The configuration's folds on a real database: any cut of the log into batches, with a kill at any write, stores and publishes the
+// same configurations and the same changes.
 import { expect, test } from '@jest/globals';
 import { openServicePartition } from '@lead-scoring/capability';
 import type { FoldedRecord } from '@lead-scoring/event-log';
@@ -20,7 +20,7 @@ import type { ConfigurationCommand } from './messages.js';
 
 const collections = [configurations, publishedConfigurations, configurationChanges];
 
-/** What is decided on these, as it is on the log. */
+/** The records of the decisions on these commands. */
 function logOf(commands: readonly ConfigurationCommand[]): FoldedRecord[] {
   const states = new Map<string, ScoringConfiguration>();
   const events = commands.flatMap((command) => {
@@ -31,7 +31,7 @@ function logOf(commands: readonly ConfigurationCommand[]): FoldedRecord[] {
     states.set(ou_id, decision.events.reduce(evolveConfiguration, before));
     return decision.events;
   });
-  // Between the records of two transactions there is one of the log's own.
+  // Offsets have gaps: between the records of two transactions there is a commit marker.
   return events.map(({ type, payload }, index) =>
     foldedRecord(configurationRecords[type], payload, index * 2),
   );
@@ -75,7 +75,7 @@ test('any cut of the log into batches, killed at any write, gives the same docum
   );
 }, 180_000);
 
-test('what is killed between its writes is published when it is folded again, by the end of the log', async () => {
+test('a configuration whose write was killed before its publication is published when the log is folded again', async () => {
   const documents = await folded(oneByOne(log));
   for (let killedAfter = 0; killedAfter <= 8; killedAfter += 1)
     expect(await folded([{ size: log.length, killedAfter, isStored: false }])).toEqual(documents);

@@ -15,11 +15,11 @@ import { defaultRulesetOf, type Rule, type Ruleset } from './state.js';
 export const configurationLimits = {
   rules: 1_000,
   rulesets: 200,
-  /** Of all rules as JSON, so that a configuration fits into one document. */
+  /** The size of all rules as JSON, so that a configuration fits into one document. */
   bytes: 8_000_000,
 };
 
-/** A command that took effect before gives no event again, and resultOf then gives the same answer. */
+/** A repeated command that took effect before gives no event, and resultOf gives the same answer. */
 export function decideConfiguration(
   command: ConfigurationCommand,
   configuration: ScoringConfiguration,
@@ -47,7 +47,7 @@ function decideCommand(
   }
 }
 
-/** What the command's route answers with, once its events are folded. */
+/** The answer of the command's route, once its events are folded. */
 export function resultOf(command: ConfigurationCommand, configuration: ScoringConfiguration): CommandResult {
   switch (command.type) {
     case 'CreateRuleset':
@@ -74,12 +74,12 @@ function withWarnings(
   if (!same) return result;
   const warning: Warning = {
     code: 'identical_rule',
-    message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same events: both count. If that was not meant, switch one of them off.`,
+    message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same events: both count. If this is not intended, deactivate one of them.`,
   };
   return { ...(result as JsonObject), warnings: [warning] };
 }
 
-/** Whether two active rules give the same events the same points; in which ruleset, and what they are called, is all one. */
+/** Whether two active rules give the same events the same points, whatever their rulesets and labels are. */
 function doesTheSame(one: Rule, other: Rule): boolean {
   const ofRule = ({ event_type, weight, attribute_filters, active, starts_at, ends_at }: Rule) =>
     JSON.stringify([
@@ -93,7 +93,7 @@ function doesTheSame(one: Rule, other: Rule): boolean {
   return one.active && ofRule(one) === ofRule(other);
 }
 
-/** The id of the ruleset that takes the rules that name none. */
+/** The id of the ruleset for rules that name none. */
 export function defaultRulesetIdOf(ouId: string): string {
   return nameBasedId(ouId, 'ruleset:default');
 }
@@ -275,7 +275,7 @@ function rulesetNotFound(): ConfigurationDecision {
   };
 }
 
-/** A resource is JSON; what its declared type leaves optional is absent, never undefined. */
+/** The resource as JSON: optional fields without a value are absent, not undefined. */
 function asResult(resource: object | undefined): CommandResult {
   if (!resource) throw new Error('a decided resource is not in the state');
   return Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== undefined));

@@ -1,4 +1,4 @@
-// Given a configuration, when a command comes, then it changes so, or is refused with a reason.
+// Given a configuration, when a command comes, then events change the configuration, or the command is refused with a reason.
 import { describe, expect, test } from '@jest/globals';
 import { problemTypeOf, routeDeclarations } from '@lead-scoring/contracts';
 import {
@@ -41,7 +41,7 @@ function when(command: ConfigurationCommand, configuration: ScoringConfiguration
   return { ...decision, after, result: resultOf(command, after) };
 }
 
-test('every event of every command says who asked for it, and the rule and the ruleset who changed them last', () => {
+test('every event has the actor of its command, and a rule or ruleset has the actor of its last change', () => {
   const actor = { kind: 'token', id: idOf('token'), name: 'Ada' } as const;
   const by = (command: ConfigurationCommand) =>
     ({ ...command, payload: { ...command.payload, actor } }) as ConfigurationCommand;
@@ -65,13 +65,13 @@ test('every event of every command says who asked for it, and the rule and the r
   );
   expect(rules.get(idOf('a'))?.changed_by).toEqual(actor);
   expect(rulesets.get(idOf('Intent'))?.changed_by).toEqual(actor);
-  // The command came from a gateway of before, which said nothing of it.
+  // A command of an earlier gateway has no actor.
   expect(given(by(createRule('a')), setRulesActive(['a'], false)).rules.get(idOf('a'))?.changed_by).toBe(
     undefined,
   );
 });
 
-describe('a second rule that does the same', () => {
+describe('a second rule with the same effect', () => {
   const filters = [{ field: 'path', operator: 'contains', value: '/pricing' }] as const;
   const first = createRule('a', { filters: [...filters], label: 'Pricing' });
   const warningsOf = (second: ConfigurationCommand, ...before: ConfigurationCommand[]) =>
@@ -81,13 +81,13 @@ describe('a second rule that does the same', () => {
     ['the same', createRule('b', { filters: [...filters] })],
     ['another spelling of the type', createRule('b', { event_type: 'page_view', filters: [...filters] })],
     ['another label', createRule('b', { filters: [...filters], label: 'Prices' })],
-  ])('%s: it is made, with a warning that names the first', (_, second) => {
+  ])('%s: it is created, with a warning that names the first', (_, second) => {
     expect(warningsOf(second)).toEqual([
       { code: 'identical_rule', message: expect.stringContaining(`${idOf('a')} ("Pricing")`) },
     ]);
   });
 
-  test('another weight, filter, time or type, and a first one that is switched off, are no reason to warn', () => {
+  test('another weight, filter, time or type, and an inactive first rule, cause no warning', () => {
     for (const second of [
       createRule('b', { filters: [...filters], weight: 11 }),
       createRule('b'),
@@ -102,7 +102,7 @@ describe('a second rule that does the same', () => {
 });
 
 describe('rulesets', () => {
-  test('a created ruleset is answered as its route declares', () => {
+  test('the answer to a created ruleset has the form that its route declares', () => {
     const { events, result } = { result: undefined, ...when(createRuleset('Intent'), given()) };
     expect(events.map(({ type }) => type)).toEqual(['RulesetCreated']);
     expect(routeDeclarations.ruleset.parse(result)).toMatchObject({
@@ -113,7 +113,7 @@ describe('rulesets', () => {
     });
   });
 
-  test('the same command again does nothing and has the same answer', () => {
+  test('a repeated command changes nothing and gets the same answer', () => {
     const configuration = given(createRuleset('Intent'));
     expect(when(createRuleset('Intent'), configuration)).toMatchObject({
       outcome: 'done',
@@ -122,7 +122,7 @@ describe('rulesets', () => {
     });
   });
 
-  test('a name is taken in any case: 409', () => {
+  test('a name that differs only in case from another is refused: 409', () => {
     const configuration = given(createRuleset('Intent'), createRuleset('Other'));
     expect(when(createRuleset('x', { name: 'INTENT' }), configuration)).toMatchObject({
       code: 'duplicate_name',
@@ -137,7 +137,7 @@ describe('rulesets', () => {
     });
   });
 
-  test('an update changes what it names, and makes a new version only when something changes', () => {
+  test('an update changes the fields that it names, and makes a new version only if one changes', () => {
     const configuration = given(createRuleset('Intent'));
     expect(when(updateRuleset('Intent', { active: false }), configuration)).toMatchObject({
       result: { name: 'Intent', active: false, version: 2 },
@@ -167,7 +167,7 @@ describe('rulesets', () => {
 });
 
 describe('rules', () => {
-  test('the first rule that names no ruleset makes the default one; later ones join it', () => {
+  test('the first rule that names no ruleset creates the default one; later ones join it', () => {
     const first = when(createRule('Pricing'), given());
     expect(first.events.map(({ type }) => type)).toEqual(['RulesetCreated', 'RuleCreated']);
     const configuration = given(createRule('Pricing'));
@@ -182,12 +182,12 @@ describe('rules', () => {
     expect(when(createRule('Demo'), configuration).events).toHaveLength(1);
   });
 
-  test('the default ruleset finds a free name', () => {
+  test('the default ruleset gets a name that is not in use', () => {
     const configuration = given(createRuleset('Default'), createRuleset('default 2'), createRule('Pricing'));
     expect(configuration.rulesets.get(defaultRulesetIdOf(ouId))?.name).toBe('Default 3');
   });
 
-  test('a created rule is answered as its route declares, with its filter in words', () => {
+  test('the answer to a created rule has the form that its route declares, with its filter in words', () => {
     const rule = createRule('Pricing', {
       filters: [{ field: 'path', operator: 'contains', value: '/pricing' }],
       label: 'Saw prices',
@@ -203,7 +203,7 @@ describe('rules', () => {
     });
   });
 
-  test('the same command again does nothing and has the same answer', () => {
+  test('a repeated command changes nothing and gets the same answer', () => {
     expect(when(createRule('Pricing'), given(createRule('Pricing')))).toMatchObject({
       outcome: 'done',
       events: [],
@@ -245,7 +245,7 @@ describe('rules', () => {
   });
 });
 
-describe('switching many rules', () => {
+describe('activating many rules', () => {
   const three = () => given(createRule('a'), createRule('b'), createRule('c', { active: false }));
 
   test('all listed rules get the value, in one event; repeated ids count once', () => {
@@ -263,7 +263,7 @@ describe('switching many rules', () => {
     });
   });
 
-  test('one unknown id and nothing changes: 404 that names it', () => {
+  test('with one unknown id no rule changes: 404 names it', () => {
     expect(when(setRulesActive(['a', 'unknown', 'b'], false), three())).toMatchObject({
       code: 'rule_not_found',
       status: 404,
@@ -272,7 +272,7 @@ describe('switching many rules', () => {
     });
   });
 
-  test('no ids: nothing to do, count 0; no value: the ids are checked and nothing changes', () => {
+  test('without ids: no change, count 0; without a value: the ids are checked and no rule changes', () => {
     expect(when(setRulesActive([], false), three())).toMatchObject({
       events: [],
       result: { updated_count: 0, updated_rules: [] },
@@ -321,7 +321,7 @@ const command = fc.oneof(
 );
 
 describe('laws', () => {
-  test('any command twice is as once; replaying the events gives the state; events fit their schemas', () => {
+  test('a repeated command changes nothing; replaying the events gives the state; events fit their schemas', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
         let state = emptyConfiguration(ouId);

@@ -9,7 +9,7 @@ export type ConfigurationCommand =
   | { type: 'SetRulesActive'; payload: records.SetRulesActive }
   | { type: 'SetEngagementLevels'; payload: records.SetEngagementLevels };
 
-/** No event is a no-op: the command took effect before. */
+/** `done` without an event: the command took effect before. */
 export type ConfigurationDecision =
   | { outcome: 'done'; events: ConfigurationEvent[] }
   | {
@@ -19,5 +19,5 @@ export type ConfigurationDecision =
       errors?: { path: string; message: string }[];
     };
 
-/** The resource as its route answers with it. */
+/** The resource in the form of its route's answer. */
 export type CommandResult = JsonValue;

@@ -1,4 +1,4 @@
-// The configurations in force, as every partition and the query port read them.
+// The configurations in force, which every partition and the query port read.
 import { createPublishedStates, type PublishedStates } from '@lead-scoring/capability';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
@@ -6,7 +6,7 @@ import { publishedConfigurations, toConfiguration } from './documents.js';
 
 export type PublishedConfigurations = PublishedStates<ScoringConfiguration>;
 
-/** One for a process. */
+/** Called once in a process; its partitions share the result. */
 export function createPublishedConfigurations(readModel: ReadModel): PublishedConfigurations {
   return createPublishedStates(readModel, {
     collection: publishedConfigurations,

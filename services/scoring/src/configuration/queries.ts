@@ -1,4 +1,4 @@
-// Rulesets, rules and levels as they are in force.
+// The lists of rulesets, rules and levels in force.
 import { eventTypeKey, routes } from '@lead-scoring/contracts';
 import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
@@ -36,7 +36,7 @@ export async function loadOne(
   return (await configurations.load([ouId])).get(ouId) ?? emptyConfiguration(ouId);
 }
 
-/** A configuration is small and in hand: a page of it is a slice. */
+/** A page of a list that is in memory. */
 function pageOf<Item>(items: readonly Item[], { page, limit }: { page: number; limit: number }) {
   return { data: items.slice((page - 1) * limit, page * limit), total: items.length, page, limit };
 }

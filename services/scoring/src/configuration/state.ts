@@ -1,4 +1,4 @@
-// What scoring alone asks of an OU's configuration; its form and its fold are in scoring-domain.
+// Look-ups in an OU's configuration that only scoring needs; its form and its fold are in scoring-domain.
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 

@@ -1,4 +1,4 @@
-// The explanation of a score is true: what it lists adds up to it, now and at any past moment.
+// The points that an explanation lists add up to the score, now and at any past time.
 import { describe, expect, test } from '@jest/globals';
 import { routeDeclarations } from '@lead-scoring/contracts';
 import {
@@ -90,7 +90,7 @@ describe('an explanation', () => {
     ]),
   ];
 
-  test('lists drivers by what they contributed, of either sign, with the rule in words', () => {
+  test('lists drivers by their points, positive and negative, with the rule in words', () => {
     expect(explained(decisions).top_drivers).toEqual([
       {
         rule_id: idOf('careers'),
@@ -123,7 +123,7 @@ describe('an explanation', () => {
     ]);
   });
 
-  test('as of a past moment counts the decisions made until then', () => {
+  test('at a past time counts the decisions up to then', () => {
     expect(explained(decisions, hour(1))).toMatchObject({ score: 17, unattributed: 0, entries_total: 3 });
     expect(explained(decisions, hour(0))).toMatchObject({
       score: 0,
@@ -134,7 +134,7 @@ describe('an explanation', () => {
     expect(explained(decisions, hour(5)).score).toBe(-2);
   });
 
-  test('shows the entries within the range by event time, the newest first; the score is of all time', () => {
+  test('shows the entries within the range by event time, newest first; the score counts all entries', () => {
     const { entries, entries_total, score, unattributed } = explained(decisions, hour(6), 2);
     expect(entries.map(({ rule_id, timestamp }) => [rule_id, timestamp])).toEqual([
       [idOf('open'), hour(5)],
@@ -152,7 +152,7 @@ describe('an explanation', () => {
     expect(explained([], hour(1), 1, off).snapshot).toEqual([{ event_type: 'Page View', weight: 4 }]);
   });
 
-  test('says what the score was called then: by its levels of then, for the score of then', () => {
+  test('names the level of the score then, by the levels then', () => {
     const then = configuration(
       setLevels([
         ['Cold', null, 9],
@@ -164,14 +164,14 @@ describe('an explanation', () => {
     expect(explained(decisions).level).toBeNull();
   });
 
-  test('is public without the level, for which the public form has no place', () => {
+  test('has no level in its public form, which has no field for it', () => {
     const then = configuration(setLevels([['Any', null, null]]));
     const shown = publicExplanation(explained(decisions, hour(1), 1, then));
     expect(routeDeclarations.publicScoreExplanation.safeParse(shown).error).toBeUndefined();
     expect(JSON.stringify(shown)).not.toContain('Any');
   });
 
-  test('tells when a score has points that nothing explains', () => {
+  test('reports points of the score that no entry explains', () => {
     const explanation = explainScore(
       { ...lead(decisions), score: lead(decisions).score + 7 },
       decisions,
@@ -186,7 +186,7 @@ describe('an explanation', () => {
     expect(explained(decisions, '0000-01-02T00:00:00.000Z', 876_000).score).toBe(0);
   });
 
-  test('at most a thousand entries are shown, all are counted', () => {
+  test('shows at most a thousand entries, and counts all of them', () => {
     const many = [
       decision(
         1,
@@ -197,7 +197,7 @@ describe('an explanation', () => {
     expect([entries.length, entries_total, top_drivers[0]?.count]).toEqual([1_000, 1_500, 1_500]);
   });
 
-  test('adds up at every moment', () => {
+  test('adds up at every time', () => {
     const event = fc.tuple(fc.constantFrom('pricing', 'careers', 'open'), fc.integer({ min: -50, max: 60 }));
     const one = fc.tuple(fc.integer({ min: 0, max: 50 }), fc.array(event, { minLength: 1, maxLength: 5 }));
     fc.assert(
@@ -212,7 +212,7 @@ describe('an explanation', () => {
   });
 });
 
-describe('whatever became of the rules, and wherever the score is', () => {
+describe('with changed rules, and a score at the end of its range', () => {
   const names = ['pricing', 'careers', 'open'];
   const change = fc.record({
     rule: fc.constantFrom(...names),
@@ -227,7 +227,7 @@ describe('whatever became of the rules, and wherever the score is', () => {
   const step = fc.oneof(change, visits);
   const start = fc.constantFrom(0, 2_147_483_640, -2_147_483_640);
 
-  /** A history as scoring records it, on a lead that has come to a score by one event before. */
+  /** A history as scoring records it, of a lead that got a score by one earlier event. */
   function history(
     steps: readonly (typeof step extends fc.Arbitrary<infer One> ? One : never)[],
     from: number,
@@ -266,7 +266,7 @@ describe('whatever became of the rules, and wherever the score is', () => {
     return { current, score, decided, words };
   }
 
-  test('drivers and what was held back add up to the score, and a driver is its count times its weight', () => {
+  test('drivers and adjustments add up to the score, and a driver is its count times its weight', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 25 }), start, (steps, from) => {
         const { current, score, decided, words } = history(steps, from);
@@ -296,7 +296,7 @@ describe('whatever became of the rules, and wherever the score is', () => {
     );
   });
 
-  test('a rule that was changed has a driver for each weight, called what it was called then', () => {
+  test('a changed rule has a driver for each weight, with its label at that time', () => {
     const { current, score, decided } = history(
       [
         { visits: 1, hours: 1 },
@@ -315,7 +315,7 @@ describe('whatever became of the rules, and wherever the score is', () => {
     ]);
   });
 
-  test('a score at the end of its range says what was held back, also in public', () => {
+  test('the explanation of a score at the end of its range has the adjustments, also in its public form', () => {
     const { current, score, decided } = history([{ visits: 3, hours: 1 }], -2_147_483_640);
     const explanation = explainScore({ id: idOf('ada'), name: 'Ada', score }, decided, current, current, {
       at: hour(1_000),

@@ -27,7 +27,7 @@ afterAll(() => rig.stop());
 const view = (lead: string): LeadCause => ({ type: 'EventsIngested', payload: ingested(lead, [{}]) });
 const removal = (lead: string): LeadCause => ({ type: 'LeadDeleted', payload: deleted(lead) });
 
-/** Decides on what happened, and stores it. */
+/** Decides on the records, and stores the decisions. */
 async function happen(...causes: LeadCause[]): Promise<void> {
   const before = await projection.load(causes.map(({ payload }) => payload));
   const scoreBefore = (ou: string, lead: string) => before.get(`${ou}/${lead}`)?.score ?? null;
@@ -41,7 +41,7 @@ async function happen(...causes: LeadCause[]): Promise<void> {
   await projection.write();
 }
 
-/** Something happens once, between the first look at the lead and the look at its decisions. */
+/** A read model in which these records are decided once, between the first read of the lead and the read of its decisions. */
 function interruptedBy(...causes: LeadCause[]): ReadModel {
   let rest = causes;
   return new Proxy(rig.readModel, {
@@ -67,14 +67,14 @@ function interruptedBy(...causes: LeadCause[]): ReadModel {
   });
 }
 
-test('a lead has the decisions that gave it its score', async () => {
+test('a lead is read with the decisions of its score', async () => {
   await happen(view('ada'), view('ada'));
   const { lead, decisions } = await findExplainedLead(rig.readModel, ouId, idOf('ada'));
   expect(decisions.map(({ score }) => score)).toEqual([10, 20]);
   expect(lead.score).toBe(20);
 });
 
-test('a lead that is removed before its decisions are read is not found, instead of having no reasons', async () => {
+test('a lead that is removed before its decisions are read is not found, instead of having no decisions', async () => {
   await happen(view('bob'));
   const reading = findExplainedLead(interruptedBy(removal('bob')), ouId, idOf('bob'));
   await expect(reading).rejects.toMatchObject({ status: 404, code: 'lead_not_found' });

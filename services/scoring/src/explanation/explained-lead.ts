@@ -1,4 +1,4 @@
-// A lead with all the decisions that explain its score, read while both are folded.
+// Reads a lead with all decisions that explain its score, concurrently with their fold.
 import type { records } from '@lead-scoring/contracts';
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import { recordKeysUpTo } from '../keys.js';
@@ -7,7 +7,7 @@ import { findLead } from '../leads/stored-leads.js';
 
 export interface ExplainedLead {
   lead: LeadDocument;
-  /** In the order in which they were made. */
+  /** In the order of the log. */
   decisions: records.LeadScored[];
 }
 
@@ -27,7 +27,7 @@ export async function findExplainedLead(
     readModel
       .collection(timeline)
       .find({
-        // From its first on: those of a lead of the same id that was deleted are not its own.
+        // Begins at the lead's first decision, to exclude those of a deleted lead with the same id.
         _id: recordKeysUpTo(leadId, lead.offset, lead.first_offset),
         ou: uuidToBinary(ouId),
       })

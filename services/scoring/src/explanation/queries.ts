@@ -1,4 +1,4 @@
-// The explanation of a lead's score, now or at a past moment.
+// The explanation of a lead's score, now or at a past time.
 import { routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
@@ -14,7 +14,7 @@ export interface ExplanationDependencies {
   readModel: ReadModel;
   configurations: PublishedConfigurations;
   awaitPositions: AwaitPositions;
-  /** The time, for explanations of now. */
+  /** The clock, for explanations of the current score. */
   now: () => Date;
 }
 

@@ -1,4 +1,4 @@
-// Stored leads as the routes answer with them: with the levels and the names of rulesets that are in force.
+// The answers about stored leads, with the current levels and the current names of rulesets.
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { levelOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { leadOfKey } from '../keys.js';

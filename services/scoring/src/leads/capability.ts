@@ -1,4 +1,4 @@
-// Leads as a projection: decisions, folded into what lists, scores and explanations are read from.
+// Leads as a projection: decisions are folded into the documents of lists, scores and explanations.
 import { projection } from '@lead-scoring/capability';
 import { leadRecords } from '../scores/messages.js';
 import { histograms, leadAliases, leads, timeline } from './documents.js';

@@ -1,8 +1,8 @@
-// Cursors of lists of leads: short, opaque, and good for the list that gave them only.
+// Cursors of lists of leads: short, opaque, and valid only for the list that returned them.
 import { Binary, bytesOf, InvalidCursor } from '@lead-scoring/read-model';
 import { isRankKeyOf } from '../keys.js';
 
-/** The place of a lead in the order of scores: the next page starts after it, also when the lead has moved. */
+/** The rank of the page's last lead: the next page starts after this rank, even if the lead's score has changed. */
 export function rankCursor(key: Binary, direction: 'ascending' | 'descending'): string {
   return Buffer.concat([Buffer.from(direction === 'ascending' ? 'a' : 'd'), bytesOf(key)]).toString(
     'base64url',
@@ -18,7 +18,7 @@ export function readRankCursor(cursor: string, ouId: string, direction: 'ascendi
   return key;
 }
 
-/** The last lead of a page: the next page starts after the place that it then has in this sort. */
+/** The last lead of a page: the next page starts after the lead's position in this order at that time. */
 export function leadCursor(leadId: string, sort: string): string {
   return Buffer.from(`${sort} ${leadId}`).toString('base64url');
 }
@@ -30,7 +30,7 @@ export function readLeadCursor(cursor: string, sort: string): string {
   return leadId;
 }
 
-/** The page that follows, for lists that are put together of several parts. */
+/** The number of the next page, for lists that consist of several parts. */
 export function pageCursor(page: number): string {
   return Buffer.from(`page ${String(page)}`).toString('base64url');
 }

@@ -1,4 +1,4 @@
-// Leads, their timelines, and how many have which score: as stored.
+// The documents of leads, of their timelines, and of histograms of scores.
 import { nameBasedId, type Alias, type LeadFields, type records } from '@lead-scoring/contracts';
 import {
   defineCollection,
@@ -16,7 +16,7 @@ import { nameOf, searchTextOf, type Lead } from './state.js';
 /** `_id` is leadKey. */
 export interface LeadDocument extends GuardedDocument {
   _id: Binary;
-  /** rankKey: the lead's place in its OU's order of scores. */
+  /** rankKey: the lead's rank in its OU's order of scores. */
   rank: Binary;
   name: string;
   /** The name lower-cased, for sorting. */
@@ -33,13 +33,13 @@ export interface LeadDocument extends GuardedDocument {
   first_offset: number;
 }
 
-/** `_id` is aliasKey. Only aliases that name another lead by themselves have one: a lead's own is computed. */
+/** `_id` is aliasKey. Only linked aliases have a document: the lead of any other alias is computed. */
 export interface AliasDocument {
   _id: Binary;
   partition: number;
 }
 
-/** One decision that explains the score (`explainsScore`), as it is recorded; `_id` is recordKey of lead and offset. */
+/** A recorded decision that explains the score (`explainsScore`); `_id` is recordKey of lead and offset. */
 export interface TimelineDocument {
   _id: Binary;
   ou: Binary;
@@ -54,7 +54,7 @@ export interface HistogramDocument extends GuardedDocument {
   leads: number;
   /** JSON text: bucket, count, bucket, count … in order of buckets. */
   buckets: string;
-  /** Kinds of alias that leads have: which lead ids a text could name. */
+  /** Kinds of alias that leads have, from which a search computes the possible lead ids of a text. */
   alias_kinds: string[];
 }
 
@@ -71,7 +71,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
   return {
     _id: leadKey(lead.ou_id, lead.id),
     rank: rankKey(lead.ou_id, lead.score, lead.id),
-    // What lists look at stands in front: an engine reads a document up to the field that it wants.
+    // Fields that lists filter and sort by come first: the database reads a document up to the required field.
     search: searchTextOf(lead),
     owner: lead.fields.owner?.value ?? '',
     score: lead.score,

@@ -1,4 +1,4 @@
-// Folds decisions into a lead: pure, and a decision that is folded already changes nothing.
+// Folds decisions into a lead: pure. A decision that was folded before changes nothing.
 import { withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
 import { heldInRange } from '@lead-scoring/scoring-domain';
 import { maximumAliases, type Lead } from './state.js';

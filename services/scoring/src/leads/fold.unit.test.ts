@@ -1,4 +1,4 @@
-// Leads and histograms as folds: order, repetition and division of what is folded do not matter where they must not.
+// The folds of leads and histograms: repeated decisions, and the division of decisions into batches, do not change the result.
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
 import { bytesOf } from '@lead-scoring/read-model';
@@ -62,7 +62,7 @@ function decisions(
 }
 
 describe('a lead', () => {
-  test('folding decisions again, or all once more, changes nothing', () => {
+  test('does not change when some or all decisions are folded again', () => {
     fc.assert(
       fc.property(fc.array(decisionArbitrary, { minLength: 1, maxLength: 12 }), (parts) => {
         const all = decisions(parts);
@@ -85,7 +85,7 @@ describe('a lead', () => {
     );
   });
 
-  test('is shown by the latest name, else by its first alias; text search looks in name, company and aliases', () => {
+  test('is shown by its latest name, or else by its first alias; text search covers name, company and aliases', () => {
     const [first, second] = decisions([
       { points: [], day: 2, alias: 'a@example.com', name: null },
       { points: [], day: 1, alias: 'b@example.com', name: 'Ada' },
@@ -142,7 +142,7 @@ describe('a histogram of scores', () => {
     );
   });
 
-  test('counts what is within a range, but for the cut buckets that it names', () => {
+  test('counts the leads within a range, except for the partly covered buckets that it returns', () => {
     fc.assert(
       fc.property(fc.array(score, { maxLength: 60 }), score, score, (scores, a, b) => {
         const range = { low: Math.min(a, b), high: Math.max(a, b) };
@@ -153,7 +153,7 @@ describe('a histogram of scores', () => {
     );
   });
 
-  test('skipping by it is skipping one by one, in both directions', () => {
+  test('skips as many leads as one-by-one skipping, in both directions', () => {
     fc.assert(
       fc.property(
         fc.array(score, { maxLength: 60 }),
@@ -174,7 +174,7 @@ describe('a histogram of scores', () => {
     );
   });
 
-  test('a stretch holds the leads that are wanted, or all that are left, when they lie evenly', () => {
+  test('a section has the wanted number of leads, or all remaining ones, if they are evenly distributed', () => {
     fc.assert(
       fc.property(
         fc.array(score, { maxLength: 60 }),
@@ -201,7 +201,7 @@ describe('a histogram of scores', () => {
     );
   });
 
-  test('edges of stretches lie among the places of leads as positions among numbers', () => {
+  test('bounds of sections order among ranks as positions among numbers', () => {
     fc.assert(
       fc.property(
         score,
@@ -220,7 +220,7 @@ describe('a histogram of scores', () => {
     );
   });
 
-  test('moving leads keeps their number; partitions join to the whole', () => {
+  test('moving leads keeps their number; the joined histograms of partitions count all leads', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(score, score), { maxLength: 40 }), (moves) => {
         const moved = histogramOf(moves.map(([from]) => from));

@@ -1,12 +1,12 @@
-// How many leads have which score, as one partition knows it: gives totals and the place of any page at once,
-// without counting. Exact for scores of three digits; larger ones share buckets of less than a thousandth of their size.
+// The histogram of scores in one partition: it gives totals and the start of any page without counting documents. Scores below
+// 1,024 have their own buckets; larger ones share buckets whose width is a small fraction of the score.
 
 /** Leads by bucket. */
 export type Histogram = ReadonlyMap<number, number>;
 
 const exactBelow = 1_024;
 
-/** The bucket of a score, named by that of its scores that is nearest to 0. */
+/** The bucket of a score; a bucket is named by its score nearest to 0. */
 export function bucketOf(score: number): number {
   const size = Math.abs(score);
   if (size < exactBelow) return score;
@@ -25,7 +25,7 @@ function widthOf(size: number): number {
   return 2 ** (Math.floor(Math.log2(size)) - 9);
 }
 
-/** A lead's score has become another, or the lead is new (`from` null) or gone (`to` null). Changes the histogram in place. */
+/** Counts a changed score, a new lead (`from` null) or a removed lead (`to` null). Changes the histogram in place. */
 export function moveLead(histogram: Map<number, number>, from: number | null, to: number | null): void {
   if (from !== null) add(histogram, bucketOf(from), -1);
   if (to !== null) add(histogram, bucketOf(to), 1);
@@ -37,7 +37,7 @@ function add(histogram: Map<number, number>, bucket: number, change: number): vo
   else histogram.set(bucket, count);
 }
 
-/** Histograms of several partitions as one. */
+/** The sum of the histograms of several partitions. */
 export function joinHistograms(histograms: Iterable<Histogram>): Map<number, number> {
   const joined = new Map<number, number>();
   for (const histogram of histograms) for (const [bucket, count] of histogram) add(joined, bucket, count);
@@ -49,7 +49,7 @@ export interface ScoreRange {
   high: number;
 }
 
-/** How many leads are in buckets wholly within the range, and which parts of buckets at its edges must be counted. */
+/** The number of leads in buckets that lie in the range, and the parts of buckets at its bounds that have to be counted. */
 export function countWithin(
   histogram: Histogram,
   { low, high }: ScoreRange,
@@ -66,8 +66,8 @@ export function countWithin(
 }
 
 /**
- * Where the lead that follows `skip` others is: the range without the buckets that are skipped whole, and how many
- * leads are still to be skipped in it.
+ * Skips leads at the start of a range: returns the range without the wholly skipped buckets, and the number of leads that remain
+ * to be skipped in it.
  */
 export function skipWithin(
   histogram: Histogram,
@@ -82,7 +82,7 @@ export function skipWithin(
   for (const [bucket, leads] of buckets) {
     const inside = bucketRange(bucket);
     if (inside.high < low || inside.low > high) continue;
-    // Of a bucket that the range cuts nobody knows how many are inside.
+    // The number of leads in a part of a bucket is unknown.
     if (inside.low < low || inside.high > high || left < leads) break;
     left -= leads;
     if (direction === 'ascending') low = inside.high + 1;
@@ -92,10 +92,10 @@ export function skipWithin(
 }
 
 /**
- * Where a stretch of the order of scores ends that begins at a position and holds about `wanted` leads. Positions are
- * those of `rankEdge`: within a bucket, leads are taken to lie evenly.
+ * The end of a section of the order of scores that begins at a position and has about `wanted` leads. Positions are
+ * those of `rankEdge`; leads are assumed to be evenly distributed in a bucket.
  * @param start a position within the range or at its end
- * @returns a position; the range's own end when no more leads than wanted are known there
+ * @returns a position; the end of the range if it has no more than the wanted leads
  */
 export function stretchEnd(
   histogram: Histogram,

@@ -1,4 +1,4 @@
-// What a batch of decisions makes of the leads that it is about.
+// Folds a batch of decisions into its leads.
 import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
@@ -34,7 +34,7 @@ export function identityOf(name: string): [ouId: string, leadId: string] {
   return [name.slice(0, slash), name.slice(slash + 1)];
 }
 
-/** The leads before and after a batch, by leadName; null for those that there are not. */
+/** The leads before and after a batch, by leadName; null for a lead that does not exist. */
 export class LeadBatch {
   readonly after = new Map<string, Lead | null>();
   readonly changed = new Set<string>();
@@ -54,7 +54,7 @@ export class LeadBatch {
     const lead = current === undefined ? (this.before.get(name) ?? null) : current;
     if (event.type === 'LeadRemoved') {
       this.removed.add(name, event.payload, offset, lead);
-      // One that was folded before may have been followed by a new lead.
+      // After a removal that was folded before, there may be a new lead.
       this.after.set(name, lead && lead.offset > offset ? lead : null);
       this.changed.add(name);
       return;
@@ -64,7 +64,7 @@ export class LeadBatch {
     if (folded !== lead) this.changed.add(name);
   }
 
-  /** Whether a decision made the lead, which had no score before it. */
+  /** Whether the decision created its lead. */
   isFirst({ payload, offset }: FoldedLeadEvent): boolean {
     const lead = this.after.get(leadName(payload.ou_id, payload.lead_id));
     return lead?.first_offset === offset || this.removed.firstOffsets.has(offset);
@@ -73,7 +73,7 @@ export class LeadBatch {
 
 /** The leads that a batch removes. */
 class RemovedLeads {
-  /** Offsets of the decisions that made them. */
+  /** Offsets of the decisions that created them. */
   readonly firstOffsets = new Set<number>();
   readonly #byName = new Map<string, { ou_id: string; id: string; offset: number }>();
   readonly #asTheyWere: Lead[] = [];
@@ -82,7 +82,7 @@ class RemovedLeads {
     return this.#byName.size > 0;
   }
 
-  /** @param lead as it was before; null when it is removed already */
+  /** @param lead the lead before its removal; null if it was removed before */
   add(name: string, { ou_id, lead_id }: records.LeadRemoved, offset: number, lead: Lead | null): void {
     this.#byName.set(name, { ou_id, id: lead_id, offset });
     if (!lead || lead.offset > offset) return;
@@ -94,7 +94,7 @@ class RemovedLeads {
     return this.#byName.has(name);
   }
 
-  /** Whether a decision is of a lead before its removal. */
+  /** Whether the decision is about a removed lead, from before its removal. */
   isOld({ payload, offset }: FoldedLeadEvent): boolean {
     return this.any && offset < (this.#byName.get(leadName(payload.ou_id, payload.lead_id))?.offset ?? 0);
   }

@@ -11,7 +11,7 @@ import type { LeadPage } from './stored-leads.js';
 
 type ListQuery = QueryInput<typeof routes.listLeads>['query'];
 
-/** A page costs what it shows: the histogram says where it starts and about where it ends. */
+/** The cost of a page depends on its size alone: the histogram gives its start and its approximate end. */
 export async function listByScore(
   readModel: ReadModel,
   ouId: string,
@@ -51,19 +51,19 @@ export async function listByScore(
 
 interface OrderedLeads {
   range: ScoreRange;
-  /** The place after which to begin; null: at the range's end. */
+  /** The rank after which to begin; null: at the beginning of the range. */
   from: Binary | null;
   skip: number;
   limit: number;
   direction: 'ascending' | 'descending';
 }
 
-/** Leads that a stretch may hold beyond those wanted, so that it is rarely too short. */
+/** Leads to request beyond the wanted ones, so that a section rarely has too few. */
 const spareLeads = 64;
 
 /**
- * Leads in the order of their scores. An engine that cannot sort by an index would put all leads of the range into
- * order: so it is asked for a stretch that has a few more than are wanted, and for a longer one if that had fewer.
+ * Leads in the order of their scores. A database that cannot sort by an index would sort all leads of the range. So the query is for
+ * a section with a few more leads than wanted, and for a longer section if that had too few.
  */
 async function leadsInOrder(
   readModel: ReadModel,

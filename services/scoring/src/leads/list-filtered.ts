@@ -1,4 +1,4 @@
-// Leads by owner, by text, or in another order than that of scores.
+// Lists of leads by owner, by text, or in another order than by score.
 import type { routes } from '@lead-scoring/contracts';
 import { InvalidCursor, withClassifiedErrors, type Filter, type ReadModel } from '@lead-scoring/read-model';
 import type { QueryInput } from '@lead-scoring/service';
@@ -27,7 +27,7 @@ const sortFields = {
   name: 'name_key',
 } as const;
 
-/** By owner, text, or in another order: looks at all leads of the OU. */
+/** Reads all leads of the OU. */
 export async function listFiltered(
   readModel: ReadModel,
   ouId: string,

@@ -1,4 +1,4 @@
-// The histograms of a partition's OUs, in memory: how many of the partition's leads have which score.
+// The histograms of a partition's OUs in memory: the number of the partition's leads by score.
 import { BufferedStates, uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import {
   histogramId,
@@ -11,16 +11,16 @@ import { moveLead } from './histogram-fold.js';
 import type { FoldedLeadEvent, LeadBatch } from './lead-batch.js';
 
 const maximumAliasKinds = 100;
-/** OUs whose histograms stay in memory; of a few KB each, and at most some 100. */
+/** The number of OUs whose histograms stay in memory; a histogram has a few KB, at most some 100 KB. */
 const maximumCached = 1_000;
 
-/** Changed in place: each has many counts, and few of them change. */
+/** Changed in place, because few of its many counts change at a time. */
 export interface OpenHistogram {
   ouId: string;
   buckets: Map<number, number>;
   leads: number;
   aliasKinds: Set<string>;
-  /** Of the last decision that is counted. */
+  /** The offset of the last counted decision. */
   offset: number;
 }
 
@@ -39,7 +39,7 @@ export class OpenHistograms {
     });
   }
 
-  /** Counts what a batch has changed. */
+  /** Counts the changes of a batch. */
   async fold(batch: LeadBatch): Promise<void> {
     const ouIds = new Set(batch.events.map(({ payload }) => payload.ou_id));
     const loaded = await this.states.load(ouIds);

@@ -1,5 +1,5 @@
-// The fold's laws on a real database: whichever leads are removed and begin anew, however the log is cut into batches, and
-// whenever the process is killed, the same documents come of it.
+// The laws of the fold on a real database: for any removals and new leads, any cut of the log into batches and a kill at any write,
+// the documents are the same.
 import { expect, test } from '@jest/globals';
 import { leadIdOf, records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
@@ -14,10 +14,10 @@ import { OpenLeads } from './open-leads.js';
 
 const collections = [leads, leadAliases, timeline, histograms];
 
-/** What is decided on these, as it is on the log. */
+/** The records of the decisions on these causes. */
 function logOf(causes: readonly LeadCause[]): FoldedRecord[] {
   return decideLeads(causes, () => null, viewRules).map(({ type, payload }, index) => {
-    // Between the records of two transactions there is one of the log's own.
+    // Offsets have gaps: between the records of two transactions there is a commit marker.
     const offset = index * 2;
     return type === 'LeadRemoved'
       ? foldedRecord(records.leadRemoved, payload, offset)
@@ -76,7 +76,7 @@ test('any cut of the log into batches, killed at any write, gives the same docum
             collections,
             log,
             steps: cut,
-            // Less than there are leads: what is in hand is not all that there is.
+            // Fewer than there are leads, so that not all are in memory.
             open: (readModel) => new OpenLeads(readModel, { partition: 0, cachedLeads: 2 }),
           });
         const documents = await folded(oneByOne(log));
@@ -94,7 +94,7 @@ test('any cut of the log into batches, killed at any write, gives the same docum
   );
 }, 180_000);
 
-test('leads that could not be written are what is decided on next, and nothing is written after them', async () => {
+test('leads that could not be written are the basis of the next decisions, and later writes fail', async () => {
   const log = logOf(
     ['ada', 'bob', 'cy', 'ada'].map((lead) => ({
       type: 'EventsIngested',
@@ -126,6 +126,6 @@ test('leads that could not be written are what is decided on next, and nothing i
       };
     },
   });
-  // A failed expectation above ends the step only.
+  // Repeated here, because a failed expectation above ends the step only.
   expect(seen).toBe(1);
 }, 60_000);

@@ -1,4 +1,4 @@
-// The leads of a partition: folded in memory from decisions, and written behind.
+// The leads of a partition: folded in memory from decisions, and written behind the next batch.
 import type { OpenCapability } from '@lead-scoring/capability';
 import { leadIdOf } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
@@ -55,17 +55,17 @@ export class OpenLeads implements OpenCapability {
     this.#entries = new BufferedInserts(readModel, timeline);
     this.#aliases = new BufferedInserts(readModel, leadAliases, { order: 'ids' });
     this.#histograms = new OpenHistograms(readModel, partition);
-    // Entries before leads: whoever sees a lead's score finds the entries that explain it. Leads before histograms: a list that
-    // goes by a histogram misses no lead.
+    // Entries before leads, so that a reader of a lead's score finds the entries that explain it. Leads before histograms, so that a
+    // list that uses a histogram misses no lead.
     this.#behind = new WriteBehind([[this.#entries, this.#aliases], this.#leads, this.#histograms.states]);
   }
 
-  /** The leads as folded, by leadName; null for those that there are not. */
+  /** The folded leads, by leadName; null for a lead that does not exist. */
   load(wanted: Iterable<LeadIdentity>): Promise<Map<string, Lead | null>> {
     return this.#leads.load(namesOf(wanted));
   }
 
-  /** In memory; only around the removal of a lead it writes. */
+  /** Folds in memory; writes only before and after the removal of a lead. */
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
     if (folded.length === 0) return;
     await this.#behind.room();
@@ -78,10 +78,10 @@ export class OpenLeads implements OpenCapability {
     const { removed } = batch;
     if (removed.any) {
       await this.write();
-      // Before the leads: what was removed can be counted only while the leads are as they were.
+      // Before the leads, because a removal can be counted only while the lead is stored.
       await this.#histograms.fold(batch);
       await this.write();
-      // Before the leads, which alone know them.
+      // Before the leads, through which the aliases are found.
       const aliases = removed.asTheyWere().flatMap((lead) => this.#linkedAliases(lead, null));
       await deleteByIds(
         this.#stored.aliases,
@@ -121,7 +121,7 @@ export class OpenLeads implements OpenCapability {
     }
   }
 
-  /** Aliases that the lead has got and that name another lead by themselves. */
+  /** The lead's new aliases that were linked to it from other leads. */
   #linkedAliases(lead: Lead, known: Lead | null | undefined): AliasDocument[] {
     if (lead.aliases === known?.aliases) return [];
     return lead.aliases.slice(known?.aliases.length ?? 0).flatMap(({ alias_kind, alias }) => {
@@ -131,7 +131,7 @@ export class OpenLeads implements OpenCapability {
     });
   }
 
-  /** Deletes the leads that are gone, and what explains their scores; a lead that was made since stays. */
+  /** Deletes the removed leads and their timelines; a later lead with the same id stays. */
   async #deleteRemoved({ removed }: LeadBatch): Promise<void> {
     const { leads: storedLeads, timeline: storedTimeline } = this.#stored;
     for (const { ou_id, id, offset } of removed.all()) {
@@ -142,7 +142,7 @@ export class OpenLeads implements OpenCapability {
     }
   }
 
-  /** Writes what is folded as of now. More may be folded meanwhile. */
+  /** Writes the leads that are folded so far. Folding may go on meanwhile. */
   write(): Promise<void> {
     return this.#behind.write();
   }

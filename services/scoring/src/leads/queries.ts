@@ -1,4 +1,4 @@
-// Leads by score, by text, and one by one.
+// Lists of leads by score and by text, and the score of one lead.
 import { routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
@@ -28,7 +28,7 @@ export function leadQueries({
       await awaitPositions(context);
       const byScore = query.sort === 'score' || query.sort === '-score';
       const loading = loadOne(configurations, context.ouId);
-      // Only a level makes the list wait for the configuration.
+      // The list waits for the configuration only if the query names a level.
       const level = query.level === undefined ? everyLevel : requireLevel(await loading, query.level);
       const range = scoreRange(query, level);
       const [page, configuration] = await Promise.all([

@@ -1,4 +1,4 @@
-// The scores that a list is asked for: by bounds, and by the level that has a range of its own.
+// The range of scores of a list: from the bounds and the level of its query.
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { levelNamed, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { ProblemError } from '@lead-scoring/service';
@@ -22,7 +22,7 @@ export function requireLevel(configuration: ScoringConfiguration, idOrName: stri
   return level;
 }
 
-/** The scores that are within the bounds asked for and within the level's. */
+/** The intersection of the requested bounds with the level's. */
 export function scoreRange(
   { min_score, max_score }: { min_score?: number | undefined; max_score?: number | undefined },
   level: LevelBounds,

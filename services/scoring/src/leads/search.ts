@@ -1,4 +1,4 @@
-// Leads that a text names or occurs in.
+// Searches leads by a text that is, or is part of, an alias, a name or a company.
 import { leadIdOf, normaliseAlias, type routes } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type Binary, type Filter, type ReadModel } from '@lead-scoring/read-model';
 import type { QueryInput } from '@lead-scoring/service';
@@ -23,8 +23,8 @@ type SearchQuery = QueryInput<typeof routes.searchLeads>['query'];
 const highestFirst: LeadOrder = { field: 'score', direction: -1 };
 
 /**
- * Leads that the text names exactly as one of their aliases, then those that contain it, highest score first. An
- * e-mail address or telephone number in full names its leads and nobody else: then nothing is searched.
+ * Leads with the text as an alias, then leads that contain it, each by descending score. A complete e-mail address or telephone
+ * number of a lead identifies it, so that no other lead is searched.
  */
 export async function searchLeads(readModel: ReadModel, ouId: string, query: SearchQuery): Promise<LeadPage> {
   const page = query.cursor === undefined ? query.page : readPageCursor(query.cursor);
@@ -70,7 +70,7 @@ export async function searchLeads(readModel: ReadModel, ouId: string, query: Sea
 
 const wellKnownKinds = ['email', 'phone', 'external_id', 'cookie', 'social', 'user_id', 'anonymous_id'];
 
-/** The leads that have the text as an alias, of any kind that occurs, highest score first: computed, not searched. */
+/** The leads with the text as an alias of any kind in use, by descending score: their ids are computed, not searched. */
 async function leadsNamedBy(readModel: ReadModel, ouId: string, text: string): Promise<LeadDocument[]> {
   const { aliasKinds } = await loadStatistics(readModel, ouId);
   const keys = new Map<string, Binary>();
@@ -80,7 +80,7 @@ async function leadsNamedBy(readModel: ReadModel, ouId: string, text: string): P
     const leadId = leadIdOf(ouId, kind, normalised.alias);
     keys.set(leadId, leadKey(ouId, leadId));
   }
-  // Leads that the alias was linked to, besides the lead that it names by itself.
+  // Leads to which the alias was linked, besides the alias's own lead.
   const linked = await Promise.all(
     [...keys.keys()].map((leadId) =>
       readModel

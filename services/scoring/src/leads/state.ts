@@ -1,4 +1,4 @@
-// A lead as the decisions on its events make it.
+// The state of a lead.
 import type { Alias, LeadFields } from '@lead-scoring/contracts';
 
 export interface Lead {
@@ -7,12 +7,12 @@ export interface Lead {
   readonly aliases: readonly Alias[];
   readonly fields: LeadFields;
   readonly score: number;
-  /** Points by ruleset, in the order in which the rulesets first gave some. */
+  /** Points by ruleset, in the order of each ruleset's first points. */
   readonly rulesets: readonly { readonly ruleset_id: string; readonly score: number }[];
   readonly event_count: number;
   readonly first_activity_at: string;
   readonly last_activity_at: string;
-  /** Offset of the decision that made the lead: tells that one from all later ones. */
+  /** Offset of the decision that created the lead: distinguishes it from later leads with the same id. */
   readonly first_offset: number;
   /** Offset of the last decision folded. */
   readonly offset: number;
@@ -20,12 +20,12 @@ export interface Lead {
 
 export const maximumAliases = 100;
 
-/** Without a name in its metadata, a lead is shown by its first alias. */
+/** The name to display: the lead's name, or else its first alias. */
 export function nameOf(lead: Pick<Lead, 'fields' | 'aliases' | 'id'>): string {
   return lead.fields.name?.value ?? lead.aliases[0]?.alias ?? lead.id;
 }
 
-/** What text search looks through, lower-cased: name, company and aliases, a line each. */
+/** The text that a text search covers, lower-cased: name, company and aliases, a line each. */
 export function searchTextOf(lead: Pick<Lead, 'fields' | 'aliases' | 'id'>): string {
   return [lead.fields.name?.value, lead.fields.company?.value, ...lead.aliases.map(({ alias }) => alias)]
     .filter((text) => text !== undefined)

@@ -1,4 +1,4 @@
-// What is known of an OU's leads without looking at them: how many there are, which scores they have, and which kinds of alias.
+// Statistics of an OU's leads: their number, their scores and their kinds of alias, without reading the leads.
 import { uuidToBinary, type ReadModel } from '@lead-scoring/read-model';
 import { histograms, unpackHistogram } from './documents.js';
 import { joinHistograms, type Histogram } from './histogram-fold.js';

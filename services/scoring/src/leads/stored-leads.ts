@@ -1,4 +1,4 @@
-// Leads as they are looked up: one, some by their ids, or those that a filter finds.
+// Reads stored leads: one, several by their ids, or by a filter.
 import {
   bytesOf,
   containsText,
@@ -11,14 +11,14 @@ import { ProblemError } from '@lead-scoring/service';
 import { leadKey, leadOfKey } from '../keys.js';
 import { leads, type LeadDocument } from './documents.js';
 
-/** A page of stored leads, before it is shown. */
+/** A page of stored leads. */
 export interface LeadPage {
   documents: LeadDocument[];
   total: number;
   next_cursor?: string | undefined;
 }
 
-/** @throws ProblemError 404 `lead_not_found`, for a lead of another OU as for one that is nowhere */
+/** @throws ProblemError 404 `lead_not_found`, both for a lead of another OU and for an unknown one */
 export async function findLead(readModel: ReadModel, ouId: string, leadId: string): Promise<LeadDocument> {
   const found = await withClassifiedErrors(() =>
     readModel.collection(leads).findOne({ _id: leadKey(ouId, leadId) }),
@@ -35,10 +35,10 @@ export interface LeadOrder {
 
 export type LeadMatch = Pick<LeadDocument, '_id' | LeadOrder['field']>;
 
-/** Up to so many matches are looked up once, and put into order and counted here. */
+/** Up to this number, matches are read once, and sorted and counted in memory. */
 const maximumMatches = 2_000;
 
-/** The matches in order, or null when there are too many: a look at all leads costs the same for finding and for counting. */
+/** The matches in order, or null if there are too many. It saves a second scan of all leads for the count. */
 export async function fewMatches(
   readModel: ReadModel,
   filter: Filter<LeadDocument>,

@@ -1,4 +1,4 @@
-// Decides on an OU's engagement levels: pure. No score is ever in two of them.
+// Decides on an OU's engagement levels: pure. No two levels of an OU overlap.
 import { nameBasedId, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { ConfigurationDecision } from '../configuration/messages.js';
@@ -6,7 +6,7 @@ import type { ConfigurationDecision } from '../configuration/messages.js';
 type Level = routeDeclarations.EngagementLevel;
 type Bounds = Pick<Level, 'min_score' | 'max_score'>;
 
-/** The whole list is replaced. The same list again is a no-op, also when its levels were sent without ids. */
+/** Replaces the whole list. A repeated list is a no-op, even if its levels are sent without ids. */
 export function setEngagementLevels(
   command: records.SetEngagementLevels,
   configuration: ScoringConfiguration,
@@ -17,7 +17,7 @@ export function setEngagementLevels(
     return {
       outcome: 'rejected',
       code: 'duplicate_name',
-      message: `Two of the levels are named "${sameName[1].name}". Give each a name of its own.`,
+      message: `Two of the levels are named "${sameName[1].name}". Give each level another name.`,
       errors: [
         { path: pathOf(levels, sameName[1], 'name'), message: 'must not be the name of another level' },
       ],
@@ -44,7 +44,7 @@ export function setEngagementLevels(
   };
 }
 
-/** The first two levels that would both take a score; null when no score is in two. */
+/** The first two levels that overlap; null if none do. */
 export function overlapOf<Ranged extends Bounds>(levels: readonly Ranged[]): [Ranged, Ranged] | null {
   for (const [index, one] of levels.entries())
     for (const other of levels.slice(index + 1))
@@ -52,7 +52,7 @@ export function overlapOf<Ranged extends Bounds>(levels: readonly Ranged[]): [Ra
   return null;
 }
 
-/** A level that came without an id has that of the present level of its name, or a new one. */
+/** Gives a level without an id the id of the present level with its name, or a new id. */
 function withIds(
   { ou_id, levels }: records.SetEngagementLevels,
   configuration: ScoringConfiguration,
@@ -61,7 +61,7 @@ function withIds(
   return levels.map(({ id, name, min_score, max_score, color }) => {
     const known = configuration.levels.find((level) => isSameText(level.name, name) && !given.has(level.id));
     return {
-      // The version is another for every change: a name that comes back after a renaming gets an id of its own.
+      // The version differs after every change, so that a name that is used again after a renaming gets a new id.
       id:
         id?.toLowerCase() ??
         known?.id ??

@@ -1,4 +1,4 @@
-// Given levels, when others are set, then these are the levels, or it is said which two cannot be together.
+// Given levels, when a list is set, then it replaces them, or is refused with the two levels that conflict.
 import { describe, expect, test } from '@jest/globals';
 import { problemTypeOf, records, routes } from '@lead-scoring/contracts';
 import {
@@ -52,7 +52,7 @@ describe('setting levels', () => {
     expect(when([], given(three)).after.levels).toEqual([]);
   });
 
-  test('the same list again does nothing, with ids and without', () => {
+  test('a repeated list changes nothing, with ids and without', () => {
     const configuration = given(three);
     const withIds = three.map(([name, low, high]): LevelBuilder => [
       name,
@@ -65,7 +65,7 @@ describe('setting levels', () => {
     expect(when([...three].reverse(), configuration).events).toHaveLength(1);
   });
 
-  test('a given id stays; without one a level keeps the id of its name, and a new one gets its own', () => {
+  test('a given id is kept; a level without an id keeps the id of its name, and a new level gets a new id', () => {
     expect(idsOf(when([['Any', null, null, { id: idOf('mine') }]]).after)).toEqual({ Any: idOf('mine') });
     const before = given(three);
     const { after } = when(
@@ -79,7 +79,7 @@ describe('setting levels', () => {
     expect(Object.values(idsOf(before))).not.toContain(idsOf(after)['New']);
   });
 
-  test('a name that comes back after a renaming gets an id of its own', () => {
+  test('a name that is used again after a renaming gets a new id', () => {
     const before = given(three);
     const hot = idsOf(before)['Hot'] ?? '';
     const renamed: LevelBuilder = ['Burning', 90, null, { id: hot }];
@@ -95,7 +95,7 @@ describe('setting levels', () => {
 });
 
 describe('refused', () => {
-  test('levels that overlap: 409 that names the two and the scores that both would take', () => {
+  test('levels that overlap: 409 names the two and the scores that both contain', () => {
     const refused = when([...three.slice(0, 2), ['Hot', 40, null]], given(three));
     expect(refused).toMatchObject({
       status: 409,
@@ -168,7 +168,7 @@ describe('refused', () => {
     expect(when(levels)).toMatchObject({ status: 409, message: expect.stringContaining(words) });
   });
 
-  test('two of one name, in any case: 409; two with one id: 400', () => {
+  test('two levels with one name, in any case: 409; two with one id: 400', () => {
     expect(
       when([
         ['Hot', 0, 1],
@@ -205,10 +205,10 @@ describe('laws', () => {
     .map((parts) => parts.map(({ name, low, high }): LevelBuilder => [name, low, high]));
   const takes = ([, low, high]: LevelBuilder, score: number) =>
     (low === null || score >= low) && (high === null || score <= high);
-  // Beyond every bound of the list nothing new begins.
+  // Scores beyond the bounds of the list need no test.
   const scores = Array.from({ length: 17 }, (_, index) => index - 8);
 
-  test('a list is taken exactly when no score is in two of its levels, whatever their order', () => {
+  test('a list is accepted exactly if no score is in two of its levels, in any order', () => {
     fc.assert(
       fc.property(list, (levels) => {
         const twice = scores.some((score) => levels.filter((level) => takes(level, score)).length > 1);
@@ -219,7 +219,7 @@ describe('laws', () => {
     );
   });
 
-  test('the two that are named do overlap', () => {
+  test('the two levels that a refusal names overlap', () => {
     fc.assert(
       fc.property(list, (levels) => {
         const pair = overlapOf(levels.map((level) => ({ level, min_score: level[1], max_score: level[2] })));
@@ -228,7 +228,7 @@ describe('laws', () => {
     );
   });
 
-  test('of a list that is taken each score has the one level that takes it', () => {
+  test('in an accepted list each score has the one level that contains it', () => {
     fc.assert(
       fc.property(list, (levels) => {
         const { outcome, after } = when(levels);

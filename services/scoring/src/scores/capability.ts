@@ -1,4 +1,4 @@
-// Scores as a policy: what happens to leads in ingest is decided on by the rules of their OUs, a batch at a time.
+// Scores as a policy: ingest's events of leads are decided by the rules of their OUs, a batch at a time.
 import {
   policy,
   type CapabilityDecision,
@@ -31,7 +31,7 @@ const scoreReads = {
   'ingest.events': {
     EventsIngested: 'taken',
     LeadDeleted: 'taken',
-    // The events themselves come under the lead that an alias is linked to; a dropped repeat gives no points.
+    // Ignored: an alias's later events have the id of the lead to which it is linked, and a dropped repeat gives no points.
     AliasClaimed: 'ignored',
     AliasLinked: 'ignored',
     EventsRemembered: 'ignored',
@@ -41,13 +41,13 @@ const scoreReads = {
 } as const satisfies ReadTable;
 
 export interface ScoresDependencies {
-  /** Tells the scores of before. */
+  /** The source of the leads' previous scores. */
   leads: LeadProjection;
-  /** Asked for when a partition is opened; shared by the partitions of a process. */
+  /** Called when a partition is opened; the partitions of a process share the result. */
   configurations: () => PublishedConfigurations;
   /**
-   * Matches decided in one batch; one with more is handed back to be decided in halves, so that very many matching rules cost
-   * time and not memory. Default 200,000.
+   * The largest number of matches in one batch; a batch with more is split and decided in halves, so that very many matching rules
+   * cost time and not memory. Default 200,000.
    */
   maximumMatches?: number | undefined;
 }
@@ -85,7 +85,7 @@ class OpenScores implements OpenCapability {
   }
 
   async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
-    // Those of a batch have all come from ingest.events, or have all been sent again.
+    // The records of a batch are either all read from ingest.events, or all dead letters that were sent again.
     const isSentAgain = incoming[0] !== undefined && wasSentAgain(incoming[0]);
     const fresh = isSentAgain ? await this.#decided.withoutLate(incoming) : this.#decided.without(incoming);
     const causes = fresh.flatMap((record) => leadCause(record, isSentAgain) ?? []);

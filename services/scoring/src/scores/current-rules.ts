@@ -1,15 +1,15 @@
-// The rules of each OU as they are in force, ready for evaluating.
+// The compiled rules of each OU's configuration in force.
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import { compileRules, type CompiledRules } from './rule-model.js';
 
 export class CurrentRules {
-  /** Kept as long as the configuration is. */
+  /** The compiled rules of a configuration, as long as it is in memory. */
   readonly #compiled = new WeakMap<ScoringConfiguration, CompiledRules>();
 
   constructor(private readonly configurations: PublishedConfigurations) {}
 
-  /** A rule change counts for events that are decided from then on: versions are looked at for every batch. */
+  /** Called for every batch, so that a rule change counts for all events that are decided after it. */
   async load(ouIds: ReadonlySet<string>): Promise<Map<string, CompiledRules>> {
     const rules = new Map<string, CompiledRules>();
     for (const [ouId, configuration] of await this.configurations.load(ouIds)) {

@@ -1,18 +1,18 @@
-// Decides what events give leads, and that a deleted lead has no score: pure. The decision is what is recorded; it is
-// never evaluated again.
+// Decides the points of leads' events, and the removal of deleted leads: pure. The decision is recorded, and rules are never
+// evaluated again for the same record.
 import type { records } from '@lead-scoring/contracts';
 import { heldInRange } from '@lead-scoring/scoring-domain';
 import type { DecisionSource } from './source-model.js';
 import type { LeadCause, LeadEvent } from './messages.js';
 import { ruleMatches, type CompiledRules } from './rule-model.js';
 
-/** Matches in one record: some 350 KB. Events with more of them are decided in several records. */
+/** The largest number of matches in one record, some 350 KB. Events with more are decided in several records. */
 const maximumMatches = 2_000;
 
 /**
- * The decisions on what happened to leads, in order.
- * @param scoreBefore a lead's score before the batch; null for a lead that is not there
- * @param maximumMatches beyond it, a batch of several is not decided: null
+ * The decisions on the causes, in order.
+ * @param scoreBefore a lead's score before the batch; null for a lead that does not exist
+ * @param maximumMatches if several causes have more matches, the result is null
  */
 export function decideLeads(
   causes: readonly LeadCause[],
@@ -64,8 +64,8 @@ function leadRemoved(
 }
 
 /**
- * The decisions on one record of events, in order; more than one only when very many rules match.
- * @param previousScore the lead's score before; null for a lead that is not there
+ * The decisions on one record of events, in order; more than one only if very many rules match.
+ * @param previousScore the lead's score before; null for a lead that does not exist
  */
 export function decideScore(
   ingested: records.EventsIngested,
@@ -87,21 +87,21 @@ export function decideScore(
   return decisions;
 }
 
-/** Events of one record that are decided on in one decision. */
+/** The events of one record that share a decision. */
 class DecisionPart {
   score: number;
   readonly #events: records.EventsIngested['events'] = [];
   readonly #scored: records.ScoredEvent[] = [];
   #matches = 0;
-  /** Points that the score's range has taken back from what the rules gave. */
+  /** The points that keep the score within its range: the difference to the points of the rules. */
   #held = 0;
 
-  /** @param previousScore the lead's score before; null for a lead that is not there */
+  /** @param previousScore the lead's score before; null for a lead that does not exist */
   constructor(private readonly previousScore: number | null) {
     this.score = previousScore ?? 0;
   }
 
-  /** Whether an event's matches have room; the first event's always have. */
+  /** Whether the event's matches fit into the decision; those of the first event always do. */
   takes(scored: records.ScoredEvent | null): boolean {
     return this.#events.length === 0 || this.#matches + (scored?.matches.length ?? 0) <= maximumMatches;
   }
@@ -113,7 +113,7 @@ class DecisionPart {
     this.#matches += scored.matches.length;
     let reached = this.score;
     for (const { points } of scored.matches) reached += points;
-    // Event by event, so that it makes no difference how events are put together in records.
+    // Limited event by event, so that the division of events into records makes no difference.
     this.score = heldInRange(reached);
     this.#held += this.score - reached;
   }
@@ -146,7 +146,7 @@ class DecisionPart {
   }
 }
 
-/** The points that keep a score within its range: what the rules gave beyond is taken back, and that is recorded. */
+/** The recorded adjustment that keeps a score within its range. */
 function heldBack(points: number): records.ScoreAdjustment {
   return { reason: points < 0 ? 'held_at_largest_score' : 'held_at_smallest_score', points };
 }
@@ -169,7 +169,7 @@ function scoreEvent(
   return matches && { event_id: id, event_type, timestamp, matches };
 }
 
-/** The times of the earliest and of the latest of some events. */
+/** The times of the earliest and of the latest event. */
 function activityOf(
   events: records.EventsIngested['events'],
   receivedAt: string,

@@ -1,4 +1,4 @@
-// Given rules and a lead's score, when events come, then these points follow, and why.
+// Given rules and a lead's score, when events come, then the decision has their points and the reasons.
 import { describe, expect, test } from '@jest/globals';
 import { records, type AttributeFilter } from '@lead-scoring/contracts';
 import { emptyConfiguration, evolveConfiguration } from '@lead-scoring/scoring-domain';
@@ -41,7 +41,7 @@ const one = (given: CompiledRules, ...events: Parameters<typeof ingested>[1]) =>
 };
 
 describe('points', () => {
-  test('each matching rule gives its points, and the decision says which, at which version, for which event', () => {
+  test('each matching rule gives its points, and the decision names the rule, its version and the event', () => {
     const decision = one(
       rules(
         createRuleset('Intent'),
@@ -74,7 +74,7 @@ describe('points', () => {
     });
   });
 
-  test('a decision is also made when no rule matches: the lead is known and its last activity current', () => {
+  test('a decision is also made if no rule matches, so that the lead exists and its last activity is current', () => {
     const decision = one(
       rules(),
       { timestamp: '2026-01-01T08:00:00.000Z' },
@@ -90,7 +90,7 @@ describe('points', () => {
   });
 
   test.each(['Page View', 'page_view', 'PAGE VIEW', 'page-view'])(
-    '%s meets the rules for Page View',
+    '%s is matched by the rules for Page View',
     (event_type) => {
       expect(one(rules(createRule('view')), { event_type }).score).toBe(15);
     },
@@ -100,7 +100,7 @@ describe('points', () => {
     expect(one(rules(createRule('careers', { weight: -8 })), {}).score).toBe(-3);
   });
 
-  test('inactive rules and rules of inactive rulesets give nothing', () => {
+  test('inactive rules and rules of inactive rulesets give no points', () => {
     const made = [createRuleset('Off'), createRule('a', { ruleset_id: idOf('Off') }), createRule('b')];
     expect(one(rules(...made), {}).score).toBe(25);
     expect(one(rules(...made, updateRuleset('Off', { active: false })), {}).score).toBe(15);
@@ -126,7 +126,7 @@ describe('points', () => {
     },
   );
 
-  test('a score stays within 32 bits, and what is held back is recorded', () => {
+  test('a score stays within 32 bits, and the adjustment is recorded', () => {
     const up = rules(createRule('large', { weight: 10_000 }));
     expect(decideScore(ingested('ada', [{}]), 2_147_483_640, up)).toMatchObject([
       { score: 2_147_483_647, adjustments: [{ reason: 'held_at_largest_score', points: -9_993 }] },
@@ -138,7 +138,7 @@ describe('points', () => {
     expect(decideScore(ingested('ada', [{}]), 0, up)[0]).not.toHaveProperty('adjustments');
   });
 
-  test('near both ends of the range every decision adds up, and it makes no difference how events are put together', () => {
+  test('near both ends of the range every decision adds up, and the division of events into records makes no difference', () => {
     const given = rules(
       createRule('gain', { event_type: 'Gain', weight: 10_000 }),
       createRule('small', { event_type: 'Gain', weight: -3 }),
@@ -181,7 +181,7 @@ describe('points', () => {
     );
   });
 
-  test('very many matches are divided among decisions that follow on each other', () => {
+  test('very many matches are divided among consecutive decisions', () => {
     const given = rules(
       ...Array.from({ length: 900 }, (_, index) => createRule(`r${String(index)}`, { weight: 1 })),
     );
@@ -206,7 +206,7 @@ describe('points', () => {
 });
 
 describe('laws', () => {
-  test('events give a lead the same score however they are divided among records', () => {
+  test('events give a lead the same score in any division into records', () => {
     const given = rules(
       createRule('view'),
       createRule('pricing', { weight: -3, filters: pricing }),
@@ -234,7 +234,7 @@ describe('deleted leads', () => {
   const view = (lead: string): LeadCause => ({ type: 'EventsIngested', payload: ingested(lead, [{}]) });
   const gone = (lead: string): LeadCause => ({ type: 'LeadDeleted', payload: deleted(lead) });
 
-  test('lose the score that they had; the next event begins from zero', () => {
+  test('lose their score; the next event begins from zero', () => {
     const events = decideLeads([view('ada'), gone('ada'), view('ada')], () => 7, viewRules);
     expect(events).toMatchObject([
       { type: 'LeadScored', payload: { previous_score: 7, score: 17 } },
@@ -257,12 +257,12 @@ describe('deleted leads', () => {
       ).toBeUndefined();
   });
 
-  test('that nobody knows are not removed, nor any twice', () => {
+  test('that never existed are not removed, and none is removed twice', () => {
     expect(decideLeads([gone('ada'), gone('ada')], () => null, viewRules)).toEqual([]);
     expect(decideLeads([gone('ada'), gone('ada')], () => 0, viewRules)).toHaveLength(1);
   });
 
-  test('any division into batches decides the same', () => {
+  test('are decided the same in any division into batches', () => {
     const cause = fc.oneof(
       { weight: 2, arbitrary: fc.constantFrom('ada', 'bob').map(view) },
       { weight: 1, arbitrary: fc.constantFrom('ada', 'bob').map(gone) },

@@ -1,5 +1,4 @@
-// Which records of ingest.events a partition has decided on: those before an offset, and those that came late, because they
-// were dead letters and were sent again.
+// The records of ingest.events that a partition has decided: all before an offset, and dead letters that were sent again later.
 import type { IncomingRecord } from '@lead-scoring/event-log';
 import {
   deletePartition,
@@ -13,7 +12,7 @@ import { lateDecisionId, lateDecisions, type LateDecisionDocument } from './docu
 import { endAfter, undecided, type DecisionSource } from './source-model.js';
 
 export class DecidedRecords {
-  /** The next offset of ingest.events behind all that is decided on, as the checkpoint and the own events tell. */
+  /** The offset of ingest.events behind the last decided record, from the checkpoint and the service's own events. */
   #end = 0;
   readonly #late: Collection<LateDecisionDocument>;
 
@@ -24,17 +23,17 @@ export class DecidedRecords {
     this.#late = readModel.collection(lateDecisions);
   }
 
-  /** @param end the next offset behind all that the stored state reflects */
+  /** @param end the offset behind the last record that the stored state reflects */
   resume(end: number): void {
     this.#end = end;
   }
 
-  /** The records that no decision is recorded for, of some that came in the order of the log. */
+  /** The records without a recorded decision, of records in the order of the log. */
   without(incoming: readonly IncomingRecord[]): IncomingRecord[] {
     return undecided(incoming, this.#end);
   }
 
-  /** The records that no decision is recorded for, of some that were sent again. */
+  /** The records without a recorded decision, of dead letters that were sent again. */
   async withoutLate(incoming: readonly IncomingRecord[]): Promise<IncomingRecord[]> {
     const idOf = ({ offset }: IncomingRecord) => lateDecisionId(this.partition, offsetToNumber(offset));
     const found = await findByIds(this.#late, [...new Set(incoming.map(idOf))]);
@@ -47,7 +46,7 @@ export class DecidedRecords {
     });
   }
 
-  /** Takes in the sources of recorded decisions. */
+  /** Folds the sources of recorded decisions. */
   async fold(sources: Iterable<DecisionSource | undefined>): Promise<void> {
     const late: LateDecisionDocument[] = [];
     for (const source of sources) {
@@ -58,10 +57,10 @@ export class DecidedRecords {
     if (late.length > 0) await insertMissing(this.#late, late);
   }
 
-  /** The offsets of before are of a log that is no more. */
+  /** Sets the end after ingest.events was recreated or truncated, so that earlier offsets have no meaning. */
   async restartAt(position: number): Promise<void> {
     this.#end = position;
-    // A handful at most.
+    // There are only a few.
     await deletePartition(this.readModel, lateDecisions, this.partition, () => undefined);
   }
 }

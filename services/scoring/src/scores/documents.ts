@@ -1,7 +1,7 @@
-// Decisions on records of ingest.events that came late, as stored.
+// The documents of late decisions.
 import { defineCollection } from '@lead-scoring/read-model';
 
-/** A record of ingest.events that was sent again and is decided on; `_id` is lateDecisionId. */
+/** A dead letter of ingest.events that was sent again and decided; `_id` is lateDecisionId. */
 export interface LateDecisionDocument {
   _id: string;
   partition: number;

@@ -1,4 +1,4 @@
-// What happens to leads in ingest, and what scoring decides because of it.
+// The events of ingest that scoring decides on, and scoring's events of leads.
 import { records } from '@lead-scoring/contracts';
 import type { DecisionSource } from './source-model.js';
 
@@ -6,12 +6,12 @@ export type LeadCause = (
   | { type: 'EventsIngested'; payload: records.EventsIngested }
   | { type: 'LeadDeleted'; payload: records.LeadDeleted }
 ) & {
-  /** Where it is on ingest.events. */
+  /** The record's place on ingest.events. */
   source?: DecisionSource;
 };
 
 export type LeadEvent =
   { type: 'LeadScored'; payload: records.LeadScored } | { type: 'LeadRemoved'; payload: records.LeadRemoved };
 
-/** How each event of a lead is declared on the log. */
+/** The record declarations of scoring's events of leads. */
 export const leadRecords = { LeadScored: records.leadScored, LeadRemoved: records.leadRemoved } as const;

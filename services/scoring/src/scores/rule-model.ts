@@ -1,5 +1,5 @@
-// A configuration made ready for evaluating: active rules by event type, so that an event meets only the rules of
-// its own type. Made once per version of a configuration.
+// Compiles a configuration: active rules by event type, so that an event is compared only with the rules of its type. Done once
+// for each version of a configuration.
 import { compileFilters, eventTypeKey, type JsonObject, type MetadataTest } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { Rule } from '../configuration/state.js';
@@ -11,12 +11,12 @@ export interface CompiledRule {
 
 export interface CompiledRules {
   readonly version: number;
-  /** Active rules of active rulesets for events of this type, in the order in which they were made. */
+  /** Active rules of active rulesets for events of this type, in the order of their creation. */
   of(eventType: string): readonly CompiledRule[];
 }
 
 const none: readonly CompiledRule[] = [];
-/** Spellings of types whose rules are remembered. */
+/** The number of spellings of event types in the cache. */
 const maximumSpellings = 10_000;
 
 export function compileRules(configuration: ScoringConfiguration): CompiledRules {

@@ -1,13 +1,13 @@
-// Which records of ingest.events are decided on: pure, and known from scoring's own events alone. A record that is handed
-// over twice, for whatever reason, is not decided on twice.
+// Determines the decided records of ingest.events from scoring's own events alone: pure. A record that is read twice is not decided
+// twice.
 import type { records } from '@lead-scoring/contracts';
 
-/** Where on ingest.events a decision's record is, in the decision's own partition. */
+/** The place of a decision's record on ingest.events, in the decision's own partition. */
 export type DecisionSource = NonNullable<records.LeadScored['source']>;
 
 /**
- * The records that are not decided on yet, of some that came in the order in which they are on the log.
- * @param end the next offset behind all that were decided on
+ * The records that are not decided yet, of records in the order of the log.
+ * @param end the offset behind the last decided record
  */
 export function undecided<Record extends { offset: bigint }>(
   incoming: readonly Record[],
@@ -21,7 +21,7 @@ export function undecided<Record extends { offset: bigint }>(
   });
 }
 
-/** The end behind one more decision. Of decisions before there was a source, only the place where reading went on is known. */
+/** The end after one more decision. A decision of an earlier version has no source, and does not move the end. */
 export function endAfter(end: number, source: DecisionSource | undefined): number {
   return source && source.offset >= end ? source.offset + 1 : end;
 }

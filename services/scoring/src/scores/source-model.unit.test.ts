@@ -1,4 +1,4 @@
-// However often and in whatever pieces records of ingest.events are handed over, each is decided on once.
+// Each record of ingest.events is decided once, however often and in whichever batches it is read.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { deleted, ingested, ouId } from '../testing/builders.js';
@@ -12,7 +12,7 @@ interface Happened {
   cause: LeadCause;
 }
 
-/** What a partition knows from its own events alone. */
+/** The state that a partition folds from its own events alone. */
 interface Known {
   end: number;
   scores: Map<string, number | null>;
@@ -68,8 +68,8 @@ const log = fc
     });
   });
 
-describe('records that are handed over', () => {
-  test('again from any earlier place, at any moment, give the same decisions as those that come once', () => {
+describe('records that are read', () => {
+  test('again from any earlier offset, at any time, give the same decisions as records that are read once', () => {
     const steps = fc.array(
       fc.record({
         take: fc.integer({ min: 1, max: 8 }),
@@ -96,7 +96,7 @@ describe('records that are handed over', () => {
           at = Math.min(happened.length, at + take);
           hand(from, at);
           if (replay) {
-            // A new owner, or a rebuild: what is known comes from the events.
+            // A new owner, or a rebuild: the state is folded from the events.
             known = nothing();
             fold(known, recorded);
           }
@@ -108,7 +108,7 @@ describe('records that are handed over', () => {
     );
   });
 
-  test('twice in one batch are decided on once', () => {
+  test('twice in one batch are decided once', () => {
     const record: Happened = {
       offset: 7n,
       cause: { type: 'EventsIngested', payload: ingested('ada', [{}]) },
@@ -117,7 +117,7 @@ describe('records that are handed over', () => {
   });
 });
 
-test('a decision says which record it decides, also one in several parts and one that removes a lead', () => {
+test('a decision names its record, also one of several parts and one that removes a lead', () => {
   const source = { offset: 42 };
   const events = decideLeads(
     [
@@ -133,7 +133,7 @@ test('a decision says which record it decides, also one in several parts and one
   ]);
 });
 
-test('a decision of before there was a source changes nothing of what is known', () => {
+test('a decision of an earlier version, without a source, does not move the end', () => {
   expect(endAfter(5, undefined)).toBe(5);
   expect(endAfter(5, { offset: 3, sent_again: true })).toBe(5);
   expect(endAfter(5, { offset: 5 })).toBe(6);

@@ -1,4 +1,4 @@
-// Commands, events and rules for tests: fixed, and only as much as a test says differs from the usual.
+// Commands, events and rules for tests, with fixed values that a test can override.
 import { nameBasedId, type AttributeFilter, type JsonObject, type records } from '@lead-scoring/contracts';
 import type { ConfigurationCommand } from '../configuration/messages.js';
 
@@ -64,7 +64,7 @@ export const setRulesActive = (
   },
 });
 
-/** A level as it is sent: `['Warm', 20, 49]`, and what else a test says of it. */
+/** A level of a request: `['Warm', 20, 49]`, and further fields. */
 export type LevelBuilder = [
   name: string,
   min_score: number | null,

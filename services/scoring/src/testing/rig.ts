@@ -1,5 +1,5 @@
-// The scoring service in this process on real servers: commands and what ingest appends in through the log, reads
-// through the query port.
+// The scoring service in this process on real servers: commands and ingest's events come through the log, reads through the query
+// port.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { records as declarations, type RecordDeclaration } from '@lead-scoring/contracts';
 import { outgoing } from '@lead-scoring/event-log';
@@ -13,14 +13,14 @@ import { scoringService } from '../service.js';
 import { ouId } from './builders.js';
 
 export interface Rig extends Omit<ServiceRig, 'request'> {
-  /** Another processor of the same group; resolves when it runs, and stops when the function is called. */
+  /** Starts another processor of the same group; resolves when it is ready, with the function that stops it. */
   startProcessor: () => Promise<() => Promise<void>>;
-  /** Writes what ingest would have appended, and resolves when it is scored. */
+  /** Writes ingest's events; resolves when they are scored. */
   score: (happened: (declarations.EventsIngested | declarations.LeadDeleted)[]) => Promise<void>;
   request: (command: ConfigurationCommand) => Promise<declarations.CommandReplied>;
 }
 
-/** The service as a process of its own has it. */
+/** The service with its published configurations, as in a process. */
 export function serviceOn(readModel: ReadModel, { cachedLeads = 1_000, maximumMatches = 200_000 } = {}) {
   const configurations = createPublishedConfigurations(readModel);
   return scoringService({ cachedLeads, maximumMatches, configurations: () => configurations });
@@ -46,12 +46,12 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
   };
 }
 
-/** Real servers with the service's collections; nothing runs. */
+/** Opens a rig with the service's collections, without a processor. */
 export function openScoringRig({ partitions }: { partitions: number }): Promise<ServiceRig> {
   const { collections } = scoringService({
     cachedLeads: 1,
     configurations: () => {
-      throw new Error('nothing is read before the collections are there');
+      throw new Error('configurations are read before the collections exist');
     },
   });
   return openServiceRig({ service: 'scoring', collections, ouId, partitions });
