@@ -13,7 +13,13 @@ import {
   type SessionLease,
   type Touch,
 } from '@lead-scoring/event-log';
-import { underLease, type EditionedReadModel, type Editions, type ReadModel } from '@lead-scoring/read-model';
+import {
+  underLease,
+  type EditionedReadModel,
+  type Editions,
+  type FillingEdition,
+  type ReadModel,
+} from '@lead-scoring/read-model';
 import { advance, endOf, FilledCopy, type TopicEnds } from './filled-copy.js';
 import type { FoldedTopics, FoldingState } from './folding-state.js';
 
@@ -24,6 +30,8 @@ const atOnce = AbortSignal.abort();
 export interface EditionedStateOptions<State extends FoldingState> {
   /** The consumer group's name: of the service's processor, or of a projector. */
   reader: string;
+  /** Of what the service stores, in this process: an edition of another version is not filled. */
+  version: number;
   partition: number;
   topics: FoldedTopics;
   log: EventLog;
@@ -56,10 +64,15 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
 
   /** Called before a partition is opened: it is opened in the edition that is live now. */
   protected static async prepare({
-    readModel,
-  }: Pick<EditionedStateOptions<never>, 'readModel'>): Promise<void> {
-    await readModel.editions.settled();
-    await readModel.editions.look();
+    readModel: { editions },
+    version,
+  }: Pick<EditionedStateOptions<never>, 'readModel' | 'version'>): Promise<void> {
+    await editions.settled();
+    await editions.look();
+    if (version < editions.version())
+      throw new Error(
+        `the read models are of version ${String(editions.version())}, and this process writes version ${String(version)}: start the newer release`,
+      );
   }
 
   protected constructor(private readonly options: EditionedStateOptions<State>) {
@@ -92,7 +105,10 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
     const isLevel = await this.#editions.claim(copy.owned);
     if (this.#editions.live() !== this.#edition)
       throw new ReopenSession('the live edition has changed while the partition was opened');
-    if (!isLevel) {
+    const isFilledHere = filling.version === this.options.version;
+    // A process of another version does not write the copy: the part is not level any more.
+    if (isLevel && !isFilledHere) await this.#editions.withdraw(copy.owned);
+    if (!isLevel || !isFilledHere) {
       await copy.close();
       return none;
     }
@@ -187,7 +203,8 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
     const { signal } = this.#closing;
     for (let failures = 0; !this.#isClosing();) {
       if (this.#endIfSuperseded()) return;
-      const filling = this.#copy ? null : this.#editions.filling();
+      await this.#letReplacedGo();
+      const filling = this.#copy ? null : this.#fillable();
       try {
         if (filling) await this.#fill(filling.number);
         failures = 0;
@@ -199,6 +216,20 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
     }
   }
 
+  /** The edition that this process may fill. */
+  #fillable(): FillingEdition | null {
+    const filling = this.#editions.filling();
+    return filling?.version === this.options.version ? filling : null;
+  }
+
+  /** Lets go of a copy whose filling a newer version has replaced. */
+  async #letReplacedGo(): Promise<void> {
+    const edition = this.#copy?.owned.edition;
+    if (!this.#copy || this.#editions.filling()?.number === edition || edition === this.#editions.known())
+      return;
+    await this.#letGo(this.#copy);
+  }
+
   #isClosing(): boolean {
     return this.#closing.signal.aborted || this.options.lease.hasEnded();
   }
@@ -206,7 +237,7 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
   /** Once readers in all processes have noticed the swap, the partition is opened again without the edition of before. */
   #endIfSuperseded(): boolean {
     const { times } = this.#editions;
-    if (!this.#editions.isSuperseded(this.#edition) || this.#editions.sinceSwapMs() < times.writeBothMs)
+    if (this.#editions.known() === this.#edition || this.#editions.sinceSwapMs() < times.writeBothMs)
       return false;
     this.options.lease.end(new ReopenSession('another edition of the read models is live'));
     return true;

@@ -55,6 +55,8 @@ export function followingProjection(declaration: FollowingProjectionDeclaration)
 
 export interface FollowerOptions extends Pick<ProjectorOptions, 'logger' | 'onFatal'> {
   readModel: EditionedReadModel;
+  /** Of what the service stores. */
+  version: number;
   /** As in `ServiceProcessorOptions`. */
   outlivesDatabase?: boolean;
 }
@@ -63,7 +65,7 @@ export interface FollowerOptions extends Pick<ProjectorOptions, 'logger' | 'onFa
 export function createFollower(
   log: EventLog,
   projection: FollowingProjection,
-  { readModel, logger, onFatal, outlivesDatabase = false }: FollowerOptions,
+  { readModel, version, logger, onFatal, outlivesDatabase = false }: FollowerOptions,
 ): Component<ProcessorStatus> {
   return createProjector(log, {
     ...projection.batching,
@@ -74,6 +76,7 @@ export function createFollower(
     open: (partition, _touch, lease) =>
       EditionedProjection.open({
         reader: projection.name,
+        version,
         partition,
         topics: followedTopics(projection.reads),
         log,

@@ -7,7 +7,7 @@ import {
   type ProcessorOptions,
   type ProcessorStatus,
 } from '@lead-scoring/event-log';
-import { isRetriable, isSilence, type EditionedReadModel } from '@lead-scoring/read-model';
+import { isRetriable, isSilence, type EditionedReadModel, type FoldedParts } from '@lead-scoring/read-model';
 import { EditionedPartition } from './editioned-partition.js';
 import { partOf } from './editioned-state.js';
 import { ownTopic } from './folding-state.js';
@@ -31,10 +31,30 @@ export function createServiceProcessor(
   service: ServiceCapabilities,
   options: ServiceProcessorOptions,
 ): Component<ProcessorStatus> {
-  const processor = ownProcessor(log, service, options);
+  const folded = foldedParts(log, service);
+  const processor = ownProcessor(log, service, folded, options);
   // The projectors first: decisions may wait for what they fold.
-  const parts = [...service.followers.map((one) => createFollower(log, one, options)), processor];
-  return { name: processor.name, start: () => startAll(parts) };
+  const parts = [
+    ...service.followers.map((one) => createFollower(log, one, { ...options, version: service.version })),
+    processor,
+  ];
+  return {
+    name: processor.name,
+    start: async () => {
+      await options.readModel.editions.state(folded);
+      return startAll(parts);
+    },
+  };
+}
+
+/** All that has to be level before another edition of the service's read models may be the live one. */
+function foldedParts(log: EventLog, { name, followers, version }: ServiceCapabilities): FoldedParts {
+  const readers = [name, ...followers.map((follower) => follower.name)];
+  const partitions = Array.from({ length: log.config.partitions }, (_, partition) => partition);
+  return {
+    parts: readers.flatMap((reader) => partitions.map((partition) => partOf(reader, partition))),
+    version,
+  };
 }
 
 /** Stopped in the opposite order; where one does not start, those before it are stopped. */
@@ -63,13 +83,11 @@ async function startAll(
 function ownProcessor(
   log: EventLog,
   service: ServiceCapabilities,
+  folded: FoldedParts,
   { readModel, outlivesDatabase = false, ...options }: ServiceProcessorOptions,
 ): Component<ProcessorStatus> {
   const { name } = service;
   const output = `${name}.events` as const;
-  const readers = [name, ...service.followers.map((follower) => follower.name)];
-  const partitions = Array.from({ length: log.config.partitions }, (_, partition) => partition);
-  const parts = readers.flatMap((reader) => partitions.map((partition) => partOf(reader, partition)));
   return createProcessor(log, {
     ...service.batching,
     ...options,
@@ -79,6 +97,7 @@ function ownProcessor(
     open: (partition, _touch, lease) =>
       EditionedPartition.open({
         reader: name,
+        version: service.version,
         partition,
         topics: ownTopic(output),
         log,
@@ -87,7 +106,7 @@ function ownProcessor(
         logger: options.logger.child({ partition }),
         open: (edition) => openServicePartition(service, edition, partition),
       }),
-    rebuild: (rebuildId) => readModel.editions.request(rebuildId, parts),
+    rebuild: (rebuildId) => readModel.editions.request(rebuildId, folded),
     ...(!outlivesDatabase && { isSilence }),
     isRetriable,
   });

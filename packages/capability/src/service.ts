@@ -17,9 +17,15 @@ export interface ServiceCapabilities {
   readonly collections: readonly PartitionedCollection[];
   readonly batching: Batching;
   readonly storesEventsEnd: boolean;
+  readonly version: number;
 }
 
 export interface ServiceOptions extends Batching {
+  /**
+   * Of what the service stores. Raise it when a fold or the form of a document changes, or when a capability that stores
+   * comes or goes: a process of the new version then fills a new edition by itself. Default 1.
+   */
+  readonly version?: number;
   /**
    * Whether checkpoints say as well where the events end that are folded: what another service must have read of them to have
    * seen what this one's read models show. Default false.
@@ -62,7 +68,7 @@ type Complete<Name extends ServiceName, One extends Pick<Listed, 'commands' | 'e
 export function capabilitiesOf<const Name extends ServiceName, One extends Listed>(
   name: Name,
   listed: readonly One[] & Complete<Name, One>,
-  { storesEventsEnd = false, ...batching }: ServiceOptions = {},
+  { storesEventsEnd = false, version = 1, ...batching }: ServiceOptions = {},
 ): ServiceCapabilities {
   const capabilities: Capability[] = [];
   const followers: FollowingProjection[] = [];
@@ -80,6 +86,7 @@ export function capabilitiesOf<const Name extends ServiceName, One extends Liste
     collections: [...capabilities, ...followers].flatMap(collectionsOf),
     batching,
     storesEventsEnd,
+    version,
   };
 }
 

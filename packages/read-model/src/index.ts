@@ -24,6 +24,7 @@ export {
 export {
   nameInEdition,
   type FillingEdition,
+  type FoldedParts,
   type OwnedPart,
   type StoredEditions,
 } from './editions/stored-editions.js';

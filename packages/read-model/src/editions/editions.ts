@@ -14,9 +14,11 @@ import {
   firstEdition,
   levelled,
   requested,
+  stated,
   withdrawn,
   type EditionStep,
   type FillingEdition,
+  type FoldedParts,
   type OwnedPart,
   type StoredEditions,
 } from './stored-editions.js';
@@ -132,9 +134,9 @@ export class Editions {
     return this.#known.filling;
   }
 
-  /** Whether an edition was live and is no longer, as of the last look. */
-  isSuperseded(edition: number): boolean {
-    return this.#known.live !== edition;
+  /** The live edition as of the last look, however long ago. */
+  known(): number {
+    return this.#known.live;
   }
 
   /** Milliseconds since this process has noticed the last swap. */
@@ -155,9 +157,19 @@ export class Editions {
     this.#take(found ?? firstEdition(this.options.service), begun);
   }
 
-  /** Asks for a rebuild; a known one changes nothing. @param parts what has to be level before the swap */
-  async request(rebuildId: string, parts: readonly string[]): Promise<void> {
-    await this.#change(requested(rebuildId, parts, now()));
+  /** Asks for a rebuild; a known one changes nothing. */
+  async request(rebuildId: string, folded: FoldedParts): Promise<void> {
+    await this.#change(requested(rebuildId, folded, now()));
+  }
+
+  /** States the version of this process; one that is newer than that of the live edition asks for a rebuild. */
+  async state(folded: FoldedParts): Promise<void> {
+    await this.#change(stated(folded, now()));
+  }
+
+  /** The version of the live edition, as of the last look. */
+  version(): number {
+    return this.#known.version ?? 0;
   }
 
   /** Takes a part of the edition being filled over from its last owner. @returns whether the part is level */
@@ -199,6 +211,9 @@ export class Editions {
     const { retired } = this.#known;
     if (!retired || this.sinceSwapMs() < this.times.keepMs || this.options.collections.length === 0) return;
     await dropEdition(this.readModel, this.options, retired.number);
+    // Fillings that a newer version has replaced.
+    for (let edition = retired.number + 1; edition < this.#known.live; edition += 1)
+      await dropEdition(this.readModel, this.options, edition);
     await this.#change(dropped(retired.number, now()));
   }
 

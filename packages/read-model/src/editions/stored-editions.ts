@@ -13,6 +13,8 @@ export interface StoredEditions {
   revision: number;
   /** The edition that reads answer from. */
   live: number;
+  /** The version of the service's folds and documents in the live edition; absent until a process has stated it. */
+  version?: number;
   filling: FillingEdition | null;
   /** The edition that was live before; dropped once no reader can be on it. */
   retired: { number: number; since: string } | null;
@@ -27,6 +29,8 @@ export interface RequestedRebuild {
   rebuilds: string[];
   /** What has to be level before the swap: `<reader>:<partition>`. */
   parts: string[];
+  /** Only processes of this version of the service fill the edition. */
+  version: number;
 }
 
 export interface FillingEdition extends RequestedRebuild {
@@ -62,15 +66,39 @@ export function firstEdition(service: string): StoredEditions {
 /** A step of the editions; null where there is nothing to change. */
 export type EditionStep = (editions: StoredEditions) => StoredEditions | null;
 
-/** Asks for a rebuild. One that is known already changes nothing; one that comes during another joins it. */
-export function requested(rebuildId: string, parts: readonly string[], at: string): EditionStep {
+/** What a process folds: its readers' partitions, and the version of its folds and documents. */
+export interface FoldedParts {
+  readonly parts: readonly string[];
+  readonly version: number;
+}
+
+/**
+ * Asks for a rebuild. One that is known already changes nothing; one that comes during another joins it, unless it is of
+ * a newer version: then the filling begins anew.
+ */
+export function requested(rebuildId: string, { parts, version }: FoldedParts, at: string): EditionStep {
   return (editions) => {
     const { filling, requested, done } = editions;
     const known = [...done, ...(filling?.rebuilds ?? []), ...(requested?.rebuilds ?? [])];
     if (known.includes(rebuildId)) return null;
-    if (filling) return { ...editions, filling: { ...filling, rebuilds: [...filling.rebuilds, rebuildId] } };
+    if (filling) {
+      const rebuilds = [...filling.rebuilds, rebuildId];
+      if (version <= filling.version) return { ...editions, filling: { ...filling, rebuilds } };
+      const next = { rebuilds, parts: [...parts], version };
+      return { ...editions, filling: newFilling(filling.number + 1, next, at) };
+    }
     const rebuilds = [...(requested?.rebuilds ?? []), rebuildId];
-    return begun({ ...editions, requested: { rebuilds, parts: [...parts] } }, at);
+    const newest = Math.max(version, requested?.version ?? version);
+    return begun({ ...editions, requested: { rebuilds, parts: [...parts], version: newest } }, at);
+  };
+}
+
+/** A process states its version when it starts: the first one is that of the live edition, a newer one asks for a rebuild. */
+export function stated(folded: FoldedParts, at: string): EditionStep {
+  return (editions) => {
+    if (editions.version === undefined) return { ...editions, version: folded.version };
+    if (folded.version <= editions.version) return null;
+    return requested(`version ${String(folded.version)}`, folded, at)(editions);
   };
 }
 
@@ -103,6 +131,7 @@ export function levelled(owned: OwnedPart, at: string): EditionStep {
     return {
       ...editions,
       live: number,
+      version: filling.version,
       filling: null,
       retired: { number: live, since: at },
       done: [...done, ...filling.rebuilds].slice(-maximumDone),
@@ -138,11 +167,11 @@ export function dropped(number: number, at: string): EditionStep {
 function begun(editions: StoredEditions, at: string): StoredEditions {
   const { requested, filling, retired, live } = editions;
   if (!requested || filling || retired) return editions;
-  return {
-    ...editions,
-    requested: null,
-    filling: { ...requested, number: live + 1, since: at, owners: {}, level: [] },
-  };
+  return { ...editions, requested: null, filling: newFilling(live + 1, requested, at) };
+}
+
+function newFilling(number: number, requested: RequestedRebuild, since: string): FillingEdition {
+  return { ...requested, number, since, owners: {}, level: [] };
 }
 
 /** The name of a collection, or of a reader's checkpoints, in an edition. */

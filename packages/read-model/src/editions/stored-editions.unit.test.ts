@@ -7,23 +7,24 @@ import {
   levelled,
   nameInEdition,
   requested,
+  stated,
   withdrawn,
   type EditionStep,
   type StoredEditions,
 } from './stored-editions.js';
 
 const at = '2026-01-01T12:00:00.000Z';
-const parts = ['scoring:0', 'scoring:1'];
+const folded = { parts: ['scoring:0', 'scoring:1'], version: 1 };
 const owned = (part: string, owner = 'one', edition = 1) => ({ edition, part, owner });
 
 /** Takes the steps in order; a step that changes nothing is passed over. */
 const after = (...steps: EditionStep[]): StoredEditions =>
   steps.reduce((editions, step) => step(editions) ?? editions, firstEdition('scoring'));
 
-const filling = [requested('a', parts, at), claimed(owned('scoring:0')), claimed(owned('scoring:1'))];
+const filling = [requested('a', folded, at), claimed(owned('scoring:0')), claimed(owned('scoring:1'))];
 
 test('a rebuild begins at once, and is begun once however many partitions ask for it', () => {
-  expect(after(requested('a', parts, at), requested('a', parts, at))).toMatchObject({
+  expect(after(requested('a', folded, at), requested('a', folded, at))).toMatchObject({
     live: 0,
     filling: { number: 1, rebuilds: ['a'], level: [], since: at },
   });
@@ -70,7 +71,7 @@ test('after the swap nothing can be withdrawn: the edition is live', () => {
 test('a rebuild that is asked for during another joins it', () => {
   const swapped = after(
     ...filling,
-    requested('b', parts, at),
+    requested('b', folded, at),
     levelled(owned('scoring:0'), at),
     levelled(owned('scoring:1'), at),
   );
@@ -79,9 +80,38 @@ test('a rebuild that is asked for during another joins it', () => {
 
 test('the next rebuild begins once the edition of before is dropped, under a number that was never used', () => {
   const swapped = after(...filling, levelled(owned('scoring:0'), at), levelled(owned('scoring:1'), at));
-  const waiting = requested('b', parts, at)(swapped) ?? swapped;
+  const waiting = requested('b', folded, at)(swapped) ?? swapped;
   expect(waiting).toMatchObject({ live: 1, filling: null, requested: { rebuilds: ['b'] } });
   expect(dropped(0, at)(waiting)).toMatchObject({ live: 1, retired: null, filling: { number: 2 } });
+});
+
+test('the first process states the version of what is live, and a newer one fills an edition by itself, once', () => {
+  const newer = { ...folded, version: 2 };
+  expect(after(stated(folded, at), stated(folded, at))).toMatchObject({ version: 1, filling: null });
+  const editions = after(stated(folded, at), stated(newer, at), stated(newer, at), stated(folded, at));
+  expect(editions).toMatchObject({ version: 1, filling: { version: 2, rebuilds: ['version 2'] } });
+});
+
+test('the swap makes the version of the filled edition the live one', () => {
+  const editions = after(
+    stated(folded, at),
+    stated({ ...folded, version: 2 }, at),
+    ...folded.parts.flatMap((part) => [claimed(owned(part)), levelled(owned(part), at)]),
+  );
+  expect(editions).toMatchObject({ live: 1, version: 2, filling: null });
+});
+
+test('a newer version begins a filling anew, under a number of its own', () => {
+  const editions = after(
+    ...filling,
+    levelled(owned('scoring:0'), at),
+    stated(folded, at),
+    stated({ ...folded, version: 2 }, at),
+  );
+  expect(editions).toMatchObject({
+    live: 0,
+    filling: { number: 2, version: 2, rebuilds: ['a', 'version 2'], level: [] },
+  });
 });
 
 test('the first edition has the declared names', () => {

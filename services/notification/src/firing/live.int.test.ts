@@ -43,6 +43,7 @@ async function startFiring() {
       storeEveryMs: 2_000,
     },
     storesEventsEnd: false,
+    version: 1,
   };
   const start = () => rig.run(createServiceProcessor(log, service, { readModel, logger, onFatal }));
   return { rig, start };

@@ -81,6 +81,7 @@ export async function startDeliveryRig({
       collections,
       batching: {},
       storesEventsEnd: false,
+      version: 1,
     };
     return rig.run(createServiceProcessor(rig.log, service, { readModel, logger, onFatal: rig.onFatal }));
   };
