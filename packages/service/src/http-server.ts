@@ -1,4 +1,5 @@
 // An HTTP server as a component: limited waiting, problem answers even where no request could be parsed, graceful stop.
+import { randomUUID } from 'node:crypto';
 import {
   createServer,
   STATUS_CODES,
@@ -101,12 +102,15 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
 
 /** Sends a problem as the last answer and closes the connection. */
 function endWith(socket: Duplex, problem: ProblemError): void {
-  const body = JSON.stringify(problemBody(problem, 'none'));
+  // The request's own id was not read.
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemBody(problem, requestId));
   socket.end(
     `HTTP/1.1 ${String(problem.status)} ${STATUS_CODES[problem.status] ?? ''}\r\n` +
       Object.entries(problem.headers)
         .map(([name, value]) => `${name}: ${value}\r\n`)
         .join('') +
+      `X-Request-Id: ${requestId}\r\n` +
       'Content-Type: application/json; charset=utf-8\r\n' +
       `Content-Length: ${String(Buffer.byteLength(body))}\r\n` +
       `Connection: close\r\n\r\n${body}`,

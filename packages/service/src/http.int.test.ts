@@ -365,7 +365,9 @@ describe('bodies', () => {
   test('what is no HTTP request, and headers that are too large, get a problem too', async () => {
     const refused = async (text: string) => {
       const answer = await raw(port, text);
-      return problem.parse(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))).code;
+      const { code, request_id } = problem.parse(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)));
+      expect(answer).toContain(`\r\nX-Request-Id: ${request_id}\r\n`);
+      return code;
     };
     expect(await refused('nonsense\r\n\r\n')).toBe('malformed_request');
     expect(await refused(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toBe(
