@@ -170,6 +170,7 @@ const unanswered = new Set([
   'RecordAttempt',
   'ForgetLead',
   'BeginDelivery',
+  'ContinueJob',
   'RecordSiteAnalysis',
   // Answered when the message has been sent; an unknown channel is sent none.
   'TestChannel',

@@ -7,7 +7,8 @@ export const servicesWithJobs = ['notification'] as const satisfies readonly Ser
 export type ServiceWithJobs = (typeof servicesWithJobs)[number];
 
 // The alternatives of the first group are `servicesWithJobs`. A literal, because a test checks the cost of every literal pattern.
-const form = /^(notification)-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
+// The second group is a UUID that records take: of a version from 1 to 8, and of the variant of RFC 9562.
+const form = /^(notification)-([0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/;
 
 export const jobId = text(80)
   .regex(form, "must be the id of a job: its service's name and a UUID")
