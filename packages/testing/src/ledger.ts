@@ -6,6 +6,7 @@ import { MongoClient, type Binary } from 'mongodb';
 import { readTopic } from './public-topics.js';
 import type { Random } from './random.js';
 import { referenceScores, type ReferenceEvent, type ReferenceRule } from './reference.js';
+import { liveCollection } from './stored-documents.js';
 import type { TestSystem } from './test-system.js';
 
 export interface LedgerEvent extends ReferenceEvent {
@@ -376,12 +377,14 @@ async function storedCounts(system: TestSystem, taken: ReadonlyMap<string, Ledge
     const db = client.db(`${system.namespace}_ingest`);
     const found: string[] = [];
     let places = 0;
-    for await (const { count } of db.collection<{ count: number }>('event_seconds').find({})) places += count;
+    const seconds = await liveCollection<{ count: number }>(db, 'event_seconds');
+    for await (const { count } of seconds.find({})) places += count;
     if (places !== taken.size)
       found.push(`the event store holds ${places} places of events, right are ${taken.size}`);
     const grouped = new Map<string, number>();
     let documents = 0;
-    for await (const { json } of db.collection<{ json: Binary }>('event_records').find({}))
+    const eventRecords = await liveCollection<{ json: Binary }>(db, 'event_records');
+    for await (const { json } of eventRecords.find({}))
       for (const { event_type } of (
         JSON.parse(Buffer.from(json.value()).toString()) as { events: { event_type: string }[] }
       ).events) {

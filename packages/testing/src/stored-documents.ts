@@ -2,7 +2,7 @@
 // editions, the live one.
 import type { PlatformEndpoints } from '@lead-scoring/platform';
 import { nameInEdition, type StoredEditions } from '@lead-scoring/read-model';
-import { BSON, MongoClient, type Db } from 'mongodb';
+import { BSON, MongoClient, type Collection, type Db, type Document } from 'mongodb';
 
 /** By the declared name of the collection, then by `_id` as text: each document as BSON. */
 export type StoredDocuments = Map<string, Map<string, Uint8Array>>;
@@ -33,9 +33,22 @@ export async function storedDocuments(
   }
 }
 
+/** A collection of the live edition of the service that the database belongs to. */
+export async function liveCollection<Stored extends Document>(
+  db: Db,
+  name: string,
+): Promise<Collection<Stored>> {
+  return db.collection<Stored>(nameInEdition(name, await liveEdition(db)));
+}
+
+async function liveEdition(db: Db): Promise<number> {
+  const { live = 0 } = (await db.collection<StoredEditions>('editions').findOne()) ?? {};
+  return live;
+}
+
 /** The collections of the live edition, and those that every edition has in common. */
 async function liveCollections(db: Db): Promise<{ name: string; storedAs: string }[]> {
-  const { live = 0 } = (await db.collection<StoredEditions>('editions').findOne()) ?? {};
+  const live = await liveEdition(db);
   const found = await db.listCollections({}, { nameOnly: true }).toArray();
   const names = new Set(found.map(({ name }) => name));
   return [...names]
