@@ -4,10 +4,12 @@ import { z } from 'zod';
 import { text } from '../common.js';
 import {
   compareOperands,
+  existenceFilter,
   filterField,
   filterRule,
+  fragmentListFilter,
   fragmentOperators,
-  fragments,
+  listFilter,
   matchMissing,
   operand,
 } from './filters.js';
@@ -45,30 +47,16 @@ const attributeFilterForm = z
         value: operand,
         match_missing: matchMissing,
       }),
-      z.strictObject({
-        field: filterField,
-        operator: z.enum(fragmentOperators),
-        value: fragments,
-        match_missing: matchMissing,
-      }),
+      fragmentListFilter,
       z.strictObject({
         field: filterField,
         operator: z.enum(['gt', 'gte', 'lt', 'lte']),
         value: comparable,
         match_missing: matchMissing,
       }),
-      z.strictObject({
-        field: filterField,
-        operator: z.enum(['in', 'not_in']),
-        value: z.array(operand).min(1).max(100),
-        match_missing: matchMissing,
-      }),
+      listFilter,
       z.strictObject({ field: filterField, operator: z.literal('between'), value: range }),
-      z.strictObject({
-        field: filterField,
-        operator: z.enum(['exists', 'not_exists']),
-        value: z.null().optional(),
-      }),
+      existenceFilter,
     ],
     { error: filterRule },
   )

@@ -22,7 +22,7 @@ export const filterOperators = [...single, 'in', 'not_in', 'between', 'exists', 
 
 /** The most fragments in one filter. */
 export const maximumFragments = 50;
-export const fragments = z
+const fragments = z
   .array(z.string().min(1, 'must not be empty: every text contains it').max(1_000))
   .min(1)
   .max(maximumFragments)
@@ -30,6 +30,25 @@ export const fragments = z
 
 /** The form of a filter, as the end of an error message. */
 export const filterRule = `must be {field, operator, value}: a list of values for in and not_in, two for between, none for exists and not_exists, else a text, number or boolean; ${fragmentOperators.join(', ')} also take a list of texts, any of them. Operators: ${filterOperators.join(', ')}`;
+
+/** The kinds of filter that requests send in the same form in which records and answers hold them. */
+export const fragmentListFilter = z.strictObject({
+  field: filterField,
+  operator: z.enum(fragmentOperators),
+  value: fragments,
+  match_missing: matchMissing,
+});
+export const listFilter = z.strictObject({
+  field: filterField,
+  operator: z.enum(['in', 'not_in']),
+  value: z.array(operand).min(1).max(100),
+  match_missing: matchMissing,
+});
+export const existenceFilter = z.strictObject({
+  field: filterField,
+  operator: z.enum(['exists', 'not_exists']),
+  value: z.null().optional(),
+});
 
 /** `{field, operator, value}` with the operators of API.md; text compares case-insensitively. */
 export const attributeFilter = z
@@ -41,28 +60,14 @@ export const attributeFilter = z
         value: operand,
         match_missing: matchMissing,
       }),
-      z.strictObject({
-        field: filterField,
-        operator: z.enum(fragmentOperators),
-        value: fragments,
-        match_missing: matchMissing,
-      }),
-      z.strictObject({
-        field: filterField,
-        operator: z.enum(['in', 'not_in']),
-        value: z.array(operand).min(1).max(100),
-        match_missing: matchMissing,
-      }),
+      fragmentListFilter,
+      listFilter,
       z.strictObject({
         field: filterField,
         operator: z.literal('between'),
         value: z.tuple([operand, operand]),
       }),
-      z.strictObject({
-        field: filterField,
-        operator: z.enum(['exists', 'not_exists']),
-        value: z.null().optional(),
-      }),
+      existenceFilter,
     ],
     {
       error: filterRule,
