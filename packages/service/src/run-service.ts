@@ -85,17 +85,12 @@ export function runService(options: ServiceOptions, control: ProcessControl = pr
     { logger, signal: stopping.signal },
   );
   started
-    .then(
-      async ({ value }) => {
-        if (ending) return;
-        logger.info({ port: value.port, pid: control.pid }, 'listening');
-        if (options.readyFile !== undefined)
-          await writeReadyFile(options.readyFile, { port: value.port, pid: control.pid });
-      },
-      (error: unknown) => {
-        fatal(error);
-      },
-    )
+    .then(async ({ value }) => {
+      if (ending) return;
+      logger.info({ port: value.port, pid: control.pid }, 'listening');
+      if (options.readyFile !== undefined)
+        await writeReadyFile(options.readyFile, { port: value.port, pid: control.pid });
+    })
     .catch(fatal);
 }
 
