@@ -14,6 +14,7 @@ import {
   type Touch,
 } from '@lead-scoring/event-log';
 import {
+  partOf,
   underLease,
   type EditionedReadModel,
   type Editions,
@@ -42,11 +43,6 @@ export interface EditionedStateOptions<State extends FoldingState> {
   open(readModel: ReadModel): State;
 }
 
-/** What a rebuild has to bring level before the swap, as the editions name it. */
-export function partOf(reader: string, partition: number): string {
-  return `${reader}:${String(partition)}`;
-}
-
 export class EditionedState<State extends FoldingState> implements FoldingState {
   protected readonly live: State;
   readonly #editions: Editions;
@@ -56,7 +52,7 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
   readonly #closing = new AbortController();
   /** The copy that is level; null before. */
   #copy: FilledCopy<State> | null = null;
-  /** What is stored of the live state. */
+  /** The last stored checkpoint of the live state. */
   #stored: Checkpoint = { offset: 0n, positions: {} };
   /** The stores, one after the other; never rejects. */
   #storing: Promise<void> = Promise.resolve();
@@ -251,7 +247,7 @@ export class EditionedState<State extends FoldingState> implements FoldingState 
       await copy.begin();
       while (!copy.isLevelWith(this.#liveEnds)) await copy.catchUp(this.#liveEnds);
       this.#copy = copy;
-      // Nothing is folded before this store ends, and no later one is running: the copy is not behind what is stored.
+      // Folds wait for this store, and no other store runs beside it: the copy is not behind the stored live state.
       await this.#afterStores(() => copy.state.store(this.#stored, atOnce));
       await this.#editions.level(copy.owned);
       this.options.logger.info(

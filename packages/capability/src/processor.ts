@@ -7,9 +7,14 @@ import {
   type ProcessorOptions,
   type ProcessorStatus,
 } from '@lead-scoring/event-log';
-import { isRetriable, isSilence, type EditionedReadModel, type FoldedParts } from '@lead-scoring/read-model';
+import {
+  isRetriable,
+  isSilence,
+  partOf,
+  type EditionedReadModel,
+  type FoldedParts,
+} from '@lead-scoring/read-model';
 import { EditionedPartition } from './editioned-partition.js';
-import { partOf } from './editioned-state.js';
 import { ownTopic } from './folding-state.js';
 import { openServicePartition } from './partition.js';
 import { createFollower } from './following-projection.js';
@@ -33,7 +38,7 @@ export function createServiceProcessor(
 ): Component<ProcessorStatus> {
   const folded = foldedParts(log, service);
   const processor = ownProcessor(log, service, folded, options);
-  // The projectors first: decisions may wait for what they fold.
+  // Projectors start before the processor, because decisions may wait for documents that a projector folds.
   const parts = [
     ...service.followers.map((one) => createFollower(log, one, { ...options, version: service.version })),
     processor,

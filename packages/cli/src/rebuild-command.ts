@@ -1,4 +1,5 @@
 // `lead-scoring rebuild`: has a service fill a new edition of its read models, and waits until reads answer from it.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceName } from '@lead-scoring/contracts';
 import { requestRebuild, type EventLog } from '@lead-scoring/event-log';
 import { readEditions, type ReadModel } from '@lead-scoring/read-model';
@@ -80,7 +81,7 @@ async function awaitRebuild({
         bar.update(progress.folded, progress.folded);
       }
       if (Date.now() > deadline) return progress;
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      await delay(lookEveryMs);
     }
   } finally {
     bar?.stop();

@@ -6,6 +6,8 @@ import {
   createCheckpoints,
   databaseName,
   nameInEdition,
+  partOf,
+  readerOf,
   type Checkpoint,
   type FillingEdition,
   type ReadModel,
@@ -63,7 +65,7 @@ export async function rebuildProgress(
 ): Promise<RebuildProgress | null> {
   if (!filling) return null;
   const { number: edition, since, level, parts } = filling;
-  const readers = [...new Set(parts.map((part) => part.slice(0, part.lastIndexOf(':'))))];
+  const readers = [...new Set(parts.map(readerOf))];
   const found = await Promise.all(
     readers.map((reader) => readerProgress(log, readModel, { service, reader, filling })),
   );
@@ -88,7 +90,7 @@ async function readerProgress(
   let folded = 0;
   let records = 0;
   for (const { partition, offset } of ends) {
-    const isLevel = filling.level.includes(`${reader}:${String(partition)}`);
+    const isLevel = filling.level.includes(partOf(reader, partition));
     const reached = isLevel ? offset : reachedIn(checkpoints.get(partition), service === reader);
     records += Number(offset);
     folded += Math.min(Number(reached), Number(offset));

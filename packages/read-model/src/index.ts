@@ -23,6 +23,8 @@ export {
 } from './editions/editions.js';
 export {
   nameInEdition,
+  partOf,
+  readerOf,
   type FillingEdition,
   type FoldedParts,
   type OwnedPart,

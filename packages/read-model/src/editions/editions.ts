@@ -1,5 +1,6 @@
 // The editions of a service's read models, as one process knows them: it looks every second which one is live, and takes
 // the steps of a rebuild.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Collection } from 'mongodb';
 import type { Logger } from 'pino';
 import type { ReadModel } from '../connection.js';
@@ -147,14 +148,13 @@ export class Editions {
   /** Resolves once readers in all processes have noticed the last swap. */
   async settled(): Promise<void> {
     const missing = this.#known.retired ? noticedWithinMs - this.sinceSwapMs() : 0;
-    if (missing > 0) await new Promise((resolve) => setTimeout(resolve, missing));
+    if (missing > 0) await delay(missing);
   }
 
   /** Looks up the editions now. */
   async look(): Promise<void> {
     const begun = performance.now();
-    const found = await withClassifiedErrors(() => this.#collection.findOne({ _id: this.options.service }));
-    this.#take(found ?? firstEdition(this.options.service), begun);
+    this.#take(await readEditions(this.readModel, this.options.service), begun);
   }
 
   /** Asks for a rebuild; a known one changes nothing. */
@@ -221,29 +221,30 @@ export class Editions {
   async #change(step: EditionStep): Promise<boolean> {
     for (let attempt = 1; attempt <= maximumConflicts; attempt += 1) {
       const begun = performance.now();
-      const found = await withClassifiedErrors(() => this.#collection.findOne({ _id: this.options.service }));
-      const before = found ?? firstEdition(this.options.service);
+      const before = await readEditions(this.readModel, this.options.service);
       const after = step(before);
       if (!after) {
         this.#take(before, begun);
         return false;
       }
       const next = { ...after, revision: before.revision + 1 };
-      if (await this.#store(next, found !== null)) {
+      if (await this.#store(next)) {
         this.#take(next, performance.now());
         return true;
       }
       // Another partition was faster.
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+      await delay(Math.random() * 20);
     }
     throw new ReadModelError('write_not_settled', 'too many partitions change the editions at once', true);
   }
 
-  async #store(next: StoredEditions, isThere: boolean): Promise<boolean> {
+  async #store(next: StoredEditions): Promise<boolean> {
+    const revision = next.revision - 1;
     return withClassifiedErrors(async () => {
-      if (isThere) {
+      // Revision 0 is that of `firstEdition`, which is not stored.
+      if (revision > 0) {
         const { _id, ...replacement } = next;
-        const filter = { _id, revision: next.revision - 1 };
+        const filter = { _id, revision };
         return (await this.#collection.replaceOne(filter, replacement)).matchedCount === 1;
       }
       try {
@@ -272,7 +273,7 @@ function now(): string {
   return new Date().toISOString();
 }
 
-/** The editions of a service, for tools: as stored, or as they are before the first rebuild. */
+/** The editions of a service as stored, or as they are before the first change. */
 export async function readEditions(
   readModel: Pick<ReadModel, 'collection'>,
   service: string,

@@ -27,7 +27,7 @@ export interface StoredEditions {
 export interface RequestedRebuild {
   /** Ids of the rebuilds that were asked for: one edition is filled for all of them. */
   rebuilds: string[];
-  /** What has to be level before the swap: `<reader>:<partition>`. */
+  /** The parts that must be level before the swap, as `partOf` names them. */
   parts: string[];
   /** Only processes of this version of the service fill the edition. */
   version: number;
@@ -172,6 +172,15 @@ function begun(editions: StoredEditions, at: string): StoredEditions {
 
 function newFilling(number: number, requested: RequestedRebuild, since: string): FillingEdition {
   return { ...requested, number, since, owners: {}, level: [] };
+}
+
+/** The name of a part: one partition of one reader. */
+export function partOf(reader: string, partition: number): string {
+  return `${reader}:${String(partition)}`;
+}
+
+export function readerOf(part: string): string {
+  return part.slice(0, part.lastIndexOf(':'));
 }
 
 /** The name of a collection, or of a reader's checkpoints, in an edition. */
