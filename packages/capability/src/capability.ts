@@ -44,9 +44,9 @@ export interface Capability<Command extends string = string, Event extends strin
   readonly commands: RecordTable<Command>;
   readonly reads: ReadTable;
   readonly events: RecordTable<Event>;
-  /** Filled anew by a rebuild, beside what is there; a reset drops them, in this order. */
+  /** Each edition has its own, which a rebuild fills; a reset drops the documents of a partition in this order. */
   readonly collections: readonly PartitionedCollection[];
-  /** What is stored for all partitions, and stays in force during a rebuild: lasting collections. */
+  /** Collections that all partitions read and all editions share (`isLasting`). */
   readonly published?: readonly PartitionedCollection[];
   open(scope: PartitionScope): OpenCapability;
 }
@@ -85,7 +85,7 @@ export interface OpenCapability {
   write?(awaited: AbortSignal): Promise<void>;
   /** Called once, when all that the log has is folded and before anything is decided: takes up what an earlier owner left. */
   caughtUp?(): Promise<void>;
-  /** Drops what is in memory: it may be ahead of what is stored. */
+  /** Drops all state in memory, which may be ahead of the stored documents. */
   forget?(): void;
   /** Called before the checkpoint and the collections of the partition are dropped. */
   beforeReset?(touch: Touch): Promise<void>;

@@ -1,4 +1,4 @@
-// How an effect tells its work of what was decided: never before the batch is committed and folded, and only while the partition
+// How an effect tells its work of decisions: never before the batch is committed and folded, and only while the partition
 // is its own.
 import { expect, test } from '@jest/globals';
 import type { FoldedRecord, IncomingRecord, Reply } from '@lead-scoring/event-log';

@@ -12,9 +12,9 @@ import {
 import type { Editions, OwnedPart } from '@lead-scoring/read-model';
 import type { FoldedTopics, FoldingState } from './folding-state.js';
 
-/** Read at a time: a copy holds no more than this of what it has read. */
+/** The size of one fetch: a copy holds no more than this of the log in memory. */
 const bytesPerStep = 1024 * 1024;
-/** What is folded from the log is stored at least this often, in milliseconds. */
+/** Milliseconds between two stores of the copy while it folds the log. */
 const storeEveryMs = 1_000;
 const atOnce = AbortSignal.abort();
 

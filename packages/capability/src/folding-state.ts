@@ -1,4 +1,4 @@
-// What the states of processors and projectors have in common, as far as editions are concerned.
+// The form that the states of processors and projectors share, so that editions treat both alike.
 import type { TopicName } from '@lead-scoring/contracts';
 import {
   topicsOf,

@@ -1,4 +1,4 @@
-// A projection of another service's events: this service's own copy of what it has to know of them. A projector folds it apart
+// A projection of another service's events: this service's own copy of the data that it needs from them. A projector folds it apart
 // from the service's processor, with a consumer group and checkpoints that have the projection's name.
 import {
   createProjector,
@@ -28,7 +28,7 @@ import { followedTopics } from './folding-state.js';
 export interface OpenFollower {
   /** Folds records of `taken` types, those of one topic in their order. A record may be folded again after a crash. */
   fold(records: readonly FoldedRecord[]): Promise<void>;
-  /** Drops what is in memory: it may be ahead of what is stored. */
+  /** Drops all state in memory, which may be ahead of the stored documents. */
   forget?(): void;
 }
 

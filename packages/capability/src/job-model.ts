@@ -1,10 +1,10 @@
-// What is known of a job, and what its commands come to: pure. What a step has found out comes in with the context.
+// The state of a job, and the decisions on its commands: pure. The findings of a step come in with the context.
 import { jobIdOf, records, type routeDeclarations, type ServiceWithJobs } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { Rejection } from './aggregate.js';
 import { callerHeaders, type Caller } from './callers.js';
 
-/** What a job is to do, and how far it is. */
+/** The work of a job, and its progress. */
 export interface Job<Work> {
   readonly job_id: string;
   readonly ou_id: string;
@@ -26,7 +26,7 @@ export interface Job<Work> {
   readonly actor: records.CancelJob['actor'];
 }
 
-/** What a bounded step has found to do, and where the next one goes on. */
+/** The items that one bounded step has found, and the cursor of the next step. */
 export type JobStep =
   | {
       readonly outcome: 'advanced';
@@ -45,7 +45,7 @@ export type JobStep =
 export type JobRequest = Pick<records.CancelJob, 'job_id' | 'ou_id' | 'requested_at' | 'actor'>;
 
 interface Asked {
-  /** Of the command's record. */
+  /** The type of the command's record. */
   readonly type: string;
   /** When the record was written. */
   readonly at: string;
@@ -62,7 +62,7 @@ export type JobEvent =
   | { readonly type: 'JobEnded'; readonly payload: records.JobEnded }
   | { readonly type: 'JobCancelled'; readonly payload: records.JobCancelled };
 
-/** What was looked up for one command. */
+/** The result of the look-up for one command. */
 export type JobFinding =
   | { readonly of: 'start'; readonly begun: Rejection | { work: unknown; total: number | null } }
   | { readonly of: 'step'; readonly step: JobStep }

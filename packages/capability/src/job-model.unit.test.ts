@@ -1,4 +1,4 @@
-// What the commands of a job come to. The laws: a repeated command changes nothing, a step is done once and in order, no step
+// The decisions on the commands of a job. The laws: a repeated command changes nothing, a step is done once and in order, no step
 // follows the end, and a fold of the events is the job.
 import { describe, expect, test } from '@jest/globals';
 import { nameBasedId, records } from '@lead-scoring/contracts';
@@ -55,7 +55,7 @@ function decide(command: JobCommand, job: Job<unknown> | null, finding?: JobFind
   return decideJob(command, job, { partition: 3, records: declared, findings });
 }
 
-/** Decides on each command, with what is found for it, and folds what comes of it. */
+/** Decides on each command with its finding, and folds the events of the decision. */
 function given(...asking: readonly (readonly [JobCommand, JobFinding?])[]): Job<{ kind: string }> {
   let job: Job<unknown> | null = null;
   for (const [command, finding] of asking) {

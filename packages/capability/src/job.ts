@@ -46,7 +46,7 @@ export interface JobKind<Start extends RecordDeclaration, Work> {
   /** Durable: `kind` in the job's work, and in answers. */
   readonly name: string;
   readonly command: Start;
-  /** What a command asks for, or why it is refused. */
+  /** The work that a command asks for, or the reason why it is refused. */
   begin(
     start: PayloadOf<Start>,
     scope: PartitionScope,
@@ -163,7 +163,7 @@ class JobKinds {
     return known(this.kinds.find(({ command }) => command.type === type));
   }
 
-  /** What has to be looked up for these commands: the beginnings of jobs, their steps, and where they are. */
+  /** Looks up, for each command, the beginning of its job, its next step, or the partition of its job. */
   async findingsFor(
     commands: readonly JobCommand[],
     scope: PartitionScope,

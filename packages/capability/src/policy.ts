@@ -9,7 +9,7 @@ import type {
   PartitionedCollection,
 } from './capability.js';
 
-/** Another capability never opens a policy, so the declaration says nothing of what a policy is opened as. */
+/** Another capability never opens a policy, so the declaration has no type for an opened policy. */
 export interface PolicyDeclaration<Command extends string, Event extends string> {
   readonly name: string;
   /** Commands whose decisions depend on more than one key, or are grouped; all others belong to an aggregate. */
