@@ -1,7 +1,7 @@
 // `npm run test:chaos`: the tests that inject faults or load, at their full size. `npm test` runs the same tests scaled down. Every
-// entry of chaos.json runs in the listed order, the longest first, also after a failed entry. .run/chaos keeps the output of each
-// entry, and the logs of the services of a failed one; the table of durations and results is printed last, and written to
-// .run/chaos/results.md.
+// entry of chaos.json runs in the listed order, the longest first, also after a failed entry. Entries that mostly wait (`waits`)
+// run beside the others, one at a time. .run/chaos keeps the output of each entry, and the logs of the services of a failed one;
+// the table of durations and results is printed last, and written to .run/chaos/results.md.
 //
 //   npm run test:chaos -- exactly-once share      the entries whose names contain one of these words
 //   npm run test:chaos -- share -t 'guesses'      the first argument with a dash, and all after it, go to Jest
@@ -35,7 +35,7 @@ if (chosen.length === 0) {
 
 /** Resolves with Jest's report; null when Jest wrote none. */
 async function runEntry({ name, files, limitMinutes = defaultLimitMinutes }, environment, folder) {
-  const report = join(folder, 'report.json');
+  const report = join(folder, `${name}.json`);
   await rm(report, { force: true });
   const jest = spawn(
     process.execPath,
@@ -49,7 +49,6 @@ async function runEntry({ name, files, limitMinutes = defaultLimitMinutes }, env
   );
   const log = createWriteStream(logOf(name));
   jest.stderr.pipe(log, { end: false });
-  jest.stderr.pipe(process.stderr, { end: false });
   const overdue = setTimeout(() => {
     const message = `${name}: killed, because it was not done after ${limitMinutes} minutes\n`;
     process.stderr.write(message);
@@ -70,14 +69,17 @@ const serviceLogsOf = (name) => join(kept, `${name}.services`);
 async function rowOf(entry, environment, folder) {
   const { name } = entry;
   const from = Date.now();
+  process.stdout.write(`${name}: ${entry.holds}\n`);
   await rm(serviceLogsOf(name), { recursive: true, force: true });
   await mkdir(serviceLogsOf(name), { recursive: true });
   const report = await runEntry(entry, { ...environment, KEEP_SERVICE_LOGS_IN: serviceLogsOf(name) }, folder);
   const row = { ...entry, ...resultOf(report), tookMs: Date.now() - from };
-  if (row.failed === 0) await rm(serviceLogsOf(name), { recursive: true, force: true });
-  else
+  if (row.failed === 0) {
+    await rm(serviceLogsOf(name), { recursive: true, force: true });
+    process.stdout.write(`${name} passed in ${shownDuration(row.tookMs)} minutes\n`);
+  } else
     process.stdout.write(
-      `${name} failed: see ${relative(root, logOf(name))} and ${relative(root, serviceLogsOf(name))}\n`,
+      `${name} FAILED: see ${relative(root, logOf(name))} and ${relative(root, serviceLogsOf(name))}\n`,
     );
   return row;
 }
@@ -107,7 +109,7 @@ function tableOf(rows) {
       passed: sum('passed'),
       failed: sum('failed'),
       skipped: sum('skipped'),
-      tookMs: sum('tookMs'),
+      tookMs: Date.now() - startedAt,
     },
   ].map(({ name, passed, failed, skipped, tookMs }) =>
     [`\`${name}\``, passed, failed, skipped, shownDuration(tookMs)].map(String),
@@ -133,12 +135,17 @@ const platform = await startPlatform({
 });
 try {
   const environment = { ...testEnvironment(platform.endpoints), CHAOS: 'full' };
-  for (const [index, entry] of chosen.entries()) {
-    process.stdout.write(`\n${index + 1} of ${chosen.length}: ${entry.name}: ${entry.holds}\n`);
-    rows.push(await rowOf(entry, environment, folder));
-    // Written after each entry, so that an interrupted run leaves a table.
-    await writeFile(join(kept, 'results.md'), tableOf(rows));
-  }
+  const runOneAfterTheOther = async (entries) => {
+    for (const entry of entries) {
+      rows.push(await rowOf(entry, environment, folder));
+      // Written after each entry, so that an interrupted run leaves a table.
+      await writeFile(join(kept, 'results.md'), tableOf(rows));
+    }
+  };
+  await Promise.all([
+    runOneAfterTheOther(chosen.filter(({ waits }) => !waits)),
+    runOneAfterTheOther(chosen.filter(({ waits }) => waits)),
+  ]);
 } finally {
   await platform.stop();
   await rm(folder, { recursive: true, force: true });
