@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { lettersAndDigits, problem, routes, shareLifetimeMs } from '@lead-scoring/contracts';
 import { eventually } from '@lead-scoring/platform/waiting';
 import { isFullSize } from './full-size.js';
+import { rebuild } from './rebuild.js';
 import { furnish, send, type Unit } from './route-examples.js';
 import { storedDocuments } from './stored-documents.js';
 import { startTestSystem, type TestSystem } from './test-system.js';
@@ -182,6 +183,35 @@ describe('a link', () => {
     expect((await send(system, 'createShare', lead, { token: null })).status).toBe(401);
   });
 });
+
+test('while share and notification are rebuilt, a link and a simulation answer as they did before', async () => {
+  const { token } = await share();
+  // A fixed range, so that the answers do not change with the time at which they are given.
+  const simulated = {
+    parameters: { id: unit.triggerId },
+    body: { from: '2020-01-01T00:00:00.000Z', to: new Date().toISOString() },
+  };
+  const reads = [() => read(token), () => send(system, 'simulateTrigger', simulated)].map(
+    (ask) => async () => {
+      const { status, body } = await ask();
+      return { status, body };
+    },
+  );
+  const before = await Promise.all(reads.map((ask) => ask()));
+  expect(before).toMatchObject([
+    { status: 200 },
+    { status: 200, body: { leads_examined: 2, truncated: false } },
+  ]);
+  const over = new AbortController();
+  const watching = reads.map(async (ask, index) => {
+    let answers = 0;
+    for (; !over.signal.aborted; answers += 1) expect(await ask()).toEqual(before[index]);
+    return answers;
+  });
+  await rebuild(system, ['share', 'notification'], 120_000);
+  over.abort();
+  for (const answers of await Promise.all(watching)) expect(answers).toBeGreaterThan(0);
+}, 180_000);
 
 test(`${guesses} guesses are all 404, and a nearly right one gets the same answer as any other`, async () => {
   const { token } = await share();
