@@ -1,0 +1,266 @@
+// Random histories are given to scoring's deciders and folds and to a second, plain scoring: scores and explanations have to be equal
+// at every moment, whatever happened and however often the states were folded anew.
+import { expect, test } from '@jest/globals';
+import { isFullSize } from '@lead-scoring/testing/full-size';
+import fc from 'fast-check';
+import {
+  createRule,
+  createRuleset,
+  deleted,
+  idOf,
+  ingested,
+  setRulesActive,
+  updateRuleset,
+} from '../testing/builders.js';
+import { ReferenceScoring, type ReferenceEvent } from './reference-scoring.js';
+import { ScoringInMemory } from './scoring-in-memory.js';
+
+const leads = ['ada', 'grace', 'linus'];
+const rulesets = ['Intent', 'Interest'];
+const eventTypes = ['Page View', 'Email Open', 'Form Submit'];
+const paths = ['/pricing', '/Pricing/team', '/blog', undefined];
+const firstDay = Date.parse('2026-03-01T00:00:00.000Z');
+const timeOf = (hour: number) => new Date(firstDay + hour * 3_600_000).toISOString();
+
+/** Between one and 90 days: events' times are before and after the moments at which the system takes them. */
+const hour = fc.integer({ min: 0, max: 90 * 24 });
+const some = <Item>(items: readonly Item[]) => fc.constantFrom(...items);
+const largeWeights = [2_000_000_000, -2_000_000_000];
+
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      does: fc.constant('events' as const),
+      lead: some(leads),
+      events: fc.array(fc.record({ event_type: some(eventTypes), path: some(paths), hour }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      /** Decided together with the step before it, if that brought events too. */
+      sameBatch: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      does: fc.constant('rule' as const),
+      ruleset: some(rulesets),
+      event_type: some(eventTypes),
+      weight: fc.oneof(
+        { weight: 20, arbitrary: fc.integer({ min: -20, max: 20 }).filter((weight) => weight !== 0) },
+        { weight: 1, arbitrary: some(largeWeights) },
+      ),
+      path_contains: some(['/pricing', '/blog', undefined]),
+      active: fc.boolean(),
+      starts: fc.option(hour, { nil: undefined, freq: 4 }),
+      ends: fc.option(hour, { nil: undefined, freq: 4 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      does: fc.constant('switch' as const),
+      rules: fc.array(fc.nat(9), { maxLength: 3 }),
+      active: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      does: fc.constant('ruleset' as const),
+      ruleset: some(rulesets),
+      active: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      does: fc.constant('delete' as const),
+      lead: some(leads),
+      sameBatch: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('crash' as const) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** What an explanation says, without the words for it. */
+interface Said {
+  score: number;
+  unattributed: number;
+  drivers: [rule: string, count: number, weight: number, total: number][];
+}
+
+/** Plays a history to both, and compares them after each step. */
+class Play {
+  readonly #scoring = new ScoringInMemory();
+  readonly #reference = new ReferenceScoring();
+  readonly #rules: string[] = [];
+  #batch: Parameters<ScoringInMemory['decide']>[0][number][] = [];
+  #clock = firstDay + 45 * 86_400_000;
+  #events = 0;
+  /** Explanations that were given in earlier moments, of leads that are still there. */
+  #answers: { lead: string; at: string; said: Said }[] = [];
+
+  constructor() {
+    for (const name of rulesets) {
+      this.#scoring.command(createRuleset(name, { requested_at: this.#tick() }));
+      this.#reference.activeRulesets.set(name, true);
+    }
+  }
+
+  step(step: Step): void {
+    if (!('sameBatch' in step && step.sameBatch)) this.#decideBatch();
+    switch (step.does) {
+      case 'events':
+        this.#takeEvents(step);
+        break;
+      case 'delete':
+        this.#delete(step.lead);
+        break;
+      case 'rule':
+        this.#createRule(step);
+        break;
+      case 'switch':
+        this.#switchRules(step);
+        break;
+      case 'ruleset':
+        this.#scoring.command(
+          updateRuleset(step.ruleset, { active: step.active, requested_at: this.#tick() }),
+        );
+        this.#reference.activeRulesets.set(step.ruleset, step.active);
+        break;
+      case 'crash':
+        this.#scoring.crash();
+    }
+  }
+
+  end(): void {
+    this.#decideBatch();
+    for (const { lead, at, said } of this.#answers) expect(this.#said(lead, at)).toEqual(said);
+  }
+
+  #takeEvents({ lead, events }: Extract<Step, { does: 'events' }>): void {
+    const received_at = this.#tick();
+    const taken = events.map(({ event_type, path, hour }): ReferenceEvent => ({
+      id: idOf(`event ${String((this.#events += 1))}`),
+      event_type,
+      timestamp: timeOf(hour),
+      ...(path !== undefined && { path }),
+    }));
+    for (const event of taken) this.#reference.take(lead, event, received_at);
+    const payload = ingested(
+      lead,
+      taken.map(({ path, ...event }) => ({ ...event, ...(path !== undefined && { metadata: { path } }) })),
+      { received_at },
+    );
+    this.#batch.push({ type: 'EventsIngested', payload });
+  }
+
+  #delete(lead: string): void {
+    this.#batch.push({ type: 'LeadDeleted', payload: deleted(lead, { deleted_at: this.#tick() }) });
+    this.#reference.delete(lead);
+    this.#answers = this.#answers.filter((answer) => answer.lead !== lead);
+  }
+
+  #createRule(step: Extract<Step, { does: 'rule' }>): void {
+    const { starts, ends, ruleset, path_contains, event_type, weight, active } = step;
+    const fields = { event_type, weight, active };
+    const id = `rule ${String(this.#rules.length)}`;
+    // A rule that ends before it starts is refused.
+    if (starts !== undefined && ends !== undefined && ends <= starts) return;
+    const times = {
+      ...(starts !== undefined && { starts_at: timeOf(starts) }),
+      ...(ends !== undefined && { ends_at: timeOf(ends) }),
+    };
+    this.#scoring.command(
+      createRule(id, {
+        ...fields,
+        ...times,
+        ruleset_id: idOf(ruleset),
+        requested_at: this.#tick(),
+        ...(path_contains !== undefined && {
+          filters: [{ field: 'path', operator: 'contains', value: path_contains }],
+        }),
+      }),
+    );
+    this.#rules.push(id);
+    this.#reference.rules.set(id, {
+      id,
+      ruleset,
+      ...fields,
+      ...times,
+      ...(path_contains !== undefined && { path_contains }),
+    });
+  }
+
+  #switchRules({ rules, active }: Extract<Step, { does: 'switch' }>): void {
+    const named = rules.flatMap((index) => this.#rules[index] ?? []);
+    this.#scoring.command(setRulesActive(named, active, { requested_at: this.#tick() }));
+    for (const id of named) {
+      const rule = this.#reference.rules.get(id);
+      if (rule) rule.active = active;
+    }
+  }
+
+  #decideBatch(): void {
+    if (this.#batch.length === 0) return;
+    this.#scoring.decide(this.#batch);
+    this.#batch = [];
+    this.#compare();
+  }
+
+  #compare(): void {
+    const expected = this.#reference.leads().sort();
+    expect([...this.#scoring.leads.keys()].sort()).toEqual(expected.map(idOf).sort());
+    for (const lead of expected) {
+      const scored = this.#scoring.leads.get(idOf(lead));
+      expect(scored?.score).toBe(this.#reference.score(lead));
+      const points = new Map(scored?.rulesets.map(({ ruleset_id, score }) => [ruleset_id, score]));
+      expect(points).toEqual(renamed(this.#reference.rulesets(lead)));
+      const said = this.#said(lead);
+      expect(said).toMatchObject({ score: this.#reference.score(lead), unattributed: 0 });
+      expect(totalsOf(said)).toEqual(renamed(this.#reference.byRule(lead)));
+      this.#answers.push({ lead, at: timeAt(this.#clock), said });
+    }
+  }
+
+  #said(lead: string, at?: string): Said {
+    const { score, unattributed, top_drivers } = this.#scoring.explain(idOf(lead), at);
+    return {
+      score,
+      unattributed,
+      drivers: top_drivers.map(({ rule_id, count, weight, total }) => [rule_id, count, weight, total]),
+    };
+  }
+
+  #tick(): string {
+    this.#clock += 60_000;
+    return timeAt(this.#clock);
+  }
+}
+
+const timeAt = (time: number) => new Date(time).toISOString();
+
+/** By ids in place of names. */
+function renamed(byName: ReadonlyMap<string, number>): Map<string, number> {
+  return new Map([...byName].map(([name, points]) => [idOf(name), points]));
+}
+
+function totalsOf({ drivers }: Said): Map<string, number> {
+  const totals = new Map<string, number>();
+  for (const [rule, , , total] of drivers) totals.set(rule, (totals.get(rule) ?? 0) + total);
+  return totals;
+}
+
+test('scores, ruleset scores and explanations equal those of the plain scoring at every moment, and past answers stay', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
+      const play = new Play();
+      for (const one of steps) play.step(one);
+      play.end();
+    }),
+    { numRuns: isFullSize ? 20_000 : 500 },
+  );
+});

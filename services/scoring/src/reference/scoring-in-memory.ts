@@ -1,0 +1,103 @@
+// Scoring's deciders and folds joined without servers, for tests: a log in memory, and the states that are folded from it. A crash
+// forgets the states, so that they are folded anew from the log, as a restart or a rebuild does.
+import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import {
+  emptyConfiguration,
+  evolveConfiguration,
+  explainScore,
+  explainsScore,
+  momentOfNow,
+  type ConfigurationEvent,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import { decideConfiguration } from '../configuration/decide.js';
+import type { ConfigurationCommand } from '../configuration/messages.js';
+import { foldLead } from '../leads/fold.js';
+import type { Lead } from '../leads/state.js';
+import { decideLeads } from '../scores/decide.js';
+import type { LeadCause, LeadEvent } from '../scores/messages.js';
+import { compileRules } from '../scores/rule-model.js';
+import { ouId } from '../testing/builders.js';
+
+type Recorded = ConfigurationEvent | LeadEvent;
+
+export class ScoringInMemory {
+  readonly log: Recorded[] = [];
+  configuration: ScoringConfiguration = emptyConfiguration(ouId);
+  readonly leads = new Map<string, Lead>();
+
+  /** @throws Error when the command is rejected */
+  command(command: ConfigurationCommand): void {
+    const decision = decideConfiguration(command, this.configuration);
+    if (decision.outcome === 'rejected') throw new Error(`${command.type}: ${decision.message}`);
+    for (const event of decision.events) this.#append(event);
+  }
+
+  /** Decides a batch, as the score policy does: with the configuration and the leads from before the batch. */
+  decide(causes: readonly LeadCause[]): void {
+    const rules = compileRules(this.configuration);
+    const decided = decideLeads(
+      causes,
+      (_, leadId) => this.leads.get(leadId)?.score ?? null,
+      () => rules,
+    );
+    for (const event of decided) this.#append(event);
+  }
+
+  /** Forgets what is in memory, and folds the log from its beginning. */
+  crash(): void {
+    this.configuration = emptyConfiguration(ouId);
+    this.leads.clear();
+    for (const [offset, event] of this.log.entries()) this.#fold(event, offset);
+  }
+
+  explain(leadId: string, at?: string): routeDeclarations.ScoreExplanation {
+    const lead = this.leads.get(leadId);
+    if (!lead) throw new Error(`there is no lead ${leadId}`);
+    const decisions = this.#decisionsOn(lead);
+    const then = at === undefined ? this.configuration : this.#configurationAt(at);
+    return explainScore({ id: leadId, name: '', score: lead.score }, decisions, this.configuration, then, {
+      at: at ?? momentOfNow(decisions, new Date(0)),
+      range_hours: 876_000,
+    });
+  }
+
+  #append(event: Recorded): void {
+    this.log.push(event);
+    this.#fold(event, this.log.length - 1);
+  }
+
+  #fold(event: Recorded, offset: number): void {
+    switch (event.type) {
+      case 'LeadScored': {
+        const { lead_id } = event.payload;
+        this.leads.set(lead_id, foldLead(this.leads.get(lead_id) ?? null, event.payload, offset));
+        return;
+      }
+      case 'LeadRemoved':
+        this.leads.delete(event.payload.lead_id);
+        return;
+      default:
+        this.configuration = evolveConfiguration(this.configuration, event);
+    }
+  }
+
+  #decisionsOn({ id, first_offset }: Lead): records.LeadScored[] {
+    return this.log
+      .slice(first_offset)
+      .flatMap((event) =>
+        event.type === 'LeadScored' && event.payload.lead_id === id && explainsScore(event.payload)
+          ? [event.payload]
+          : [],
+      );
+  }
+
+  #configurationAt(at: string): ScoringConfiguration {
+    return this.log
+      .filter(
+        (event): event is ConfigurationEvent => event.type !== 'LeadScored' && event.type !== 'LeadRemoved',
+      )
+      .filter(({ payload }) => payload.at <= at)
+      .reduce(evolveConfiguration, emptyConfiguration(ouId));
+  }
+}
