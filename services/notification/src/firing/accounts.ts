@@ -1,47 +1,47 @@
-// Accounts of the leads that fire: added up from the decisions that pass through the partition, and read from the service's
-// explanations for everything before those. So a firing seldom waits for the explanations, and never reads there what passed
-// here.
+// Accounts (score, contributions and fields) of the leads that fire. Decisions that passed through this partition since it was
+// opened are added up in memory; older decisions are read from the service's explanations. A firing therefore waits for the
+// explanations only when its lead has decisions from before the partition was opened.
 import { records } from '@lead-scoring/contracts';
 import { isRecord, type IncomingRecord } from '@lead-scoring/event-log';
 import { foldAccount, joinAccounts, type AccountRequest, type LeadAccount } from '@lead-scoring/explanations';
 import { createStateCache, offsetToNumber, type StateCache } from '@lead-scoring/read-model';
 import type { Explanations } from '../explanations/reader.js';
 
-/** A lead as far as it passed here. Never changed: it is the lead as of the last decision in it. */
+/** A lead's decisions that passed through this partition. Immutable: a later decision makes a new one. */
 export interface SeenLead {
-  /** null: it was removed. */
+  /** null: the lead was removed. */
   readonly account: LeadAccount | null;
-  /** Nothing of the lead lies before what passed, or that is in its account. */
+  /** The account has all decisions of the lead, those from before the partition was opened included. */
   readonly isWhole: boolean;
   /** Offset of the last record that passed. */
   readonly last: number;
 }
 
-export interface LeadName {
+export interface LeadIdentity {
   readonly ou_id: string;
   readonly lead_id: string;
 }
 
-/** A lead whose account is wanted as of a moment: undefined where nothing of it has passed by then. */
-export type WantedLead = LeadName & { readonly seen: SeenLead | undefined };
+/** A request for a lead's account as of a record; `seen` is undefined where no decision of the lead had passed by then. */
+export type WantedLead = LeadIdentity & { readonly seen: SeenLead | undefined };
 
-export function nameOf({ ou_id, lead_id }: LeadName): string {
+export function cacheKeyOf({ ou_id, lead_id }: LeadIdentity): string {
   return `${ou_id}/${lead_id}`;
 }
 
-/** The lead that `nameOf` has named. */
-export function leadNamed(name: string): LeadName {
-  const slash = name.indexOf('/');
-  return { ou_id: name.slice(0, slash), lead_id: name.slice(slash + 1) };
+/** The inverse of `cacheKeyOf`. */
+export function leadOfCacheKey(key: string): LeadIdentity {
+  const slash = key.indexOf('/');
+  return { ou_id: key.slice(0, slash), lead_id: key.slice(slash + 1) };
 }
 
 export class LeadAccounts {
   readonly #kept: StateCache<SeenLead>;
-  /** Offset of the first record that passed: all of scoring.events from there on passed here. */
+  /** Offset of the first record of scoring.events that passed; every later record of the partition passes too. */
   #first: number | undefined;
-  /** Offset of the last record that passed in a batch that was kept. */
+  /** Offset of the last record that passed in a batch whose accounts were kept. */
   #last = -1;
-  /** The highest offset that is in a lead that the cache has dropped. */
+  /** The highest offset in a lead that the cache has evicted. */
   #dropped = -1;
 
   constructor(
@@ -57,20 +57,20 @@ export class LeadAccounts {
     });
   }
 
-  /** Starts a batch. What passes in it is forgotten unless it is kept: the batch may be decided again, in parts. */
-  begin(): AccountsOfBatch {
-    return new AccountsOfBatch(this);
+  /** Starts a batch. Its accounts are discarded unless `keep` is called: a batch that is too large is decided again in parts. */
+  begin(): BatchAccounts {
+    return new BatchAccounts(this);
   }
 
   get last(): number {
     return this.#last;
   }
 
-  find(name: string): SeenLead | undefined {
-    return this.#kept.get(name) ?? undefined;
+  find(key: string): SeenLead | undefined {
+    return this.#kept.get(key) ?? undefined;
   }
 
-  /** Whether the record is one of those that pass in order; from the first one on, all are. */
+  /** False for a dead letter that is sent again before any record has passed: its place in the order is not known. */
   takes(record: IncomingRecord, offset: number): boolean {
     if (this.#first === undefined && isSentAgain(record)) return false;
     this.#first ??= offset;
@@ -78,7 +78,7 @@ export class LeadAccounts {
   }
 
   /**
-   * The accounts before what passed: the explanations are waited for where they have not folded that yet.
+   * Reads the accounts as of before the records that passed, and waits for the explanations where they have not folded those yet.
    * @throws ExplanationsBehind
    */
   async readEarlier(requests: readonly AccountRequest[]): Promise<(LeadAccount | null)[]> {
@@ -90,11 +90,11 @@ export class LeadAccounts {
 
   keep(passed: ReadonlyMap<string, SeenLead>, last: number): void {
     this.#last = last;
-    for (const [name, seen] of passed) this.#kept.put(name, seen);
+    for (const [key, seen] of passed) this.#kept.put(key, seen);
   }
 }
 
-export class AccountsOfBatch {
+export class BatchAccounts {
   readonly #passed = new Map<string, SeenLead>();
   /** Offset of the last record that passed. */
   #last: number;
@@ -103,35 +103,35 @@ export class AccountsOfBatch {
     this.#last = accounts.last;
   }
 
-  /** Adds up a record of scoring.events, in their order; other records change nothing. */
+  /** Adds a record of scoring.events to its lead's account; ignores all other records. Call it in the order of the log. */
   see(record: IncomingRecord): void {
     const isRemoved = isRecord(record, records.leadRemoved);
     if (!isRemoved && !isRecord(record, records.leadScored)) return;
     const offset = offsetToNumber(record.offset);
     if (offset <= this.#last || !this.accounts.takes(record, offset)) return;
     this.#last = offset;
-    const name = nameOf(record.payload);
+    const key = cacheKeyOf(record.payload);
     if (isRemoved) {
-      this.#passed.set(name, { account: null, isWhole: true, last: offset });
+      this.#passed.set(key, { account: null, isWhole: true, last: offset });
       return;
     }
-    const seen = this.#find(name);
+    const seen = this.#find(key);
     const account = foldAccount(seen?.account ?? null, record.payload, offset);
     const isWhole = seen?.isWhole ?? record.payload.new_lead === true;
-    this.#passed.set(name, { account, isWhole, last: offset });
+    this.#passed.set(key, { account, isWhole, last: offset });
   }
 
-  /** The lead as of the last record that was seen. */
-  now(lead: LeadName): SeenLead | undefined {
-    return this.#find(nameOf(lead));
+  /** The lead as of the last record that was passed to `see`. */
+  now(lead: LeadIdentity): SeenLead | undefined {
+    return this.#find(cacheKeyOf(lead));
   }
 
-  #find(name: string): SeenLead | undefined {
-    return this.#passed.get(name) ?? this.accounts.find(name);
+  #find(key: string): SeenLead | undefined {
+    return this.#passed.get(key) ?? this.accounts.find(key);
   }
 
   /**
-   * The accounts of leads, in the order of the request; null for one of which nothing is known.
+   * The accounts of leads, in the order of the request; null for a lead without a decision.
    * @throws ExplanationsBehind
    */
   async of(leads: readonly WantedLead[]): Promise<(LeadAccount | null)[]> {
@@ -139,30 +139,30 @@ export class AccountsOfBatch {
     return leads.map((lead) => {
       const { seen } = lead;
       if (seen?.isWhole) return seen.account;
-      const before = earlier.get(partName(lead)) ?? null;
+      const before = earlier.get(requestKeyOf(lead)) ?? null;
       return seen?.account ? this.#join(lead, before, seen.account) : before;
     });
   }
 
-  /** By part name, what lies before what has passed of these leads. */
+  /** The accounts from before the records that passed, by request key. */
   async #readEarlier(leads: readonly WantedLead[]): Promise<ReadonlyMap<string, LeadAccount | null>> {
     const parts = new Map<string, AccountRequest>();
     for (const lead of leads) {
       const { ou_id, lead_id, seen } = lead;
       if (seen?.isWhole) continue;
       const up_to = seen?.account ? seen.account.first_offset - 1 : undefined;
-      parts.set(partName(lead), { ou_id, lead_id, ...(up_to !== undefined && { up_to }) });
+      parts.set(requestKeyOf(lead), { ou_id, lead_id, ...(up_to !== undefined && { up_to }) });
     }
     const found = parts.size > 0 ? await this.accounts.readEarlier([...parts.values()]) : [];
-    return new Map([...parts.keys()].map((name, index) => [name, found[index] ?? null]));
+    return new Map([...parts.keys()].map((key, index) => [key, found[index] ?? null]));
   }
 
-  /** Also makes the newest account of the lead whole where it began with the same decision. */
-  #join(lead: LeadName, before: LeadAccount | null, account: LeadAccount): LeadAccount {
-    const name = nameOf(lead);
-    const newest = this.#find(name);
+  /** Joins both parts of the account, and completes the lead's newest account too where it began with the same decision. */
+  #join(lead: LeadIdentity, before: LeadAccount | null, account: LeadAccount): LeadAccount {
+    const key = cacheKeyOf(lead);
+    const newest = this.#find(key);
     if (newest?.account?.first_offset === account.first_offset)
-      this.#passed.set(name, {
+      this.#passed.set(key, {
         account: joinAccounts(before, newest.account),
         isWhole: true,
         last: newest.last,
@@ -175,13 +175,13 @@ export class AccountsOfBatch {
   }
 }
 
-/** A record that is sent again comes at the place where it first was: more of its lead has passed since. */
+/** Whether a dead letter is sent again. It carries its old offset, so later records of its lead may have passed already. */
 function isSentAgain({ headers }: IncomingRecord): boolean {
   return headers['dead-letter-topic'] !== undefined;
 }
 
-/** Names the decisions of a lead before those that were seen, or all of them. */
-function partName(lead: WantedLead): string {
+/** Identifies a request: the lead, and the offset up to which its account is read from the explanations. */
+function requestKeyOf(lead: WantedLead): string {
   const account = lead.seen?.account;
-  return `${nameOf(lead)}/${account ? String(account.first_offset) : ''}`;
+  return `${cacheKeyOf(lead)}/${account ? String(account.first_offset) : ''}`;
 }

@@ -1,4 +1,4 @@
-// Firing as a capability: leads' events make triggers fire, and channels are sent notifications of it.
+// The firing capability: leads' events make triggers fire, and each firing requests a notification to the trigger's channels.
 import { policy, type PartitionScope } from '@lead-scoring/capability';
 import { firingCollections } from './documents.js';
 import { firingReads, firingRecords } from './messages.js';

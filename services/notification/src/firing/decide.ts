@@ -1,5 +1,5 @@
-// Decides what a lead's events make triggers do: pure; times come with the records, and nothing is asked but the lead's
-// own state and the configuration as it is when this is decided.
+// Decides which triggers a lead's events fire, re-arm or silence. Pure: times come with the records, and the only inputs are the
+// lead's state and the configuration in force.
 import type { records } from '@lead-scoring/contracts';
 import { heldInRange } from '@lead-scoring/scoring-domain';
 import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
@@ -10,9 +10,9 @@ import { findSequence } from './sequence-model.js';
 import type { LeadState } from './state.js';
 import { findSurge } from './surge-model.js';
 import type { CompiledMilestone, CompiledTriggers } from './trigger-model.js';
-import { Turn, type FiringDecision } from './turn-model.js';
+import { DecisionBuilder, type FiringDecision } from './decision-model.js';
 
-/** Whether anything can come of a decision on scores: if not, the lead's state need not be known. */
+/** Whether a decision on scores can make a trigger do anything; if not, the lead's state is not loaded. */
 export function concernsScored(scored: records.LeadScored, triggers: CompiledTriggers): boolean {
   return pathOf(scored).some(({ event, points, before, after }) => {
     if (triggers.passesRearmBound(before, after)) return true;
@@ -22,12 +22,12 @@ export function concernsScored(scored: records.LeadScored, triggers: CompiledTri
   });
 }
 
-/** Whether anything can come of events that came in: if not, the lead's state need not be known. */
+/** Whether ingested events can make a trigger do anything; if not, the lead's state is not loaded. */
 export function concernsIngested(ingested: records.EventsIngested, triggers: CompiledTriggers): boolean {
   return ingested.fire_triggers && ingested.events.some((event) => matchesOf(event, triggers).length > 0);
 }
 
-/** Milestones and surges. The same record twice is a no-op. */
+/** Decides on milestones and surges. The same record twice is a no-op. */
 export function decideScored(
   scored: records.LeadScored,
   source: Source,
@@ -35,24 +35,24 @@ export function decideScored(
   triggers: CompiledTriggers,
 ): FiringDecision {
   if (source.offset <= state.seen[source.topic]) return { events: [], state };
-  const turn = new Turn(state, triggers, source, scored.decided_at);
+  const decision = new DecisionBuilder(state, triggers, source, scored.decided_at);
   for (const { event, points, before, after } of pathOf(scored)) {
     if (event && scored.fire_triggers) {
       const cause = { event, before, after };
       const { crossed, surges, surgeWindowSeconds } = triggers.of(event.event_type);
-      for (const milestone of crossed(before, after)) pass(turn, milestone, cause);
+      for (const milestone of crossed(before, after)) crossMilestone(decision, milestone, cause);
       if (points !== 0 && surges.length > 0) {
         const { event_id, event_type, timestamp } = event;
-        turn.gained({ event_id, event_type, timestamp, points, window_seconds: surgeWindowSeconds });
-        if (points > 0) for (const surge of surges) rise(turn, surge, cause);
+        decision.addGain({ event_id, event_type, timestamp, points, window_seconds: surgeWindowSeconds });
+        if (points > 0) for (const surge of surges) checkSurge(decision, surge, cause);
       }
     }
-    if (triggers.passesRearmBound(before, after)) rearm(turn, triggers, after);
+    if (triggers.passesRearmBound(before, after)) rearmMilestones(decision, triggers, after);
   }
-  return turn.end();
+  return decision.end();
 }
 
-/** Sequences. The same record twice is a no-op. */
+/** Decides on sequences. The same record twice is a no-op. */
 export function decideIngested(
   ingested: records.EventsIngested,
   source: Source,
@@ -60,24 +60,25 @@ export function decideIngested(
   triggers: CompiledTriggers,
 ): FiringDecision {
   if (source.offset <= state.seen[source.topic] || !ingested.fire_triggers) return { events: [], state };
-  const turn = new Turn(state, triggers, source, ingested.received_at);
+  const decision = new DecisionBuilder(state, triggers, source, ingested.received_at);
   for (const event of ingested.events)
-    for (const { trigger, steps } of matchesOf(event, triggers)) advance(turn, trigger, event, steps);
-  return turn.end();
+    for (const { trigger, steps } of matchesOf(event, triggers))
+      advanceSequence(decision, trigger, event, steps);
+  return decision.end();
 }
 
 /**
- * What was recorded of a lead that was deleted is to be forgotten. The same record twice is a no-op.
- * @param concerned whether triggers of the OU may concern the lead; of one that they do not, and never did, nothing is known
+ * Decides that the firings and the memory of a deleted lead are forgotten. The same record twice is a no-op.
+ * @param hasTriggers the OU has or had channels or triggers; without them no lead of the OU has firings to forget
  */
 export function decideDeletion(
   { ou_id, lead_id, deletion_id, linked_to, at }: Deletion,
   source: Source,
   state: LeadState,
-  concerned: boolean,
+  hasTriggers: boolean,
 ): FiringDecision {
   const { 'ingest.events': ingested, 'scoring.events': scored } = state.seen;
-  if (source.offset <= state.seen[source.topic] || (!concerned && Math.max(ingested, scored) < 0))
+  if (source.offset <= state.seen[source.topic] || (!hasTriggers && Math.max(ingested, scored) < 0))
     return { events: [], state };
   const event: FiringDraft = {
     type: 'LeadForgotten',
@@ -86,17 +87,17 @@ export function decideDeletion(
   return { events: [event], state: evolveLead(state, event) };
 }
 
-interface Step {
-  /** null: the score changed by itself. */
+interface ScoreStep {
+  /** null: a change of the score that no event caused. */
   event: records.ScoredEvent | null;
   points: number;
   before: number;
   after: number;
 }
 
-/** The way of the score, event by event: how events were put together in records makes no difference. */
-function pathOf({ previous_score, score, scored_events }: records.LeadScored): Step[] {
-  const path: Step[] = [];
+/** The changes of the score, one per event, so that the grouping of events into records makes no difference. */
+function pathOf({ previous_score, score, scored_events }: records.LeadScored): ScoreStep[] {
+  const path: ScoreStep[] = [];
   let before = previous_score;
   for (const event of scored_events) {
     const points = event.matches.reduce((sum, match) => sum + match.points, 0);
@@ -129,10 +130,14 @@ interface ScoredCause {
   after: number;
 }
 
-function pass(turn: Turn, { trigger, line }: CompiledMilestone, cause: ScoredCause): void {
-  const { disarmed } = turn.memoryOf(trigger);
+function crossMilestone(
+  decision: DecisionBuilder,
+  { trigger, line }: CompiledMilestone,
+  cause: ScoredCause,
+): void {
+  const { disarmed } = decision.memoryOf(trigger);
   if (disarmed !== null && !isRearmedBy(line, cause.before)) return;
-  turn.fire(trigger, cause.event, (fired) => ({
+  decision.fire(trigger, cause.event, (fired) => ({
     type: 'MilestoneFired',
     payload: {
       ...fired,
@@ -146,22 +151,22 @@ function pass(turn: Turn, { trigger, line }: CompiledMilestone, cause: ScoredCau
   }));
 }
 
-function rearm(turn: Turn, triggers: CompiledTriggers, score: number): void {
-  for (const trigger_id of turn.disarmed()) {
+function rearmMilestones(decision: DecisionBuilder, triggers: CompiledTriggers, score: number): void {
+  for (const trigger_id of decision.disarmed()) {
     const milestone = triggers.rearmed.get(trigger_id);
     if (!milestone) continue;
     const { trigger, line } = milestone;
-    if (turn.memoryOf(trigger).disarmed === null || !isRearmedBy(line, score)) continue;
-    turn.rearm(trigger, score);
+    if (decision.memoryOf(trigger).disarmed === null || !isRearmedBy(line, score)) continue;
+    decision.rearm(trigger, score);
   }
 }
 
-function rise(turn: Turn, trigger: SurgeTrigger, cause: ScoredCause): void {
+function checkSurge(decision: DecisionBuilder, trigger: SurgeTrigger, cause: ScoredCause): void {
   const at = Date.parse(cause.event.timestamp);
-  const gains = turn.gainsFor(trigger);
+  const gains = decision.gainsFor(trigger);
   const window = gains.some((gain) => gain.at === at) ? findSurge(gains, at, trigger) : null;
   if (!window) return;
-  turn.fire(trigger, cause.event, (fired) => ({
+  decision.fire(trigger, cause.event, (fired) => ({
     type: 'SurgeFired',
     payload: {
       ...fired,
@@ -178,13 +183,18 @@ function rise(turn: Turn, trigger: SurgeTrigger, cause: ScoredCause): void {
   }));
 }
 
-/** While a sequence is silent for the lead, it does not look at what the lead does. */
-function advance(turn: Turn, trigger: SequenceTrigger, event: IngestedEvent, steps: number[]): void {
+/** Adds the event to the sequence's matches, and fires when they complete it. A sequence that is silent ignores the event. */
+function advanceSequence(
+  decision: DecisionBuilder,
+  trigger: SequenceTrigger,
+  event: IngestedEvent,
+  steps: number[],
+): void {
   const { id: event_id, event_type, timestamp } = event;
-  if (turn.isSilent(trigger)) return;
+  if (decision.isSilent(trigger)) return;
   const { window_seconds } = trigger;
-  turn.matched({ trigger_id: trigger.id, event_id, event_type, timestamp, steps, window_seconds });
-  const matches = turn.matchesFor(trigger);
+  decision.addMatch({ trigger_id: trigger.id, event_id, event_type, timestamp, steps, window_seconds });
+  const matches = decision.matchesFor(trigger);
   const newest = matches.find((match) => match.event_id === event_id);
   const completed =
     newest &&
@@ -195,7 +205,7 @@ function advance(turn: Turn, trigger: SequenceTrigger, event: IngestedEvent, ste
     });
   if (!completed) return;
   const cause = { event_id, event_type, timestamp, matches: [] };
-  turn.fire(trigger, cause, (fired) => ({
+  decision.fire(trigger, cause, (fired) => ({
     type: 'SequenceFired',
     payload: {
       ...fired,

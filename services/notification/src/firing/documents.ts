@@ -1,4 +1,4 @@
-// The documents of firing: what triggers remember of each lead, firings, and silences of triggers for a lead.
+// The documents of firing: each lead's state, firings, and suppressions (times in which a trigger is silent for a lead).
 import type { records, TriggerKind } from '@lead-scoring/contracts';
 import { leadKey } from '@lead-scoring/explanations';
 import {
@@ -12,10 +12,10 @@ import type { FiredEvent } from './messages.js';
 import type { LeadState } from './state.js';
 import { packState, unpackState } from './state-text.js';
 
-/** `_id` is leadKey. */
+/** `_id` is the `leadKey`. */
 export interface LeadStateDocument extends GuardedDocument {
   _id: Binary;
-  /** packState. */
+  /** Text of `packState`. */
   content: string;
 }
 
@@ -27,13 +27,13 @@ export interface FiredDocument {
   trigger: Binary;
   lead: Binary;
   fired_at: Date;
-  /** The event as it is recorded: storedJson. */
+  /** The event's payload as on the log, by `storedJson`. */
   json: Binary;
   partition: number;
 }
 
 export interface SuppressionDocument extends GuardedDocument {
-  /** suppressionKey */
+  /** The `suppressionKey`. */
   _id: Binary;
   ou: Binary;
   trigger: Binary;
@@ -64,7 +64,7 @@ export function toLeadStateDocument(
   return { _id: leadKey(ou_id, lead_id), content: packState(state), ...at };
 }
 
-/** The ids are those that the document's key is made of, as the caller has them. */
+/** @param ids of the lead, which the document's key is a hash of */
 export function toLeadState(
   { content }: LeadStateDocument,
   { ou_id, lead_id }: { ou_id: string; lead_id: string },
@@ -99,7 +99,7 @@ export function toSuppressionDocument(
   };
 }
 
-/** A trigger and a lead that it is silent for. */
+/** Identifies a trigger and the lead for which it is silent. */
 export function suppressionKey(triggerId: string, leadId: string): Binary {
   return new Binary(Buffer.from((triggerId + leadId).replaceAll('-', ''), 'hex'), 0);
 }

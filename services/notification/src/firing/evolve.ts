@@ -1,11 +1,11 @@
-// Folds what triggers made of a lead's events: pure.
+// Folds firing's events into a lead's state. Pure.
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
 import type { FiringDraft, Source } from './messages.js';
 import { forgetLead } from './forget-model.js';
 import { noMemory, type LeadState, type TriggerMemory } from './state.js';
 import { remember } from './timeline-model.js';
 
-/** Firings of a trigger for one lead that are remembered: as many as may come in a short time before it is silenced. */
+/** Number of firings per trigger and lead in the state: as many as the flood limit counts. */
 export const rememberedFirings = 20;
 
 export function evolveLead(state: LeadState, event: FiringDraft): LeadState {
@@ -51,13 +51,13 @@ function evolve(state: LeadState, event: FiringDraft): LeadState {
   }
 }
 
-type Observed = Pick<records.ActivityObserved, 'at' | 'configuration_version'> & { source: Source };
+type Observation = Pick<records.ActivityObserved, 'at' | 'configuration_version'> & { source: Source };
 
 /** Also what a decision does with each event before it is recorded. */
 export function withGain(
   state: LeadState,
   { event_type, timestamp, points, window_seconds }: records.ActivityObserved['gains'][number],
-  { at, configuration_version }: Observed,
+  { at, configuration_version }: Observation,
 ): LeadState {
   const key = eventTypeKey(event_type);
   const gain = { at: Date.parse(timestamp), points, configuration_version };
@@ -76,7 +76,7 @@ export function withMatch(
     steps,
     window_seconds,
   }: records.ActivityObserved['steps'][number],
-  { at, configuration_version }: Observed,
+  { at, configuration_version }: Observation,
 ): LeadState {
   const match = { at: Date.parse(timestamp), event_id, event_type, steps, configuration_version };
   const taken = { takenAt: Date.parse(at), windowMs: window_seconds * 1_000 };

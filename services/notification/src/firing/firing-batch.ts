@@ -1,9 +1,8 @@
-// One batch of records on its way through the triggers: what is decided on each record in order, and the records for the log
-// that come of it.
+// One batch of records: decides on each in order, and makes the events and commands for the log.
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
 import type { ShareLinks } from '../share-links.js';
-import { nameOf, type AccountsOfBatch } from './accounts.js';
+import { cacheKeyOf, type BatchAccounts } from './accounts.js';
 import type { DescribedFiring, PendingFiring } from './firing-descriptions.js';
 import type { FoldedLead } from './firing-store.js';
 import { isExplained } from './forget-model.js';
@@ -12,36 +11,36 @@ import { firingRecords, isFired, type FiringDraft, type FiringEvent } from './me
 import { requestsOf, shareOf } from './notification-model.js';
 import { initialLeadState, type LeadState } from './state.js';
 
-/** Firings, notifications and commands to forget in one batch, which bounds its memory. */
+/** Maximum number of firings, notifications and commands to forget in one batch: bounds the memory of a batch. */
 const maximumOutput = 1_000;
 
 type PendingDraft = Omit<PendingFiring, 'draft'> & { readonly draft: FiringDraft };
 
 export class FiringBatch {
-  /** By name of the lead, as the records before have left them. */
+  /** By cache key of the lead, after the records that were decided so far. */
   readonly #states = new Map<string, LeadState>();
   readonly #drafts: PendingDraft[] = [];
   #outputs = 0;
   /**
-   * By payload of the last event of each decision, the state that the lead has with it. The batch is folded next, and then
-   * need not compute the state again.
+   * The lead's state after each decision, by the payload of the decision's last event. The fold of this batch takes the states
+   * from here and does not compute them again.
    */
   readonly decidedStates = new Map<object, LeadState>();
 
-  /** @param before states of all leads of the batch, by name */
+  /** @param before states of all leads of the batch, by cache key */
   constructor(
     private readonly before: ReadonlyMap<string, FoldedLead | null>,
-    private readonly accounts: AccountsOfBatch,
+    private readonly accounts: BatchAccounts,
   ) {}
 
   decide(leadRecord: LeadRecord): void {
-    const name = nameOf(leadRecord);
+    const key = cacheKeyOf(leadRecord);
     const state =
-      this.#states.get(name) ??
-      this.before.get(name)?.state ??
+      this.#states.get(key) ??
+      this.before.get(key)?.state ??
       initialLeadState(leadRecord.ou_id, leadRecord.lead_id);
     const decision = leadRecord.decide(state);
-    this.#states.set(name, decision.state);
+    this.#states.set(key, decision.state);
     const last = decision.events.at(-1);
     if (!last) return;
     this.decidedStates.set(last.payload, decision.state);
@@ -61,7 +60,7 @@ export class FiringBatch {
     return this.#drafts.flatMap(({ draft, ...one }) => (isFired(draft) ? [{ ...one, draft }] : []));
   }
 
-  /** @param forgettings commands to forget, which are counted too */
+  /** @param forgettings number of commands to forget */
   isTooLarge(forgettings = 0): boolean {
     return this.#outputs + forgettings > maximumOutput;
   }
@@ -69,17 +68,17 @@ export class FiringBatch {
 
 export const tooLargeReason = `more than ${String(maximumOutput)} firings and notifications in one batch`;
 
-/** Everything that the log is told for the drafts of a batch. */
+/** What `recordsOf` needs besides the drafts of a batch. */
 export interface FiringOutput {
-  /** In the order of the batch's firings. */
+  /** In the order of the drafts. */
   readonly firings: readonly DescribedFiring[];
-  /** By payload of the event that forgets a lead. */
+  /** The commands to forget, by payload of the `LeadForgotten` event. */
   readonly forgettings: ReadonlyMap<FiringDraft['payload'], readonly records.ForgetLead[]>;
   /** null: no links are made. */
   readonly shareLinks: ShareLinks | null;
 }
 
-/** The events of a batch and the commands that they cause, each in the order of the drafts. */
+/** The events of a batch and the commands that they cause, both in the order of the drafts. */
 export function recordsOf(
   drafts: readonly FiringDraft[],
   { firings, forgettings, shareLinks }: FiringOutput,
@@ -100,12 +99,12 @@ export function recordsOf(
   return { events, commands };
 }
 
-/** The notifications of a firing, and the share link that they name. */
+/** Requests the notifications of a firing and the share link that they contain. */
 function commandsOf(
   { event, lead_seen_in }: DescribedFiring,
   shareLinks: ShareLinks | null,
 ): OutgoingRecord[] {
-  // A link takes longer to make than all else of a firing, so a firing without channels gets none.
+  // Making a link takes longer than the rest of a firing, so a firing without channels gets none.
   const isSent = event.payload.channel_ids.length > 0;
   const link = (isSent ? shareLinks?.of(event.payload.firing_id) : undefined) ?? null;
   const commands: OutgoingRecord[] = requestsOf(event, link).map((request) =>

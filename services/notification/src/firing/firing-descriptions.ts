@@ -1,21 +1,21 @@
-// Firings in full: each draft with what the explanation of the lead's score says at that moment.
+// Completes drafts of firings with the lead's name, fields, level and top drivers as of the record that made the trigger fire.
 import { withLeadFields, type LeadFields, type NotificationDriver } from '@lead-scoring/contracts';
 import { nameOf, type LeadAccount } from '@lead-scoring/explanations';
 import { driversOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import type { AccountsOfBatch, SeenLead } from './accounts.js';
+import type { BatchAccounts, SeenLead } from './accounts.js';
 import type { Explanations } from '../explanations/reader.js';
 import type { LeadRecord } from './lead-records.js';
 import type { FiredDraft, FiredEvent } from './messages.js';
 import { describeFiring, type Description, type LeadDetails } from './notification-model.js';
 
-/** A firing that is decided and not described yet. */
+/** A firing that is decided and not yet described. */
 export interface PendingFiring {
   readonly draft: FiredDraft;
   /** The record that made the trigger fire. */
   readonly leadRecord: LeadRecord;
   /** The lead as of that record. */
   readonly seen: SeenLead | undefined;
-  /** Scoring's explanation is known to be of this lead, not of a deleted one with the same id. */
+  /** The explanation is of this lead and not of a deleted lead with the same id. */
   readonly isExplained: boolean;
 }
 
@@ -24,10 +24,10 @@ export interface DescribedFiring {
   readonly lead_seen_in: Description['seen_in'];
 }
 
-/** In the order of the firings. */
+/** Describes firings; the result is in their order. */
 export async function describeFirings(
   firings: readonly PendingFiring[],
-  accounts: AccountsOfBatch,
+  accounts: BatchAccounts,
   explanations: Pick<Explanations, 'configurations'>,
 ): Promise<DescribedFiring[]> {
   const accountOf = await accountsOf(firings, accounts);
@@ -39,10 +39,10 @@ export async function describeFirings(
   });
 }
 
-/** One look-up for each record, however many triggers it made fire. */
+/** Looks up one account per record, also where the record made several triggers fire. */
 async function accountsOf(
   firings: readonly PendingFiring[],
-  accounts: AccountsOfBatch,
+  accounts: BatchAccounts,
 ): Promise<ReadonlyMap<LeadRecord, LeadAccount | null>> {
   const byRecord = new Map(firings.map((firing) => [firing.leadRecord, firing]));
   const explained = [...byRecord.values()].filter(({ isExplained }) => isExplained);
@@ -50,7 +50,7 @@ async function accountsOf(
   return new Map(explained.map(({ leadRecord }, index) => [leadRecord, found[index] ?? null]));
 }
 
-/** By OU, the newest version of scoring's configuration that one of the accounts was scored with. */
+/** The newest version of scoring's configuration in the accounts, by OU. */
 function versionsIn(accounts: Iterable<LeadAccount | null>): ReadonlyMap<string, number> {
   const versions = new Map<string, number>();
   for (const account of accounts)
@@ -61,7 +61,7 @@ function versionsIn(accounts: Iterable<LeadAccount | null>): ReadonlyMap<string,
   return versions;
 }
 
-/** @param configuration scoring's, as far as it is known by now: it names rules and levels */
+/** @param configuration scoring's newest known configuration of the OU: has the names of rules and levels */
 function describe(
   leadRecord: LeadRecord,
   account: LeadAccount | null,
@@ -84,7 +84,8 @@ function describe(
     score: account.score,
     top_drivers: driversOf(account.contributions, configuration).map(driver),
     levels: configuration.levels,
-    // An ingested event may be decided on before scoring knows its lead, or after scoring knew another lead with this id.
+    // An ingested event's own offset says nothing here: scoring may not know its lead yet, or may still know a deleted lead
+    // with the same id.
     seen_in: {
       topic: 'scoring.events',
       offset: source.topic === 'scoring.events' ? source.offset : account.offset,
@@ -92,7 +93,7 @@ function describe(
   };
 }
 
-/** For a lead without an account: what the record itself says of it. */
+/** Name and fields as in the record itself, for a lead without an account. */
 function fieldsInRecord({ fields, aliases, lead_id }: LeadRecord): Pick<Description, 'name'> & LeadDetails {
   const given = withLeadFields({}, fields ?? []);
   return { name: given.name?.value ?? aliases[0]?.alias ?? lead_id, ...valuesOf(given) };

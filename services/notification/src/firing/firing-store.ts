@@ -1,4 +1,4 @@
-// What a partition's triggers remember of leads, and what queries show of firings and silences: folded in memory, written behind.
+// The stored states of leads, firings and suppressions of one partition: folded in memory, written behind.
 import { leadKey } from '@lead-scoring/explanations';
 import {
   BufferedInserts,
@@ -7,7 +7,7 @@ import {
   WriteBehind,
   type ReadModel,
 } from '@lead-scoring/read-model';
-import { leadNamed, nameOf, type LeadName } from './accounts.js';
+import { leadOfCacheKey, cacheKeyOf, type LeadIdentity } from './accounts.js';
 import {
   firedEvents,
   leadStates,
@@ -24,36 +24,36 @@ import { deleteFirings, deleteSuppressions, type ForgottenLead } from './forgett
 import { isFired, type FiringEvent } from './messages.js';
 import type { LeadState } from './state.js';
 
-/** An own event as the partition folds it. */
+/** An event of firing, as read from the log. */
 export interface RecordedFiring {
   readonly event: FiringEvent;
-  /** The payload as it is on the log. */
+  /** The payload's text on the log. */
   readonly json: Buffer;
   readonly offset: number;
 }
 
 export interface FoldedLead {
   readonly state: LeadState;
-  /** Offset of the last own event in the state. */
+  /** Offset of the last event that was folded into the state. */
   readonly offset: number;
 }
 
-/** Unwritten firings, and unwritten states, above which a fold waits. */
+/** Number of unwritten firings, and of unwritten states, above which a fold waits. */
 const maximumUnwritten = { firings: 2_000, states: 30_000 };
 /**
- * Time over which the states are written while nobody waits for them, in milliseconds. Written in one go, they would slow down
- * the batches that are decided meanwhile for several seconds.
+ * Time over which a write of the states is spread while no caller waits for it, in milliseconds. A write at full speed would
+ * slow down concurrent batches for several seconds.
  */
 const spreadOverMs = 20_000;
 
 export class FiringStore {
   readonly #fired: BufferedInserts<FiredDocument>;
   readonly #suppressions: BufferedReplacements<SuppressionDocument>;
-  /** By name of the lead. They change with nearly every event, and are written once for many changes. */
+  /** By cache key. A state changes with nearly every event, so one write covers many changes. */
   readonly #states: BufferedStates<FoldedLead, LeadStateDocument>;
-  /** Writes firings and silences with each fold: queries show them. */
+  /** Writes firings and suppressions with each fold, because queries show them. */
   readonly #shown: WriteBehind;
-  /** Writes the states, and before them the firings that they remember. */
+  /** Writes states, and before them the firings that are folded into them. */
   readonly #remembered: WriteBehind;
 
   constructor(
@@ -65,9 +65,9 @@ export class FiringStore {
     this.#suppressions = new BufferedReplacements(readModel, suppressions);
     this.#states = new BufferedStates(readModel, {
       collection: leadStates,
-      idOf: (name) => leadKey(leadNamed(name).ou_id, leadNamed(name).lead_id),
-      toState: (document, name) => ({
-        state: toLeadState(document, leadNamed(name)),
+      idOf: (key) => leadKey(leadOfCacheKey(key).ou_id, leadOfCacheKey(key).lead_id),
+      toState: (document, key) => ({
+        state: toLeadState(document, leadOfCacheKey(key)),
         offset: document.offset,
       }),
       toDocument: ({ state, offset }) => toLeadStateDocument(state, { partition, offset }),
@@ -82,20 +82,20 @@ export class FiringStore {
     });
   }
 
-  /** The states by name of the lead; null where nothing was recorded of a lead. */
-  load(leads: readonly LeadName[]): Promise<Map<string, FoldedLead | null>> {
-    return this.#states.load(leads.map(nameOf));
+  /** The states by cache key; null for a lead without events of firing. */
+  load(leads: readonly LeadIdentity[]): Promise<Map<string, FoldedLead | null>> {
+    return this.#states.load(leads.map(cacheKeyOf));
   }
 
-  /** Waits while too much is unwritten. @throws the error of an earlier write */
+  /** Waits while too many changes are unwritten. @throws the error of an earlier write */
   async room(): Promise<void> {
     await this.#shown.room();
     await this.#remembered.room();
   }
 
   /**
-   * Puts in what these events show to queries, and begins to write it.
-   * @param forgotten leads that are forgotten with these events: what is stored of them is deleted
+   * Adds the firings and suppressions of these events, and begins to write them.
+   * @param forgotten leads that are forgotten with these events: their stored firings and suppressions are deleted
    */
   async show(recorded: readonly RecordedFiring[], forgotten: readonly ForgottenLead[]): Promise<void> {
     for (const one of recorded) this.#show(one);
@@ -116,17 +116,17 @@ export class FiringStore {
       this.#suppressions.put(toSuppressionDocument(event.payload, { partition, offset }));
   }
 
-  /** Puts in changed states, after what their events show. */
+  /** Adds changed states; call `show` with their events first. */
   put(changed: ReadonlyMap<string, FoldedLead>): void {
-    for (const [name, lead] of changed) this.#states.put(name, lead);
+    for (const [key, lead] of changed) this.#states.put(key, lead);
   }
 
-  /** Resolves when everything that queries show of the events folded as of this call is stored. */
+  /** Resolves when the firings and suppressions added before this call are stored. */
   shown(): Promise<void> {
     return this.#shown.written();
   }
 
-  /** Writes everything folded as of this call, the states spread out over time until `awaited` is aborted. */
+  /** Writes everything added before this call; states are spread over time until `awaited` is aborted. */
   write(awaited: AbortSignal): Promise<void> {
     return this.#remembered.write(awaited);
   }

@@ -31,7 +31,7 @@ import type { FiringDraft } from './messages.js';
 import { evolveLead } from './evolve.js';
 import { initialLeadState, type LeadState } from './state.js';
 import { compileTriggers } from './trigger-model.js';
-import { flood } from './turn-model.js';
+import { flood } from './decision-model.js';
 
 /** Records in the order of the log; `takenAt` in seconds after the beginning. */
 interface Taken {

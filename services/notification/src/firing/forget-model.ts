@@ -1,15 +1,15 @@
-// What is left of a lead's state when the lead is deleted, and what of the recorded is of the lead that was: pure. Scoring
-// and ingest each tell of a deletion in their own order, so the records of each topic are parted at that topic's own place.
+// Separates a deleted lead from a new lead with the same id. Pure. Scoring and ingest each report a deletion on their own topic,
+// at different times, so a deletion has one offset per topic: earlier records of the topic belong to the deleted lead.
 import type { records } from '@lead-scoring/contracts';
 import type { Source } from './messages.js';
 import type { LeadState } from './state.js';
 
-/** Whether what was recorded because of a record is forgotten with a deletion: an earlier one of the same topic told of it. */
+/** Whether the record at `source` belongs to the lead whose deletion is reported at `end`: same topic, smaller offset. */
 export function isEnded(source: Source, end: Source): boolean {
   return source.topic === end.topic && source.offset < end.offset;
 }
 
-/** The lead without what triggers remember of it because of the topic that tells of its deletion. */
+/** The lead's state without the memory that came from the topic that reports the deletion. */
 export function forgetLead(
   state: LeadState,
   { source: { topic }, deletion_id, linked_to }: records.LeadForgotten,
@@ -18,14 +18,14 @@ export function forgetLead(
     ...state,
     memories: new Map([...state.memories].filter(([, memory]) => memory.topic !== topic)),
     ...(topic === 'ingest.events' ? { matches: new Map() } : { gains: new Map() }),
-    // Of a lead that was linked, scoring may have nothing to remove: nothing is waited for.
+    // Scoring may never have known a lead that was linked, and then reports no deletion: null, so that none is waited for.
     deletions: { ...state.deletions, [topic]: linked_to === undefined ? deletion_id : null },
   };
 }
 
 /**
- * Whether the explanation of the lead's score is of the lead that ingest tells of. From when ingest has told of a deletion
- * until scoring has, it is of the lead that was deleted.
+ * Whether the explanation of the score is of the same lead as ingest's records. Between ingest's report of a deletion and
+ * scoring's report of the same deletion, the explanation is of the deleted lead.
  */
 export function isExplained({ deletions }: LeadState): boolean {
   const told = deletions['ingest.events'];

@@ -28,7 +28,7 @@ import { evolveLead } from './evolve.js';
 import { isEnded, isExplained } from './forget-model.js';
 import { initialLeadState, type LeadState } from './state.js';
 import { compileTriggers } from './trigger-model.js';
-import type { FiringDecision } from './turn-model.js';
+import type { FiringDecision } from './decision-model.js';
 
 const triggers = compileTriggers(
   configurationOf([

@@ -1,5 +1,5 @@
-// Stored firings of a lead that was deleted: finds them, the channels that were told of them, and deletes them. Firings are
-// read as a stream, so their number does not matter.
+// Finds and deletes the stored firings of deleted leads, and finds the channels that were notified of them. Firings are read as
+// a stream, so that memory does not grow with their number.
 import type { records } from '@lead-scoring/contracts';
 import {
   deleteByIds,
@@ -15,23 +15,23 @@ import type { LeadState } from './state.js';
 import { firedEvents, suppressionKey, suppressions } from './documents.js';
 
 type Firing = Pick<FiredDraft['payload'], 'ou_id' | 'lead_id' | 'source' | 'channel_ids'>;
-/** The deletion that a firing is forgotten with; of several the first. */
+/** Finds the first deletion that a firing is forgotten with. */
 type FindEnd = (firing: Firing) => records.LeadForgotten | undefined;
 
 export interface ForgottenLead {
   /** The state before the event that forgets the lead. */
   readonly before: LeadState;
-  /** The topic that told of the deletion. */
+  /** The topic that reports the deletion. */
   readonly topic: Source['topic'];
-  /** Of the event that forgets the lead. */
+  /** Offset of the `LeadForgotten` event. */
   readonly offset: number;
 }
 
-/** Leads whose firings are looked for in one call. */
+/** Maximum number of leads in one call to the database. */
 const leadsAtOnce = 500;
 const firingsAtOnce = 500;
 
-/** By payload of each deletion among these drafts, a command for each channel that was told of the lead. */
+/** The commands to forget a lead, one per channel that was notified of it, by payload of the `LeadForgotten` draft. */
 export async function forgettingsOf(
   readModel: ReadModel,
   drafts: readonly FiringDraft[],
@@ -45,7 +45,7 @@ export async function forgettingsOf(
     for (const id of firing.channel_ids) if (end) channelsByEnd.get(end)?.add(id);
   };
   await visitFirings(readModel, forgotten, addChannels);
-  // Firings that are decided together with the deletion are not stored yet.
+  // Firings of the same batch are not stored yet.
   for (const draft of drafts) if (isFired(draft)) addChannels(draft.payload);
   return new Map(
     [...channelsByEnd].map(([end, channels]) => {
@@ -74,7 +74,7 @@ export async function deleteFirings(readModel: ReadModel, events: readonly Firin
   await deleteByIds(readModel.collection(firedEvents), ids);
 }
 
-/** Deletes the silences of triggers for these leads, except those that began after the lead was forgotten. */
+/** Deletes the suppressions of these leads, except those that began after the lead was forgotten. */
 export async function deleteSuppressions(
   readModel: ReadModel,
   forgotten: readonly ForgottenLead[],
@@ -101,7 +101,7 @@ function endsOf(forgotten: readonly records.LeadForgotten[]): FindEnd {
     ends.get(lead_id)?.find((end) => end.ou_id === ou_id && isEnded(source, end.source));
 }
 
-/** Calls back for each stored firing of the leads. */
+/** Calls `visit` for each stored firing of the leads. */
 async function visitFirings(
   readModel: ReadModel,
   forgotten: readonly records.LeadForgotten[],

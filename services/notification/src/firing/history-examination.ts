@@ -1,20 +1,20 @@
-// A look at history within bounds: counts what is looked at, and gathers what fires within a range of event time.
+// Collects the firings of a simulation: those in a range of event time, until a bound on time or number of events is reached.
 import type { routeDeclarations } from '@lead-scoring/contracts';
 import { isFired, type FiredDraft, type FiringDraft } from './messages.js';
 
-/** How much of the history is looked at, at most. */
+/** Bounds of one simulation. */
 export interface HistoryBounds {
   timeMs: number;
   events: number;
 }
 
-/** Of event time: `from` inclusive, `to` exclusive. */
+/** A range of event time: `from` inclusive, `to` exclusive. */
 export interface Range {
   from: string;
   to: string;
 }
 
-/** Firings, or leads, in one answer. */
+/** Maximum number of firings, or of leads, in one answer. */
 export const maximumListed = 100;
 
 export type DraftPayload<Type extends FiredDraft['type']> = Extract<FiredDraft, { type: Type }>['payload'];
@@ -28,7 +28,7 @@ export interface ExaminationResult<Type extends FiredDraft['type']> extends Pick
 }
 
 export class HistoryExamination<Type extends FiredDraft['type']> {
-  /** On the clock of `performance.now()`. */
+  /** The time bound, on the clock of `performance.now()`. */
   readonly #until: number;
   readonly #leads = new Set<string>();
   readonly #firingsByLead = new Map<string, number>();
@@ -59,7 +59,7 @@ export class HistoryExamination<Type extends FiredDraft['type']> {
     this.#truncated = true;
   }
 
-  /** Gathers the firings among these. */
+  /** Adds the firings among these events that are in the range. */
   add(events: readonly FiringDraft[]): void {
     for (const event of events) {
       if (!isFired(event)) continue;

@@ -1,4 +1,4 @@
-// Ids of firings and notifications, computed from their causes, so that deciding twice gives the same ids.
+// Ids of firings and notifications, computed from their causes, so that a decision that is repeated gives the same ids.
 import { nameBasedId } from '@lead-scoring/contracts';
 
 /**

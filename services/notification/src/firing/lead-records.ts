@@ -1,16 +1,16 @@
-// Records of scoring and ingest about leads, each with what the triggers of its OU decide on it.
+// The records of scoring and ingest that may concern triggers, each with the function that decides on it.
 import type { Alias, records } from '@lead-scoring/contracts';
 import { takenOf, type IncomingRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
-import type { LeadName } from './accounts.js';
+import type { LeadIdentity } from './accounts.js';
 import { concernsIngested, concernsScored, decideDeletion, decideIngested, decideScored } from './decide.js';
 import { firingReads, type Deletion, type Source } from './messages.js';
 import type { LeadState } from './state.js';
 import type { TriggerReader, TriggersOf } from './trigger-reader.js';
-import type { FiringDecision } from './turn-model.js';
+import type { FiringDecision } from './decision-model.js';
 
-/** A record that may make triggers of its OU do something. */
-export interface LeadRecord extends LeadName {
+/** A record that may make triggers of its OU fire, re-arm or forget. */
+export interface LeadRecord extends LeadIdentity {
   readonly source: Source;
   readonly aliases: readonly Alias[];
   readonly fields?: records.LeadScored['fields'];
@@ -26,7 +26,7 @@ function takenByFiring(record: IncomingRecord) {
   );
 }
 
-/** The records that concern triggers; the states of all other leads need not be loaded. */
+/** Finds the records that concern triggers; only the states of their leads are loaded. */
 export async function findLeadRecords(
   incoming: readonly IncomingRecord[],
   triggers: TriggerReader,
@@ -42,7 +42,7 @@ export async function findLeadRecords(
   return found;
 }
 
-/** By OU, the versions of scoring's configuration that its scores were decided with. */
+/** The versions of scoring's configuration in these records, by OU. */
 function versionsIn(taken: readonly TakenRecord[]): ReadonlyMap<string, ReadonlySet<number>> {
   const byOu = new Map<string, Set<number>>();
   for (const { type, payload } of taken) {

@@ -1,4 +1,4 @@
-// The records that firing reads, and its events: as recorded, and as drafts that are decided before the lead is described.
+// The records that firing reads, its events, and the drafts of its events: a draft is decided before its lead is described.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
 
 /** The records that triggers are evaluated on. */
@@ -6,7 +6,7 @@ export const firingReads = {
   'scoring.events': {
     LeadScored: 'taken',
     LeadRemoved: 'taken',
-    // The explanations' projector folds these, and firing reads them there.
+    // Firing reads these through the explanations.
     RulesetCreated: 'ignored',
     RulesetUpdated: 'ignored',
     RuleCreated: 'ignored',
@@ -16,7 +16,7 @@ export const firingReads = {
   'ingest.events': {
     EventsIngested: 'taken',
     LeadDeleted: 'taken',
-    // No trigger is about aliases, and a repeat has fired what it fires.
+    // Triggers do not depend on aliases, and a repeated event made triggers fire when it first came.
     AliasClaimed: 'ignored',
     AliasLinked: 'ignored',
     EventsRemembered: 'ignored',
@@ -26,7 +26,7 @@ export const firingReads = {
 } as const;
 
 /** A firing's payload before the lead is described. */
-type Undescribed<Payload> = Omit<Payload, 'lead' | 'level' | 'top_drivers'>;
+type PayloadDraft<Payload> = Omit<Payload, 'lead' | 'level' | 'top_drivers'>;
 
 export type FiredEvent =
   | { type: 'MilestoneFired'; payload: records.MilestoneFired }
@@ -57,18 +57,18 @@ export function firingEventOf(record: RecordedEvent): FiringEvent | null {
   return eventOf<FiringEvent>(firingRecords, record);
 }
 
-/** A firing without what only the explanation of the lead's score says; a sequence learns the score from there too. */
+/** A firing before its lead is described; a sequence's draft has no score either, because no decision on scores caused it. */
 export type FiredDraft =
-  | { type: 'MilestoneFired'; payload: Undescribed<records.MilestoneFired> }
-  | { type: 'SequenceFired'; payload: Omit<Undescribed<records.SequenceFired>, 'score' | 'previous_score'> }
-  | { type: 'SurgeFired'; payload: Undescribed<records.SurgeFired> };
+  | { type: 'MilestoneFired'; payload: PayloadDraft<records.MilestoneFired> }
+  | { type: 'SequenceFired'; payload: Omit<PayloadDraft<records.SequenceFired>, 'score' | 'previous_score'> }
+  | { type: 'SurgeFired'; payload: PayloadDraft<records.SurgeFired> };
 
 export type FiringDraft = FiredDraft | OtherEvent;
 
-/** A deletion of the lead, as scoring or ingest tells of it. */
+/** A deletion of a lead, as reported by scoring or ingest. */
 export type Deletion = Pick<records.LeadForgotten, 'ou_id' | 'lead_id' | 'deletion_id' | 'linked_to' | 'at'>;
 
-/** The record that something is decided because of. */
+/** Topic, partition and offset of the record that an event was decided on. */
 export type Source = records.ActivityObserved['source'];
 
 export function isFired(event: FiringEvent): event is FiredEvent;

@@ -1,7 +1,7 @@
-// When a score passes a milestone, and when the milestone may be passed again.
+// When a score crosses a milestone, and when the milestone is re-armed.
 import type { Line } from '../levels/line-model.js';
 
-/** Up: from below to the threshold or beyond; down: from the threshold or beyond to below it. */
+/** Up: from below the threshold to the threshold or above. Down: from the threshold or above to below it. */
 export function isCrossed(
   { direction, threshold }: Pick<Line, 'direction' | 'threshold'>,
   before: number,
@@ -12,14 +12,14 @@ export function isCrossed(
     : before >= threshold && after < threshold;
 }
 
-/** Whether a score is on the side from which the milestone may be passed again, and far enough. */
+/** Whether a score re-arms the milestone, so that the next crossing fires again. */
 export function isRearmedBy({ direction, threshold, rearm }: Line, score: number): boolean {
   return direction === 'up' ? score < (rearm.below ?? threshold) : score >= (rearm.above ?? threshold);
 }
 
 /**
- * The score at which it is re-armed, where that is farther than the threshold itself: every crossing has been there, and
- * past a bound that a level has moved over.
+ * The score at which the milestone is re-armed, where that is not the threshold itself; null where it is: a crossing then starts
+ * on the side that re-arms, also after the level's bound has moved.
  */
 export function rearmBoundOf({ direction, threshold, rearm }: Line): number | null {
   if (direction === 'up') return rearm.below !== undefined && rearm.below < threshold ? rearm.below : null;

@@ -1,4 +1,4 @@
-// A firing told in full: with what the explanation says of the lead, and as the notification that its channels get.
+// Makes the complete event of a firing, the payload of its notifications, and the share link in them.
 import {
   maximumNotificationBytes,
   shareExpiryOf,
@@ -16,16 +16,16 @@ import type { FiredDraft, FiredEvent, Source } from './messages.js';
 /** Fields of a lead that notifications show where events gave them. */
 export type LeadDetails = Pick<NotifiedLead, 'company' | 'title' | 'owner'>;
 
-/** What is said of the lead, beside what made the trigger fire. */
+/** The lead's part of a firing. */
 export interface Description extends LeadDetails {
   name: string;
   aliases: readonly Alias[];
-  /** As far as it is known when a sequence fires; scores themselves make the other kinds fire. */
+  /** The newest known score: used for sequences. Milestones and surges have the score that made them fire. */
   score: number;
   top_drivers: readonly NotificationDriver[];
-  /** The OU's levels: the score that is told is in one of them, or in none. */
+  /** The OU's levels; the firing names the level of its score. */
   levels: ScoringConfiguration['levels'];
-  /** A record of the lead, by which it is told from another that has its id after its deletion. */
+  /** A record of the lead: distinguishes it from a later lead with the same id. */
   seen_in: NonNullable<records.CreateShare['lead_seen_in']>;
 }
 
@@ -59,7 +59,7 @@ export function describeFiring(
   }
 }
 
-/** The link that goes with what is told; `lead_seen_in` says of which lead it is. */
+/** The command that creates the share link of a firing. */
 export function shareOf(
   event: FiredEvent,
   lead_seen_in: Description['seen_in'],
@@ -77,7 +77,7 @@ export function shareOf(
   };
 }
 
-/** What is to be delivered, one for each of the trigger's channels. */
+/** The commands that request the notifications of a firing, one per channel of the trigger. */
 export function requestsOf(event: FiredEvent, link: ShareLink | null): records.RequestNotification[] {
   const { ou_id, firing_id, fired_at, channel_ids } = event.payload;
   if (channel_ids.length === 0) return [];
@@ -129,7 +129,7 @@ function payloadOf(event: FiredEvent): FiredPayload {
   }
 }
 
-/** Leaves out what there is most of, from its end, until the body, with the link, is as small as is promised. */
+/** Drops the last aliases, then the last drivers, until the body with the link is smaller than `maximumNotificationBytes`. */
 function fitted(payload: FiredPayload, link: ShareLink | null): FiredPayload {
   const linkBytes = link ? Buffer.byteLength(JSON.stringify({ share_url: link.url })) : 0;
   let { data } = payload;

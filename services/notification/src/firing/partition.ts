@@ -1,9 +1,9 @@
-// Firing in one partition: decides what leads' events make triggers do, and folds what came of it.
+// Firing in one partition: decides on batches of records, and folds the events of the decisions.
 import type { CapabilityDecision, OpenCapability, PartitionScope } from '@lead-scoring/capability';
 import type { FoldedRecord, IncomingRecord } from '@lead-scoring/event-log';
 import { offsetToNumber, type ReadModel } from '@lead-scoring/read-model';
 import type { ShareLinks } from '../share-links.js';
-import { LeadAccounts, nameOf, type AccountsOfBatch } from './accounts.js';
+import { LeadAccounts, cacheKeyOf, type BatchAccounts } from './accounts.js';
 import { evolveLead } from './evolve.js';
 import type { Explanations } from '../explanations/reader.js';
 import { FiringBatch, recordsOf, tooLargeReason } from './firing-batch.js';
@@ -18,9 +18,9 @@ import type { TriggerReader } from './trigger-reader.js';
 export interface FiringOptions {
   triggers: TriggerReader;
   explanations: Explanations;
-  /** null: notifications have no links. */
+  /** null: notifications have no share links. */
   shareLinks: ShareLinks | null;
-  /** Leads that the partition keeps in memory. */
+  /** Maximum number of leads that the partition keeps in memory. */
   cachedLeads: number;
 }
 
@@ -30,7 +30,7 @@ export class FiringPartition implements OpenCapability {
   readonly #readModel: ReadModel;
   readonly #accounts: LeadAccounts;
   readonly #store: FiringStore;
-  /** Of the batch that was decided last; see `FiringBatch`. */
+  /** Of the last decided batch; see `FiringBatch`. */
   #decidedStates: ReadonlyMap<object, LeadState> = new Map();
 
   constructor(
@@ -49,7 +49,7 @@ export class FiringPartition implements OpenCapability {
     const batch = await this.#batchOf(incoming, accounts);
     if (!batch) return tooLarge;
     const { drafts, firings: pending } = batch;
-    // Firings that are being written are looked through as well.
+    // The stored firings are searched, so the firings in memory are written first.
     if (drafts.some(isForgetting)) await this.#store.shown();
     const forgettings = await forgettingsOf(this.#readModel, drafts);
     const forgettingCount = [...forgettings.values()].reduce((sum, { length }) => sum + length, 0);
@@ -62,11 +62,8 @@ export class FiringPartition implements OpenCapability {
     return { outcome: 'decided', ...recordsOf(drafts, { firings, forgettings, shareLinks }) };
   }
 
-  /** All records decided on; null where they come to too much for one batch. */
-  async #batchOf(
-    incoming: readonly IncomingRecord[],
-    accounts: AccountsOfBatch,
-  ): Promise<FiringBatch | null> {
+  /** Decides on all records; null where the batch is too large. */
+  async #batchOf(incoming: readonly IncomingRecord[], accounts: BatchAccounts): Promise<FiringBatch | null> {
     const leadRecords = await findLeadRecords(incoming, this.options.triggers);
     const before = await this.#store.load([...leadRecords.values()]);
     const batch = new FiringBatch(before, accounts);
@@ -80,7 +77,7 @@ export class FiringPartition implements OpenCapability {
     return batch;
   }
 
-  /** Events that are folded already change nothing. A failure to write fails the next fold. */
+  /** Folds events; an event that was folded before changes nothing. An error of a write rejects the next fold. */
   async fold(folded: readonly FoldedRecord[]): Promise<void> {
     const recorded = folded.flatMap((record): RecordedFiring[] => {
       const event = firingEventOf(record);
@@ -94,7 +91,7 @@ export class FiringPartition implements OpenCapability {
     this.#store.put(changed);
   }
 
-  /** Writes the states folded as of this call, spread out over time until `awaited` is aborted. */
+  /** Writes the states folded before this call, spread over time until `awaited` is aborted. */
   write(awaited: AbortSignal): Promise<void> {
     return this.#store.write(awaited);
   }
@@ -103,7 +100,7 @@ export class FiringPartition implements OpenCapability {
     this.#store.forget();
   }
 
-  /** A partition that is reset is opened anew. */
+  /** After a reset the partition is opened anew. */
   beforeReset(): Promise<void> {
     return this.close();
   }
@@ -114,14 +111,14 @@ export class FiringPartition implements OpenCapability {
 }
 
 interface FoldedFirings {
-  /** States by name of the lead. */
+  /** States by cache key. */
   readonly changed: ReadonlyMap<string, FoldedLead>;
-  /** Events that were not folded before: what an earlier fold stored of a lead may have been forgotten since. */
+  /** The events that were not folded before. The others are not stored again: their lead may have been forgotten since. */
   readonly unfolded: readonly RecordedFiring[];
   readonly forgotten: readonly ForgottenLead[];
 }
 
-/** @param decidedStates by payload, the states that need not be computed again */
+/** @param decidedStates states that the decision has computed, by payload of the event */
 function foldFirings(
   recorded: readonly RecordedFiring[],
   before: ReadonlyMap<string, FoldedLead | null>,
@@ -133,12 +130,12 @@ function foldFirings(
   for (const one of recorded) {
     const { event, offset } = one;
     const { ou_id, lead_id, source } = event.payload;
-    const name = nameOf(event.payload);
-    const lead = changed.get(name) ?? before.get(name);
+    const key = cacheKeyOf(event.payload);
+    const lead = changed.get(key) ?? before.get(key);
     if (lead && lead.offset >= offset) continue;
     const state = lead?.state ?? initialLeadState(ou_id, lead_id);
     if (event.type === 'LeadForgotten') forgotten.push({ before: state, topic: source.topic, offset });
-    changed.set(name, { state: decidedStates.get(event.payload) ?? evolveLead(state, event), offset });
+    changed.set(key, { state: decidedStates.get(event.payload) ?? evolveLead(state, event), offset });
     unfolded.push(one);
   }
   return { changed, unfolded, forgotten };

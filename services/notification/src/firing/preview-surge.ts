@@ -1,4 +1,4 @@
-// Which leads a surge trigger would match now.
+// Previews a surge trigger: the leads that gained its threshold in the window that ends now.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ExplanationReader } from '@lead-scoring/explanations';
 import { heldInRange } from '@lead-scoring/scoring-domain';
@@ -6,7 +6,7 @@ import type { SurgeTrigger } from '../configuration/state.js';
 import { HistoryExamination, maximumListed, type HistoryBounds, type Range } from './history-examination.js';
 import { compileAlone, type CompiledTriggers } from './trigger-model.js';
 
-/** What a lead gained within the window, and its score as of the last decision that was looked at. */
+/** A lead's points within the window, and its score after the last examined decision. */
 interface WindowGain {
   readonly gained: number;
   readonly from: string;
@@ -14,7 +14,7 @@ interface WindowGain {
   readonly score: number;
 }
 
-/** Leads whose points of the window that ends now reach the threshold; points and score as far as is looked at. */
+/** Finds the leads whose points within the window reach the threshold, in as much of the history as the bounds allow. */
 export async function previewSurge(
   explanations: ExplanationReader,
   trigger: SurgeTrigger,
@@ -31,7 +31,7 @@ export async function previewSurge(
   for await (const { lead_id, score, scored_events } of explanations.decisionsOf(trigger.ou_id)) {
     if (!examination.goesOn(lead_id, scored_events)) break;
     const gain = gainWith(gains.get(lead_id), scored_events, range, triggers);
-    // The score counts also where the decision gave nothing within the window.
+    // The lead is listed with its newest score, also where that decision has no event in the window.
     if (gain) gains.set(lead_id, { ...gain, score });
   }
   const { leads_examined, truncated } = examination.end();

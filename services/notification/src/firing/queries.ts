@@ -1,4 +1,4 @@
-// What has fired, what would have fired, and which triggers are silent for leads.
+// Queries on firings, simulations of triggers, and suppressions.
 import { routes, type records, type routeDeclarations, type TriggerKind } from '@lead-scoring/contracts';
 import type { ExplanationReader } from '@lead-scoring/explanations';
 import {
@@ -30,12 +30,12 @@ export interface FiringQueriesDependencies {
   ingestedSince: IngestedSince;
   configurations: ConfigurationReader;
   levels: Pick<LevelReader, 'now'>;
-  /** Waited for before the history is looked at, for a while: what has just fired is to be in it. */
+  /** Simulations wait for it, so that the newest decisions are in the history. */
   catchUp: CatchUp;
-  /** What became of the notifications of firings, as far as is known. */
+  /** The deliveries of firings, by firing id. */
   deliveriesOf: (firingIds: readonly string[]) => Promise<Map<string, readonly Delivery[]>>;
   now: () => Date;
-  /** How much of the history simulations look at. */
+  /** Bounds of one simulation. */
   history: HistoryBounds;
 }
 
@@ -54,8 +54,8 @@ interface FiringQuery {
 export function firingQueries(dependencies: FiringQueriesDependencies): BoundQuery[] {
   const { explanations, ingestedSince, configurations, levels, catchUp, now, history } = dependencies;
   /**
-   * A trigger, once the history that it is simulated with is up to now. As far as it is folded will do, where scoring's events
-   * cannot be waited for.
+   * Finds a trigger, and waits until the history for its simulation is up to date. Where that fails or takes too long, the
+   * simulation uses the history that is folded.
    */
   async function triggerToSimulate<Kind extends TriggerKind>(ouId: string, kind: Kind, id: string) {
     const trigger = await findTrigger(configurations, ouId, kind, id);
@@ -171,7 +171,7 @@ function rangeOf(body: { from?: string | undefined; to?: string | undefined }, n
   return { from: body.from ?? new Date(Date.parse(to) - defaultRangeMs).toISOString(), to };
 }
 
-/** Of these triggers, those that are silent for leads as of now, with how many leads that are. */
+/** The triggers among these that are silent for at least one lead now, with the number of leads. */
 export async function suppressionsOf(
   readModel: ReadModel,
   ouId: string,

@@ -1,18 +1,18 @@
-// Whether events complete a sequence: each step has an event of its own, and all are within one window of event time.
+// Whether events complete a sequence: each step has its own event, and all events are within one window of event time.
 import type { StepMatch } from './state.js';
 
 export interface Pattern {
-  /** How many steps there are. */
+  /** Number of steps. */
   readonly steps: number;
   readonly ordered: boolean;
   readonly windowMs: number;
 }
 
 /**
- * The events that complete the sequence with this one among them, in the order of its steps; the oldest that can, so
- * that newer ones are left for the next time. Both ends of the window belong to it.
- * @param matches by event time; of one moment, in the order in which they came
- * @param newest one of them
+ * The events that complete the sequence, in the order of its steps; null if there are none. `newest` is one of them. The oldest
+ * possible events are chosen, so that newer events are left for the next firing. Both ends of the window are inclusive.
+ * @param matches by event time; those of one moment in the order of the log
+ * @param newest the match that was added last
  */
 export function findSequence(
   matches: readonly StepMatch[],
@@ -55,7 +55,7 @@ function findOrdered(
   return null;
 }
 
-/** The earliest events for the steps from one to before another, each after the one before. */
+/** The earliest events for the steps `from` to `to` (exclusive), each after the event of the step before. */
 function chain(matches: readonly StepMatch[], from: number, to: number): StepMatch[] | null {
   const found: StepMatch[] = [];
   let step = from;
@@ -83,7 +83,7 @@ function findInAnyOrder(
   return null;
 }
 
-/** Gives each step an event of its own, and one of the steps the newest: augmenting paths in a bipartite graph. */
+/** Assigns each step its own event, and one of the steps the newest event: augmenting paths in a bipartite graph. */
 function assign(
   matches: readonly StepMatch[],
   newest: StepMatch,

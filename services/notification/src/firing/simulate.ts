@@ -1,5 +1,5 @@
-// What a trigger would have done: the live deciders run over the stored history, and nothing is recorded. Every event counts
-// as taken when it happened, imported history too.
+// Simulates a trigger: the live deciders run over the stored history, and nothing is recorded. Every event, imported history
+// included, is decided on as if it had been received at its event time.
 import { records, type routeDeclarations } from '@lead-scoring/contracts';
 import { tail, isRecord, type EventLog } from '@lead-scoring/event-log';
 import type { ExplanationReader } from '@lead-scoring/explanations';
@@ -18,10 +18,10 @@ import type { FiredDraft } from './messages.js';
 import { initialLeadState, type LeadState } from './state.js';
 import { compileAlone, type CompiledTriggers } from './trigger-model.js';
 
-/** Future times of events reach this far. */
+/** The event time of an event is at most this far after its receipt. */
 const dayMs = 24 * 3_600_000;
 
-/** @param levels the OU's as they are now: a trigger by level is simulated with them */
+/** @param levels the OU's current levels, with which a trigger by level is simulated */
 export async function simulateMilestone(
   { explanations, levels }: { explanations: ExplanationReader; levels: Levels },
   trigger: MilestoneTrigger,
@@ -58,13 +58,13 @@ export async function simulateSurge(
   }));
 }
 
-/** Events as they came in, and deletions of leads, in order for each lead, from what was written at a time on. */
+/** Reads ingested events and deletions of leads that were written since a time, in order per lead. */
 export type IngestedSince = (
   written: Date,
   signal: AbortSignal,
 ) => AsyncIterable<records.EventsIngested | records.LeadDeleted>;
 
-/** Reads them from the log: events that no trigger is concerned with are kept nowhere else in this service. */
+/** Reads from the log, because the service stores only events that concern a trigger. */
 export function createIngestedSince(log: EventLog): IngestedSince {
   return async function* (written, signal) {
     for await (const record of tail(log, 'ingest.events', { from: written, follow: false, signal }))
@@ -162,7 +162,7 @@ async function answerOf<Type extends FiredDraft['type'], Values>(
   };
 }
 
-/** A decision as decisions on each of its events, made when the events happened, and on what the score changed by itself. */
+/** Splits a decision into one per event, made at event time, and one for the change of the score that no event caused. */
 function eventByEvent(decision: records.LeadScored): records.LeadScored[] {
   let score = decision.previous_score;
   const decisions = decision.scored_events.map((event) => {

@@ -1,39 +1,40 @@
-// A lead's state as text, as short as it can be: each event is there once, however many sequences remember it. A row above
-// two kilobytes takes PostgreSQL three times as long to write, and states change with nearly every event.
+// A lead's state as short text: an event that several sequences have matched is in it once. States change with nearly every
+// event, and PostgreSQL, which stores the documents, takes three times as long to write a row above two kilobytes.
 import type { JsonValue } from '@lead-scoring/contracts';
 import { packJson, unpackJson } from '@lead-scoring/read-model';
 import { noDeletions, type Gain, type KeptMemory, type LeadState, type StepMatch } from './state.js';
-import type { Timed, Timeline } from './timeline-model.js';
+import type { TimelineEntry, Timeline } from './timeline-model.js';
 
-/** Everything but the lead's ids. */
+/** A lead's state without the lead's ids. */
 export type RememberedState = Omit<LeadState, 'ou_id' | 'lead_id'>;
 
 interface Content {
   seen: LeadState['seen'];
   memories: [trigger: string, memory: KeptMemory][];
-  /** Event types, and the events that matches are of: their ids, the places of their types, and their times. */
+  /** Event types, and matched events: id, index of the type in `types`, event time in milliseconds. */
   types: string[];
   events: [id: string, type: number, at: number][];
   matches: [sequence: string, newest: Newest, entries: MatchText[]][];
   gains: [eventType: string, newest: Newest, entries: GainText[]][];
-  /** Absent where there is none. */
+  /** Absent where no topic has reported a deletion. */
   deletions?: LeadState['deletions'];
 }
 
-/** null: the time of the last entry. */
+/** Event time in milliseconds; null: the time of the last entry. */
 type Newest = number | null;
+/** `event` is an index in `events`. */
 type MatchText = [event: number, version: number, ...steps: number[]];
 type GainText = [at: number, points: number, version: number];
 
-/** As states were stored before. */
+/** The form of states that were stored by earlier versions. */
 interface FormerContent extends Pick<Content, 'seen' | 'memories' | 'deletions'> {
   matches: [string, Timeline<StepMatch>][];
   gains: [string, Timeline<Gain>][];
 }
 
 export function packState({ seen, memories, matches, gains, deletions }: RememberedState): string {
-  const types = new Places<string>();
-  const events = new Places<Content['events'][number]>();
+  const types = new UniqueValues<string>();
+  const events = new UniqueValues<Content['events'][number]>();
   const content: Content = {
     seen,
     memories: [...memories],
@@ -71,7 +72,7 @@ function timelinesIn(content: Content | FormerContent): Pick<RememberedState, 'm
     const [event_id, type, at] = events[place] ?? [];
     const event_type = type === undefined ? undefined : types[type];
     if (event_id === undefined || at === undefined || event_type === undefined)
-      throw new Error('a match is of an event that is not there');
+      throw new Error('a stored match refers to an event that is missing in the state');
     return { at, event_id, event_type, steps, configuration_version };
   };
   const gainOf = ([at, points, configuration_version]: GainText): Gain => ({
@@ -92,16 +93,16 @@ function timelinesIn(content: Content | FormerContent): Pick<RememberedState, 'm
   };
 }
 
-function newestIn(newest: number, entries: readonly Timed[]): Newest {
+function newestIn(newest: number, entries: readonly TimelineEntry[]): Newest {
   return newest === entries.at(-1)?.at ? null : newest;
 }
 
-function timeline<Entry extends Timed>(newest: Newest, entries: Entry[]): Timeline<Entry> {
+function timeline<Entry extends TimelineEntry>(newest: Newest, entries: Entry[]): Timeline<Entry> {
   return { newest: newest ?? entries.at(-1)?.at ?? 0, entries };
 }
 
-/** Values in the order in which they came first, each once. */
-class Places<Value> {
+/** Distinct values in the order of their first occurrence. */
+class UniqueValues<Value> {
   readonly all: Value[] = [];
   readonly #places = new Map<string, number>();
 

@@ -5,7 +5,7 @@ import { packJson } from '@lead-scoring/read-model';
 import fc from 'fast-check';
 import { initialLeadState, noDeletions, type Gain, type LeadState, type StepMatch } from './state.js';
 import { packState, unpackState, type RememberedState } from './state-text.js';
-import type { Timed, Timeline } from './timeline-model.js';
+import type { TimelineEntry, Timeline } from './timeline-model.js';
 
 const version = fc.integer({ min: 1, max: 5 });
 const moment = fc.integer({ min: 0, max: 2_000_000_000_000 });
@@ -25,7 +25,7 @@ const gain: fc.Arbitrary<Gain> = fc.record({
 });
 
 /** The newest may be later than the last entry: that was in the future, or is forgotten. */
-function timelineOf<Entry extends Timed>(entry: fc.Arbitrary<Entry>): fc.Arbitrary<Timeline<Entry>> {
+function timelineOf<Entry extends TimelineEntry>(entry: fc.Arbitrary<Entry>): fc.Arbitrary<Timeline<Entry>> {
   return fc
     .record({ newest: moment, entries: fc.array(entry, { minLength: 1, maxLength: 5 }), same: fc.boolean() })
     .map(({ newest, entries, same }) => ({ newest: same ? (entries.at(-1)?.at ?? 0) : newest, entries }));

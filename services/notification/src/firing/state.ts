@@ -1,49 +1,49 @@
-// What triggers remember of a lead: the fold of their own events, and of nothing else.
+// The state of a lead: the fold of firing's own events.
 import type { Source } from './messages.js';
-import type { Timed, Timeline } from './timeline-model.js';
+import type { TimelineEntry, Timeline } from './timeline-model.js';
 
-/** An event that satisfied steps of a sequence and was not yet used for a firing. */
-export interface StepMatch extends Timed {
+/** An event that satisfies steps of a sequence and has not been used for a firing. */
+export interface StepMatch extends TimelineEntry {
   readonly event_id: string;
   readonly event_type: string;
-  /** Ascending. */
+  /** Indexes of the steps, ascending. */
   readonly steps: readonly number[];
   readonly configuration_version: number;
 }
 
 /** Points that an event gave. */
-export interface Gain extends Timed {
+export interface Gain extends TimelineEntry {
   readonly points: number;
   readonly configuration_version: number;
 }
 
-/** What one trigger has done to the lead. */
+/** What a trigger remembers of a lead. */
 export interface TriggerMemory {
-  /** The last firings, oldest first. */
+  /** The last firings, oldest first; at most `rememberedFirings`. */
   readonly fired: readonly { readonly at: number; readonly configuration_version: number }[];
-  /** Of a milestone that has fired and was not re-armed since: the configuration that it fired under. */
+  /** Version of the configuration with which a milestone fired that was not re-armed since; null: armed. */
   readonly disarmed: number | null;
   readonly suppressed: { readonly until: number; readonly configuration_version: number } | null;
 }
 
-/** A trigger's memory as it is kept: the lead is deleted for each topic at that topic's own place. */
+/** A trigger's memory with its topic, so that a deletion that one topic reports forgets only that topic's memory. */
 export interface KeptMemory extends TriggerMemory {
-  /** Of the records that it came of; a trigger is concerned with those of one. */
+  /** The topic of the records that the trigger is evaluated on. */
   readonly topic: Source['topic'];
 }
 
 export interface LeadState {
   readonly ou_id: string;
   readonly lead_id: string;
-  /** The last record of each topic that something was recorded because of; -1 before the first. */
+  /** Offset of the last record of each topic on which an event was decided; -1 before the first. */
   readonly seen: Readonly<Record<Source['topic'], number>>;
-  /** By trigger. */
+  /** By trigger id. */
   readonly memories: ReadonlyMap<string, KeptMemory>;
-  /** By sequence. */
+  /** By id of the sequence. */
   readonly matches: ReadonlyMap<string, Timeline<StepMatch>>;
-  /** By event type (eventTypeKey). */
+  /** By `eventTypeKey` of the event type. */
   readonly gains: ReadonlyMap<string, Timeline<Gain>>;
-  /** The last deletion that each topic has told of; null where there is none, or the other may never tell of it. */
+  /** Id of the last deletion that each topic has reported; null: none, or one that the other topic may never report. */
   readonly deletions: Readonly<Record<Source['topic'], string | null>>;
 }
 

@@ -1,19 +1,19 @@
-// Whether points came fast enough.
+// Whether a lead gained a threshold of points within a window of event time.
 import { heldInRange } from '@lead-scoring/scoring-domain';
 import type { Gain } from './state.js';
 
 export interface SurgeWindow {
   readonly gained: number;
-  /** Event time of the first and the last event that count, milliseconds. */
+  /** Event time of the first and the last counted event, in milliseconds. */
   readonly from: number;
   readonly to: number;
   readonly event_count: number;
 }
 
 /**
- * The first window of event time that holds this moment, ends with a gain or a loss and reaches the threshold; both ends
- * belong to it. In order that is the window which ends now; after a late event it may be one that ended since.
- * @param gains and losses, by event time
+ * The first window that contains the moment `at`, ends with a gain or a loss, and reaches the threshold; both ends are inclusive.
+ * For an event in order that is the window that ends at the event; for a late event the window may end after it.
+ * @param gains points won and lost, by event time
  */
 export function findSurge(
   gains: readonly Gain[],
@@ -32,7 +32,7 @@ export function findSurge(
       first += 1;
       from = gains[first];
     }
-    // Of events at one moment, all belong to the windows that end then.
+    // All events of one moment belong to the window that ends at the moment.
     if (to < at || gains[index + 1]?.at === to) continue;
     if (gained >= threshold && from)
       return { gained: heldInRange(gained), from: from.at, to, event_count: index - first + 1 };

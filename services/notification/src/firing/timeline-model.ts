@@ -1,26 +1,26 @@
-// What a lead has done, in the order of event time, as far back as a trigger may still ask.
+// A timeline: a lead's entries in the order of event time, as far back as triggers look.
 
-export interface Timed {
-  /** Event time, milliseconds. */
+export interface TimelineEntry {
+  /** Event time in milliseconds. */
   readonly at: number;
 }
 
-/** Entries of one moment are in the order in which they came. */
-export interface Timeline<Entry extends Timed> {
-  /** The greatest event time so far; one in the future counts as the moment in which it was taken. */
+/** Entries of one moment are in the order in which they were added. */
+export interface Timeline<Entry extends TimelineEntry> {
+  /** The greatest event time so far; an event time in the future counts as the time of receipt. */
   readonly newest: number;
   readonly entries: readonly Entry[];
 }
 
-/** Events that come later than this, or than a window, after the newest may find that what was before is forgotten. */
+/** An entry is kept for its trigger's window and, after that, for the larger of the window and this time. */
 const latenessMs = 24 * 3_600_000;
-/** So few are kept however old they are. */
+/** The newest entries that are kept whatever their age. */
 const alwaysKept = 32;
-/** What a trigger looks at in one lead; of more, the oldest are forgotten. */
+/** Maximum number of entries in a timeline; of more, the oldest are dropped. */
 export const maximumEntries = 500;
 
-/** Puts an entry in its place and forgets what is too old to matter. The timeline that was given stays as it was. */
-export function remember<Entry extends Timed>(
+/** Inserts an entry in the order of event time and drops entries that are too old. Returns a new timeline. */
+export function remember<Entry extends TimelineEntry>(
   timeline: Timeline<Entry> | undefined,
   entry: Entry,
   { takenAt, windowMs }: { takenAt: number; windowMs: number },

@@ -1,11 +1,11 @@
 // How far back a lead's events are remembered.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { maximumEntries, remember, type Timed, type Timeline } from './timeline-model.js';
+import { maximumEntries, remember, type TimelineEntry, type Timeline } from './timeline-model.js';
 
 const hour = 3_600_000;
 
-interface Entry extends Timed {
+interface Entry extends TimelineEntry {
   number: number;
 }
 

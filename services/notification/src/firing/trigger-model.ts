@@ -1,5 +1,5 @@
-// A configuration compiled for evaluation: triggers by event type, and milestones by their thresholds, so that an event meets
-// only triggers of its type and milestones that its score crosses. Compiled once per version of a configuration and list of
+// A configuration compiled for evaluation: triggers by event type and milestones by threshold, so that an event is evaluated
+// only on triggers of its type and milestones that its score crosses. Compiled once per version of a configuration and list of
 // levels.
 import { compileFilters, eventTypeKey, type MetadataTest } from '@lead-scoring/contracts';
 import {
@@ -23,18 +23,18 @@ export interface CompiledMilestone {
   readonly line: Line;
 }
 
-/** Active triggers that events of one type concern, in the order in which they were made. */
+/** The active triggers that events of one type concern, in the order of their creation. */
 export interface TriggersOfType {
-  /** Those that a change from one score to another crosses: looking for them costs nothing for each of the others. */
+  /** Milestones that a change of the score crosses: found by binary search, so the others cost nothing. */
   readonly crossed: (before: number, after: number) => readonly CompiledMilestone[];
   readonly surges: readonly SurgeTrigger[];
-  /** The longest window of the surges. */
+  /** The longest window among the surges, in seconds. */
   readonly surgeWindowSeconds: number;
-  /** With the steps that are of the type. */
+  /** Sequences with a step of the type, and these steps. */
   readonly sequences: readonly {
     readonly trigger: SequenceTrigger;
     readonly steps: readonly CompiledStep[];
-    /** The places of all these steps: most events satisfy all, and what is remembered of each then has one list in common. */
+    /** Indexes of all these steps. Most events satisfy all of them, and their matches then share this list. */
     readonly places: number[];
   }[];
 }
@@ -42,13 +42,13 @@ export interface TriggersOfType {
 export interface CompiledTriggers {
   readonly version: number;
   of(eventType: string): TriggersOfType;
-  /** Milestones that are re-armed at another score than their threshold, also while they are switched off. */
+  /** Milestones, active or not, that are re-armed at another score than their threshold; by trigger id. */
   readonly rearmed: ReadonlyMap<string, CompiledMilestone>;
-  /** Whether a change from one score to another passes a score at which some milestone is re-armed. */
+  /** Whether a change of the score passes a bound at which one of these milestones is re-armed. */
   passesRearmBound(before: number, after: number): boolean;
 }
 
-/** @param levels where milestones by level lie; those of a level that is not among them are left out */
+/** @param levels of the OU; a milestone by a level that is not among them is left out */
 export function compileTriggers(configuration: NotificationConfiguration, levels: Levels): CompiledTriggers {
   const placed = placedMilestones(configuration, levels);
   const ofKey = createTriggersByType(keyedTriggers(configuration, placed));
@@ -66,7 +66,7 @@ export function compileTriggers(configuration: NotificationConfiguration, levels
   };
 }
 
-/** The trigger as if it were the only one, switched on, and always there. */
+/** Compiles the trigger as if it were the only one, active, and had always existed. */
 export function compileAlone(trigger: Trigger, levels: Levels = []): CompiledTriggers {
   const configuration = emptyNotificationConfiguration(trigger.ou_id);
   const created_at = new Date(0).toISOString();
@@ -74,7 +74,7 @@ export function compileAlone(trigger: Trigger, levels: Levels = []): CompiledTri
   return compileTriggers({ ...configuration, triggers: new Map([[trigger.id, there]]) }, levels);
 }
 
-/** Milestones whose threshold is known, switched on or not. */
+/** Milestones, active or not, whose threshold is known. */
 function placedMilestones({ triggers }: NotificationConfiguration, levels: Levels): CompiledMilestone[] {
   return [...triggers.values()].flatMap((trigger): CompiledMilestone[] => {
     const line = trigger.kind === 'milestone' ? lineOf(trigger, levels) : null;
@@ -82,7 +82,7 @@ function placedMilestones({ triggers }: NotificationConfiguration, levels: Level
   });
 }
 
-/** Active triggers, each with the key of the event type that it is about; null: all types. */
+/** Active triggers, each with the key of its event type; null: all types. */
 interface KeyedTriggers {
   readonly milestones: readonly { readonly milestone: CompiledMilestone; readonly key: string | null }[];
   readonly surges: readonly { readonly trigger: SurgeTrigger; readonly key: string | null }[];
@@ -123,7 +123,7 @@ function keyedTriggers(
   };
 }
 
-/** Finds the triggers of a type by its key; all types that no trigger names share one entry. */
+/** Finds the triggers of a type by the type's key; all types that no trigger names share one entry. */
 function createTriggersByType(keyed: KeyedTriggers): (key: string) => TriggersOfType {
   const named = new Set([
     ...[...keyed.milestones, ...keyed.surges].map(({ key }) => key),
@@ -178,7 +178,7 @@ function findCrossed(milestones: readonly CompiledMilestone[]): TriggersOfType['
   };
 }
 
-/** How many of the sorted numbers are not above a bound. */
+/** The number of sorted values that are not above a bound, by binary search. */
 function countUpTo(sorted: readonly number[], bound: number): number {
   let low = 0;
   let high = sorted.length;

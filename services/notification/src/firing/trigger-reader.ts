@@ -1,5 +1,5 @@
-// The triggers that decide on a batch, made ready: those of the configuration in force, with the levels that scoring had
-// when it decided. Whatever the batch, that costs a look for each OU, and levels nothing where no trigger is by level.
+// Loads the compiled triggers for a batch: those of the configuration in force, with the levels that scoring had at its decision.
+// Costs one look-up per OU and batch; levels are read only for OUs with a trigger by level.
 import type { LevelList } from '@lead-scoring/scoring-domain';
 import type { ConfigurationReader } from '../configuration/reader.js';
 import { isByLevel, type NotificationConfiguration } from '../configuration/state.js';
@@ -8,13 +8,13 @@ import { compileTriggers, type CompiledTriggers } from './trigger-model.js';
 
 export interface TriggerReader {
   /**
-   * A change of a trigger counts for what is decided from then on: configurations are looked at for every batch.
-   * @param decided the OUs, with the versions of scoring's configurations that their scores were decided with
+   * Loads the triggers for each batch anew, so that a change of a trigger counts for the next batch.
+   * @param decided the versions of scoring's configuration in the batch, by OU
    */
   load(decided: ReadonlyMap<string, ReadonlySet<number>>): Promise<TriggersOf>;
 }
 
-/** @param version of the scoring configuration; absent: it is not about scores */
+/** @param version of scoring's configuration; absent for records without a score */
 export type TriggersOf = (ouId: string, version?: number) => CompiledTriggers;
 
 interface PreparedConfiguration {
@@ -58,7 +58,8 @@ export function createTriggerReader(
       const levelsOf = watching.size > 0 ? await levels.asOf(watching) : () => noLevels;
       return (ouId, version) => {
         const configuration = loaded.get(ouId);
-        if (!configuration) throw new Error('the configuration of an organizational unit was not loaded');
+        if (!configuration)
+          throw new Error(`the configuration of organizational unit ${ouId} was not loaded for this batch`);
         const isWatching = version !== undefined && watching.has(ouId);
         return compile(configuration, isWatching ? levelsOf(ouId, version) : noLevels);
       };

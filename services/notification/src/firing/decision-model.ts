@@ -1,5 +1,5 @@
-// One record's turn: what is decided on it so far, and the lead's state as that leaves it. Observations are gathered into one
-// event, which comes before the events that follow from them: folding the events gives the state that was decided with.
+// Builds the decision on one record: the events so far, and the lead's state after them. Observations (gains and matches) are
+// grouped into one event, before the firings that they cause, so that folding the events gives the state of the decision.
 import { eventTypeKey, type records } from '@lead-scoring/contracts';
 import type { SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
 import { firingIdOf } from './id-model.js';
@@ -8,13 +8,13 @@ import { evolveLead, rememberedFirings, withGain, withMatch } from './evolve.js'
 import { noMemory, type Gain, type LeadState, type StepMatch, type TriggerMemory } from './state.js';
 import type { CompiledTriggers } from './trigger-model.js';
 
-/** A trigger that would fire more often than this for one lead in this time is silent for the lead for a while. */
+/** A trigger that fires for one lead more often than `firings` within `windowSeconds` is silent for `silenceSeconds`. */
 export const flood = { firings: rememberedFirings, windowSeconds: 600, silenceSeconds: 3_600 };
 
-/** Clocks of those who take requests may differ by this much. */
+/** Tolerated difference between the clocks of processes, in milliseconds. */
 const clockToleranceMs = 60_000;
 
-/** Observations in one record. */
+/** Maximum number of observations in one event. */
 const maximumObserved = 2_000;
 const maximumRuleIds = 20;
 
@@ -27,30 +27,30 @@ export interface FiringDecision {
 type ObservedGain = records.ActivityObserved['gains'][number];
 type ObservedMatch = records.ActivityObserved['steps'][number];
 
-/** What all firings say, whatever the trigger's kind. */
+/** The fields of a firing that all kinds of triggers share. */
 type FiringBase = Omit<Extract<FiredDraft, { type: 'SequenceFired' }>['payload'], 'trigger' | 'steps'> & {
   trigger: { id: string; name: string };
 };
 
-interface TurnBase {
+interface EventBase {
   readonly ou_id: string;
   readonly lead_id: string;
   readonly configuration_version: number;
   readonly source: Source;
 }
 
-export class Turn {
-  /** What all events of the turn say. */
-  readonly #base: TurnBase;
-  readonly #observed: TurnBase & { at: string };
+export class DecisionBuilder {
+  /** The fields that all events of the decision share. */
+  readonly #base: EventBase;
+  readonly #observed: EventBase & { at: string };
   readonly #now: number;
   readonly #events: FiringDraft[] = [];
   #state: LeadState;
-  /** Observations that are in the state, and not in an event yet. */
+  /** Observations that are in the state and not yet in an event. */
   #gains: ObservedGain[] = [];
   #steps: ObservedMatch[] = [];
 
-  /** @param at the record's time */
+  /** @param at the record's time: of the decision on scores, or of receipt */
   constructor(
     before: LeadState,
     { version }: CompiledTriggers,
@@ -64,7 +64,7 @@ export class Turn {
     this.#state = before;
   }
 
-  /** What the trigger remembers of the lead since it looks for what it looks for now. */
+  /** The trigger's memory of the lead since its current definition: an older memory does not count. */
   memoryOf({ id, since }: Trigger): TriggerMemory {
     const memory = this.#state.memories.get(id);
     if (!memory) return noMemory;
@@ -76,7 +76,7 @@ export class Turn {
     };
   }
 
-  /** Milestones that have fired and were not re-armed. */
+  /** Ids of milestones that have fired and were not re-armed. */
   disarmed(): string[] {
     return [...this.#state.memories].flatMap(([id, { disarmed }]) => (disarmed === null ? [] : [id]));
   }
@@ -98,7 +98,7 @@ export class Turn {
   }
 
   isSilent(trigger: Trigger): boolean {
-    // The backlog of a service that starts late is no news.
+    // A trigger does not fire for records from before its creation, which a service with a backlog still reads.
     if (this.#now < Date.parse(trigger.created_at) - clockToleranceMs) return true;
     const { fired, suppressed } = this.memoryOf(trigger);
     const last = fired.at(-1);
@@ -108,26 +108,26 @@ export class Turn {
     );
   }
 
-  gained(gain: ObservedGain): void {
+  addGain(gain: ObservedGain): void {
     this.#gains.push(gain);
     this.#state = withGain(this.#state, gain, this.#observed);
     if (this.#gains.length >= maximumObserved) this.#recordObserved();
   }
 
-  matched(match: ObservedMatch): void {
+  addMatch(match: ObservedMatch): void {
     this.#steps.push(match);
     this.#state = withMatch(this.#state, match, this.#observed);
     if (this.#steps.length >= maximumObserved) this.#recordObserved();
   }
 
   rearm({ id }: Trigger, score: number): void {
-    this.#happen({
+    this.#append({
       type: 'TriggerRearmed',
       payload: { ...this.#base, trigger_id: id, score, at: this.at },
     });
   }
 
-  /** Unless the trigger is silent for the lead; one that fires too often falls silent instead. */
+  /** Fires unless the trigger is silent for the lead. A trigger that fires too often is silenced instead. */
   fire(
     trigger: Trigger,
     { event_id, event_type, timestamp, matches }: records.ScoredEvent,
@@ -142,7 +142,7 @@ export class Turn {
     }
     const { id, name, channel_ids } = trigger;
     const rule_ids = [...new Set(matches.map(({ rule_id }) => rule_id))].slice(0, maximumRuleIds);
-    this.#happen(
+    this.#append(
       drafted({
         ...this.#base,
         firing_id: firingIdOf(id, this.#base.lead_id, event_id),
@@ -155,7 +155,7 @@ export class Turn {
   }
 
   #suppress({ id, name, kind }: Trigger, firings: number): void {
-    this.#happen({
+    this.#append({
       type: 'TriggerSuppressed',
       payload: {
         ...this.#base,
@@ -168,13 +168,13 @@ export class Turn {
     });
   }
 
-  #happen(event: FiringDraft): void {
+  #append(event: FiringDraft): void {
     this.#recordObserved();
     this.#events.push(event);
     this.#state = evolveLead(this.#state, event);
   }
 
-  /** Puts the observations into an event; the state has them already. */
+  /** Adds the event with the observations. The state has them already; folding the empty event moves the state's offset. */
   #recordObserved(): void {
     if (this.#gains.length + this.#steps.length === 0) return;
     this.#events.push({
