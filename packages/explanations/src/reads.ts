@@ -10,5 +10,7 @@ export const explanationReads = {
     RuleCreated: 'taken',
     RulesActivationChanged: 'taken',
     EngagementLevelsSet: 'taken',
+    // Ignored: the decision before it says the score, from which the level follows.
+    LeadLevelChanged: 'ignored',
   },
 } as const satisfies ReadTable;

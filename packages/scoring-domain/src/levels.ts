@@ -5,11 +5,25 @@ import type { routeDeclarations } from '@lead-scoring/contracts';
 type EngagementLevel = routeDeclarations.EngagementLevel;
 type LeadLevel = routeDeclarations.LeadLevel;
 
-/** The level of a score: the first level whose bounds, both inclusive, contain it. */
-export function levelOf(levels: readonly EngagementLevel[], score: number): LeadLevel | null {
-  for (const { id, name, color, min_score, max_score } of levels)
-    if ((min_score ?? -Infinity) <= score && score <= (max_score ?? Infinity)) return { id, name, color };
+export type LevelBounds = Pick<EngagementLevel, 'min_score' | 'max_score'>;
+
+/** The first level whose bounds, both inclusive, contain the score. */
+export function levelHolding<Level extends LevelBounds>(
+  levels: readonly Level[],
+  score: number,
+): Level | null {
+  for (const level of levels) {
+    const { min_score, max_score } = level;
+    if ((min_score === null || min_score <= score) && (max_score === null || score <= max_score))
+      return level;
+  }
   return null;
+}
+
+/** The level of a score, as answers name it. */
+export function levelOf(levels: readonly EngagementLevel[], score: number): LeadLevel | null {
+  const level = levelHolding(levels, score);
+  return level && { id: level.id, name: level.name, color: level.color };
 }
 
 /** The level with this id, or with this name in any case. */

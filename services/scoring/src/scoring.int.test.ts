@@ -1,6 +1,6 @@
 // The scoring service on real servers: records come through the log, and the query port shows their effect.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { leadIdOf, routeDeclarations } from '@lead-scoring/contracts';
+import { leadIdOf, type records as declarations, routeDeclarations } from '@lead-scoring/contracts';
 import type { Answer } from '@lead-scoring/testing/service-rig';
 import { defaultRulesetIdOf } from './configuration/decide.js';
 import {
@@ -353,6 +353,11 @@ describe('levels', () => {
     ['level=Warm&max_score=20&q=level', (score: number) => score >= 10 && score <= 20],
     ['level=Warm&min_score=50', () => false],
     ['level=Warm&min_score=50&sort=-created_at', () => false],
+    ['level=Warm&min_score=20&sort=created_at', (score: number) => score >= 20 && score <= 39],
+    ['level=Hot&sort=last_activity_at', (score: number) => score >= 50],
+    ['level=Hot&max_score=50&sort=-last_activity_at', (score: number) => score === 50],
+    ['level=Warm&sort=-name&q=lead', (score: number) => score >= 10 && score <= 39],
+    ['level=Warm&owner=nobody', () => false],
   ] as const)('%s lists the leads in the level and within the other bounds', async (query, takes) => {
     const { byPage, byCursor, total } = await walk(query, { ou });
     const expected = people.filter(({ score }) => takes(score)).map(({ name }) => idOf(name));
@@ -411,6 +416,32 @@ describe('levels', () => {
     const after = await rig.documents();
     for (const name of ['leads', 'lead_ranks', 'timeline', 'score_histograms'])
       expect(after[name]).toEqual(before[name]);
+  });
+
+  test('are crossed by decisions: each crossing is on the topic behind its decision, and a new list moves nobody', async () => {
+    const unit = { ou_id: idOf('crossings ou') };
+    const told = async () =>
+      (await rig.recordsOn('scoring.events')).flatMap(({ type, payload }) => {
+        const { ou_id, lead_id, ...event } = payload as declarations.LeadLevelChanged;
+        if (ou_id !== unit.ou_id || type === 'RuleCreated' || type === 'RulesetCreated') return [];
+        if (type === 'LeadScored') return [['score', event.score]];
+        return [type === 'LeadLevelChanged' ? [event.level_name, event.score, event.cause, lead_id] : type];
+      });
+    await rig.request(createRule('crossing view', unit));
+    await rig.score([ingested('crossing lead', [{}], unit)]);
+    await rig.request(setLevels(three, unit));
+    await rig.score([ingested('crossing lead', [{}, {}, {}, {}], unit)]);
+    await rig.request(setLevels([['Tepid', 0, null]], unit));
+    await rig.score([ingested('crossing lead', [{}], unit)]);
+    await rig.score([ingested('another lead', [{}], unit)]);
+    expect(await told()).toEqual(
+      expect.arrayContaining([
+        ...[['score', 10], 'EngagementLevelsSet', ['score', 50], 'EngagementLevelsSet', ['score', 60]],
+        ['Hot', 50, 'events', idOf('crossing lead')],
+        ['Tepid', 10, 'events', idOf('another lead')],
+      ]),
+    );
+    expect(await told()).toHaveLength(8);
   });
 
   test('in an explanation at a past time are the levels of that time, for the score of that time', async () => {

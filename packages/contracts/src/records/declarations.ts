@@ -2,6 +2,7 @@
 export * from './gateway.js';
 export * from './ingest.js';
 export * from './jobs.js';
+export * from './lead-levels.js';
 export * from './notification.js';
 export * from './scoring.js';
 export * from './share.js';

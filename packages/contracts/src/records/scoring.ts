@@ -5,6 +5,7 @@ import { happened, requested } from '../vocabulary/actor.js';
 import { attributeFilter } from '../vocabulary/filters.js';
 import { alias } from '../vocabulary/identity.js';
 import { leadField } from '../vocabulary/lead-fields.js';
+import { leadLevelChanged } from './lead-levels.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 export const scoreType = z.literal('engagement', {
@@ -304,5 +305,6 @@ export const scoringRecords = [
   rulesActivationChanged,
   engagementLevelsSet,
   leadScored,
+  leadLevelChanged,
   leadRemoved,
 ] as const;

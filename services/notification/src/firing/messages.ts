@@ -6,6 +6,8 @@ export const firingReads = {
   'scoring.events': {
     LeadScored: 'taken',
     LeadRemoved: 'taken',
+    // A milestone by level is decided on the decision itself, event by event: it names the event that made it fire.
+    LeadLevelChanged: 'ignored',
     // Firing reads these through the explanations.
     RulesetCreated: 'ignored',
     RulesetUpdated: 'ignored',

@@ -6,7 +6,7 @@ import {
   type PartitionScope,
   type ReadTable,
 } from '@lead-scoring/capability';
-import { records, type TopicName } from '@lead-scoring/contracts';
+import type { RecordDeclaration, TopicName } from '@lead-scoring/contracts';
 import {
   outgoing,
   takenOf,
@@ -19,13 +19,15 @@ import {
 import { offsetToNumber } from '@lead-scoring/read-model';
 import type { PublishedConfigurations } from '../configuration/published.js';
 import type { LeadProjection } from '../leads/capability.js';
+import { withCrossings } from '../levels/crossings.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { OpenLeads } from '../leads/open-leads.js';
 import { CurrentRules } from './current-rules.js';
 import { decideLeads } from './decide.js';
 import { DecidedRecords } from './decided-records.js';
 import { lateDecisions } from './documents.js';
-import { leadRecords, type LeadCause, type LeadEvent } from './messages.js';
+import type { CompiledRules } from './rule-model.js';
+import { scoreRecords, type LeadCause, type LeadEvent, type ScoreEvent } from './messages.js';
 
 const scoreReads = {
   'ingest.events': {
@@ -58,7 +60,7 @@ export function scorePolicy(dependencies: ScoresDependencies) {
   return policy({
     name: 'scores',
     reads: scoreReads,
-    events: leadRecords,
+    events: scoreRecords,
     collections: [lateDecisions],
     open: (scope) => new OpenScores(scope, dependencies),
   });
@@ -94,14 +96,15 @@ class OpenScores implements OpenCapability {
       this.#rules.load(new Set(causes.map(({ payload }) => payload.ou_id))),
       this.#leads.load(causes.map(({ payload }) => payload)),
     ]);
+    const rulesOf = (ouId: string) => {
+      const ofUnit = rules.get(ouId);
+      if (!ofUnit) throw new Error(`the rules of OU ${ouId} were not loaded`);
+      return ofUnit;
+    };
     const decided = decideLeads(
       causes,
       (ouId, leadId) => before.get(leadName(ouId, leadId))?.score ?? null,
-      (ouId) => {
-        const ofUnit = rules.get(ouId);
-        if (!ofUnit) throw new Error(`the rules of OU ${ouId} were not loaded`);
-        return ofUnit;
-      },
+      rulesOf,
       this.#maximumMatches,
     );
     if (!decided)
@@ -109,16 +112,23 @@ class OpenScores implements OpenCapability {
         outcome: 'split',
         reason: `more than ${String(this.#maximumMatches)} rules match in one batch`,
       };
-    return { outcome: 'decided', events: decided.map(leadEventRecord) };
+    const events = hasLevels(rules) ? withCrossings(decided, (ouId) => rulesOf(ouId).levels) : decided;
+    return { outcome: 'decided', events: events.map(scoreEventRecord) };
   }
 
   fold(events: readonly FoldedRecord[]): Promise<void> {
-    return this.#decided.fold(events.map(({ payload }) => (payload as LeadEvent['payload']).source));
+    // A crossing of levels names no source: that of its decision is enough.
+    return this.#decided.fold(events.map(({ payload }) => (payload as Partial<LeadEvent['payload']>).source));
   }
 
   positionsAccepted(positions: ReadonlyMap<TopicName, number>): Promise<void> {
     return this.#decided.restartAt(positions.get('ingest.events') ?? 0);
   }
+}
+
+function hasLevels(rules: ReadonlyMap<string, CompiledRules>): boolean {
+  for (const { levels } of rules.values()) if (levels.length > 0) return true;
+  return false;
 }
 
 function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | null {
@@ -134,8 +144,7 @@ function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | nu
   }
 }
 
-function leadEventRecord({ type, payload }: LeadEvent): OutgoingRecord {
-  return type === 'LeadScored'
-    ? outgoing(records.leadScored, { key: payload.lead_id, payload })
-    : outgoing(records.leadRemoved, { key: payload.lead_id, payload });
+function scoreEventRecord({ type, payload }: ScoreEvent): OutgoingRecord {
+  const declaration: RecordDeclaration = scoreRecords[type];
+  return outgoing(declaration, { key: payload.lead_id, payload });
 }

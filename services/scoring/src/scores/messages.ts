@@ -13,5 +13,10 @@ export type LeadCause = (
 export type LeadEvent =
   { type: 'LeadScored'; payload: records.LeadScored } | { type: 'LeadRemoved'; payload: records.LeadRemoved };
 
-/** The record declarations of scoring's events of leads. */
+/** What the score policy appends: a crossing of levels follows its decision. */
+export type ScoreEvent = LeadEvent | { type: 'LeadLevelChanged'; payload: records.LeadLevelChanged };
+
+/** The record declarations of scoring's events of leads, from which leads are folded. */
 export const leadRecords = { LeadScored: records.leadScored, LeadRemoved: records.leadRemoved } as const;
+
+export const scoreRecords = { ...leadRecords, LeadLevelChanged: records.leadLevelChanged } as const;

@@ -11,6 +11,8 @@ export interface CompiledRule {
 
 export interface CompiledRules {
   readonly version: number;
+  /** The levels of the same version: a decision that crosses one of their bounds is told of. */
+  readonly levels: ScoringConfiguration['levels'];
   /** Active rules of active rulesets for events of this type, in the order of their creation. */
   of(eventType: string): readonly CompiledRule[];
 }
@@ -32,6 +34,7 @@ export function compileRules(configuration: ScoringConfiguration): CompiledRules
   const bySpelling = new Map<string, readonly CompiledRule[]>();
   return {
     version: configuration.version,
+    levels: configuration.levels,
     of: (eventType) => {
       let rules = bySpelling.get(eventType);
       if (!rules) {
