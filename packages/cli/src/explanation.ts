@@ -9,7 +9,7 @@ const shownEntries = 10;
 export function explanation(answer: Explanation): string {
   const { score, level, range_hours, entries, entries_total } = answer;
   const lines = [
-    `${plain(answer.lead_name)} has ${score} points${level ? `, level ${plain(level.name)}` : ''} (${shortTime(answer.at)}).`,
+    `${plain(answer.lead_name)} has ${score} points${level ? `, level ${plain(level.name)}` : ''} (${momentOf(answer)}).`,
     '',
     table(partsOf(answer), [
       { title: 'POINTS', value: ({ points }) => points, align: 'right' },
@@ -30,6 +30,11 @@ export function explanation(answer: Explanation): string {
       ]),
     );
   return `${lines.join('\n')}\n`;
+}
+
+/** The explained moment, and what was known where that was asked for: `2026-01-31 09:30, as known 2026-02-01 00:00`. */
+function momentOf({ at, known_at }: Explanation): string {
+  return known_at === undefined ? shortTime(at) : `${shortTime(at)}, as known ${shortTime(known_at)}`;
 }
 
 interface ScorePart {

@@ -113,3 +113,10 @@ test('an entry names its rule by the label, else by the filter, else by the even
     `${unknown}, version 1`,
   ]);
 });
+
+test('the headline names the explained moment, and what was known where that was asked for', () => {
+  expect(explanation(answer({}))).toMatch(/^Ada has 20 points \(2026-01-31 09:30\)\.\n/);
+  expect(explanation(answer({ known_at: '2026-02-01T00:00:00.000Z' }))).toMatch(
+    /^Ada has 20 points \(2026-01-31 09:30, as known 2026-02-01 00:00\)\.\n/,
+  );
+});

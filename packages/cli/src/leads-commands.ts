@@ -69,6 +69,7 @@ export async function leads(flags: LeadsFlags, settings: Settings, output: Outpu
 
 export interface ExplainFlags {
   at?: string;
+  knownAt?: string;
   hours?: string;
   json?: boolean;
 }
@@ -86,6 +87,7 @@ export async function explain(
     query: {
       ...(flags.hours !== undefined && { range_hours: wholeNumber('--hours', flags.hours, 1, 876_000) }),
       ...(flags.at !== undefined && { at: flags.at }),
+      ...(flags.knownAt !== undefined && { known_at: flags.knownAt }),
     },
   });
   output.write(flags.json === true ? `${JSON.stringify(answer, null, 2)}\n` : explanation(answer));

@@ -454,6 +454,8 @@ test('a lead to explain may be named by its e-mail address', async () => {
   expect(seen[0]?.url).toBe(`/lead/${leadIdOf(ouId, 'email', 'ada@example.com')}/score-explain`);
   expect(result.written).toContain('Ada has 20 points, level Warm (');
   expect(result.written).toMatch(/20 {2}2 × 10 {2}Page View {2}path contains "\/pricing"/);
+  await command(['explain', 'ada@example.com', '--at', '2026-01-31', '--known-at', '2026-02-01T00:00:00Z']);
+  expect(seen[1]?.url).toMatch(/\?at=2026-01-31&known_at=2026-02-01T00%3A00%3A00Z$/);
 });
 
 test('a lead to delete may be named by any of its aliases', async () => {

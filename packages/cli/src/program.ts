@@ -162,7 +162,8 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
   program
     .command('explain <lead>')
     .description('Why a lead has its score. The lead by its id, its e-mail address, or kind:alias.')
-    .option('--at <time>', 'the score at that time, under the rules of that time')
+    .option('--at <time>', 'the score at that time, by the times of the events; imported ones count')
+    .option('--known-at <time>', 'what the system knew at that time, under the rules of that time')
     .option('--hours <count>', 'the hours before that time to explain (default 720)')
     .action(command((flags, settings, [lead = '']) => explain(lead, flags, settings, output)));
 

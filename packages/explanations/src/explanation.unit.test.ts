@@ -268,6 +268,36 @@ describe('the course of the score', () => {
     ]);
   });
 
+  test('at each of its points is the score of an explanation at that moment', () => {
+    const taken = fc.record({
+      points: fc.integer({ min: -30, max: 30 }),
+      event: fc.integer({ min: -1_000, max: 20 }),
+      held: fc.constantFrom(0, 0, -3),
+    });
+    const hours = (count: number) => new Date(Date.parse(now) + count * 3_600_000).toISOString();
+    fc.assert(
+      fc.property(fc.array(taken, { maxLength: 30 }), (all) => {
+        const decisions = all.map(({ points, event, held }, index) => {
+          const given = { rule: 'view', points };
+          const decided = leadScored('ada', given, { decided_at: hours(index - all.length) });
+          const scored_events = decided.scored_events.map((one) => ({ ...one, timestamp: hours(event) }));
+          const adjustments = [{ reason: 'held_at_largest_score' as const, points: held }];
+          return { ...decided, scored_events, ...(held !== 0 && { adjustments }) };
+        });
+        const score = all.reduce((sum, { points, held }) => sum + points + held, 0);
+        const none = emptyConfiguration(ouId);
+        const lead = { id: idOf('ada'), name: 'Ada', score };
+        for (const point of scoreHistory(score, decisions, { at: now, range_hours: 720 })) {
+          const explained = explainScore(lead, decisions, none, none, { at: point.at, range_hours: 720 });
+          expect({ score: explained.score, unattributed: 0 }).toEqual({
+            score: point.score,
+            unattributed: explained.unattributed,
+          });
+        }
+      }),
+    );
+  });
+
   test('of a lead without points is a line', () => {
     expect(scoreHistory(0, [], { at: now, range_hours: 24 })).toEqual([
       { at: '2026-01-30T00:00:00.000Z', score: 0 },

@@ -1,6 +1,11 @@
-// The course of a lead's score over a range, as points of a plot. Points count from the time of their event, as in
-import type { ExplainedDecision } from '@lead-scoring/scoring-domain';
-// drivers, even when the event arrived later. Pure.
+// The course of a lead's score over a range, as points of a plot. Points count from the time of their event, as in explanations
+// (`at`), also when the event arrived later. Pure.
+import {
+  heldInRange,
+  momentOfAdjustments,
+  momentOfEvent,
+  type ExplainedDecision,
+} from '@lead-scoring/scoring-domain';
 
 export interface HistoryPoint {
   at: string;
@@ -14,7 +19,7 @@ const maximumSteps = 120;
  * The score at the start of the range, after each change, and now. Changes too near to be told apart in a plot are
  * merged.
  * @param score the score at `at`, after all decisions
- * @param decisions all decisions on the lead
+ * @param decisions all decisions on the lead; all count at `at`
  */
 export function scoreHistory(
   score: number,
@@ -24,20 +29,25 @@ export function scoreHistory(
   const end = Date.parse(at);
   const start = end - range_hours * 3_600_000;
   const changes = decisions
-    .flatMap(({ decided_at, scored_events, adjustments = [] }) => [
-      ...scored_events.map((event) => ({ moment: event.timestamp, points: pointsOf(event) })),
-      ...adjustments.map(({ points }) => ({ moment: decided_at, points })),
+    .flatMap((decision) => [
+      ...decision.scored_events.map((event) => ({
+        moment: momentOfEvent(event, decision),
+        points: sumOf(event.matches),
+      })),
+      ...(decision.adjustments
+        ? [{ moment: momentOfAdjustments(decision), points: sumOf(decision.adjustments) }]
+        : []),
     ])
-    .map(({ moment, points }) => ({ time: Math.min(Date.parse(moment), end), points }))
+    .map(({ moment, points }) => ({ time: Date.parse(moment), points }))
     .filter(({ time, points }) => time > start && points !== 0)
     .sort((a, b) => a.time - b.time);
   let current = score - changes.reduce((sum, { points }) => sum + points, 0);
-  const history: HistoryPoint[] = [{ at: new Date(start).toISOString(), score: current }];
+  const history: HistoryPoint[] = [{ at: new Date(start).toISOString(), score: heldInRange(current) }];
   const stepMs = (end - start) / maximumSteps;
   let step = -1;
   for (const { time, points } of changes) {
     current += points;
-    const point = { at: new Date(time).toISOString(), score: current };
+    const point = { at: new Date(time).toISOString(), score: heldInRange(current) };
     const own = Math.floor((time - start) / stepMs);
     if (own === step) history[history.length - 1] = point;
     else history.push(point);
@@ -47,6 +57,6 @@ export function scoreHistory(
   return history;
 }
 
-function pointsOf({ matches }: ExplainedDecision['scored_events'][number]): number {
-  return matches.reduce((sum, { points }) => sum + points, 0);
+function sumOf(parts: readonly { points: number }[]): number {
+  return parts.reduce((sum, { points }) => sum + points, 0);
 }

@@ -1,8 +1,11 @@
-// Why a lead has its score, computed from the decisions on its events. Pure.
+// Why a lead has its score, computed from the decisions on its events. A moment is named on one of two clocks: that of the events,
+// which an imported past has as well, or that of the system, which says what was known. Pure.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from './configuration.js';
 import { contributeMatch, driversOf, type Contribution, type Contributions } from './contributions.js';
 import { levelOf } from './levels.js';
+import { momentOfAdjustments, momentOfEvent } from './moments.js';
+import { heldInRange } from './score-range.js';
 
 type PublicScoreExplanation = routeDeclarations.PublicScoreExplanation;
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
@@ -10,6 +13,8 @@ type ScoreExplanation = routeDeclarations.ScoreExplanation;
 /** A decision that gave points. */
 export interface ExplainedDecision {
   decided_at: string;
+  /** The moment of the events' clock that a decision without an event is about; absent: `decided_at`. */
+  as_of?: string | undefined;
   configuration_version: number;
   scored_events: readonly records.ScoredEvent[];
   adjustments?: readonly records.ScoreAdjustment[] | undefined;
@@ -23,8 +28,10 @@ export interface ExplainedLead {
 }
 
 export interface ExplanationRequest {
-  /** The explained moment, ISO 8601 UTC with milliseconds. */
+  /** The explained moment by the clock of the events, ISO 8601 UTC with milliseconds. */
   at: string;
+  /** Decisions after this moment of the system's clock do not count; absent: all decisions count. */
+  known_at?: string | undefined;
   range_hours: number;
 }
 
@@ -40,7 +47,10 @@ export function explainsScore({
   return scored_events.length > 0 || previous_score !== score;
 }
 
-/** The moment of an explanation of now: every decision counts, also one of a machine whose clock is ahead of this one's. */
+/**
+ * The moment of an explanation of now: every decision counts, also one of a machine whose clock is ahead of this one's. No event
+ * counts later than the decision on it, so this is a moment of both clocks.
+ */
 export function momentOfNow(decisions: readonly Pick<ExplainedDecision, 'decided_at'>[], now: Date): string {
   return decisions.reduce(
     (latest, { decided_at }) => (decided_at > latest ? decided_at : latest),
@@ -55,24 +65,33 @@ type Entry = ScoreExplanation['entries'][number];
 type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 
 /**
- * Explains a score as of a moment. Decisions whose `decided_at` is later do not count. Drivers and entries cover the
- * event times of the last `range_hours` before the moment.
+ * Explains a score as of a moment of the events' clock, from the decisions that were known at a moment of the system's clock. An
+ * event counts from its own time on (`momentOfEvent`), whenever it was decided. Drivers, adjustments and entries cover the last
+ * `range_hours` before the moment.
  * @param decisions all decisions on the lead, in the order in which they were made
  * @param current the configuration now: describes the rules that gave the points
- * @param then the configuration in force at the moment: decides which rules counted and names the level of the score
+ * @param then the configuration in force at `known_at`, or now: decides which rules count and names the level of the score
  */
 export function explainScore(
   lead: ExplainedLead,
   decisions: readonly ExplainedDecision[],
   current: ScoringConfiguration,
   then: ScoringConfiguration,
-  { at, range_hours }: ExplanationRequest,
+  { at, known_at, range_hours }: ExplanationRequest,
 ): ScoreExplanation {
   const from = new Date(
     Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
   ).toISOString();
-  const { listed, later, entries, contributions, adjustments } = tallyOf(decisions, from, at);
-  const score = lead.score - later;
+  const { counted, others, entries, contributions, adjustments } = tallyOf(decisions, {
+    from,
+    at,
+    known_at,
+  });
+  // In the order of the events' times the points may add up to a score that there is not.
+  const score = heldInRange(lead.score - others);
+  const held = score - (lead.score - others);
+  if (held !== 0)
+    addAdjustment(adjustments, held < 0 ? 'held_at_largest_score' : 'held_at_smallest_score', held, at);
   return {
     lead_id: lead.id,
     lead_name: lead.name,
@@ -86,66 +105,77 @@ export function explainScore(
     decay_applied: 0,
     range_hours,
     at,
-    unattributed: score - listed,
+    ...(known_at !== undefined && { known_at }),
+    unattributed: score - counted - held,
     entries: newestFirst(entries).slice(0, shownEntries),
     entries_total: entries.length,
   };
 }
 
-/** What the decisions on a lead gave it until the explained moment, and after. */
+/** What the decisions on a lead gave it at the explained moment, and otherwise. */
 interface Tally {
-  /** Points of all decisions up to the moment. */
-  listed: number;
-  /** Points of the decisions after the moment. */
-  later: number;
+  /** Points that count. */
+  counted: number;
+  /** Points that count later, or were not known yet. */
+  others: number;
   /** The matches in the range, in the order of the decisions. */
   entries: Entry[];
   contributions: Contributions;
-  adjustments: ReadonlyMap<string, Adjustment>;
+  adjustments: Map<string, Adjustment>;
 }
 
-/**
- * @param from the beginning of the range; earlier events give points, and no entries
- * @param at the explained moment
- */
-function tallyOf(decisions: readonly ExplainedDecision[], from: string, at: string): Tally {
-  let listed = 0;
-  let later = 0;
+interface TallyPeriod {
+  /** The beginning of the range; what counts from an earlier moment on gives points, and no entries. */
+  from: string;
+  at: string;
+  known_at: string | undefined;
+}
+
+function tallyOf(decisions: readonly ExplainedDecision[], { from, at, known_at }: TallyPeriod): Tally {
+  let counted = 0;
+  let others = 0;
   const entries: Entry[] = [];
   const contributions = new Map<string, Contribution>();
   const adjustments = new Map<string, Adjustment>();
+  /** Counts points; returns whether they belong into the range. */
+  const count = (points: number, moment: string, isKnown: boolean): boolean => {
+    const counts = isKnown && moment <= at;
+    if (counts) counted += points;
+    else others += points;
+    return counts && moment >= from;
+  };
   for (const decision of decisions) {
-    const counts = decision.decided_at <= at;
-    for (const { reason, points } of decision.adjustments ?? []) {
-      if (!counts) later += points;
-      else {
-        listed += points;
-        if (decision.decided_at >= from) addAdjustment(adjustments, reason, points, decision.decided_at);
+    const isKnown = known_at === undefined || decision.decided_at <= known_at;
+    const adjusted = decision.adjustments ? momentOfAdjustments(decision) : at;
+    for (const { reason, points } of decision.adjustments ?? [])
+      if (count(points, adjusted, isKnown)) addAdjustment(adjustments, reason, points, adjusted);
+    for (const event of decision.scored_events) {
+      const moment = momentOfEvent(event, decision);
+      for (const match of event.matches) {
+        if (!count(match.points, moment, isKnown)) continue;
+        contributeMatch(contributions, event.event_type, match);
+        entries.push(entryOf(decision, event, match));
       }
     }
-    for (const { event_id, event_type, timestamp, matches } of decision.scored_events)
-      for (const match of matches) {
-        const { rule_id, rule_version, points } = match;
-        if (!counts) {
-          later += points;
-          continue;
-        }
-        listed += points;
-        if (timestamp < from) continue;
-        contributeMatch(contributions, event_type, match);
-        entries.push({
-          event_id,
-          event_type,
-          timestamp,
-          scored_at: decision.decided_at,
-          rule_id,
-          rule_version,
-          points,
-          configuration_version: decision.configuration_version,
-        });
-      }
   }
-  return { listed, later, entries, contributions, adjustments };
+  return { counted, others, entries, contributions, adjustments };
+}
+
+function entryOf(
+  { decided_at, configuration_version }: ExplainedDecision,
+  { event_id, event_type, timestamp }: records.ScoredEvent,
+  { rule_id, rule_version, points }: records.ScoredEvent['matches'][number],
+): Entry {
+  return {
+    event_id,
+    event_type,
+    timestamp,
+    scored_at: decided_at,
+    rule_id,
+    rule_version,
+    points,
+    configuration_version,
+  };
 }
 
 /** Sorts by the times of the events; of two events of one time the later decision comes first. */

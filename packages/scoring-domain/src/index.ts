@@ -7,5 +7,6 @@ export * from './explanation.js';
 export * from './level-crossing.js';
 export * from './level-history.js';
 export * from './levels.js';
+export * from './moments.js';
 export * from './packed-configuration.js';
 export * from './score-range.js';

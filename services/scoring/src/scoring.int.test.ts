@@ -444,7 +444,7 @@ describe('levels', () => {
     expect(await told()).toHaveLength(8);
   });
 
-  test('in an explanation at a past time are the levels of that time, for the score of that time', async () => {
+  test('in an explanation as known at a past time are the levels of that time; by the times of the events, those of now', async () => {
     const unit = idOf('past levels ou');
     const of = (requested_at: string) => ({ ou_id: unit, requested_at });
     await rig.request(createRule('past view', of('2026-01-01T00:00:00.000Z')));
@@ -469,16 +469,18 @@ describe('levels', () => {
       const { body } = await rig.get(`/lead/${idOf('edgar')}/score-explain${query}`, { ou: unit });
       return [body.score, (body.level as { name: string } | null)?.name ?? null];
     };
-    expect(await levelAt('?at=2026-01-01T12:00:00Z')).toEqual([0, null]);
-    expect(await levelAt('?at=2026-01-03T12:00:00Z')).toEqual([10, 'Low']);
-    expect(await levelAt('?at=2026-01-04T12:00:00Z')).toEqual([20, 'High']);
-    expect(await levelAt('?at=2026-01-05T12:00:00Z')).toEqual([20, 'Other']);
+    expect(await levelAt('?known_at=2026-01-01T12:00:00Z')).toEqual([0, null]);
+    expect(await levelAt('?known_at=2026-01-03T12:00:00Z')).toEqual([10, 'Low']);
+    expect(await levelAt('?known_at=2026-01-04T12:00:00Z')).toEqual([20, 'High']);
+    expect(await levelAt('?known_at=2026-01-05T12:00:00Z')).toEqual([20, 'Other']);
+    expect(await levelAt('?at=2026-01-03T12:00:00Z')).toEqual([10, 'Other']);
+    expect(await levelAt('?at=2026-01-03T12:00:00Z&known_at=2026-01-04T12:00:00Z')).toEqual([10, 'Low']);
     expect(await levelAt('')).toEqual([20, 'Other']);
   });
 });
 
 describe('explanations', () => {
-  test('at a past time have the decisions and the rules of that time', async () => {
+  test('as known at a past time have the decisions and the rules of that time; at a time, the events until then', async () => {
     const ou = idOf('explained ou');
     const inUnit = { ou_id: ou };
     await rig.request(
@@ -515,24 +517,51 @@ describe('explanations', () => {
         { event_type: 'Page View', weight: 7 },
       ],
     });
+    expect(await explain('known_at=2026-01-03T12:00:00Z')).toMatchObject({
+      score: 4,
+      unattributed: 0,
+      at: '2026-01-03T12:00:00.000Z',
+      known_at: '2026-01-03T12:00:00.000Z',
+      entries_total: 1,
+      snapshot: [{ weight: 4 }],
+    });
+    expect(await explain('known_at=2026-01-01')).toMatchObject({
+      score: 0,
+      unattributed: 0,
+      entries: [],
+      snapshot: [],
+    });
     expect(await explain('at=2026-01-03T12:00:00Z')).toMatchObject({
       score: 4,
       unattributed: 0,
       at: '2026-01-03T12:00:00.000Z',
       entries_total: 1,
-      snapshot: [{ weight: 4 }],
-    });
-    expect(await explain('at=2026-01-01')).toMatchObject({
-      score: 0,
-      unattributed: 0,
-      entries: [],
-      snapshot: [],
+      snapshot: [{ weight: 4 }, { weight: 7 }],
     });
     expect(await explain('at=2026-01-05T12:00:00Z&range_hours=24')).toMatchObject({
       score: 15,
       unattributed: 0,
       entries_total: 2,
     });
+    const known = await explain('known_at=2026-01-05T12:00:00Z');
+    await rig.score([
+      ingested('dora', [{ timestamp: '2025-06-01T00:00:00.000Z' }], {
+        ...inUnit,
+        received_at: '2026-01-06T00:00:00.000Z',
+      }),
+    ]);
+    expect(await explain('at=2025-07-01&range_hours=876000')).toMatchObject({
+      score: 11,
+      unattributed: 0,
+      entries_total: 2,
+    });
+    expect(await explain('at=2025-07-01&known_at=2026-01-05')).toMatchObject({ score: 0, entries: [] });
+    expect(await explain('known_at=2026-01-05T12:00:00Z')).toEqual(known);
+    for (const parameter of ['at', 'known_at'])
+      for (const value of ['2999-01-01', 'yesterday'])
+        expect(
+          await rig.get(`/lead/${idOf('dora')}/score-explain?${parameter}=${value}`, { ou }),
+        ).toMatchObject({ status: 400 });
   });
 });
 

@@ -176,11 +176,11 @@ export const scoreExplanation = z
   .strictObject({
     lead_id: id,
     lead_name: z.string().max(512),
-    score: score.describe('Current total, or the total at the time `at`.'),
+    score: score.describe('The total now, or at the moment `at` as it was known at `known_at`.'),
     level: leadLevel
       .nullable()
       .describe(
-        'The engagement level that the score is in, by the levels that were in force at the time `at`; null when it is in none.',
+        'The engagement level that the score is in, by the levels of now, or of the moment `known_at`; null when it is in none.',
       ),
     top_drivers: z
       .array(driver)
@@ -192,22 +192,27 @@ export const scoreExplanation = z
       .array(adjustment)
       .max(10)
       .optional()
-      .describe('Points that no rule gave, decided within the range; absent when there are none.'),
+      .describe(
+        'Points that no rule gave, within the range; absent when there are none. They count with the latest event of their decision.',
+      ),
     snapshot: z
       .array(z.strictObject({ event_type: z.string().max(100), weight: z.int() }))
       .max(1_000)
-      .describe('Rule weights of active rules in active rulesets.'),
+      .describe('Rule weights of active rules in active rulesets, now or at the moment `known_at`.'),
     decay_applied: z.int().max(0),
     range_hours: z.int().min(1),
-    at: time,
-    unattributed: z.int().describe('The score minus everything listed for all time: always 0.'),
+    at: time.describe('The explained moment, by the times of the events.'),
+    known_at: time.optional().describe('The moment of knowledge that was asked for; absent: now.'),
+    unattributed: z
+      .int()
+      .describe('The score minus everything that counts at the moment, of all time: always 0.'),
     entries: z
       .array(
         z.strictObject({
           event_id: id,
           event_type: z.string().max(100),
-          timestamp: time,
-          scored_at: time,
+          timestamp: time.describe('When the event happened.'),
+          scored_at: time.describe('When the system learned of it.'),
           rule_id: id,
           rule_version: z.int().min(1),
           points: z.int(),
@@ -230,14 +235,25 @@ export const explainScore = defineRoute({
   access: viewer,
   tag: 'Leads',
   summary: 'Why a lead has its score, now or at a past moment',
+  description:
+    'A past moment is named on one of two clocks. `at` is the clock of the events: an event counts from its own time on, also one of an imported history, and at the latest from when it was scored. `known_at` is the clock of the system: what this answer was then, under the rules and levels of then. Both together: the score as of `at`, as the system knew it at `known_at`. Neither: the score now.',
   parameters: z.strictObject({ leadID: leadId }),
   query: z.strictObject({
     range_hours: integerParameter(1, 876_000)
       .default(720)
-      .describe('Event times that drivers and entries cover, back from `at`.'),
+      .describe('Event times that drivers, adjustments and entries cover, back from `at`.'),
     at: pastTimeParameter
       .optional()
-      .describe('The explanation as of then, under the rules and levels of then. Default now.'),
+      .describe(
+        'The score as of this moment by the times of the events, with what was imported or arrived later. Default `known_at`, else now.',
+      )
+      .meta({ example: '2026-01-31T09:30:00Z' }),
+    known_at: pastTimeParameter
+      .optional()
+      .describe(
+        'What the system would have said at this moment, under the rules and levels of then: events that it scored later do not count. Default now.',
+      )
+      .meta({ example: '2026-02-28T00:00:00Z' }),
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Explanation', schema: scoreExplanation } },

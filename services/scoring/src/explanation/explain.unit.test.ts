@@ -1,4 +1,4 @@
-// The points that an explanation lists add up to the score, now and at any past time.
+// The points that an explanation lists add up to the score, now and at any past moment of either clock.
 import { describe, expect, test } from '@jest/globals';
 import { routeDeclarations } from '@lead-scoring/contracts';
 import {
@@ -6,6 +6,7 @@ import {
   evolveConfiguration,
   type ExplainedDecision,
   explainScore,
+  momentOfNow,
   packConfiguration,
   publicExplanation,
   unpackConfiguration,
@@ -48,7 +49,11 @@ const rules = configuration(
 
 const hour = (hours: number) => new Date(Date.UTC(2026, 0, 10) + hours * 3_600_000).toISOString();
 
-function decision(decidedHour: number, events: [rule: string, eventHour: number][]): ExplainedDecision {
+function decision(
+  decidedHour: number,
+  events: [rule: string, eventHour: number][],
+  pointsOf = weights,
+): ExplainedDecision {
   return {
     decided_at: hour(decidedHour),
     configuration_version: 4,
@@ -57,7 +62,7 @@ function decision(decidedHour: number, events: [rule: string, eventHour: number]
       event_type: 'Page View',
       timestamp: hour(eventHour),
       matches: [
-        { rule_id: idOf(rule), rule_version: 1, ruleset_id: idOf('Intent'), points: weights[rule] ?? 0 },
+        { rule_id: idOf(rule), rule_version: 1, ruleset_id: idOf('Intent'), points: pointsOf[rule] ?? 0 },
       ],
     })),
   };
@@ -76,6 +81,10 @@ const explained = (decisions: ExplainedDecision[], at = hour(100), range_hours =
   expect(routeDeclarations.scoreExplanation.safeParse(explanation).error).toBeUndefined();
   return explanation;
 };
+
+/** What the system would have said at that moment. */
+const asKnown = (decisions: ExplainedDecision[], known_at: string, at = known_at) =>
+  explainScore(lead(decisions), decisions, rules, rules, { at, known_at, range_hours: 720 });
 
 describe('an explanation', () => {
   const decisions = [
@@ -123,7 +132,7 @@ describe('an explanation', () => {
     ]);
   });
 
-  test('at a past time counts the decisions up to then', () => {
+  test('at a past moment counts the events up to then, whenever they were decided', () => {
     expect(explained(decisions, hour(1))).toMatchObject({ score: 17, unattributed: 0, entries_total: 3 });
     expect(explained(decisions, hour(0))).toMatchObject({
       score: 0,
@@ -131,7 +140,72 @@ describe('an explanation', () => {
       entries: [],
       top_drivers: [],
     });
+    expect(explained(decisions, hour(4)).score).toBe(-3);
     expect(explained(decisions, hour(5)).score).toBe(-2);
+  });
+
+  test('known at a past moment counts the decisions up to then', () => {
+    const known = (hours: number, at = hours) => asKnown(decisions, hour(hours), hour(at));
+    expect(known(4)).toMatchObject({ score: 17, unattributed: 0, entries_total: 3, known_at: hour(4) });
+    expect(known(5)).toMatchObject({ score: -2, unattributed: 0, entries_total: 5 });
+    expect(known(0).score).toBe(0);
+    expect([known(5, 4), known(4, 100), known(0, 100)].map(({ score }) => score)).toEqual([-3, 17, 0]);
+  });
+
+  test('an imported history changes the past of the events, and not what was known', () => {
+    const imported = [...decisions, decision(50, [['pricing', -200]])];
+    expect(explained(imported, hour(-100), 720).score).toBe(15);
+    expect(explained(imported, hour(1)).score).toBe(32);
+    for (const hours of [0, 1, 5, 49])
+      expect(asKnown(imported, hour(hours))).toEqual(asKnown(decisions, hour(hours)));
+  });
+
+  test('an event dated after its decision counts from the decision on', () => {
+    const ahead = [decision(5, [['open', 20]])];
+    expect([4, 5, 100].map((hours) => explained(ahead, hour(hours)).score)).toEqual([0, 1, 1]);
+    expect(explained(ahead, hour(5)).entries[0]?.timestamp).toBe(hour(20));
+  });
+
+  test('points of a decision without an event count from the moment that it is about', () => {
+    const held = { reason: 'held_at_largest_score' as const, points: -4 };
+    const [first] = decisions;
+    if (!first) throw new Error('there is a decision');
+    const late = { ...first, decided_at: hour(9), scored_events: [], adjustments: [held] };
+    const scoreAt = (hours: number, as_of?: string) =>
+      explainScore({ id: idOf('ada'), name: 'Ada', score: 13 }, [first, { ...late, as_of }], rules, rules, {
+        at: hour(hours),
+        range_hours: 720,
+      }).score;
+    expect([8, 9].map((hours) => scoreAt(hours))).toEqual([17, 13]);
+    expect([2, 3].map((hours) => scoreAt(hours, hour(3)))).toEqual([17, 13]);
+    expect([8, 9].map((hours) => scoreAt(hours, hour(30)))).toEqual([17, 13]);
+  });
+
+  test('a score beyond the range of scores, in the order of the events, is held in it and says so', () => {
+    const large = { ...weights, pricing: 2_000_000_000, careers: -2_000_000_000 };
+    const all = [
+      decision(10, [['careers', 9]], large),
+      decision(11, [['pricing', 1]], large),
+      decision(12, [['pricing', 2]], large),
+    ];
+    const explanation = explainScore(
+      { id: idOf('ada'), name: 'Ada', score: 2_000_000_000 },
+      all,
+      rules,
+      rules,
+      {
+        at: hour(5),
+        range_hours: 720,
+      },
+    );
+    expect(explanation).toMatchObject({
+      score: 2_147_483_647,
+      unattributed: 0,
+      adjustments: [
+        { reason: 'held_at_largest_score', points: 2_147_483_647 - 4_000_000_000, last_at: hour(5) },
+      ],
+    });
+    expect(routeDeclarations.scoreExplanation.safeParse(explanation).error).toBeUndefined();
   });
 
   test('shows the entries within the range by event time, newest first; the score counts all entries', () => {
@@ -152,7 +226,7 @@ describe('an explanation', () => {
     expect(explained([], hour(1), 1, off).snapshot).toEqual([{ event_type: 'Page View', weight: 4 }]);
   });
 
-  test('names the level of the score then, by the levels then', () => {
+  test('names the level of the score then, by the given levels', () => {
     const then = configuration(
       setLevels([
         ['Cold', null, 9],
@@ -197,16 +271,63 @@ describe('an explanation', () => {
     expect([entries.length, entries_total, top_drivers[0]?.count]).toEqual([1_000, 1_500, 1_500]);
   });
 
-  test('adds up at every time', () => {
-    const event = fc.tuple(fc.constantFrom('pricing', 'careers', 'open'), fc.integer({ min: -50, max: 60 }));
-    const one = fc.tuple(fc.integer({ min: 0, max: 50 }), fc.array(event, { minLength: 1, maxLength: 5 }));
+  /** Decisions in the order of the log, each an hour or more after the one before. */
+  const event = fc.tuple(fc.constantFrom('pricing', 'careers', 'open'), fc.integer({ min: -50, max: 60 }));
+  const one = fc.tuple(fc.integer({ min: 1, max: 9 }), fc.array(event, { minLength: 1, maxLength: 5 }));
+  const log = fc.array(one, { maxLength: 10 }).map((parts) => {
+    let decided = 0;
+    return parts.map(([after, events]) => decision((decided += after), events));
+  });
+  const moment = fc.integer({ min: -51, max: 100 }).map(hour);
+
+  test('adds up at every moment of both clocks', () => {
     fc.assert(
-      fc.property(fc.array(one, { maxLength: 10 }), fc.integer({ min: -1, max: 51 }), (parts, atHour) => {
-        const all = parts.map(([decidedHour, events]) => decision(decidedHour, events));
-        const explanation = explained(all, hour(atHour), 876_000);
+      fc.property(log, moment, fc.option(moment, { nil: undefined }), (all, at, known_at) => {
+        const explanation = explainScore(lead(all), all, rules, rules, {
+          at,
+          known_at,
+          range_hours: 876_000,
+        });
         expect(explanation.unattributed).toBe(0);
         expect(explanation.top_drivers.reduce((sum, { total }) => sum + total, 0)).toBe(explanation.score);
         for (const { count, weight, total } of explanation.top_drivers) expect(total).toBe(count * weight);
+      }),
+    );
+  });
+
+  test('at now is the score', () => {
+    fc.assert(
+      fc.property(log, (all) => {
+        const now = momentOfNow(all, new Date(hour(0)));
+        expect(explained(all, now)).toMatchObject({ score: lead(all).score, unattributed: 0 });
+      }),
+    );
+  });
+
+  test('known at a past moment is what was answered then, whatever came later', () => {
+    fc.assert(
+      fc.property(log, fc.nat(10), (all, length) => {
+        const before = all.slice(0, length);
+        const moment = momentOfNow(before, new Date(hour(0)));
+        const answered = explained(before, moment);
+        const { known_at, ...said } = asKnown(all, moment);
+        expect([known_at, said]).toEqual([moment, answered]);
+      }),
+    );
+  });
+
+  test('at a past moment is the sum of the events until then, in any order of their decisions', () => {
+    fc.assert(
+      fc.property(log, moment, (all, at) => {
+        const last = momentOfNow(all, new Date(hour(0)));
+        const sum = all
+          .flatMap(({ decided_at, scored_events }) =>
+            scored_events.map((scored) => ({ decided_at, ...scored })),
+          )
+          .filter(({ timestamp, decided_at }) => timestamp <= at || decided_at <= at)
+          .reduce((total, { matches }) => total + (matches[0]?.points ?? 0), 0);
+        expect(explained(all, at).score).toBe(sum);
+        expect(explained(all, at > last ? at : last).score).toBe(lead(all).score);
       }),
     );
   });
@@ -322,7 +443,7 @@ describe('with changed rules, and a score at the end of its range', () => {
       range_hours: 876_000,
     });
     expect(publicExplanation(explanation).adjustments).toEqual([
-      { reason: 'held_at_smallest_score', count: 1, points: expect.any(Number), last_at: hour(100) },
+      { reason: 'held_at_smallest_score', count: 1, points: expect.any(Number), last_at: hour(1) },
     ]);
   });
 });

@@ -1,4 +1,4 @@
-// The explanation of a lead's score, now or at a past time.
+// The explanation of a lead's score, now or at a past moment of either clock: that of the events, or that of the system.
 import { routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
@@ -31,13 +31,14 @@ export function explanationQueries({
         findExplainedLead(readModel, ouId, params.leadID),
         loadOne(configurations, ouId),
       ]);
-      const then = query.at === undefined ? current : await configurationAt(readModel, ouId, query.at);
+      const { at, known_at, range_hours } = query;
+      const then = known_at === undefined ? current : await configurationAt(readModel, ouId, known_at);
       return explainScore(
         { id: leadOfKey(lead._id), name: lead.name, score: lead.score },
         decisions,
         current,
         then,
-        { at: query.at ?? momentOfNow(decisions, now()), range_hours: query.range_hours },
+        { at: at ?? known_at ?? momentOfNow(decisions, now()), known_at, range_hours },
       );
     }),
   ];

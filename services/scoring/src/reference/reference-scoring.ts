@@ -90,13 +90,31 @@ export class ReferenceScoring {
     return scores;
   }
 
-  /** The points of each rule that ever gave the lead any. */
-  byRule(lead: string): Map<string, number> {
+  /** The points of each rule that ever gave the lead any; up to a moment of the events, where one is named. */
+  byRule(lead: string, until = endOfTime, knownAt = endOfTime): Map<string, number> {
     const points = new Map<string, number>();
     for (const entry of this.entries(lead))
-      points.set(entry.rule, (points.get(entry.rule) ?? 0) + entry.points);
+      if (countsFrom(entry) <= until && entry.taken_at <= knownAt)
+        points.set(entry.rule, (points.get(entry.rule) ?? 0) + entry.points);
     return points;
   }
+
+  /** Whether no score of the lead was ever held at the end of the range: its score is the plain sum of the points. */
+  isPlainSum(lead: string): boolean {
+    let sum = 0;
+    for (const { points } of this.entries(lead)) {
+      sum += points;
+      if (held(sum) !== sum) return false;
+    }
+    return true;
+  }
+}
+
+const endOfTime = '9999-12-31T23:59:59.999Z';
+
+/** An event counts from its own time on, and from when the system took it if its time is later. */
+function countsFrom({ timestamp, taken_at }: ReferenceEntry): string {
+  return timestamp < taken_at ? timestamp : taken_at;
 }
 
 function matches(rule: ReferenceRule, event: ReferenceEvent): boolean {

@@ -51,13 +51,18 @@ export class ScoringInMemory {
     for (const [offset, event] of this.log.entries()) this.#fold(event, offset);
   }
 
-  explain(leadId: string, at?: string): routeDeclarations.ScoreExplanation {
+  /** @param asked the moments of the two clocks, as GET /lead/{id}/score-explain takes them */
+  explain(
+    leadId: string,
+    { at, known_at }: { at?: string; known_at?: string } = {},
+  ): routeDeclarations.ScoreExplanation {
     const lead = this.leads.get(leadId);
     if (!lead) throw new Error(`there is no lead ${leadId}`);
     const decisions = this.#decisionsOn(lead);
-    const then = at === undefined ? this.configuration : this.#configurationAt(at);
+    const then = known_at === undefined ? this.configuration : this.#configurationAt(known_at);
     return explainScore({ id: leadId, name: '', score: lead.score }, decisions, this.configuration, then, {
-      at: at ?? momentOfNow(decisions, new Date(0)),
+      at: at ?? known_at ?? momentOfNow(decisions, new Date(0)),
+      known_at,
       range_hours: 876_000,
     });
   }
