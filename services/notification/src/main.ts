@@ -1,5 +1,4 @@
-// The notification service: its processor of channels, triggers, firings and deliveries, with the explanations that
-// notifications give, and the query port over its read models.
+// Starts the notification service: its processor and the query port over its read models.
 import { createServiceProcessor } from '@lead-scoring/capability';
 import { createEventLogComponent, createRecordWriter } from '@lead-scoring/event-log';
 import { createOutbound } from '@lead-scoring/outbound';
@@ -33,7 +32,7 @@ const { CACHED_LEADS: cachedLeads, MAXIMUM_DELIVERIES: maximumDeliveries } = con
 const service = 'notification';
 const logger = createLogger({ name: service, level: configuration.LOG_LEVEL });
 
-/** Destinations that only fail get at most this part of all deliveries under way. */
+/** Share of the delivery slots that ailing destinations may use together. */
 const ailingPart = 0.25;
 
 async function connect(scope: ServiceScope) {

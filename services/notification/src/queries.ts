@@ -1,4 +1,4 @@
-// All read routes of the notification service.
+// All queries of the notification service.
 import type { EventLog } from '@lead-scoring/event-log';
 import { createExplanationReader } from '@lead-scoring/explanations';
 import type { ReadModel } from '@lead-scoring/read-model';
@@ -17,16 +17,16 @@ import type { LevelReader } from './levels/reader.js';
 
 export interface QueriesDependencies {
   readModel: ReadModel;
-  /** Simulations wait until its records are folded, and those of sequences read events from it. */
+  /** Simulations wait until its records are folded; simulations of sequences read events from it. */
   log: EventLog;
   configurations: ConfigurationReader;
   levels: LevelReader;
   now: () => Date;
 }
 
-/** Limits beyond which a simulation says that it is truncated; the time is less than the gateway waits. */
+/** Bounds beyond which a simulation is truncated; the time bound is below the gateway's timeout. */
 const history: HistoryBounds = { timeMs: 5_000, events: 200_000 };
-/** How long a simulation waits for the newest decisions, in milliseconds. */
+/** Maximum time that a simulation waits for the newest decisions, in milliseconds. */
 const catchUpMs = 3_000;
 
 export function notificationQueries({

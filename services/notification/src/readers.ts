@@ -1,4 +1,4 @@
-// Readers of the service's own read models, for capabilities and queries; the partitions of a process share them.
+// Readers of the service's read models for capabilities and queries; all partitions of a process share them.
 import type { EventLog } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { createConfigurationReader, type ConfigurationReader } from './configuration/reader.js';
@@ -12,7 +12,7 @@ export interface Readers {
   catchUp: CatchUp;
 }
 
-/** @param timeoutMs how long `catchUp` waits */
+/** @param timeoutMs maximum waiting time of `catchUp` */
 export function createReaders(
   readModel: ReadModel,
   log: EventLog,

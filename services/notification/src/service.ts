@@ -12,7 +12,7 @@ import { firingCollections } from './firing/documents.js';
 import { notificationJobs } from './jobs/capability.js';
 import { resealingCapability, type ResealingDependencies } from './resealing/capability.js';
 
-/** All that the service stores. */
+/** All collections of the service. */
 export const notificationCollections = [
   ...configurationCollections,
   ...firingCollections,
@@ -26,7 +26,7 @@ export interface NotificationDependencies {
   sealing: ResealingDependencies['sealing'];
   firing: Omit<FiringOptions, 'cachedLeads'>;
   delivery: DeliveryOptions;
-  /** Leads that each partition keeps in memory, once for firing and once for the explanations. */
+  /** Maximum number of leads that each partition keeps in memory, once for firing and once for the explanations. */
   cachedLeads: number;
 }
 
@@ -45,13 +45,13 @@ export function notificationService({ sealing, cachedLeads, ...dependencies }: N
       notificationJobs({ delivery, configurations }),
     ],
     {
-      // Most records concern no trigger: many are looked at together. With larger batches a late processor falls further behind.
+      // Most records concern no trigger, so large batches are cheap. With larger ones a processor that is behind falls further behind.
       maxRecordsPerBatch: 2_000,
       maxBytesPerBatch: 1024 * 1024,
       decidesTogether: true,
-      // Scoring's decisions on ingest's events come a moment after the events.
+      // Scoring's decisions on ingest's events come a moment after the events: a batch waits for both.
       patienceMs: { 'ingest.events': 150 },
-      // The states of leads change with nearly every event; half a minute of them is folded in a few seconds.
+      // States of leads change with nearly every event, so few writes are better. A restart folds half a minute of events in seconds.
       storeEveryMs: 30_000,
     },
   );

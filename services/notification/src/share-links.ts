@@ -1,23 +1,23 @@
-// The share links in notifications, one for each firing. A link's token is made whenever it is needed, and is
-// on no topic, in no database and in no log.
+// The share links in notifications, one per firing. A link's token is derived whenever it is needed; it is on no topic, in no
+// database and in no log.
 import { shareFieldsOf, shareUrlOf } from '@lead-scoring/contracts';
 import type { Sealing } from '@lead-scoring/service';
 
 export interface ShareLink {
   token: string;
   url: string;
-  /** The parts of the token that may be recorded. */
+  /** The fields of the link that may be recorded: the token is not among them. */
   fields: ReturnType<typeof shareFieldsOf>;
 }
 
 export interface ShareLinks {
-  /** To make now; the same for the same firing while the key is the same. */
+  /** The link of a firing, with the current key; the same link for the same firing and key. */
   of(firingId: string): ShareLink;
-  /** The one that was made with this id; null where it was made with a key that is not in force. */
+  /** The link with this id; null where its key is no longer in force. */
   made(firingId: string, shareId: string): ShareLink | null;
 }
 
-/** @param appUrl where browsers open links; undefined: no links are made */
+/** @param appUrl the gateway's URL for browsers; undefined: no links */
 export function createShareLinks(
   { shareToken, shareTokens }: Pick<Sealing, 'shareToken' | 'shareTokens'>,
   appUrl: string | undefined,

@@ -1,4 +1,4 @@
-// Channels and triggers as their routes answer with them: secrets shortened to their last four characters.
+// The answers of routes on channels and triggers, with secrets shortened to their last four characters.
 import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import { lineOf, type Levels } from '../levels/line-model.js';
 import { shownAddress } from './destination-model.js';
@@ -7,13 +7,13 @@ import type { Channel, MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger 
 export type ChannelAnswer = routeDeclarations.NotificationChannel;
 /** Whether a channel takes notifications. */
 export type ChannelCondition = Pick<ChannelAnswer, 'status' | 'paused_reason' | 'last_error'>;
-/** Leads for which a trigger is silent for now. */
+/** The number of leads for which a trigger is silent now. */
 export type Suppression = NonNullable<routeDeclarations.MilestoneTriggerAnswer['suppressed']>;
 
-/** The state of a trigger beside its definition. */
+/** The state of a trigger besides its definition. */
 export interface TriggerCondition {
   suppressed?: Suppression | undefined;
-  /** The OU's, as they are now. */
+  /** The OU's current levels. */
   levels: Levels;
 }
 
@@ -90,7 +90,7 @@ export function shownSequence(
       return {
         event_type,
         attribute_filters,
-        // Filters with lists of very many long values make sentences that nobody reads to the end.
+        // Filters with long lists of values give long labels: bounds the answer.
         ...(label !== undefined && { filter_label: label.slice(0, 50_000).toWellFormed() }),
       };
     }),

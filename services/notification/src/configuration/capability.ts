@@ -1,4 +1,4 @@
-// Configurations as a capability: commands on an OU's channels and triggers, decided on with the levels that they name.
+// The configuration capability: an aggregate of an OU's channels and triggers.
 import { aggregate, storedAsDocuments, type AggregateShape } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
@@ -23,7 +23,7 @@ export interface ConfigurationShape extends AggregateShape {
   state: NotificationConfiguration;
   command: ConfigurationCommand;
   event: ConfigurationEvent;
-  /** The levels that the commands name. */
+  /** The OUs' levels, for commands on triggers by level. */
   context: LevelsOf;
 }
 
@@ -74,8 +74,8 @@ export function configurationCapability({ destinations, levels }: ConfigurationD
 }
 
 /**
- * Tells a channel's partition to look at the channel anew, also when nothing has changed: a caller that replaces a paused
- * channel wants it delivered to. The waiting notifications of a deleted channel are then discarded at once.
+ * Resumes a replaced channel in its own partition, also when the replacement changed nothing: a caller that replaces a paused
+ * channel wants it to deliver again. For a deleted channel the command cancels its pending notifications.
  */
 function toChannelOf(command: ConfigurationCommand, after: NotificationConfiguration): OutgoingRecord[] {
   if (command.type !== 'ReplaceChannel' && command.type !== 'DeleteChannel') return [];

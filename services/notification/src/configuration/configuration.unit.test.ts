@@ -419,7 +419,7 @@ describe('a trigger by level', () => {
     expect(when(boiling)).toMatchObject({
       outcome: 'rejected',
       code: 'level_not_found',
-      message: expect.stringContaining('There are "Cold", "Warm", "Hot".'),
+      message: expect.stringContaining('Its levels are "Cold", "Warm", "Hot".'),
       errors: [{ path: 'body.level' }],
     });
     expect(when(boiling, given(), { known: [] })).toMatchObject({

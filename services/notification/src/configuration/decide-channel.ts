@@ -1,4 +1,4 @@
-// Decides on commands on an OU's channels.
+// Decides on commands on an OU's channels. Pure.
 import type { records } from '@lead-scoring/contracts';
 import {
   canonical,
@@ -12,7 +12,7 @@ import { destinationOf, type DestinationCheck } from './destination-model.js';
 import type { ConfigurationDecision } from './messages.js';
 import type { Channel, NotificationConfiguration } from './state.js';
 
-/** How long a channel signs with its secret from before a rotation as well. */
+/** Time after a rotation in which a channel signs with the previous secret too. */
 export const rotationOverlapMs = 24 * 3_600_000;
 
 export function createChannel(
@@ -117,7 +117,7 @@ function secretNotShownAgain(): ConfigurationDecision {
   return rejected({
     code: 'idempotency_key_reused',
     message:
-      'The signing secret that this earlier request made is not valid any more. Send the request with another Idempotency-Key.',
+      'This Idempotency-Key created the channel earlier, and the signing secret of then is no longer valid. Send the request with another Idempotency-Key.',
   });
 }
 

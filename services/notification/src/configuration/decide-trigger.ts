@@ -1,4 +1,4 @@
-// Decides on commands on an OU's triggers.
+// Decides on commands on an OU's triggers. Pure.
 import type { records } from '@lead-scoring/contracts';
 import {
   canonical,

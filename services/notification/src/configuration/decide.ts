@@ -1,4 +1,4 @@
-// Decides on changes of an OU's channels and triggers: pure; time and ids come with the command.
+// Decides on commands on an OU's channels and triggers. Pure: time and ids come with the command.
 import { actedBy } from '@lead-scoring/contracts';
 import { createChannel, deleteChannel, replaceChannel, rotateChannelSecret } from './decide-channel.js';
 import { createTrigger, deleteTrigger, replaceTrigger } from './decide-trigger.js';
@@ -7,7 +7,7 @@ import type { KnownLevels } from './level-model.js';
 import type { ConfigurationCommand, ConfigurationDecision } from './messages.js';
 import type { NotificationConfiguration } from './state.js';
 
-/** A command that took effect before gives no event again, and resultOf then gives the same answer. */
+/** A command that is repeated gives no event, and `resultOf` gives the same answer again. */
 export function decideConfiguration(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,

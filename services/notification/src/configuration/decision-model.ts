@@ -1,11 +1,11 @@
-// The outcomes of decisions on a configuration, and the limits that every decision keeps.
+// The outcomes of decisions on a configuration, and the limits of a configuration.
 import type { ConfigurationDecision, ConfigurationEvent, Refusal } from './messages.js';
 import type { NotificationConfiguration } from './state.js';
 
 export const configurationLimits = {
   channels: 200,
   triggers: 1_000,
-  /** Of all channels and triggers as JSON, so that a configuration fits into one document. */
+  /** Size of all channels and triggers as JSON: a configuration has to fit into one document. */
   bytes: 8_000_000,
 };
 
@@ -33,7 +33,7 @@ export function unlessTooLarge(
   );
 }
 
-/** JSON with the keys of every object in order: equal for values that are. */
+/** JSON with sorted keys: equal texts for equal values. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
     item !== null && typeof item === 'object' && !Array.isArray(item)

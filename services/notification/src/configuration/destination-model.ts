@@ -1,30 +1,29 @@
-// A channel's destination: the secrets that a command brings, the secrets that the channel keeps, and the parts of an address
-// that may be shown.
+// Makes a channel's destination of a command: new secrets are taken from the command, shortened ones from the channel.
 import { shownPartsOf, shownUrl, type records, type ShownUrl, type Warning } from '@lead-scoring/contracts';
 import type { Refusal } from './messages.js';
 import type { Channel } from './state.js';
 
 export interface DestinationCheck {
-  /** Why nothing can be sent to the destination, as far as its text tells; null when it can. */
+  /** Why the destination is refused, judged by its text alone; null when it is allowed. */
   refusalOf(destination: records.ChannelDestination, channelId: string): Refusal | null;
-  /** Settings of the service that are missing before anything can be sent there. */
+  /** Warnings for settings of the service that the destination needs and that are missing. */
   warningsOf(destination: records.ChannelDestination): Warning[];
 }
 
 type StoredUrl = Extract<records.ChannelDestination, { type: 'webhook' }>['config']['url'];
 
-/** Channels from before addresses were sealed have theirs in plain text; null for one that is no URL. */
+/** The parts of an address that may be shown; null for a text that is not a URL. Older channels have a plain text address. */
 export function shownOf(url: StoredUrl): ShownUrl | null {
   return typeof url === 'string' ? shownPartsOf(url) : url;
 }
 
-/** Scheme, host and the last four characters. */
+/** An address as its scheme, host and last four characters. */
 export function shownAddress(url: StoredUrl): string {
   const shown = shownOf(url);
   return shown ? shownUrl(shown) : '…';
 }
 
-/** The destination with its secret: the one that was sent, or the one that the channel has where only its end was sent. */
+/** The destination with its secrets: as sent, or the channel's own where the command has only the last four characters. */
 export function destinationOf(
   written: records.WrittenDestination,
   known: Channel | undefined,
@@ -59,7 +58,7 @@ function webhookOf(
   if (!auth_header) return { type: 'webhook', config: { url } };
   const secret = secretOf(auth_header, known?.auth_header);
   if (!secret) return secretNotKept('auth_header');
-  // A secret that was given for one receiver is not sent to another.
+  // A secret for one receiver is not sent to another receiver.
   if ('kept' in auth_header && known && originOf(url) !== originOf(known.url))
     return secretNotKept('auth_header');
   return { type: 'webhook', config: { url, auth_header: secret } };
@@ -89,7 +88,7 @@ function originOf(url: WebhookConfig['url']): string {
 function secretNotKept(field: 'url' | 'webhook_url' | 'auth_header'): Refusal {
   return {
     code: 'invalid_request',
-    message: `${field} is the shortened form of a secret that this channel does not have for this receiver. Send it in full.`,
+    message: `${field} is shortened to its last four characters, and this channel has no such secret for this receiver. Send it in full.`,
     errors: [{ path: `body.config.${field}`, message: 'must be sent in full' }],
   };
 }

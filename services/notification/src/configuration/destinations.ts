@@ -1,12 +1,11 @@
-// Whether anything may be sent to a channel's address, as far as its text tells: the host's IP addresses are
-// checked whenever something is sent.
+// Checks the address of a channel by its text. The host's IP addresses are checked at each attempt.
 import { problemTypeOf, type Warning } from '@lead-scoring/contracts';
 import { OutboundRefused, type Outbound } from '@lead-scoring/outbound';
 import type { Sealing } from '@lead-scoring/service';
 import type { DestinationCheck } from './destination-model.js';
 import type { Refusal } from './messages.js';
 
-/** Which of the destinations that need settings of the service have them. */
+/** Whether the service has the settings that a destination needs. */
 export interface SetUpDestinations {
   slack: boolean;
   email: boolean;
@@ -32,16 +31,16 @@ export function createDestinationCheck(
           const { url } = destination.config;
           const address = typeof url === 'string' ? url : sealing.unseal(url.sealed, channelId);
           return refusalOf(outbound, address, ({ code, message: said }) => {
-            // Only this one repeats the address, which is a secret.
+            // The message of `invalid_url` repeats the address, which is a secret.
             const message = code === 'invalid_url' ? `${problemTypeOf(code).title}.` : said;
             return { code, message, errors: [{ path: 'body.config.url', message }] };
           });
         }
         case 'teams': {
           const url = sealing.unseal(destination.config.webhook_url.sealed, channelId);
-          // The address is a secret: nothing of it is repeated.
+          // The address is a secret: no part of it may be repeated.
           return refusalOf(outbound, url, ({ code }) => {
-            const message = `${problemTypeOf(code).title}: config.webhook_url cannot be sent anything.`;
+            const message = `${problemTypeOf(code).title}: nothing can be sent to config.webhook_url.`;
             return { code, message, errors: [{ path: 'body.config.webhook_url', message }] };
           });
         }

@@ -1,6 +1,5 @@
-// Configurations as stored. Each OU's is folded by the partition that owns the OU, and published whole for all
-// partitions, which decide on leads and deliver with it: a published version is never replaced by an older one, also while
-// the fold is being rebuilt.
+// The documents of configurations. An OU's partition folds its configuration and publishes it whole: all partitions decide on leads
+// and deliver with the published one. A published version is never replaced by an older one, not even during a rebuild.
 import type { PublishedDocument } from '@lead-scoring/capability';
 import type { JsonValue } from '@lead-scoring/contracts';
 import {
@@ -18,7 +17,7 @@ import type { Channel, NotificationConfiguration, Trigger } from './state.js';
 export interface ConfigurationDocument extends GuardedDocument {
   _id: Binary;
   version: number;
-  /** JSON text of channels and triggers, in the order in which they were made. */
+  /** JSON text of channels and triggers, in the order of their creation. */
   content: string;
 }
 

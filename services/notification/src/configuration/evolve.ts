@@ -1,4 +1,4 @@
-// Folds the events of an OU's channels and triggers: pure, the state before is left as it was.
+// Folds the events of an OU's channels and triggers. Pure: the state before is not changed.
 import type { records } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from './messages.js';
 import type { Channel, NotificationConfiguration, Trigger } from './state.js';
@@ -121,7 +121,7 @@ function withoutChannel(
   return { ...configuration, channels, triggers };
 }
 
-/** @param since the version of the configuration with this trigger */
+/** @param since version of the configuration after this event */
 function createdTrigger(
   { trigger_id, ou_id, definition, version, at, actor }: records.TriggerCreated,
   since: number,
@@ -138,7 +138,7 @@ function createdTrigger(
   };
 }
 
-/** @param changedIn the version of the configuration with this change */
+/** @param changedIn version of the configuration after this event */
 function replacedTrigger(
   known: Trigger,
   { definition, version, at, actor }: records.TriggerReplaced,
@@ -161,7 +161,7 @@ function withChannel(configuration: NotificationConfiguration, channel: Channel)
   return { ...configuration, channels: new Map(configuration.channels).set(channel.id, channel) };
 }
 
-/** A channel that is gone meanwhile stays gone. */
+/** Changes a channel; a deleted channel stays deleted. */
 function withKnownChannel<Change extends { channel_id: string }>(
   configuration: NotificationConfiguration,
   change: Change,

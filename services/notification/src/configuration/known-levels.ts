@@ -1,14 +1,14 @@
-// The levels that commands on triggers name, looked up once for a batch of commands.
+// Reads the levels for the commands on triggers of a batch, once per OU.
 import type { records } from '@lead-scoring/contracts';
 import { lineOf } from '../levels/line-model.js';
 import type { LevelReader } from '../levels/reader.js';
 import type { KnownLevels } from './level-model.js';
 import type { ConfigurationCommand } from './messages.js';
 
-/** The levels of an OU; null for one with no command on a trigger by level. */
+/** The levels of an OU; null for an OU without a command on a trigger by level. */
 export type LevelsOf = (ouId: string) => KnownLevels;
 
-/** Up to date where a command names a level that was not there. */
+/** Waits for newer levels where a command names a level that is not among the known ones. */
 export async function levelsNamedIn(
   commands: readonly ConfigurationCommand[],
   levels: Pick<LevelReader, 'upToDate'>,

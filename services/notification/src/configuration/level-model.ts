@@ -6,10 +6,10 @@ import { looksForTheSame } from './evolve.js';
 import type { Refusal } from './messages.js';
 import type { Trigger } from './state.js';
 
-/** The OU's levels, for commands on triggers by level; null: the known levels may be too old to say that one is missing. */
+/** The OU's levels, for commands on triggers by level; null: they could not be read in time. */
 export type KnownLevels = Levels | null;
 
-/** A trigger whose level is gone may still get another name or other channels, as long as it looks for the same. */
+/** Why a definition's level is refused; null for none. A trigger whose level is gone may still get a new name or channels. */
 export function refusalOfLevel(
   definition: records.TriggerDefinition,
   known: Trigger | undefined,
@@ -19,7 +19,8 @@ export function refusalOfLevel(
   if (levels === null)
     return {
       code: 'position_not_reached',
-      message: 'The newest levels are not visible here yet. Send the request again in a moment.',
+      message:
+        'The newest engagement levels are not yet known to the notification service. Send the request again in a moment.',
     };
   if (known && looksForTheSame(known, definition)) return null;
   const level = levelOfName(levels, definition.level);
@@ -28,7 +29,7 @@ export function refusalOfLevel(
   if (min_score === null)
     return {
       code: 'invalid_request',
-      message: `The level "${name}" has no min_score: no score comes to it from below. To be told of leads that fall to it, name the level above with direction down.`,
+      message: `The level "${name}" has no min_score, so no score can cross its lower bound. To be notified of leads that fall into it, use the level above it with direction "down".`,
       errors: [{ path: 'body.level', message: 'must be a level with a min_score' }],
     };
   const { below, above } = definition.rearm;
@@ -42,7 +43,7 @@ function levelNotFound(wanted: string, levels: Levels): Refusal {
   const names = levels.map(({ name }) => `"${name}"`).join(', ');
   return {
     code: 'level_not_found',
-    message: `No engagement level of this organizational unit is named "${wanted}". ${names === '' ? 'It has none; PUT /engagement-scoring/levels sets them.' : `There are ${names}.`}`,
+    message: `No engagement level of this organizational unit is named "${wanted}". ${names === '' ? 'It has none; PUT /engagement-scoring/levels sets them.' : `Its levels are ${names}.`}`,
     errors: [{ path: 'body.level', message: 'is not an engagement level of this organizational unit' }],
   };
 }

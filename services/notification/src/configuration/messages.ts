@@ -1,4 +1,4 @@
-// The commands on configurations, and their events.
+// The commands and events of configurations.
 import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
 
 export type ConfigurationCommand =
@@ -26,9 +26,9 @@ export interface Refusal {
   errors?: { path: string; message: string }[];
 }
 
-/** No event is a no-op: the command took effect before. */
+/** No events: the command took effect before. */
 export type ConfigurationDecision =
   { outcome: 'done'; events: ConfigurationEvent[] } | ({ outcome: 'rejected' } & Refusal);
 
-/** The resource as its route answers with it; undefined for routes without a body. */
+/** The body of the route's answer; undefined for routes without a body. */
 export type CommandResult = JsonValue | undefined;

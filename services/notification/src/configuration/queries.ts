@@ -1,4 +1,4 @@
-// Channels and triggers as they are in force, with the state of their deliveries and firings.
+// Queries on channels and triggers, with the health of channels and the suppressions of triggers.
 import { routes, type TriggerKind } from '@lead-scoring/contracts';
 import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
 import {
@@ -23,9 +23,9 @@ import type { ConfigurationReader } from './reader.js';
 export interface ConfigurationQueriesDependencies {
   configurations: ConfigurationReader;
   levels: Pick<LevelReader, 'now'>;
-  /** Whether channels take notifications; a channel without an entry is active. */
+  /** The condition of channels; a channel without an entry is active. */
   conditionsOf: (channelIds: readonly string[]) => Promise<Map<string, ChannelCondition>>;
-  /** Leads for which triggers are silent for now. */
+  /** The suppressions of triggers by id. */
   suppressionsOf: (ouId: string, triggerIds: readonly string[]) => Promise<Map<string, Suppression>>;
 }
 
@@ -68,7 +68,7 @@ export function configurationQueries(dependencies: ConfigurationQueriesDependenc
   ];
 }
 
-/** The triggers of an OU with their conditions, as a route of their kind shows them. */
+/** Reads the triggers of an OU for the routes of each kind. */
 class ShownTriggers {
   constructor(
     private readonly dependencies: Pick<
@@ -122,7 +122,7 @@ class ShownTriggers {
   }
 }
 
-/** A trigger of the OU. @throws ProblemError 404 */
+/** Finds a trigger of the OU. @throws ProblemError 404 */
 export async function findTrigger<Kind extends TriggerKind>(
   configurations: ConfigurationReader,
   ouId: string,

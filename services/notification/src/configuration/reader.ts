@@ -1,10 +1,10 @@
-// Configurations as the other capabilities and the queries see them: as published, by OU.
+// Reads published configurations, for the other capabilities and for queries.
 import { createPublishedStates, type PublishedStates } from '@lead-scoring/capability';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { publishedConfigurations, toConfiguration } from './documents.js';
 import { emptyNotificationConfiguration, type NotificationConfiguration } from './state.js';
 
-/** Gives one for each OU, empty where none is published. */
+/** Reads configurations by OU; an empty one where none is published. */
 export type ConfigurationReader = PublishedStates<NotificationConfiguration>;
 
 export function createConfigurationReader(readModel: ReadModel): ConfigurationReader {

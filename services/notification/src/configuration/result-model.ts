@@ -5,7 +5,7 @@ import type { KnownLevels } from './level-model.js';
 import type { CommandResult, ConfigurationCommand } from './messages.js';
 import type { Channel, NotificationConfiguration } from './state.js';
 
-/** The body of the route's answer, once the command's events are folded. */
+/** The body of the route's answer, from the state after the command's events. */
 export function resultOf(
   command: ConfigurationCommand,
   configuration: NotificationConfiguration,
@@ -18,7 +18,7 @@ export function resultOf(
       const channel = decided(configuration.channels.get(command.payload.channel_id));
       const warnings = check.warningsOf(channel.destination);
       const secret = command.type === 'CreateChannel' && sealedFor(channel, command.payload.signing_key_id);
-      // A channel that was given a destination is delivered to, whatever was before.
+      // Creating or replacing a channel resumes it.
       return asResult({
         ...shownChannel(channel, { status: 'active' }),
         ...(warnings.length > 0 && { warnings }),
@@ -46,18 +46,18 @@ export function resultOf(
   }
 }
 
-/** The sealed signing secret of this key: whoever repeats the command that made it is shown the same one. */
+/** The sealed signing secret of a key, so that a repeated command is answered with the same secret. */
 function sealedFor({ destination, signing }: Channel, keyId: string): string | undefined {
   if (destination.type !== 'webhook') return undefined;
   return signing.key_id === keyId ? signing.secret : signing.previous?.secret;
 }
 
 function decided<Resource>(resource: Resource | undefined): Resource {
-  if (resource === undefined) throw new Error('a decided resource is not in the state');
+  if (resource === undefined) throw new Error('the resource of a decided command is missing in the state');
   return resource;
 }
 
-/** A resource is JSON; an optional field without a value is absent, never undefined. */
+/** Removes fields that are undefined. */
 function asResult(resource: object): CommandResult {
   return Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== undefined));
 }

@@ -1,17 +1,17 @@
-// An OU's channels and triggers as its events make them: one aggregate, published whole.
+// The state of an OU's channels and triggers: one aggregate, published whole.
 import type { Actor, records, TriggerKind } from '@lead-scoring/contracts';
 
 export interface Channel {
   id: string;
   ou_id: string;
   name: string;
-  /** Type and config; secrets are sealed. */
+  /** Type and settings; secrets are sealed. */
   destination: records.ChannelDestination;
   signing: {
     key_id: string;
-    /** Sealed; undefined for a channel from before secrets were stored, until its secrets are sealed anew. */
+    /** Sealed. Undefined for a channel that was created before secrets were stored, until its secrets are resealed. */
     secret?: string | undefined;
-    /** Signs beside the other until then. */
+    /** The previous key signs too, until `valid_until`. */
     previous: { key_id: string; secret?: string | undefined; valid_until: string } | null;
   };
   version: number;
@@ -26,8 +26,8 @@ interface TriggerState {
   ou_id: string;
   version: number;
   /**
-   * The configuration's version since which the trigger looks for the same events as now. Progress, cooldown and
-   * re-arming from before do not count; another name, other channels, or a pause change nothing of it.
+   * Version of the configuration since which the trigger fires for the same events as now. Progress, cooldowns and re-arming from
+   * before do not count. A change of name, channels or activity keeps it.
    */
   since: number;
   created_at: string;
@@ -41,7 +41,7 @@ export type SequenceTrigger = TriggerState & records.SequenceDefinition;
 export type SurgeTrigger = TriggerState & records.SurgeDefinition;
 export type Trigger = MilestoneTrigger | SequenceTrigger | SurgeTrigger;
 
-/** Channels and triggers in the order in which they were made. */
+/** Channels and triggers are in the order of their creation. */
 export interface NotificationConfiguration {
   readonly ou_id: string;
   /** Grows with every change; 0 before the first. */
@@ -54,7 +54,7 @@ export function emptyNotificationConfiguration(ouId: string): NotificationConfig
   return { ou_id: ouId, version: 0, channels: new Map(), triggers: new Map() };
 }
 
-/** Whether where it fires depends on the OU's levels. */
+/** Whether the trigger's threshold is the bound of a level. */
 export function isByLevel(trigger: records.TriggerDefinition): boolean {
   return trigger.kind === 'milestone' && trigger.level !== undefined;
 }

@@ -1,4 +1,4 @@
-// Deliveries, attempts and the health of channels as answers show them.
+// The answers of routes on deliveries, attempts and the health of channels.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import { firedOf, type ChannelHealth, type Notification } from './state.js';
 
@@ -41,7 +41,7 @@ export function attemptAnswer(event: records.NotificationAttempted): routeDeclar
   };
 }
 
-/** What an answer about a channel says of how it does. */
+/** A channel's status, the reason of its pause, and its last error. */
 export function healthAnswer(
   health: ChannelHealth | null,
 ): Pick<routeDeclarations.NotificationChannel, 'status' | 'paused_reason' | 'last_error'> {

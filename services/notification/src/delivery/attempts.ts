@@ -1,4 +1,4 @@
-// Attempts to deliver: each sends a notification once, and puts what came of it on the log.
+// Attempts to deliver: each sends a notification once, and writes the outcome to the log.
 import { records } from '@lead-scoring/contracts';
 import { isRetriable } from '@lead-scoring/event-log';
 import { pause, type Logger } from '@lead-scoring/service';
@@ -10,7 +10,7 @@ import type { Caller, Notification } from './state.js';
 
 export interface AttemptDependencies {
   send: SendNotification;
-  /** Puts the end of an attempt on the log. */
+  /** Writes the outcome of an attempt to the log. */
   record: (attempt: records.RecordAttempt, caller: Caller | null) => Promise<void>;
   clock: Clock;
   logger: Logger;
@@ -23,7 +23,7 @@ export class Attempts {
 
   constructor(private readonly dependencies: AttemptDependencies) {}
 
-  /** Aborted when attempts under way are cut off. */
+  /** Aborted by `cutOff`. */
   get signal(): AbortSignal {
     return this.#cutOff.signal;
   }
@@ -33,15 +33,15 @@ export class Attempts {
   }
 
   /**
-   * Resolves when the end of the attempt is on the log: an attempt is repeated after a crash only until then.
-   * @param channel null: it was deleted
+   * Resolves when the outcome is on the log. After a crash before that, the attempt is repeated.
+   * @param channel null: the channel was deleted
    */
   async make(channel: Channel | null, notification: Notification): Promise<void> {
     const attempt = await this.#tryOnce(channel, notification);
     if (attempt) await this.#record(attempt, notification.caller);
   }
 
-  /** @returns null when the attempt was cut off: then nobody knows what came of it, and it is made again */
+  /** @returns null when the attempt was cut off: its outcome is unknown, and the next owner repeats it */
   async #tryOnce(channel: Channel | null, notification: Notification): Promise<records.RecordAttempt | null> {
     const { clock } = this.dependencies;
     const { ou_id, channel_id, notification_id } = notification;
@@ -66,8 +66,12 @@ export class Attempts {
       return await send(channel, notification, { at, signal: this.signal });
     } catch (error) {
       const { notification_id } = notification;
-      if (!this.signal.aborted) logger.error({ err: error, notification_id }, 'sending has failed');
-      return failed('internal', 'Something went wrong on our side.');
+      if (!this.signal.aborted)
+        logger.error(
+          { err: error, notification_id },
+          'an attempt to send a notification has failed in this service',
+        );
+      return failed('internal', 'The notification service has failed; the destination is not at fault.');
     }
   }
 
@@ -80,11 +84,17 @@ export class Attempts {
         return;
       } catch (error) {
         if (!isRetriable(error)) {
-          // It stays unrecorded, and the next owner of the partition sends it again.
-          logger.error({ err: error, notification_id }, 'an attempt cannot be recorded');
+          // The attempt stays unrecorded, and the next owner of the partition repeats it.
+          logger.error(
+            { err: error, notification_id },
+            'the outcome of an attempt cannot be written to the log',
+          );
           return;
         }
-        logger.warn({ err: error, notification_id }, 'an attempt cannot be recorded yet');
+        logger.warn(
+          { err: error, notification_id },
+          'the outcome of an attempt cannot be written to the log yet; the write is repeated',
+        );
         await pause(pauseBetweenWritesMs, this.signal);
       }
     }

@@ -1,4 +1,4 @@
-// Looks up everything that a batch of commands is decided with, each kind of state in one call.
+// Loads the states that a batch of commands is decided with, each kind in one call.
 import type { BatchContext } from './delivery-batch.js';
 import type { ConfigurationLoader } from './configuration-in-force.js';
 import type { CommandRecord } from './log-records.js';
@@ -19,7 +19,7 @@ export async function loadContext(
   return { notifications, configurations, healths, redelivered };
 }
 
-/** Notifications of any partition: the commands about them are forwarded to the partition of their channel. */
+/** Loads notifications of any partition: commands about them are forwarded to the partition of their channel. */
 async function findRedelivered(
   commands: readonly CommandRecord[],
   store: Pick<DeliveryStore, 'find'>,
@@ -43,7 +43,7 @@ function notificationIdsOf(command: CommandRecord): string[] {
   }
 }
 
-/** OUs of channels that have to be configured. */
+/** The OUs whose channels the commands need. */
 function ouIdsOf(command: CommandRecord): string[] {
   switch (command.type) {
     case 'TestChannel':

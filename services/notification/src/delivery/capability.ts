@@ -1,5 +1,5 @@
-// Delivery as a capability: notifications are sent to channels by the owner of the channel's partition, and each attempt is
-// recorded. One command or event may concern many notifications of a channel, so a batch is decided together.
+// The delivery capability: the owner of a channel's partition sends the channel's notifications and records each attempt. One
+// command or event may concern many notifications of a channel, so a batch is decided together.
 import { batchEffect, type BatchEffect } from '@lead-scoring/capability';
 import { DeliveryDecider, type DeciderOptions } from './decider.js';
 import { deliveryCollections } from './documents.js';

@@ -1,16 +1,16 @@
-// The time as the deliverer sees it, and how it is told that a moment has come.
+// The deliverer's clock: the time, and timers. Tests replace it.
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
   /**
-   * Runs this once, at the moment or a little later.
-   * @returns forgets it
+   * Calls `run` once, at the moment or a little later.
+   * @returns cancels the call
    */
   at(moment: number, run: () => void): () => void;
 }
 
-/** Timers cannot wait longer than 24 days. */
+/** The longest delay of a Node.js timer is 24.8 days. */
 const longestWaitMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

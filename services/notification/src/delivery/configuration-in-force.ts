@@ -1,4 +1,4 @@
-// Waits until a version of an OU's configuration is in force.
+// Waits until a version of an OU's configuration is published.
 import type { NotificationConfiguration } from '../configuration/state.js';
 import type { Clock } from './clock.js';
 
@@ -6,11 +6,11 @@ export interface ConfigurationLoader {
   load(ouIds: Iterable<string>): Promise<ReadonlyMap<string, NotificationConfiguration>>;
 }
 
-/** A change of configuration is published when its own partition has folded it: soon after it was decided. */
+/** A changed configuration is published once its own partition has folded it, a moment after the decision. */
 const publishedWithinMs = 10_000;
 const pauseBetweenLooksMs = 20;
 
-/** Passes by itself: trying again helps. */
+/** Retriable: the configuration is published in a moment. */
 class ConfigurationNotInForce extends Error {
   override readonly name = 'ConfigurationNotInForce';
   readonly retriable = true;
@@ -27,7 +27,9 @@ export async function waitForVersion(
     const version = (await loader.load([ouId])).get(ouId)?.version ?? 0;
     if (version >= wanted) return;
     if (clock.now() > deadline)
-      throw new ConfigurationNotInForce(`version ${version} of a configuration is in force, not ${wanted}`);
+      throw new ConfigurationNotInForce(
+        `version ${wanted} of a configuration is not published yet; version ${version} is`,
+      );
     await new Promise((resolve) => setTimeout(resolve, pauseBetweenLooksMs));
   }
 }

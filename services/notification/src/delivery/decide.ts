@@ -1,4 +1,4 @@
-// Decides on notifications, their attempts, and the pausing of channels: pure; times and ids come with the commands.
+// Decides on notifications, their attempts, and pauses of channels. Pure: times and ids come with the commands.
 import type { ChannelType, records } from '@lead-scoring/contracts';
 import type {
   ChannelEvent,
@@ -10,7 +10,7 @@ import type {
 import { delayAfter, failuresUntilPaused, type DeliveryPolicy } from './schedule-model.js';
 import { isTest, type AttemptOutcome, type Caller, type ChannelHealth, type Notification } from './state.js';
 
-/** A notification is requested once, however often the command comes. */
+/** Requests a notification; the command again changes nothing. */
 export function decideRequest(
   { requested_at, ...requested }: records.RequestNotification,
   known: Notification | null,
@@ -19,7 +19,7 @@ export function decideRequest(
   return [{ type: 'NotificationRequested', payload: { ...requested, at: requested_at }, caller: null }];
 }
 
-/** A test of a channel that is there. */
+/** Requests the test notification of a channel; the command again changes nothing. */
 export function decideTest(
   { notification_id, ou_id, channel_id, requested_at, actor }: records.TestChannel,
   channel: { name: string; type: ChannelType },
@@ -51,7 +51,7 @@ export function decideTest(
   ];
 }
 
-/** What comes of an attempt. One that is recorded already, or of which nothing is known, changes nothing. */
+/** Records an attempt. An attempt that is recorded already, or of an unknown notification, changes nothing. */
 export function decideAttempt(
   command: records.RecordAttempt,
   notification: Notification | null,
@@ -94,7 +94,7 @@ function attempted(
 interface FailureContext {
   health: ChannelHealth;
   policy: DeliveryPolicy;
-  /** What the destination asked for. */
+  /** The Retry-After of the destination, in seconds. */
   retry_after_seconds: number | undefined;
 }
 
@@ -105,7 +105,7 @@ function failed(
 ): NotificationEvent {
   const { notification_id, attempt, reason = 'internal', deferred } = failure;
   if (isTest(pending) || reason === 'rejected') return attempted(failure, 'failed');
-  // A notification for a paused channel keeps the attempts that it has.
+  // An attempt on a paused channel is a probe and uses none of the schedule's attempts.
   if ((health.paused && !deferred) || reason === 'gone') return attempted(failure, 'retrying');
   const tries = pending.tries + 1;
   const delay = delayAfter(policy.schedule, { notification_id, attempt, tries, reason, retry_after_seconds });
@@ -114,7 +114,7 @@ function failed(
     : attempted(failure, 'retrying', new Date(endOf(failure) + delay).toISOString());
 }
 
-/** The destination has taken something. */
+/** Resumes a paused channel after an attempt that its destination accepted. */
 function resumeAfter(attempt: Attempt, health: ChannelHealth): ChannelEvent[] {
   if (!health.paused) return [];
   const { ou_id, channel_id } = attempt;
@@ -139,12 +139,12 @@ function pauseAfter(
   return [{ type: 'ChannelPaused', payload: { ou_id, channel_id, reason: why, failing_since, detail, at } }];
 }
 
-/** Milliseconds since 1970. */
+/** In milliseconds since 1970. */
 function endOf({ attempted_at, duration_ms }: Attempt): number {
   return Date.parse(attempted_at) + duration_ms;
 }
 
-/** A channel that is not paused stays as it is. */
+/** Resumes a channel; one that is not paused does not change. */
 export function decideResume(
   { ou_id, channel_id, cause, requested_at, actor }: records.ResumeChannel,
   health: ChannelHealth,
@@ -153,7 +153,7 @@ export function decideResume(
   return [{ type: 'ChannelResumed', payload: { ou_id, channel_id, cause, at: requested_at, actor } }];
 }
 
-/** Delivers these once more, under their ids. A test is not, nothing of another channel, and nothing twice for one request. */
+/** Delivers notifications of the channel once more, under their ids: no tests, and each once per redelivery. */
 export function decideRedelivery(
   {
     ou_id,
@@ -184,7 +184,7 @@ export function decideRedelivery(
   ];
 }
 
-/** What the channel was told of a lead that was deleted is forgotten, as often as it is asked for. */
+/** Forgets the channel's notifications of a deleted lead; the command again gives the event again, which changes nothing. */
 export function decideForgetting({ requested_at, ...lead }: records.ForgetLead): ForgettingEvent {
   return { type: 'NotificationsForgotten', payload: { ...lead, at: requested_at } };
 }
@@ -196,7 +196,7 @@ export interface TestResult {
   duration_ms: number;
 }
 
-/** What the caller of a test is told: null while it is on its way. */
+/** The answer to the caller of a test; null while the test is pending. */
 export function testResultOf({ status, last }: Notification): TestResult | null {
   if (status === 'pending' || !last) return null;
   return {

@@ -1,4 +1,4 @@
-// Decides on the deliveries of one partition, and folds what happened to its notifications and channels.
+// Decides on the commands of delivery in one partition, and folds its events.
 import {
   WaitingCommands,
   type CapabilityDecision,
@@ -16,11 +16,11 @@ import type { DeliveryPolicy } from './schedule-model.js';
 import { DeliveryStore, type DeliveryChanges } from './store.js';
 
 export interface DeciderOptions {
-  /** Shared by the partitions of a process. */
+  /** All partitions of the process share it. */
   configurations: ConfigurationLoader;
   policy: DeliveryPolicy;
   clock: Pick<Clock, 'now'>;
-  /** Notifications that a partition keeps in memory. Default 10,000. */
+  /** Maximum number of notifications that a partition keeps in memory. Default 10,000. */
   cachedNotifications?: number;
 }
 
@@ -44,7 +44,7 @@ export class DeliveryDecider implements EffectDecider<DeliveryChanges, DeliveryS
     const commandRecords = incoming.flatMap((record) => commandIn(record) ?? []);
     const { configurations, clock, policy } = this.options;
     for (const { type, payload } of commandRecords)
-      // Until the changed channel is in force, what waits for it would go to where it was paused.
+      // Before the changed channel is published, its notifications would go to the old address.
       if (type === 'ResumeChannel')
         await waitForVersion(
           configurations,
@@ -60,7 +60,7 @@ export class DeliveryDecider implements EffectDecider<DeliveryChanges, DeliveryS
       events,
       commands,
       signals,
-      // Whoever gets a reply may read what it speaks of.
+      // A caller may read its own writes: the documents are written before the reply.
       replies: async () => {
         if (replies.length > 0) await this.store.written();
         return replies;
@@ -68,7 +68,7 @@ export class DeliveryDecider implements EffectDecider<DeliveryChanges, DeliveryS
     };
   }
 
-  /** What is folded is sent at once, and written beside the batches that follow. */
+  /** The deliverer gets the changes at once; the documents are written behind. */
   fold(folded: readonly FoldedRecord[]): Promise<DeliveryChanges> {
     return this.store.fold(
       folded.flatMap((record) => {
@@ -78,7 +78,7 @@ export class DeliveryDecider implements EffectDecider<DeliveryChanges, DeliveryS
     );
   }
 
-  /** Resolves when all that is folded as of this call is written. */
+  /** Resolves when everything folded before this call is written. */
   write(): Promise<void> {
     return this.store.written();
   }

@@ -1,23 +1,23 @@
-// Sends what waits in a partition, each channel in its own lane: a lane waits for its own destination, its own rate and its
-// own retries, never for another's. The end of an attempt goes to the log as a command, and the notification is not sent again
-// until that command is folded.
+// Sends the pending notifications of a partition. Each channel has its own queue, with its own rate and retries, so that no channel
+// waits for another channel's destination. The outcome of an attempt goes to the log as a command; until the event of that command
+// is folded, the notification is not sent again.
 import { pause, type Logger } from '@lead-scoring/service';
 import type { Channel } from '../configuration/state.js';
 import { Attempts, type AttemptDependencies } from './attempts.js';
 import type { Clock } from './clock.js';
 import {
-  emptyLane,
+  emptyQueue,
   firstDue,
   isIdle,
-  isInHand,
-  maximumInHand,
+  isQueued,
+  maximumQueued,
   nextDue,
-  putIn,
-  takeOut,
-  type Lane,
-} from './lane.js';
-import { LaneTurns } from './lane-turns.js';
-import { forgottenAt, mayNextAt, spendOne, type ChannelLimits } from './limits.js';
+  enqueue,
+  dequeue,
+  type ChannelQueue,
+} from './channel-queue.js';
+import { QueueScheduler } from './queue-scheduler.js';
+import { emptyAt, nextSendAt, addOne, type ChannelLimits } from './limits.js';
 import type { DeliveryPolicy } from './schedule-model.js';
 import type { DestinationType } from './senders/sender.js';
 import type { Slots } from './slots.js';
@@ -27,9 +27,9 @@ import { waitingOf, type WaitingNotification } from './waiting-notification.js';
 
 export interface DelivererDependencies extends AttemptDependencies {
   store: Pick<DeliveryStore, 'notifications' | 'health' | 'channelsThatWait' | 'waitingFor'>;
-  /** As configured now; null when it was deleted. */
+  /** The channel as published; null when it was deleted. */
   channelOf: (ouId: string, channelId: string) => Promise<Channel | null>;
-  /** Shared by the partitions of a process. */
+  /** All partitions of the process share them. */
   slots: Slots;
 }
 
@@ -38,22 +38,22 @@ export interface DelivererConfiguration {
   limits: Readonly<Record<DestinationType, ChannelLimits>>;
 }
 
-type ChannelName = Pick<ChannelHealth, 'ou_id' | 'channel_id'>;
+type ChannelIdentity = Pick<ChannelHealth, 'ou_id' | 'channel_id'>;
 
-/** Attempts of a channel that may wait until their record is folded. */
+/** Maximum number of a channel's attempts that are under way or whose event is not folded yet. */
 const maximumUnrecorded = 64;
-/** With fewer notifications in hand, a lane looks for more. */
+/** Number of queued notifications below which a queue reads more from the store. */
 const refillBelow = 100;
-/** After so many failures in a row a destination gets one attempt at a time. */
+/** Number of consecutive failures after which a destination is ailing: it gets one attempt at a time. */
 const failuresUntilAiling = 10;
-/** Until something that failed for another reason than its destination is tried again. */
+/** Delay before a failed look-up or write of this service is repeated. */
 const retryAfterMs = 1_000;
-/** Attempts under way when the partition goes away may end by themselves for this long. */
+/** Time in which attempts under way may end when the deliverer stops; then they are cut off. */
 const graceMs = 3_000;
 
 export class Deliverer {
-  readonly #lanes = new Map<string, Lane>();
-  readonly #turns: LaneTurns;
+  readonly #queues = new Map<string, ChannelQueue>();
+  readonly #scheduler: QueueScheduler;
   readonly #attempts: Attempts;
   readonly #underWay = new Set<Promise<void>>();
   readonly #clock: Clock;
@@ -67,15 +67,15 @@ export class Deliverer {
   ) {
     this.#clock = dependencies.clock;
     this.#logger = dependencies.logger;
-    this.#turns = new LaneTurns((lane) => this.#turn(lane), this.#clock, this.#logger);
+    this.#scheduler = new QueueScheduler((queue) => this.#serve(queue), this.#clock, this.#logger);
     this.#attempts = new Attempts(dependencies);
   }
 
-  /** Begins to send: what waits, and from then on what is folded. */
+  /** Starts to send the stored pending notifications, and from then on those that `folded` brings. */
   begin(): void {
     if (this.#hasBegun || this.#isStopped) return;
     this.#hasBegun = true;
-    this.#turns.begin();
+    this.#scheduler.begin();
     void this.#takeUpWaiting();
   }
 
@@ -83,149 +83,154 @@ export class Deliverer {
     while (!this.#isStopped) {
       try {
         for (const channel of await this.dependencies.store.channelsThatWait()) {
-          const lane = this.#laneOf(channel);
-          lane.more = true;
-          this.#turns.run(lane);
+          const queue = this.#queueOf(channel);
+          queue.hasMore = true;
+          this.#scheduler.run(queue);
         }
         return;
       } catch (error) {
-        this.#logger.warn({ err: error }, 'what is to be delivered cannot be looked up yet');
+        this.#logger.warn(
+          { err: error },
+          'the channels with pending notifications cannot be read yet; the read is repeated',
+        );
         await pause(retryAfterMs, this.#attempts.signal);
       }
     }
   }
 
-  /** What has changed in the store. */
+  /** Takes over the changes of a fold. */
   folded(changes: DeliveryChanges): void {
-    // Before the beginning all of it is in the store.
+    // Before `begin` has read the store, the changes are read from there.
     if (!this.#hasBegun || this.#isStopped) return;
-    const touched = new Set<Lane>();
+    const touched = new Set<ChannelQueue>();
     this.#takeHealth(changes, touched);
     this.#takeNotifications(changes, touched);
     this.#takeForgotten(changes, touched);
-    for (const lane of touched) this.#turns.run(lane);
+    for (const queue of touched) this.#scheduler.run(queue);
   }
 
-  #takeHealth({ health }: DeliveryChanges, touched: Set<Lane>): void {
+  #takeHealth({ health }: DeliveryChanges, touched: Set<ChannelQueue>): void {
     for (const one of health) {
-      const lane = this.#lanes.get(one.channel_id);
-      if (!lane) continue;
-      lane.health = one;
-      touched.add(lane);
+      const queue = this.#queues.get(one.channel_id);
+      if (!queue) continue;
+      queue.health = one;
+      touched.add(queue);
     }
   }
 
-  #takeNotifications({ notifications, attempted }: DeliveryChanges, touched: Set<Lane>): void {
+  #takeNotifications({ notifications, attempted }: DeliveryChanges, touched: Set<ChannelQueue>): void {
     for (const { notification, offset } of notifications) {
       const { notification_id, status } = notification;
-      if (status !== 'pending' && !this.#lanes.has(notification.channel_id)) continue;
-      const lane = this.#laneOf(notification);
-      touched.add(lane);
-      if (attempted.has(notification_id)) lane.unrecorded.delete(notification_id);
-      takeOut(lane, notification_id);
-      if (status === 'pending' && !lane.unrecorded.has(notification_id))
-        putIn(lane, waitingOf(notification, offset));
+      if (status !== 'pending' && !this.#queues.has(notification.channel_id)) continue;
+      const queue = this.#queueOf(notification);
+      touched.add(queue);
+      if (attempted.has(notification_id)) queue.unrecorded.delete(notification_id);
+      dequeue(queue, notification_id);
+      if (status === 'pending' && !queue.unrecorded.has(notification_id))
+        enqueue(queue, waitingOf(notification, offset));
     }
   }
 
-  #takeForgotten({ forgotten, attempted }: DeliveryChanges, touched: Set<Lane>): void {
+  #takeForgotten({ forgotten, attempted }: DeliveryChanges, touched: Set<ChannelQueue>): void {
     for (const { notification_id, channel_id } of forgotten) {
-      const lane = this.#lanes.get(channel_id);
-      if (!lane) continue;
-      takeOut(lane, notification_id);
-      // Of one that is under way, the record is still to come.
-      if (attempted.has(notification_id)) lane.unrecorded.delete(notification_id);
-      touched.add(lane);
+      const queue = this.#queues.get(channel_id);
+      if (!queue) continue;
+      dequeue(queue, notification_id);
+      // An attempt under way stays unrecorded until its event is folded.
+      if (attempted.has(notification_id)) queue.unrecorded.delete(notification_id);
+      touched.add(queue);
     }
   }
 
-  /** The record of this attempt has changed nothing: it was known already. */
-  known({ channel_id }: ChannelName, notificationId: string): void {
-    const lane = this.#lanes.get(channel_id);
-    if (!lane?.unrecorded.delete(notificationId)) return;
-    lane.more = true;
-    this.#turns.run(lane);
+  /** The command of an attempt changed nothing, so no event of it will be folded: the attempt is settled. */
+  known({ channel_id }: ChannelIdentity, notificationId: string): void {
+    const queue = this.#queues.get(channel_id);
+    if (!queue?.unrecorded.delete(notificationId)) return;
+    queue.hasMore = true;
+    this.#scheduler.run(queue);
   }
 
-  /** Something about this channel has changed besides what is folded here. */
-  look(channel: ChannelName): void {
+  /** Reads the channel and its pending notifications again, for example after the channel was replaced. */
+  look(channel: ChannelIdentity): void {
     if (!this.#hasBegun || this.#isStopped) return;
-    const lane = this.#laneOf(channel);
-    lane.lookAgain = true;
-    lane.more = true;
-    this.#turns.run(lane);
+    const queue = this.#queueOf(channel);
+    queue.mustReloadChannel = true;
+    queue.hasMore = true;
+    this.#scheduler.run(queue);
   }
 
-  /** Begins nothing more, and resolves when nothing is under way. */
+  /** Starts no more attempts, and resolves when none is under way. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#turns.stop();
+    this.#scheduler.stop();
     await Promise.race([Promise.all(this.#underWay), pause(graceMs, this.#attempts.signal)]);
     this.#attempts.cutOff();
     await Promise.all(this.#underWay);
   }
 
-  #laneOf({ channel_id, ou_id }: ChannelName): Lane {
-    let lane = this.#lanes.get(channel_id);
-    if (!lane) this.#lanes.set(channel_id, (lane = emptyLane(channel_id, ou_id)));
-    return lane;
+  #queueOf({ channel_id, ou_id }: ChannelIdentity): ChannelQueue {
+    let queue = this.#queues.get(channel_id);
+    if (!queue) this.#queues.set(channel_id, (queue = emptyQueue(channel_id, ou_id)));
+    return queue;
   }
 
-  /** Starts what can be started now, and sees to it that the lane has another turn when more can be. */
-  async #turn(lane: Lane): Promise<void> {
-    await this.#bringUpToDate(lane);
-    if (isIdle(lane)) {
-      this.#retire(lane);
+  /** Starts the attempts that can start now, and schedules the queue for the next ones. */
+  async #serve(queue: ChannelQueue): Promise<void> {
+    await this.#bringUpToDate(queue);
+    if (isIdle(queue)) {
+      this.#retire(queue);
       return;
     }
     const now = this.#clock.now();
-    if (lane.tests.length === 0 && !lane.lookAgain && !firstDue(lane, now)) {
-      this.#wakeForNext(lane, now, now);
+    if (queue.tests.length === 0 && !queue.mustReloadChannel && !firstDue(queue, now)) {
+      this.#wakeForNext(queue, now, now);
       return;
     }
-    const channel = await this.dependencies.channelOf(lane.ou_id, lane.channel_id);
-    lane.lookAgain = false;
+    const channel = await this.dependencies.channelOf(queue.ou_id, queue.channel_id);
+    queue.mustReloadChannel = false;
     if (this.#isStopped) return;
     if (!channel) {
-      this.#cancel(lane);
+      this.#cancel(queue);
       return;
     }
-    for (const test of [...lane.tests]) {
-      lane.spent = spendOne(lane.spent, this.#limitsOf(channel), now);
-      this.#start(lane, channel, test, () => undefined);
+    for (const test of [...queue.tests]) {
+      queue.bucket = addOne(queue.bucket, this.#limitsOf(channel), now);
+      this.#start(queue, channel, test, () => undefined);
     }
-    const moment = this.#startDue(lane, channel, this.#clock.now());
-    if (moment !== null) this.#wakeForNext(lane, this.#clock.now(), moment);
+    const moment = this.#startDue(queue, channel, this.#clock.now());
+    if (moment !== null) this.#wakeForNext(queue, this.#clock.now(), moment);
   }
 
-  /** Brings the lane up to what is stored. */
-  async #bringUpToDate(lane: Lane): Promise<void> {
-    if (lane.more && lane.entries.length < refillBelow) await this.#refill(lane);
-    if (lane.health !== undefined) return;
-    const { channel_id } = lane;
+  /** Reads the channel's health, and more notifications where the queue is short. */
+  async #bringUpToDate(queue: ChannelQueue): Promise<void> {
+    if (queue.hasMore && queue.entries.length < refillBelow) await this.#refill(queue);
+    if (queue.health !== undefined) return;
+    const { channel_id } = queue;
     const loaded = (await this.dependencies.store.health([channel_id])).get(channel_id) ?? null;
-    // What was folded meanwhile is newer.
-    lane.health ??= loaded;
+    // A health that was folded during the read is newer.
+    queue.health ??= loaded;
   }
 
-  async #refill(lane: Lane): Promise<void> {
-    const limit = maximumInHand + lane.unrecorded.size;
-    // What is folded from here on may not be in the answer, so nothing of it is left to the store; and what ends from
-    // here on may still be in it, as if it waited.
-    lane.more = false;
-    const underWay = new Set(lane.unrecorded);
-    const found = await this.dependencies.store.waitingFor(lane.channel_id, limit).catch((error: unknown) => {
-      lane.more = true;
-      throw error;
-    });
+  async #refill(queue: ChannelQueue): Promise<void> {
+    const limit = maximumQueued + queue.unrecorded.size;
+    // A notification that is folded during the read may be missing in the answer: `hasMore` is false, so the fold queues it.
+    // An attempt that ends during the read may still be pending in the answer: the attempts under way now are left out.
+    queue.hasMore = false;
+    const underWay = new Set(queue.unrecorded);
+    const found = await this.dependencies.store
+      .waitingFor(queue.channel_id, limit)
+      .catch((error: unknown) => {
+        queue.hasMore = true;
+        throw error;
+      });
     for (const waiting of found)
       if (
         !underWay.has(waiting.notification_id) &&
-        !lane.unrecorded.has(waiting.notification_id) &&
-        !isInHand(lane, waiting.notification_id)
+        !queue.unrecorded.has(waiting.notification_id) &&
+        !isQueued(queue, waiting.notification_id)
       )
-        putIn(lane, waiting);
-    if (found.length === limit) lane.more = true;
+        enqueue(queue, waiting);
+    if (found.length === limit) queue.hasMore = true;
   }
 
   #limitsOf({ destination }: Channel): ChannelLimits {
@@ -233,102 +238,115 @@ export class Deliverer {
   }
 
   /**
-   * Starts what is due, as far as the channel may have it.
-   * @returns the moment at which to look again; null when something under way will see to it
+   * Starts the due notifications within the channel's limits.
+   * @returns the moment at which more may start; null when an attempt under way, or a free slot, runs the queue again
    */
-  #startDue(lane: Lane, channel: Channel, now: number): number | null {
+  #startDue(queue: ChannelQueue, channel: Channel, now: number): number | null {
     const limits = this.#limitsOf(channel);
-    const health = lane.health ?? null;
+    const health = queue.health ?? null;
     const paused = health?.paused ?? null;
     const isAiling = (health?.failures ?? 0) >= failuresUntilAiling;
     for (;;) {
       if (paused) {
         const probe = this.#probeAt(health, paused);
-        if (probe === null || lane.unrecorded.size > 0) return null;
+        if (probe === null || queue.unrecorded.size > 0) return null;
         if (probe > now) return probe;
       }
-      if (lane.unrecorded.size >= maximumUnrecorded) return null;
-      if (lane.inFlight >= (isAiling || paused ? 1 : limits.concurrency)) return null;
-      const entry = firstDue(lane, now);
+      if (queue.unrecorded.size >= maximumUnrecorded) return null;
+      if (queue.inFlight >= (isAiling || paused ? 1 : limits.concurrency)) return null;
+      const entry = firstDue(queue, now);
       if (!entry) return now;
-      const may = mayNextAt(lane.spent, limits, now);
+      const may = nextSendAt(queue.bucket, limits, now);
       if (may > now) return may;
       const giveBack = this.dependencies.slots.take(isAiling);
       if (!giveBack) {
-        this.#waitForSlot(lane, isAiling, now);
+        this.#waitForSlot(queue, isAiling, now);
         return null;
       }
-      lane.spent = spendOne(lane.spent, limits, now);
-      this.#startInFlight(lane, channel, entry, giveBack);
+      queue.bucket = addOne(queue.bucket, limits, now);
+      this.#startInFlight(queue, channel, entry, giveBack);
     }
   }
 
-  /** Whoever gets a free slot may have no use for it any more, so it is looked for after a while as well. */
-  #waitForSlot(lane: Lane, isAiling: boolean, now: number): void {
+  /** Waits for a free slot. Another queue may be woken and not use the slot, so this queue also tries again after a delay. */
+  #waitForSlot(queue: ChannelQueue, isAiling: boolean, now: number): void {
     const forget = this.dependencies.slots.whenFree(isAiling, () => {
-      this.#turns.run(lane);
+      this.#scheduler.run(queue);
     });
-    this.#turns.wakeAt(lane, now + retryAfterMs, forget);
+    this.#scheduler.wakeAt(queue, now + retryAfterMs, forget);
   }
 
-  /** When a paused channel is tried; one that wants nothing more is not. */
+  /** The moment of the next probe of a paused channel; null for a channel that answered 410 Gone, which is not probed. */
   #probeAt(health: ChannelHealth | null, paused: { reason: string; at: string }): number | null {
     if (paused.reason === 'gone') return null;
     const last = Math.max(Date.parse(paused.at), Date.parse(health?.last_attempt_at ?? paused.at));
     return last + this.configuration.policy.probeEveryMs;
   }
 
-  /** @param atLeast nothing can be started before this moment */
-  #wakeForNext(lane: Lane, now: number, atLeast: number): void {
-    if (atLeast > now) this.#turns.wakeAt(lane, atLeast);
+  /** @param atLeast the earliest moment at which an attempt may start */
+  #wakeForNext(queue: ChannelQueue, now: number, atLeast: number): void {
+    if (atLeast > now) this.#scheduler.wakeAt(queue, atLeast);
     else {
-      const next = nextDue(lane, now);
-      if (next !== null) this.#turns.wakeAt(lane, next);
+      const next = nextDue(queue, now);
+      if (next !== null) this.#scheduler.wakeAt(queue, next);
     }
   }
 
-  /** A lane is let go when what it has sent counts no more. */
-  #retire(lane: Lane): void {
+  /** Drops an idle queue, once its rate limit has recovered. */
+  #retire(queue: ChannelQueue): void {
     const { limits } = this.configuration;
-    const slowest = Math.max(...Object.values(limits).map((of) => forgottenAt(lane.spent, of)));
-    if (slowest > this.#clock.now()) this.#turns.wakeAt(lane, slowest);
-    else this.#lanes.delete(lane.channel_id);
+    const slowest = Math.max(...Object.values(limits).map((of) => emptyAt(queue.bucket, of)));
+    if (slowest > this.#clock.now()) this.#scheduler.wakeAt(queue, slowest);
+    else this.#queues.delete(queue.channel_id);
   }
 
-  /** The channel was deleted: what waits for it is recorded as cancelled. */
-  #cancel(lane: Lane): void {
-    const room = Math.max(0, maximumUnrecorded - lane.unrecorded.size);
-    for (const entry of [...lane.tests, ...lane.entries].slice(0, room))
-      this.#start(lane, null, entry, () => undefined);
+  /** Records the pending notifications of a deleted channel as cancelled. */
+  #cancel(queue: ChannelQueue): void {
+    const room = Math.max(0, maximumUnrecorded - queue.unrecorded.size);
+    for (const entry of [...queue.tests, ...queue.entries].slice(0, room))
+      this.#start(queue, null, entry, () => undefined);
   }
 
-  /** Counts the attempt among those of its channel, and of its lead, until it ends. */
-  #startInFlight(lane: Lane, channel: Channel, entry: WaitingNotification, giveBack: () => void): void {
-    lane.inFlight += 1;
-    if (entry.lead_id !== null) lane.leads.add(entry.lead_id);
-    this.#start(lane, channel, entry, () => {
+  /** Starts an attempt that counts towards the channel's concurrency and blocks its lead until it ends. */
+  #startInFlight(
+    queue: ChannelQueue,
+    channel: Channel,
+    entry: WaitingNotification,
+    giveBack: () => void,
+  ): void {
+    queue.inFlight += 1;
+    if (entry.lead_id !== null) queue.busyLeads.add(entry.lead_id);
+    this.#start(queue, channel, entry, () => {
       giveBack();
-      lane.inFlight -= 1;
-      if (entry.lead_id !== null) lane.leads.delete(entry.lead_id);
+      queue.inFlight -= 1;
+      if (entry.lead_id !== null) queue.busyLeads.delete(entry.lead_id);
     });
   }
 
-  #start(lane: Lane, channel: Channel | null, entry: WaitingNotification, release: () => void): void {
+  #start(
+    queue: ChannelQueue,
+    channel: Channel | null,
+    entry: WaitingNotification,
+    release: () => void,
+  ): void {
     const { notification_id } = entry;
-    takeOut(lane, notification_id);
-    lane.unrecorded.add(notification_id);
-    const work = this.#attempt(lane, channel, entry, release).catch((error: unknown) => {
-      this.#logger.warn({ err: error, notification_id }, 'a notification cannot be looked after yet');
-      lane.unrecorded.delete(notification_id);
-      lane.more = true;
-      this.#turns.wakeAt(lane, this.#clock.now() + retryAfterMs);
+    dequeue(queue, notification_id);
+    queue.unrecorded.add(notification_id);
+    const work = this.#attempt(queue, channel, entry, release).catch((error: unknown) => {
+      this.#logger.warn(
+        { err: error, notification_id },
+        'a notification cannot be read yet; the attempt is repeated',
+      );
+      queue.unrecorded.delete(notification_id);
+      queue.hasMore = true;
+      this.#scheduler.wakeAt(queue, this.#clock.now() + retryAfterMs);
     });
     this.#underWay.add(work);
     void work.finally(() => this.#underWay.delete(work));
   }
 
   async #attempt(
-    lane: Lane,
+    queue: ChannelQueue,
     channel: Channel | null,
     { notification_id, offset }: WaitingNotification,
     release: () => void,
@@ -337,17 +355,17 @@ export class Deliverer {
       const notification = (await this.dependencies.store.notifications([notification_id])).get(
         notification_id,
       );
-      // What was in hand may be older than what is stored.
+      // The queue's copy may be older than the stored notification.
       const isPending = notification?.status === 'pending';
       if (isPending && (!channel || Date.parse(notification.due_at) <= this.#clock.now())) {
         await this.#attempts.make(channel, notification);
         return;
       }
-      lane.unrecorded.delete(notification_id);
-      if (isPending) putIn(lane, waitingOf(notification, offset));
+      queue.unrecorded.delete(notification_id);
+      if (isPending) enqueue(queue, waitingOf(notification, offset));
     } finally {
       release();
-      this.#turns.run(lane);
+      this.#scheduler.run(queue);
     }
   }
 }

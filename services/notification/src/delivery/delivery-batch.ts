@@ -1,4 +1,4 @@
-// One batch of commands: each is decided on with what the commands before it have left.
+// One batch of commands: each is decided on the states that the commands before it have left.
 import { callerOf, type WaitingCommands } from '@lead-scoring/capability';
 import type { JsonValue, records } from '@lead-scoring/contracts';
 import type { IncomingRecord, OutgoingRecord, Reply } from '@lead-scoring/event-log';
@@ -18,15 +18,15 @@ import { notificationsIn, type DeliveryEvent } from './messages.js';
 import type { DeliveryPolicy } from './schedule-model.js';
 import { healthyChannel, isTest, type ChannelHealth, type Notification } from './state.js';
 
-/** What the commands of a batch are decided with. */
+/** The states that the commands of a batch are decided on. */
 export interface BatchContext {
-  /** By id; changed by the batch. */
+  /** By notification id; the batch updates them. */
   readonly notifications: Map<string, Notification | null>;
-  /** By channel; changed by the batch. */
+  /** By channel id; the batch updates them. */
   readonly healths: Map<string, ChannelHealth | null>;
   /** By OU. */
   readonly configurations: ReadonlyMap<string, NotificationConfiguration>;
-  /** By id, notifications of any partition that are to be delivered once more. */
+  /** Notifications, of any partition, that commands want delivered once more; by id. */
   readonly redelivered: ReadonlyMap<string, Notification>;
 }
 
@@ -37,10 +37,10 @@ export interface BatchDependencies {
 
 /** A message to the deliverer, besides the events of the batch. */
 export type DeliverySignal =
-  /** The attempt was recorded already: its command changed nothing. */
-  | { readonly type: 'attempt-known'; readonly channel: ChannelName; readonly notification_id: string }
-  | { readonly type: 'channel-resumed'; readonly channel: ChannelName }
-  /** Every attempt that an earlier owner of the partition has recorded is decided. */
+  /** The command of an attempt changed nothing: the attempt was recorded already. */
+  | { readonly type: 'attempt-known'; readonly channel: ChannelIdentity; readonly notification_id: string }
+  | { readonly type: 'channel-resumed'; readonly channel: ChannelIdentity }
+  /** All commands that an earlier owner of the partition has written are decided. */
   | { readonly type: 'owner-announced'; readonly owner: string };
 
 const channelNotFound = {
@@ -54,7 +54,7 @@ const deliveryNotFound = {
   message: 'There is no delivery with this id in the organizational unit.',
 } as const;
 
-type ChannelName = Pick<ChannelHealth, 'ou_id' | 'channel_id'>;
+type ChannelIdentity = Pick<ChannelHealth, 'ou_id' | 'channel_id'>;
 
 export class DeliveryBatch {
   readonly events: OutgoingRecord[] = [];
@@ -100,7 +100,7 @@ export class DeliveryBatch {
     this.#happen(decideRequest(payload, this.#notification(payload.notification_id)));
   }
 
-  /** The outcome of a test is the reply to everybody who asked for the test. */
+  /** The outcome of a test is the reply to all callers of the test. */
   #recordAttempt(command: CommandRecord<'RecordAttempt'>): void {
     const { policy, tests } = this.dependencies;
     const { payload } = command;
@@ -116,7 +116,7 @@ export class DeliveryBatch {
     for (const to of [command, ...tests.take(notification_id)]) this.#reply(to, done(result));
   }
 
-  /** The reply to a new test comes with its attempt. */
+  /** The reply to a new test follows its attempt. */
   #testChannel(command: CommandRecord<'TestChannel'>): void {
     const { payload } = command;
     const { notification_id } = payload;
@@ -171,7 +171,8 @@ export class DeliveryBatch {
       return;
     }
     if (notification_ids === undefined) {
-      // A record of before StartRedelivery. Under the id of the redelivery nothing is delivered once more that was before.
+      // A record from before `StartRedelivery` existed starts the job. Notifications that were delivered once more under the
+      // redelivery's id are not delivered again.
       if (since !== undefined) this.commands.push(startRecord({ ...payload, since }, callerOf(command)));
       return;
     }
@@ -191,11 +192,11 @@ export class DeliveryBatch {
     return this.context.notifications.get(id) ?? null;
   }
 
-  #healthOf({ ou_id, channel_id }: ChannelName): ChannelHealth {
+  #healthOf({ ou_id, channel_id }: ChannelIdentity): ChannelHealth {
     return this.context.healths.get(channel_id) ?? healthyChannel(ou_id, channel_id);
   }
 
-  #channelIn({ ou_id, channel_id }: ChannelName): Channel | null {
+  #channelIn({ ou_id, channel_id }: ChannelIdentity): Channel | null {
     return this.context.configurations.get(ou_id)?.channels.get(channel_id) ?? null;
   }
 

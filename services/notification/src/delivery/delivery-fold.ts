@@ -1,4 +1,4 @@
-// Folds a batch of events into the notifications and channels that they are about: pure.
+// Folds a batch of events into the states of notifications and channels. Pure.
 import type { records } from '@lead-scoring/contracts';
 import { evolveHealth, evolveNotification } from './evolve.js';
 import { isForgotten } from './forget-model.js';
@@ -10,10 +10,10 @@ export interface RecordedDelivery {
   readonly offset: number;
 }
 
-/** By id; null where nothing is known. */
+/** By id; null where nothing is stored. */
 type States<Value> = ReadonlyMap<string, FoldedState<Value> | null>;
 
-/** A notification that is forgotten, with what it takes to find its documents. */
+/** A forgotten notification, with the fields that find its documents. */
 export interface ForgottenNotification {
   readonly channel_id: string;
   readonly attempts: number;
@@ -24,7 +24,7 @@ export class DeliveryFold {
   readonly #health: Map<string, FoldedState<ChannelHealth> | null>;
   readonly #attempts: records.NotificationAttempted[] = [];
   readonly ends: records.NotificationsForgotten[] = [];
-  /** By id, the notifications in memory that are forgotten with this batch. */
+  /** The notifications in memory that this batch forgets, by id. */
   readonly forgotten = new Map<string, ForgottenNotification>();
 
   constructor(
@@ -38,7 +38,7 @@ export class DeliveryFold {
   fold({ event, offset }: RecordedDelivery): void {
     if (event.type === 'NotificationsForgotten') this.#forget(event.payload);
     for (const id of notificationsIn(event)) this.#foldNotification(id, event, offset);
-    // The attempt of a notification that is not there any more is folded again: the notification was forgotten since.
+    // Only an event that was folded before can name a missing notification: the notification was forgotten since.
     if (event.type === 'NotificationAttempted' && this.#notifications.get(event.payload.notification_id))
       this.#attempts.push(event.payload);
     this.#foldHealth(event, offset);
@@ -64,23 +64,23 @@ export class DeliveryFold {
     const before = this.#health.get(channel_id) ?? null;
     const after =
       before && before.offset >= offset ? before.value : evolveHealth(before?.value ?? null, event);
-    // An event that changes nothing leaves the offset as well: the offset may not depend on how events are batched.
+    // An event that changes nothing leaves the offset too, so that the offset does not depend on the division into batches.
     if (after !== before?.value) this.#health.set(channel_id, { value: after, offset });
   }
 
-  /** As they are afterwards. */
+  /** The changed notifications after the batch. */
   get notifications(): FoldedState<Notification>[] {
     return [...this.#notifications.values()].flatMap((one) => (one ? [one] : []));
   }
 
-  /** The health of channels that was changed. */
+  /** The changed health of channels. */
   get health(): FoldedState<ChannelHealth>[] {
     return [...this.#health].flatMap(([id, one]) =>
       one && one.value !== this.healthBefore.get(id)?.value ? [one] : [],
     );
   }
 
-  /** Attempts that were folded, those of forgotten notifications included. */
+  /** The folded attempts, those of forgotten notifications included. */
   get attempts(): readonly records.NotificationAttempted[] {
     return this.#attempts;
   }

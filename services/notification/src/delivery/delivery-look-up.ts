@@ -1,4 +1,4 @@
-// Looks up stored notifications: those that wait for a channel, and those that were requested within a time.
+// Reads stored notifications: a channel's pending ones, and those requested within a range of time.
 import {
   binaryToUuid,
   uuidToBinary,
@@ -17,22 +17,22 @@ import {
 import type { Notification } from './state.js';
 import type { WaitingNotification } from './waiting-notification.js';
 
-/** A time within which a channel's notifications were requested; tests are left out. */
-export interface RequestedWithin {
+/** A range of time in which notifications of a channel were requested; tests are left out. */
+export interface RequestRange {
   channel_id: string;
   since: string;
   until: string;
   undeliveredOnly: boolean;
 }
 
-/** A step through the notifications of a range. */
-export interface RequestedStep extends RequestedWithin {
-  /** The last notification of the step before. */
+/** One page of the notifications of a range. */
+export interface RequestStep extends RequestRange {
+  /** The last notification of the page before; null for the first page. */
   after: { at: string; notification_id: string } | null;
   limit: number;
 }
 
-/** Channels with pending notifications in the partition. */
+/** The channels of the partition with pending notifications. */
 export function findPendingChannels(
   readModel: ReadModel,
   partition: number,
@@ -49,7 +49,7 @@ export function findPendingChannels(
   });
 }
 
-/** Pending notifications of a channel, the first due first. */
+/** The pending notifications of a channel, by due time. */
 export function findWaiting(
   readModel: ReadModel,
   { partition, channelId, limit }: { partition: number; channelId: string; limit: number },
@@ -65,10 +65,10 @@ export function findWaiting(
   });
 }
 
-/** Oldest first. */
+/** The notifications of a page, oldest first. */
 export function findRequestedWithin(
   readModel: ReadModel,
-  { after, limit, ...range }: RequestedStep,
+  { after, limit, ...range }: RequestStep,
 ): Promise<Notification[]> {
   return withClassifiedErrors(async () => {
     const found = await readModel
@@ -81,12 +81,12 @@ export function findRequestedWithin(
   });
 }
 
-export function countRequestedWithin(readModel: ReadModel, range: RequestedWithin): Promise<number> {
+export function countRequestedWithin(readModel: ReadModel, range: RequestRange): Promise<number> {
   return withClassifiedErrors(() => readModel.collection(deliveries).countDocuments(filterOf(range)));
 }
 
 function filterAfter(
-  range: RequestedWithin,
+  range: RequestRange,
   { at, notification_id }: { at: string; notification_id: string },
 ): Filter<DeliveryDocument> {
   return {
@@ -97,7 +97,7 @@ function filterAfter(
   };
 }
 
-function filterOf({ channel_id, since, until, undeliveredOnly }: RequestedWithin): Filter<DeliveryDocument> {
+function filterOf({ channel_id, since, until, undeliveredOnly }: RequestRange): Filter<DeliveryDocument> {
   return {
     channel: uuidToBinary(channel_id),
     requested: { $gte: new Date(since), $lte: new Date(until) },

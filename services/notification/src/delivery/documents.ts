@@ -1,5 +1,5 @@
-// The documents of delivery: each notification under its id, its attempts beside it, pending notifications once more by channel
-// and time, and the health of each channel.
+// The documents of delivery: notifications, their attempts, pending notifications by channel and due time, and the health of
+// channels.
 import type { JsonValue, records } from '@lead-scoring/contracts';
 import {
   Binary,
@@ -28,14 +28,14 @@ export interface DeliveryDocument extends GuardedDocument {
 }
 
 export interface AttemptDocument {
-  /** attemptKey */
+  /** The `attemptKey`. */
   _id: Binary;
   partition: number;
   /** JSON text of the event. */
   content: string;
 }
 
-/** A pending notification, with what the deliverer needs to order it. */
+/** A pending notification, with the fields by which the deliverer orders it. */
 export interface PendingDocument extends GuardedDocument {
   /** The notification's id. */
   _id: Binary;
@@ -68,10 +68,10 @@ export const pendingDeliveries = defineCollection<PendingDocument>({
 });
 export const channelHealth = defineCollection<HealthDocument>({ name: 'channel_health', indexes: [] });
 
-/** In the order in which a reset drops them. */
+/** A reset drops them in this order. */
 export const deliveryCollections = [pendingDeliveries, channelHealth, deliveryAttempts, deliveries];
 
-/** An attempt within its notification: ordered, so that all attempts of a notification come in order from the primary index. */
+/** Notification id and number of the attempt: the primary index has the attempts of a notification in order. */
 export function attemptKey(notificationId: string, attempt: number): Binary {
   const bytes = Buffer.alloc(20);
   Buffer.from(notificationId.replaceAll('-', ''), 'hex').copy(bytes);
@@ -79,7 +79,7 @@ export function attemptKey(notificationId: string, attempt: number): Binary {
   return new Binary(bytes, 0);
 }
 
-/** All attempts of a notification. */
+/** The range of keys of a notification's attempts. */
 export function attemptsOf(notificationId: string): { $gte: Binary; $lte: Binary } {
   return { $gte: attemptKey(notificationId, 0), $lte: attemptKey(notificationId, 0xffff_ffff) };
 }

@@ -1,9 +1,9 @@
-// Folds what happened to notifications and channels: pure.
+// Folds events into the states of notifications and channels. Pure.
 import type { DeliveryEvent } from './messages.js';
 import { isForgotten } from './forget-model.js';
 import { healthyChannel, type ChannelHealth, type Notification } from './state.js';
 
-/** A notification after an event; null when nothing was known of it before, or it is forgotten. */
+/** The notification after an event; null for an unknown or forgotten notification. */
 export function evolveNotification(before: Notification | null, event: DeliveryEvent): Notification | null {
   switch (event.type) {
     case 'NotificationRequested': {
@@ -33,7 +33,7 @@ export function evolveNotification(before: Notification | null, event: DeliveryE
         ...before,
         status: outcome === 'retrying' ? 'pending' : outcome,
         attempts: attempt,
-        // Without a next time it waits for its channel, and the attempt was none of the schedule's.
+        // Without a next attempt's time the notification waits for its paused channel: the attempt was a probe, none of the schedule's.
         tries: next_attempt_at === undefined ? before.tries : before.tries + 1,
         due_at: next_attempt_at ?? before.due_at,
         deferred: deferred ?? before.deferred,
@@ -59,7 +59,7 @@ export function evolveNotification(before: Notification | null, event: DeliveryE
   }
 }
 
-/** How a channel is after an event. */
+/** The health of a channel after an event. */
 export function evolveHealth(before: ChannelHealth | null, event: DeliveryEvent): ChannelHealth {
   const { ou_id, channel_id } = event.payload;
   const health = before ?? healthyChannel(ou_id, channel_id);
@@ -71,10 +71,10 @@ export function evolveHealth(before: ChannelHealth | null, event: DeliveryEvent)
     case 'NotificationAttempted': {
       const { outcome, reason, attempted_at: last_attempt_at, detail, deferred } = event.payload;
       if (outcome === 'cancelled') return health;
-      // What was taken for some recipients has reached its destination.
+      // An e-mail that was accepted for some recipients has reached its destination.
       if (outcome === 'delivered' || deferred)
         return { ...health, failures: 0, failing_since: null, last_error: null, last_attempt_at };
-      // A fault of ours says nothing about the destination.
+      // A failure of this service says nothing about the destination.
       if (reason === 'internal') return { ...health, last_attempt_at };
       return {
         ...health,
@@ -87,7 +87,7 @@ export function evolveHealth(before: ChannelHealth | null, event: DeliveryEvent)
     case 'ChannelPaused':
       return { ...health, paused: { reason: event.payload.reason, at: event.payload.at } };
     case 'ChannelResumed':
-      // A channel that is resumed has the whole time again.
+      // A resumed channel has the whole time until a pause again.
       return { ...health, paused: null, failures: 0, failing_since: null };
   }
 }

@@ -1,5 +1,5 @@
-// Which notifications are forgotten when the lead that they tell of is deleted: pure. They say themselves which record
-// caused them, and the deletion ends what earlier ones of its topic caused.
+// Which notifications are forgotten with a deleted lead. Pure. A notification has the position of the record that caused it; a
+// deletion forgets the notifications that earlier records of its topic caused.
 import type { records } from '@lead-scoring/contracts';
 import { firedOf, type Notification } from './state.js';
 

@@ -1,4 +1,4 @@
-// Deletes what is stored of notifications that are forgotten.
+// Deletes the documents of forgotten notifications.
 import type { records } from '@lead-scoring/contracts';
 import { deleteByIds, uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
 import type { ForgottenNotification } from './delivery-fold.js';
@@ -13,15 +13,15 @@ import {
 import { isForgotten } from './forget-model.js';
 import { firedOf } from './state.js';
 
-/** Leads, and notifications, in one call to the database. */
+/** Maximum number of leads, and of notifications, in one call to the database. */
 const leadsPerCall = 500;
 const notificationsPerCall = 500;
 
 /**
- * Deletes the notifications that these events end, and then their attempts and pending documents. The notifications go last:
- * the rest is found by them.
- * @param inMemory by id, notifications that the caller knows to be forgotten
- * @returns these and the stored ones
+ * Deletes the notifications that these events forget, with their attempts and pending documents. The notifications are deleted
+ * last, because the other documents are found through them.
+ * @param inMemory forgotten notifications that the caller has in memory, by id
+ * @returns `inMemory` and the stored ones
  */
 export async function deleteForgotten(
   readModel: ReadModel,
@@ -58,7 +58,7 @@ async function addStored(
     const { notification_id, channel_id, attempts } = notification;
     const ofLead = endsByLead.get(firedOf(notification)?.lead.id ?? '') ?? [];
     if (!ofLead.some((end) => isForgotten(notification, end))) return;
-    // In memory it may be ahead of what is stored.
+    // The state in memory may be newer than the stored one.
     const made = Math.max(attempts, forgotten.get(notification_id)?.attempts ?? 0);
     forgotten.set(notification_id, { channel_id, attempts: made });
   };

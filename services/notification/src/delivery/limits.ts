@@ -1,15 +1,15 @@
-// How much a channel is sent at once and in a second, by its type.
+// Limits of a channel by its type: concurrency, and rate as a leaky bucket.
 import type { DestinationType } from './senders/sender.js';
 
 export interface ChannelLimits {
-  /** Sent at the same time. */
+  /** Maximum number of attempts at the same time. */
   concurrency: number;
   perSecond: number;
-  /** Sent without a pause after a pause. */
+  /** Capacity of the bucket: attempts that may follow one another without a delay. */
   burst: number;
 }
 
-/** Slack takes one message a second and channel, Teams four; a mail server is spared the connections. */
+/** Slack accepts one message per second and channel, Teams four. A mail server gets one connection at a time. */
 export const publishedLimits: Readonly<Record<DestinationType, ChannelLimits>> = {
   webhook: { concurrency: 4, perSecond: 50, burst: 50 },
   slack: { concurrency: 1, perSecond: 1, burst: 1 },
@@ -17,30 +17,30 @@ export const publishedLimits: Readonly<Record<DestinationType, ChannelLimits>> =
   email: { concurrency: 1, perSecond: 10, burst: 10 },
 };
 
-/** What has been sent, forgotten at the rate at which more may be. Pure; times in milliseconds. */
-export interface Spending {
-  readonly count: number;
+/** A leaky bucket: `level` attempts at the time `at` (milliseconds), draining at `perSecond`. */
+export interface Bucket {
+  readonly level: number;
   readonly at: number;
 }
 
-export const nothingSpent: Spending = { count: 0, at: 0 };
+export const emptyBucket: Bucket = { level: 0, at: 0 };
 
-function left({ count, at }: Spending, { perSecond }: ChannelLimits, now: number): number {
-  return Math.max(0, count - (Math.max(0, now - at) * perSecond) / 1_000);
+function levelAt({ level, at }: Bucket, { perSecond }: ChannelLimits, now: number): number {
+  return Math.max(0, level - (Math.max(0, now - at) * perSecond) / 1_000);
 }
 
-/** From when on one more may be sent. */
-export function mayNextAt(spent: Spending, limits: ChannelLimits, now: number): number {
-  const over = left(spent, limits, now) + 1 - limits.burst;
-  // What floating point leaves over is no time.
+/** The earliest time of the next attempt. */
+export function nextSendAt(bucket: Bucket, limits: ChannelLimits, now: number): number {
+  const over = levelAt(bucket, limits, now) + 1 - limits.burst;
+  // A rounding error is not an excess.
   return over <= 1e-6 ? now : now + Math.ceil((over * 1_000) / limits.perSecond);
 }
 
-export function spendOne(spent: Spending, limits: ChannelLimits, now: number): Spending {
-  return { count: left(spent, limits, now) + 1, at: now };
+export function addOne(bucket: Bucket, limits: ChannelLimits, now: number): Bucket {
+  return { level: levelAt(bucket, limits, now) + 1, at: now };
 }
 
-/** When all of it is forgotten. */
-export function forgottenAt(spent: Spending, limits: ChannelLimits): number {
-  return spent.at + Math.ceil((spent.count * 1_000) / limits.perSecond);
+/** The time at which the bucket is empty. */
+export function emptyAt(bucket: Bucket, limits: ChannelLimits): number {
+  return bucket.at + Math.ceil((bucket.level * 1_000) / limits.perSecond);
 }

@@ -1,4 +1,4 @@
-// Commands and events of delivery as they are on the log.
+// The records of delivery on the log: reads commands and events, and makes outgoing ones.
 import { callerHeaders, callerOf } from '@lead-scoring/capability';
 import { eventOf, records, type PayloadOf } from '@lead-scoring/contracts';
 import { outgoing, type IncomingRecord, type OutgoingRecord } from '@lead-scoring/event-log';
@@ -7,19 +7,19 @@ import type { Caller } from './state.js';
 
 type CommandType = keyof typeof deliveryCommands;
 
-/** The record of a command; commands are told apart by their type. */
+/** The record of a command; `type` discriminates. */
 export type CommandRecord<Type extends CommandType = CommandType> = {
   [One in Type]: IncomingRecord<PayloadOf<(typeof deliveryCommands)[One]>> & { readonly type: One };
 }[Type];
 
-/** The command that a record is; null for any other record. */
+/** The record as a command of delivery; null for any other record. */
 export function commandIn(record: IncomingRecord): CommandRecord | null {
   return record.topic === 'notification.commands' && Object.hasOwn(deliveryCommands, record.type)
     ? (record as CommandRecord)
     : null;
 }
 
-/** The event that a record is; null for any other record. */
+/** The record as an event of delivery; null for any other record. */
 export function deliveryEventOf(record: IncomingRecord): DeliveryEvent | null {
   const event = eventOf<DeliveryEvent>(deliveryRecords, record);
   return event?.type === 'NotificationRequested' ? { ...event, caller: callerOf(record) } : event;
@@ -54,7 +54,7 @@ export function redeliveryRecord(
   });
 }
 
-/** Starts what a record of before StartRedelivery asks for. */
+/** The `StartRedelivery` for a record from before that command existed. */
 export function startRecord(
   {
     ou_id,

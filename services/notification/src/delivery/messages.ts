@@ -1,8 +1,8 @@
-// The commands that delivery takes, and what happens to notifications and channels.
+// The commands and events of delivery.
 import { records, type RecordDeclaration } from '@lead-scoring/contracts';
 import type { Caller } from './state.js';
 
-/** How each command is declared on the log. */
+/** The declaration of each command. */
 export const deliveryCommands = {
   RequestNotification: records.requestNotification,
   TestChannel: records.testChannel,
@@ -18,13 +18,13 @@ export type NotificationEvent =
   | { type: 'NotificationRequested'; payload: records.NotificationRequested; caller: Caller | null }
   | { type: 'NotificationAttempted'; payload: records.NotificationAttempted };
 
-/** One event of many notifications. */
+/** One event for many notifications. */
 export interface RedeliveryEvent {
   type: 'NotificationsRedelivered';
   payload: records.NotificationsRedelivered;
 }
 
-/** One event of all notifications that told a channel of a lead; the notifications themselves say whether they did. */
+/** One event for all notifications of a lead to a channel; each notification says which lead it is about. */
 export interface ForgettingEvent {
   type: 'NotificationsForgotten';
   payload: records.NotificationsForgotten;
@@ -36,7 +36,7 @@ export type ChannelEvent =
 
 export type DeliveryEvent = NotificationEvent | RedeliveryEvent | ForgettingEvent | ChannelEvent;
 
-/** How each event is declared on the log. */
+/** The declaration of each event. */
 export const deliveryRecords = {
   NotificationRequested: records.notificationRequested,
   NotificationAttempted: records.notificationAttempted,
@@ -46,7 +46,7 @@ export const deliveryRecords = {
   ChannelResumed: records.channelResumed,
 } satisfies { readonly [Type in DeliveryEvent['type']]: RecordDeclaration };
 
-/** The notifications that an event names. */
+/** Ids of the notifications that an event names. */
 export function notificationsIn(event: DeliveryEvent): readonly string[] {
   switch (event.type) {
     case 'NotificationRequested':

@@ -1,14 +1,14 @@
-// What a notification says, in words, whatever the channel: each kind of message is a rendering of this.
+// The words of a notification, whatever the channel: each kind of message renders a notice.
 import type { FiredPayload, NotificationPayload } from '@lead-scoring/contracts';
 import { oneLine } from './text.js';
 
 export interface Notice {
-  /** One line that says it all. */
+  /** One line: the lead, the event and the score. */
   title: string;
   facts: { label: string; value: string }[];
-  /** Why: what gave the points, the most important first. */
+  /** The top drivers, the most important first. */
   reasons: string[];
-  /** Where the score is explained. */
+  /** URL of the score's explanation. */
   link: string | null;
 }
 
@@ -77,14 +77,14 @@ function titleOf({ type, data }: FiredPayload): string {
   }
 }
 
-/** Only an address that a browser opens as a page. */
+/** The URL, if it is http or https; null otherwise. */
 function linkOf(url: string | undefined): string | null {
   if (url === undefined || !URL.canParse(url)) return null;
   const { protocol, href } = new URL(url);
   return protocol === 'https:' || protocol === 'http:' ? href : null;
 }
 
-/** A name may consist of what cannot be seen. */
+/** Falls back to the id for a name without visible characters. */
 function nameOf({ id, name }: FiredPayload['data']['lead']): string {
   return oneLine(name, nameLength) || id;
 }
@@ -93,7 +93,7 @@ function quoted(name: string): string {
   return `“${oneLine(name, nameLength)}”`;
 }
 
-/** The same in every locale of the machine. */
+/** Does not depend on the locale of the machine. */
 function points(value: number): string {
   return value.toLocaleString('en-US');
 }

@@ -1,5 +1,5 @@
-// Says on the log that a process has a partition. Attempts that it recorded before, or that the owner before it did, are decided
-// on before the announcement comes back.
+// Writes a command to the log that names the owner of a partition. When the owner decides on the command, it has decided on all
+// attempts that it, or an earlier owner, wrote before.
 import { records } from '@lead-scoring/contracts';
 import { outgoing, type RecordWriter } from '@lead-scoring/event-log';
 import type { Logger } from '@lead-scoring/service';
@@ -7,7 +7,7 @@ import type { Clock } from './clock.js';
 
 const pauseBetweenWritesMs = 500;
 
-/** Tries until it is written, or the signal is aborted. */
+/** Repeats the write until it succeeds or the signal is aborted. */
 export async function announceOwnership(
   { owner, partition, signal }: { owner: string; partition: number; signal: AbortSignal },
   { writer, clock, logger }: { writer: Pick<RecordWriter, 'write'>; clock: Clock; logger: Logger },
@@ -20,7 +20,10 @@ export async function announceOwnership(
       ]);
       return;
     } catch (error) {
-      logger.warn({ err: error, partition }, 'deliveries cannot begin yet');
+      logger.warn(
+        { err: error, partition },
+        'deliveries cannot begin yet: the owner of the partition cannot be written to the log; the write is repeated',
+      );
       await new Promise((resolve) => setTimeout(resolve, pauseBetweenWritesMs));
     }
   }

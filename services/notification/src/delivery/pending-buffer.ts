@@ -1,4 +1,4 @@
-// The notifications that wait to be sent, once more where the deliverer finds them by channel and time: a document while a
+// Buffers the index of pending notifications, in which the deliverer finds them by channel and due time: one document while a
 // notification is pending, none once it has ended.
 import {
   createGuardedWriter,
@@ -22,7 +22,7 @@ interface ChangedNotification extends FoldedState<Notification> {
 export class PendingBuffer implements WriteBuffer {
   readonly #collection: Collection<PendingDocument>;
   readonly #writer: GuardedWriter;
-  /** By notification. */
+  /** By notification id. */
   #unwritten = new Map<string, ChangedNotification>();
 
   constructor(
@@ -37,7 +37,7 @@ export class PendingBuffer implements WriteBuffer {
     return this.#unwritten.size;
   }
 
-  /** @param isNew nothing was known of the notification before */
+  /** @param isNew the notification was not stored before */
   put({ value, offset }: FoldedState<Notification>, { isNew }: { isNew: boolean }): void {
     const { notification_id } = value;
     const before = this.#unwritten.get(notification_id);

@@ -1,4 +1,4 @@
-// Read routes over deliveries and their attempts, and what other parts of the service show of them.
+// Queries on deliveries and their attempts, for routes and for other parts of the service.
 import { routes, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
@@ -71,7 +71,7 @@ export function deliveryQueries(readModel: ReadModel): BoundQuery[] {
   ];
 }
 
-/** How each of these channels does; one that was never sent anything is not in it. */
+/** The health of channels by id; a channel without an attempt is missing. */
 export async function readChannelHealth(
   readModel: ReadModel,
   channelIds: readonly string[],
@@ -86,7 +86,7 @@ export async function readChannelHealth(
   return new Map(found.map((document) => [binaryToUuid(document._id), toHealth(document)]));
 }
 
-/** What became of each firing's notifications. */
+/** The deliveries of firings, by firing id. */
 export async function deliveriesOfFirings(
   readModel: ReadModel,
   firingIds: readonly string[],

@@ -1,9 +1,9 @@
-// The link that is sent along with a notification and recorded nowhere.
+// The share link in a notification. The link itself is recorded nowhere; it is computed for each attempt.
 import type { NotificationPayload } from '@lead-scoring/contracts';
 import type { ShareLink, ShareLinks } from '../share-links.js';
 import { firedOf, type Notification } from './state.js';
 
-/** The link as it is sent at this time; null when none was made, when it has ended, or when the key that it was made with is gone. */
+/** The link to send now; null for a notification without one, for an expired one, or when its key is no longer in force. */
 export function linkToSend(
   { payload, share }: Pick<Notification, 'payload' | 'share'>,
   links: ShareLinks | null,

@@ -1,4 +1,4 @@
-// What delivery takes from the environment.
+// The settings of delivery, from the environment.
 import { parsePrivateTargets, type PrivateTarget } from '@lead-scoring/outbound';
 import { setting } from '@lead-scoring/service';
 import { z } from 'zod';
@@ -12,36 +12,36 @@ const seconds = z
   .string()
   .regex(
     /^\d{1,7}(,\d{1,7}){0,31}$/,
-    'must be one to 32 numbers of seconds separated by commas, such as 0,5,300',
+    'must be 1 to 32 numbers of seconds separated by commas, for example 0,5,300',
   )
   .transform((text) => text.split(',').map(Number));
 
-/** To be spread into the service's configuration. */
+/** Part of the service's settings. */
 export const deliverySettings = {
-  /** The bot that posts to Slack; without it, slack channels say so when they are to be told something. */
+  /** Token of the bot that posts to Slack; without it, attempts on Slack channels fail with `not_set_up`. */
   SLACK_BOT_TOKEN: z.string().min(1).max(500).optional(),
   SLACK_API_URL: setting.httpUrl.optional(),
-  /** The mail server, smtp:// or smtps://, with user and password where it wants them. */
+  /** The mail server, smtp:// or smtps://, with user and password where it needs them. */
   SMTP_URL: z
     .string()
     .regex(/^smtps?:\/\/\S+$/, 'must be a URL that starts with smtp:// or smtps://')
     .optional(),
-  /** The address that e-mail comes from. */
+  /** The sender's address of e-mail. */
   MAIL_FROM: z
     .string()
     .max(320)
     .regex(/^[^\s@,;<>]+@[^\s@,;<>]+$/, 'must be an e-mail address')
     .optional(),
-  /** Seconds before each attempt to deliver a notification; as many attempts are made as there are numbers. */
+  /** Seconds before each attempt to deliver a notification; one attempt per number. */
   RETRY_SCHEDULE_SECONDS: seconds.default([...publishedSchedule]),
-  /** A channel that has only failed for so long is paused. */
+  /** Time without a success after which a channel is paused. */
   PAUSE_CHANNEL_AFTER_SECONDS: setting.whole(1, 31_536_000).default(publishedPolicy.pauseAfterMs / 1_000),
-  /** How often a paused channel is tried. */
+  /** Time between two probes of a paused channel. */
   PROBE_CHANNEL_SECONDS: setting.whole(1, 86_400).default(publishedPolicy.probeEveryMs / 1_000),
-  /** Requests that one webhook channel is sent in a second, and at the same time. */
+  /** Maximum requests to one webhook channel per second, and at the same time. */
   WEBHOOKS_PER_SECOND: setting.whole(1, 100_000).default(publishedLimits.webhook.perSecond),
   WEBHOOKS_AT_ONCE: setting.whole(1, 1_000).default(publishedLimits.webhook.concurrency),
-  /** Private addresses that notifications may reach all the same. */
+  /** Private addresses that notifications may be sent to. */
   ALLOW_PRIVATE_TARGETS: z
     .string()
     .transform((text, context): PrivateTarget[] => {

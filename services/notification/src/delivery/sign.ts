@@ -1,22 +1,22 @@
-// Signs what webhooks receive, after the Standard Webhooks specification.
+// Signs the bodies of webhooks as the Standard Webhooks specification says.
 import { createHmac } from 'node:crypto';
 
 const secretPrefix = 'whsec_';
 const idForm = /^[A-Za-z0-9_-]+$/;
 
-export interface ToSign {
-  /** The same for every attempt: a receiver knows repeats by it. */
+export interface SigningInput {
+  /** The same for every attempt, so that a receiver recognises repeats. */
   id: string;
-  /** Of the attempt. */
+  /** Time of the attempt. */
   at: Date;
   body: string;
-  /** Each signs: while a secret is being exchanged, the receiver may hold either. */
+  /** Each gives a signature: during a rotation the receiver may have the new secret or the previous one. */
   secrets: readonly string[];
 }
 
 /** The three headers of the specification. */
-export function signatureHeaders({ id, at, body, secrets }: ToSign): Record<string, string> {
-  if (!idForm.test(id)) throw new TypeError('a webhook-id holds letters, digits, - and _ only');
+export function signatureHeaders({ id, at, body, secrets }: SigningInput): Record<string, string> {
+  if (!idForm.test(id)) throw new TypeError('a webhook-id may contain only letters, digits, - and _');
   const timestamp = String(Math.floor(at.getTime() / 1_000));
   const signatures = secrets.map((secret) => {
     const digest = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
@@ -29,7 +29,8 @@ function keyOf(secret: string): Buffer {
   const key = secret.startsWith(secretPrefix)
     ? Buffer.from(secret.slice(secretPrefix.length), 'base64')
     : Buffer.alloc(0);
-  // The specification's least. The text itself is in no message: it is a secret.
-  if (key.length < 24) throw new TypeError('a signing secret is whsec_ and at least 24 bytes in base64');
+  // The specification's minimum. The message does not contain the text, which is a secret.
+  if (key.length < 24)
+    throw new TypeError('a signing secret must be whsec_ followed by at least 24 bytes in base64');
   return key;
 }

@@ -89,7 +89,7 @@ describe('a signature', () => {
 
   test('is refused for a secret that is too short, without naming it', () => {
     expect(() => signatureHeaders({ id: 'a', at: now(), body: '{}', secrets: ['whsec_c2hvcnQ='] })).toThrow(
-      /^a signing secret is whsec_ and at least 24 bytes in base64$/,
+      /^a signing secret must be whsec_ followed by at least 24 bytes in base64$/,
     );
   });
 });

@@ -1,15 +1,16 @@
-// How much is sent at once by a process, over all channels: far more than one channel may, so that destinations that hang
-// leave room for the others.
+// Slots bound the attempts under way in a process, over all channels: far more than one channel's limit, so that destinations
+// that hang leave slots for the others.
 
 export interface Slots {
   /**
-   * A slot, as the function that gives it back; null when all are taken.
-   * @param ailing the destination has done nothing but fail of late: together, such destinations get only a part
+   * Takes a slot; null when none is free.
+   * @param ailing the last attempts of the destination failed: ailing destinations share a part of the slots
+   * @returns gives the slot back
    */
   take(ailing: boolean): (() => void) | null;
   /**
-   * Runs this when a slot has become free.
-   * @returns forgets it
+   * Calls `run` once when a slot has become free.
+   * @returns cancels the call
    */
   whenFree(ailing: boolean, run: () => void): () => void;
 }

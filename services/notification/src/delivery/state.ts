@@ -1,11 +1,11 @@
-// What is known of a notification on its way to a channel, and of how the channel takes what it is sent.
+// The states of delivery: a notification on its way to a channel, and a channel's health.
 import type { FiredPayload, NotificationPayload, records } from '@lead-scoring/contracts';
 
 export type FailureReason = records.FailureReason;
 export type PauseReason = records.ChannelPaused['reason'];
 export type AttemptOutcome = records.NotificationAttempted['outcome'];
 
-/** Who waits for the outcome of a test, as the headers of its command say. */
+/** The caller that waits for the outcome of a test, from the headers of its command. */
 export interface Caller {
   readonly reply_to: string;
   readonly correlation_id: string;
@@ -24,31 +24,31 @@ export interface Notification {
   readonly ou_id: string;
   readonly channel_id: string;
   readonly payload: NotificationPayload;
-  /** The link that is sent along. */
+  /** The share link in the notification. */
   readonly share?: NonNullable<records.NotificationRequested['share']>;
   readonly requested_at: string;
   readonly status: 'pending' | 'delivered' | 'failed' | 'cancelled';
-  /** All that were made. */
+  /** Number of attempts, probes and those before a redelivery included. */
   readonly attempts: number;
-  /** How many of the schedule's are used up. */
+  /** Number of the schedule's attempts that are used. */
   readonly tries: number;
-  /** When it is to be sent, while it is pending. */
+  /** Due time of the next attempt, while the notification is pending. */
   readonly due_at: string;
-  /** Recipients of an e-mail that are still to get it, where others have; null: all. */
+  /** Hashes of the recipients that an e-mail was deferred for; null: all recipients. */
   readonly deferred: readonly string[] | null;
-  /** The last request to deliver it once more. */
+  /** Id of the last redelivery; null for none. */
   readonly redelivery_id: string | null;
   readonly last: LastAttempt | null;
   readonly caller: Caller | null;
 }
 
-/** How a channel takes what it is sent. */
+/** A channel's successes and failures. */
 export interface ChannelHealth {
   readonly ou_id: string;
   readonly channel_id: string;
-  /** Since the last success. */
+  /** Number of failures since the last success. */
   readonly failures: number;
-  /** The first failure after the last success. */
+  /** Time of the first failure after the last success. */
   readonly failing_since: string | null;
   readonly last_attempt_at: string | null;
   readonly last_error: { readonly at: string; readonly detail: string } | null;
@@ -67,19 +67,19 @@ export function healthyChannel(ouId: string, channelId: string): ChannelHealth {
   };
 }
 
-/** What a notification is about; null for a test. */
+/** The data of a firing's notification; null for a test. */
 export function firedOf({ payload }: Pick<Notification, 'payload'>): FiredPayload['data'] | null {
   return payload.type === 'channel.test' ? null : payload.data;
 }
 
-/** A test is attempted once, whatever comes of it. */
+/** Whether a notification is a test of its channel; a test is attempted once. */
 export function isTest({ payload }: Pick<Notification, 'payload'>): boolean {
   return payload.type === 'channel.test';
 }
 
-/** A notification or a channel's health, as far as it is folded. */
+/** A folded state: a notification or a channel's health. */
 export interface FoldedState<Value> {
   readonly value: Value;
-  /** Of the last event in it. */
+  /** Offset of the last folded event. */
   readonly offset: number;
 }

@@ -1,4 +1,4 @@
-// The notifications and channels of one partition: folds their events in memory, and writes what is folded behind.
+// The stored notifications and channels of one partition: folds events in memory, and writes the documents behind.
 import {
   binaryToUuid,
   BufferedInserts,
@@ -14,8 +14,8 @@ import {
   findPendingChannels,
   findRequestedWithin,
   findWaiting,
-  type RequestedStep,
-  type RequestedWithin,
+  type RequestStep,
+  type RequestRange,
 } from './delivery-look-up.js';
 import {
   channelHealth,
@@ -36,19 +36,19 @@ import { PendingBuffer } from './pending-buffer.js';
 import type { ChannelHealth, FoldedState, Notification } from './state.js';
 import type { WaitingNotification } from './waiting-notification.js';
 
-/** What a fold has changed. */
+/** The changes of one fold. */
 export interface DeliveryChanges {
-  /** As they are afterwards. */
+  /** The changed notifications after the fold. */
   notifications: { notification: Notification; offset: number }[];
-  /** Ids of notifications of which an attempt was folded. */
+  /** Ids of notifications with a folded attempt. */
   attempted: ReadonlySet<string>;
   forgotten: { notification_id: string; channel_id: string }[];
   health: ChannelHealth[];
 }
 
-/** Changes in memory above which a fold waits: a notification is three of them at most. */
+/** Number of unwritten changes above which a fold waits; a notification has at most three. */
 const maximumUnwritten = 6_000;
-/** Channels whose health stays in memory. */
+/** Maximum number of channels whose health stays in memory. */
 const maximumChannels = 10_000;
 
 export class DeliveryStore {
@@ -93,8 +93,8 @@ export class DeliveryStore {
   }
 
   /**
-   * What is folded counts at once, before it is written. A write that fails rejects the next fold, and everybody who waits
-   * for it.
+   * Folds events; decisions see them at once, before they are written. A failed write rejects the next fold and every waiting
+   * call of `written`.
    */
   async fold(recorded: readonly RecordedDelivery[]): Promise<DeliveryChanges> {
     await this.#behind.room();
@@ -132,37 +132,37 @@ export class DeliveryStore {
     return deleted;
   }
 
-  /** Resolves when all that is folded as of this call is written. */
+  /** Resolves when everything folded before this call is written. */
   written(): Promise<void> {
     return this.#behind.written();
   }
 
-  /** Notifications of any partition, as they are stored; nothing is decided with them. */
+  /** Stored notifications of any partition. They may be stale: no decision is based on them. */
   async find(ids: Iterable<string>): Promise<Map<string, Notification>> {
     await this.written();
     const found = await findByIds(this.readModel.collection(deliveries), [...ids].map(uuidToBinary));
     return new Map(found.map((document) => [binaryToUuid(document._id), toNotification(document)]));
   }
 
-  /** Channels for which something waits. */
+  /** The channels with pending notifications. */
   async channelsThatWait(): Promise<{ channel_id: string; ou_id: string }[]> {
     await this.written();
     return findPendingChannels(this.readModel, this.partition);
   }
 
-  /** Notifications that wait for a channel, the first due first. */
+  /** The pending notifications of a channel, by due time. */
   async waitingFor(channelId: string, limit: number): Promise<WaitingNotification[]> {
     await this.written();
     return findWaiting(this.readModel, { partition: this.partition, channelId, limit });
   }
 
-  /** A channel's notifications that were requested within a time, oldest first. */
-  async requestedWithin(step: RequestedStep): Promise<Notification[]> {
+  /** One page of a channel's notifications that were requested within a range of time, oldest first. */
+  async requestedWithin(step: RequestStep): Promise<Notification[]> {
     await this.written();
     return findRequestedWithin(this.readModel, step);
   }
 
-  async countRequestedWithin(range: RequestedWithin): Promise<number> {
+  async countRequestedWithin(range: RequestRange): Promise<number> {
     await this.written();
     return countRequestedWithin(this.readModel, range);
   }

@@ -1,4 +1,4 @@
-// A notification that waits to be sent, with only what the deliverer needs to order it.
+// A pending notification with only the fields by which the deliverer orders it.
 import { firedOf, isTest, type Notification } from './state.js';
 
 export interface WaitingNotification {
@@ -6,9 +6,9 @@ export interface WaitingNotification {
   readonly ou_id: string;
   readonly channel_id: string;
   readonly lead_id: string | null;
-  /** Milliseconds since 1970. */
+  /** Due time, in milliseconds since 1970. */
   readonly due: number;
-  /** Of the last event in the notification: of two that are due at one time, the earlier goes first. */
+  /** Offset of the notification's last event: orders notifications with the same due time. */
   readonly offset: number;
   readonly test: boolean;
 }

@@ -1,4 +1,4 @@
-// The work of delivery in one partition: sends what waits, as soon as every attempt that an earlier owner recorded is decided.
+// The effect of delivery in one partition: sends pending notifications, once all attempts that an earlier owner wrote are decided.
 import { randomUUID } from 'node:crypto';
 import type { EffectWork } from '@lead-scoring/capability';
 import type { RecordWriter } from '@lead-scoring/event-log';
@@ -17,7 +17,7 @@ import type { Slots } from './slots.js';
 import type { DeliveryChanges, DeliveryStore } from './store.js';
 
 export interface WorkOptions {
-  /** Shared by the partitions of a process, as are sending and slots. */
+  /** All partitions of the process share it, `send` and `slots`. */
   configurations: ConfigurationLoader;
   send: SendNotification;
   slots: Slots;
@@ -35,7 +35,7 @@ export function deliveryWork(
 ): EffectWork<DeliveryChanges, DeliverySignal> {
   const { writer, clock, logger } = options;
   const deliverer = delivererOf(store, options);
-  /** Names this process as the owner of the partition. */
+  /** Id of this ownership of the partition. */
   const owner = randomUUID();
   const stopping = new AbortController();
   const take = (signal: DeliverySignal): void => {

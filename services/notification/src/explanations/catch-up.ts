@@ -1,18 +1,18 @@
-// Waits until the service's own explanations are folded: they may be behind what made a trigger fire.
+// Waits until the service's own explanations have folded the newest records: they may be behind the record that made a trigger fire.
 import { createFoldWatch } from '@lead-scoring/capability';
 import { createTopicEnds, type EventLog } from '@lead-scoring/event-log';
 import type { ReadModel } from '@lead-scoring/read-model';
 import { explanationsName } from './capability.js';
 
-/** The explanations are behind what they are asked about: trying again helps. */
+/** The explanations have not folded the requested records yet. Retriable. */
 export class ExplanationsBehind extends Error {
   override readonly name = 'ExplanationsBehind';
   readonly retriable = true;
 }
 
 /**
- * Waits until all is folded that scoring has recorded by now: of the OUs' configurations, or, where no OUs are given, of
- * everything; false: it took too long.
+ * Waits until the records that scoring has written before this call are folded: those on the configurations of these OUs or,
+ * without OUs, all. False: the time limit was reached.
  */
 export type CatchUp = (ouIds?: readonly string[]) => Promise<boolean>;
 

@@ -1,5 +1,5 @@
-// What the service's own explanations say of leads and of the rules that gave them points. They may be behind what made a
-// trigger fire, and are waited for then.
+// Reads accounts of leads and scoring's configurations from the service's own explanations, and waits where they are behind the
+// record that made a trigger fire.
 import { createFoldWatch } from '@lead-scoring/capability';
 import {
   createExplanationReader,
@@ -13,18 +13,18 @@ import { explanationsName } from './capability.js';
 import { ExplanationsBehind, type CatchUp } from './catch-up.js';
 
 export interface Explanations {
-  /** Resolves when the decisions of a partition are folded up to this offset, the offset itself included. */
+  /** Resolves when the decisions of a partition are folded up to and including an offset. @throws ExplanationsBehind */
   reach(partition: number, offset: bigint): Promise<void>;
-  /** In the order of the requests; null for a lead of which nothing is folded up to there, or that was removed since. */
+  /** Accounts in the order of the requests; null for a lead that has no decision up to the requested offset, or was removed. */
   read(requests: readonly AccountRequest[]): Promise<(LeadAccount | null)[]>;
   /**
-   * Scoring's configurations of OUs. One that is in hand and is at least of this version is not read again; one that is
-   * older is waited for, once. What is told of its rules is then as far as it is folded.
+   * Scoring's configurations of OUs. A cached configuration of at least the requested version is not read again; an older one is
+   * waited for once per version, and then used as far as it is folded.
    */
   configurations(versions: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, ScoringConfiguration>>;
 }
 
-/** Configurations kept in a process. */
+/** Maximum number of configurations in the cache of a process. */
 const maximumKept = 2_000;
 
 export function createExplanations(
@@ -35,17 +35,17 @@ export function createExplanations(
   const folded = createFoldWatch(readModel, explanationsName, options);
   const reader = createExplanationReader(readModel, explanationsName);
   const kept = new Map<string, ScoringConfiguration>();
-  /** Versions that were waited for, by OU. */
+  /** Versions that have been waited for, by OU. */
   const waitedFor = new Map<string, number>();
 
-  /** Reads those that are older than these versions; answers those that are so still. */
+  /** Reads the configurations that are older than these versions; returns the OUs whose configuration still is. */
   async function readOlder(versions: ReadonlyMap<string, number>): Promise<string[]> {
     const older = () =>
       [...versions].flatMap(([ouId, version]) => ((kept.get(ouId)?.version ?? 0) < version ? [ouId] : []));
     const wanted = older();
     if (wanted.length === 0) return [];
     for (const configuration of await readConfigurations(readModel, wanted)) {
-      // Another read may have brought a newer one in the meantime.
+      // A concurrent read may have found a newer one.
       const { ou_id, version } = configuration;
       if (version > (kept.get(ou_id)?.version ?? 0)) kept.set(ou_id, configuration);
     }

@@ -1,4 +1,4 @@
-// The jobs of the notification service as a capability.
+// The jobs capability of the notification service.
 import { jobs, type JobsCapability } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { redelivery, type RedeliveryDependencies } from './redelivery.js';

@@ -1,4 +1,4 @@
-// How far a job of the notification service is.
+// The query on a job of the notification service.
 import { findJob, jobAnswer } from '@lead-scoring/capability';
 import { jobNamed, routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';

@@ -1,10 +1,10 @@
-// Redelivery: a channel's notifications since a time are delivered once more. The job runs in the partition of the channel, so
-// that a step sees every notification that is folded.
+// The redelivery job: delivers a channel's notifications since a time once more. It runs in the channel's partition, so that a step
+// sees all folded notifications.
 import type { BatchEffect, Job, JobKind, JobStep, PartitionScope, Rejection } from '@lead-scoring/capability';
 import { jobIdOf, records } from '@lead-scoring/contracts';
 import type { ConfigurationLoader } from '../delivery/configuration-in-force.js';
 import type { Delivery } from '../delivery/capability.js';
-import type { RequestedWithin } from '../delivery/delivery-look-up.js';
+import type { RequestRange } from '../delivery/delivery-look-up.js';
 import { redeliveryRecord } from '../delivery/log-records.js';
 
 export interface RedeliveryDependencies {
@@ -13,7 +13,7 @@ export interface RedeliveryDependencies {
   configurations: ConfigurationLoader;
 }
 
-/** Notifications in one step. */
+/** Maximum number of notifications in one step. */
 const notificationsPerStep = 500;
 
 const channelNotFound = {
@@ -62,7 +62,7 @@ async function isConfigured(
 function rangeOf(
   { channel_id, since, undelivered_only }: records.NotificationWork,
   until: string,
-): RequestedWithin {
+): RequestRange {
   return { channel_id, since, until, undeliveredOnly: undelivered_only };
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { BatchEffect, Job, PartitionScope } from '@lead-scoring/capability';
 import type { records } from '@lead-scoring/contracts';
 import type { Delivery } from '../delivery/capability.js';
-import type { RequestedStep } from '../delivery/delivery-look-up.js';
+import type { RequestStep } from '../delivery/delivery-look-up.js';
 import { emptyNotificationConfiguration } from '../configuration/state.js';
 import { channelOf, idOf, ouId } from '../testing/delivery-builders.js';
 import { redelivery } from './redelivery.js';
@@ -21,10 +21,10 @@ function placeOf({ requested_at, notification_id }: (typeof stored)[number]): st
 }
 
 const channels = new Map([[channelOf().id, channelOf()]]);
-const asked: RequestedStep[] = [];
+const asked: RequestStep[] = [];
 const store = {
   countRequestedWithin: () => Promise.resolve(stored.length),
-  requestedWithin: (step: RequestedStep) => {
+  requestedWithin: (step: RequestStep) => {
     asked.push(step);
     const { after, limit } = step;
     const from = after === null ? '' : `${after.at} ${after.notification_id}`;

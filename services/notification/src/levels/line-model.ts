@@ -1,4 +1,4 @@
-// Where the milestone of a trigger lies: at a score that the trigger says, or where a level of the OU begins.
+// The line of a milestone: the score that it crosses, which is the trigger's own threshold or the lower bound of a level.
 import type { records } from '@lead-scoring/contracts';
 import { levelOfName, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 
@@ -6,13 +6,13 @@ export type Levels = ScoringConfiguration['levels'];
 
 export interface Line {
   readonly threshold: number;
-  /** The level whose bound it is, as the OU spells it; null: the trigger says the threshold itself. */
+  /** Name of the level whose bound is the threshold, in the OU's spelling; null: the threshold is the trigger's own. */
   readonly level: string | null;
   readonly direction: records.MilestoneDefinition['direction'];
   readonly rearm: Pick<records.MilestoneDefinition['rearm'], 'below' | 'above'>;
 }
 
-/** null: the trigger's level is not among these, or takes every score below another and so has no line to be passed. */
+/** The line of a milestone; null where its level is not among these or has no lower bound. */
 export function lineOf(
   { score_threshold, level: name, direction, rearm }: records.MilestoneDefinition,
   levels: Levels,

@@ -1,5 +1,5 @@
-// The OUs' engagement levels as triggers look at them: from the service's own fold of scoring's configurations. It may be a
-// moment behind the levels that scoring decides with and that callers have seen; readers then wait for it.
+// Reads OUs' engagement levels from the service's own explanations, which may be a moment behind the levels that scoring decides
+// with and that callers have seen: readers then wait.
 import { readLevels } from '@lead-scoring/explanations';
 import type { ReadModel } from '@lead-scoring/read-model';
 import {
@@ -14,24 +14,24 @@ import type { Levels } from './line-model.js';
 
 export interface LevelReader {
   /**
-   * The levels by which decisions of scoring count: those that the configuration had that decided. For a version that
-   * was asked for before nothing is looked up, and it is the same object.
+   * The levels of the versions of scoring's configuration that decisions were made with. A version that was requested before is
+   * answered from memory, with the same object.
    * @param versions of scoring's configurations, by OU
    * @throws ExplanationsBehind
    */
   asOf(
     versions: ReadonlyMap<string, ReadonlySet<number>>,
   ): Promise<(ouId: string, version: number) => LevelList>;
-  /** As far as is folded. */
+  /** The levels that are folded now. */
   now(ouId: string): Promise<Levels>;
   /**
-   * As far as is folded, if that will do; if not, once all is folded that scoring has recorded by now. null: it is not
-   * folded in time.
+   * The levels that are folded now if `willDo` accepts them; otherwise the levels after the records that scoring has written by
+   * now. null: those were not folded in time.
    */
   upToDate(ouId: string, willDo: (levels: Levels) => boolean): Promise<Levels | null>;
 }
 
-/** Histories kept in a process. */
+/** Maximum number of level histories in the cache of a process. */
 const maximumKept = 2_000;
 
 export function createLevelReader(readModel: ReadModel, catchUp: CatchUp): LevelReader {
@@ -39,7 +39,7 @@ export function createLevelReader(readModel: ReadModel, catchUp: CatchUp): Level
 
   async function read(ouIds: readonly string[]): Promise<void> {
     for (const history of await readLevels(readModel, ouIds)) {
-      // Another read may have brought a newer one in the meantime.
+      // A concurrent read may have found a newer one.
       if (history.version > (kept.get(history.ou_id)?.version ?? -1)) kept.set(history.ou_id, history);
     }
   }
@@ -58,10 +58,10 @@ export function createLevelReader(readModel: ReadModel, catchUp: CatchUp): Level
       if (behind().length > 0) await read(behind());
       const missing = behind();
       if (missing.length > 0) {
-        // Scoring recorded its configuration before it decided with it: once all is folded, it is there.
+        // Scoring records a configuration before it decides with it, so the version is folded after a catch-up.
         if (!(await catchUp(missing)))
           throw new ExplanationsBehind(
-            `the levels of ${String(missing.length)} organizational units are not folded as far as scoring decided with them`,
+            `the levels with which scoring decided are not folded yet for ${String(missing.length)} organizational units`,
           );
         await read(missing);
       }
@@ -74,7 +74,7 @@ export function createLevelReader(readModel: ReadModel, catchUp: CatchUp): Level
       if (kept.size > maximumKept) for (const ouId of kept.keys()) if (!found.has(ouId)) kept.delete(ouId);
       return (ouId, version) => {
         const history = found.get(ouId);
-        if (!history) throw new Error('the levels of an organizational unit were not asked for');
+        if (!history) throw new Error(`the levels of organizational unit ${ouId} were not requested`);
         return levelsAsOf(history, version);
       };
     },

@@ -1,5 +1,5 @@
-// Sealing anew as a capability: a step seals the secrets of some channels of its partition with the current key. It follows
-// the configurations in the service's list, so that it sees the changes of the same batch.
+// The resealing capability: one command seals the secrets of some channels of its partition with the current key. It comes after
+// the configuration capability in the service's list, so that it sees the changes of the same batch.
 import {
   policy,
   type Aggregate,
@@ -14,7 +14,7 @@ import { configurations } from '../configuration/documents.js';
 import { resealPartition, type ResealOptions } from './reseal.js';
 
 export interface ResealingDependencies {
-  /** The capability that folds `ChannelResealed`. */
+  /** The configuration capability, which folds `ChannelResealed`. */
   configuration: Aggregate<ConfigurationShape>;
   sealing: ResealOptions['sealing'];
 }
@@ -44,7 +44,7 @@ class OpenResealing {
     batch: readonly IncomingRecord[],
   ): Promise<CapabilityDecision> {
     const { readModel, partition } = this.scope;
-    // The changes of this batch are not stored yet.
+    // The changes of this batch are only in memory.
     const changing = new Map(this.#configuration.decidedIn(batch));
     const events: OutgoingRecord[] = [];
     const replies: Reply[] = [];

@@ -1,8 +1,8 @@
-// The secrets of a channel, each with the place that it is sealed for, and the same sealed with the current key. Pure.
+// Seals the secrets of a channel with the current key, and counts secrets by key. Pure.
 import { signingContext, type records } from '@lead-scoring/contracts';
 import type { Channel } from '../configuration/state.js';
 
-/** The functions that sealing anew needs: @lead-scoring/service's Sealing has them. */
+/** The functions on secrets that resealing needs; the Sealing of @lead-scoring/service has them. */
 export interface Resealing {
   seal(text: string, context: string): string;
   unseal(sealed: string, context: string): string;
@@ -10,14 +10,14 @@ export interface Resealing {
   signingSecret(keyId: string): string;
 }
 
-/** Secrets by the key that opens them: the current one, another one that is in force, none. */
+/** Number of secrets by the key that opens them: the current key, the previous key, or none. */
 export interface SecretCounts {
   current: number;
   superseded: number;
   unreadable: number;
 }
 
-/** How many of the channel's secrets are sealed with which key. One that is stored nowhere is made from a key that has to stay. */
+/** Counts the channel's secrets by key. A signing secret that is derived and not stored needs the key that derives it. */
 export function countsOf(channel: Channel, sealing: Pick<Resealing, 'standingOf'>): SecretCounts {
   const counts: SecretCounts = { current: 0, superseded: 0, unreadable: 0 };
   for (const { sealed, context } of secretsOf(channel))
@@ -25,7 +25,7 @@ export function countsOf(channel: Channel, sealing: Pick<Resealing, 'standingOf'
   return counts;
 }
 
-/** The event that seals the channel's secrets anew; a secret that no key opens stays as it is. */
+/** The event with the resealed secrets of the channel; a secret that no key opens is left as it is. */
 export function resealed(channel: Channel, sealing: Resealing, at: string): records.ChannelResealed {
   const anew = (sealed: string, context: string): string =>
     sealing.standingOf(sealed, context) === 'superseded'

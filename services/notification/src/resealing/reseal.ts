@@ -1,5 +1,5 @@
-// Seals the secrets of some channels of a partition with the current key, and counts the secrets under each key: the previous
-// key may go when no secret needs it. docs/runbooks/secrets.md
+// Seals the secrets of some channels of a partition with the current key, and counts the secrets by key: the previous key can be
+// removed when no secret needs it. See docs/runbooks/secrets.md.
 import type { records } from '@lead-scoring/contracts';
 import { withClassifiedErrors, type Collection } from '@lead-scoring/read-model';
 import { toConfiguration, type ConfigurationDocument } from '../configuration/documents.js';
@@ -9,22 +9,22 @@ import { countsOf, resealed, type Resealing } from './reseal-model.js';
 
 export interface ResealOptions {
   sealing: Resealing & { readonly keyId: string };
-  /** Channels to seal anew. */
+  /** Maximum number of channels to reseal. */
   maximum: number;
   at: string;
-  /** By OU, where it is not as it is stored. */
+  /** Configurations by OU that are newer than the stored ones. */
   changing: ReadonlyMap<string, NotificationConfiguration>;
 }
 
 export interface ResealedPartition {
   events: records.ChannelResealed[];
-  /** By OU. */
+  /** By OU id. */
   changed: Map<string, NotificationConfiguration>;
-  /** The count of secrets afterwards. */
+  /** Number of secrets by key afterwards. */
   result: records.ResealResult;
 }
 
-/** One configuration in memory at a time, apart from those that change. */
+/** Reseals a partition with one configuration in memory at a time, besides the changed ones. */
 export async function resealPartition(
   stored: Collection<ConfigurationDocument>,
   partition: number,

@@ -1,4 +1,4 @@
-// Commands of configurations as tests send them; what a test does not name is filled in.
+// Builds commands on configurations for tests, with defaults for all fields.
 import type { records } from '@lead-scoring/contracts';
 
 export const ouId = '6d1f3f0a-9f64-4a70-8f8e-6b1a6c2f0a01';
@@ -53,7 +53,7 @@ export function milestone(fields: Partial<records.MilestoneDefinition> = {}): re
   return { ...milestoneFields, channel_ids: [], score_threshold: 50, ...fields };
 }
 
-/** Of the level of this name. */
+/** A milestone by level. */
 export function milestoneAt(
   level: string,
   fields: Partial<records.MilestoneDefinition> = {},

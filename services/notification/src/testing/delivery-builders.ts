@@ -1,4 +1,4 @@
-// Notifications, channels and attempts for tests of delivery.
+// Builds notifications, channels and attempts for tests of delivery.
 import { nameBasedId, type FiredPayload, type records } from '@lead-scoring/contracts';
 import type { Channel } from '../configuration/state.js';
 
@@ -106,7 +106,7 @@ export function attemptOf(
   };
 }
 
-/** An attempt that a destination has taken. */
+/** An attempt that its destination accepted. */
 export function deliveredAttempt(
   request: Pick<records.RequestNotification, 'ou_id' | 'channel_id' | 'notification_id'>,
   attempt = 1,

@@ -1,5 +1,4 @@
-// The deliveries of the service on real servers: its processor with nothing but deliveries and jobs, real senders, and channels that
-// a test configures.
+// Runs delivery and jobs on real servers, without the other capabilities, with real senders and with channels that a test configures.
 import { createServiceProcessor, jobCollection, type ServiceCapabilities } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
 import { outgoing, takingAll, type OutgoingRecord } from '@lead-scoring/event-log';
@@ -20,9 +19,9 @@ import { jobQueries } from '../jobs/queries.js';
 import { ouId } from './delivery-builders.js';
 
 export interface DeliveryRig extends ServiceRig {
-  /** What is configured; to be changed at any time. */
+  /** The channels; a test may change them at any time. */
   channels: Map<string, Channel>;
-  /** The version of it. */
+  /** Version of the channels' configuration. */
   configuration: { version: number };
   /** Starts the processor; the function stops it. */
   start(): Promise<() => Promise<void>>;

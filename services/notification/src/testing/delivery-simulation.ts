@@ -1,5 +1,5 @@
-// Deliveries of a partition without servers, on a clock of their own: the deliverer and the deciders and folds as they are,
-// a log in memory, and destinations that answer as they are told.
+// Simulates delivery in one partition without servers, on a virtual clock: the real deliverer, deciders and folds, a log in memory,
+// and destinations that a test programs.
 import type { records } from '@lead-scoring/contracts';
 import { createLogger } from '@lead-scoring/service';
 import type { Channel } from '../configuration/state.js';
@@ -28,11 +28,11 @@ export interface Sent {
   lead_id: string | null;
   /** Milliseconds since the simulation began. */
   at: number;
-  /** How often it was sent before. */
+  /** Number of earlier attempts of the notification. */
   nth: number;
 }
 
-/** What a destination does: at once, or when `after` milliseconds have passed. */
+/** The answer of a destination, at once or after `after` milliseconds. */
 export type Destination = (sent: Sent) => { after?: number; result?: AttemptResult };
 
 export const taken: AttemptResult = { outcome: 'delivered', status: 204, detail: 'answered 204.' };
@@ -58,13 +58,13 @@ export interface Simulation {
   events: DeliveryEvent[];
   healthOf(channel: string): ChannelHealth;
   request(...requests: records.RequestNotification[]): Promise<void>;
-  /** Asks for a number of notifications to a channel, each of another lead. */
+  /** Requests a number of notifications to a channel, each of another lead. */
   requestMany(channel: string, count: number, name?: string): Promise<void>;
   resume(channel: string): Promise<void>;
   redeliver(channel: string, ids: string[], redeliveryId: string): Promise<void>;
-  /** Forgets what the channel was told of a lead because of records of scoring before an offset. */
+  /** Forgets the channel's notifications of a lead that records of scoring before an offset caused. */
   forget(channel: string, lead: string, before: number): Promise<void>;
-  /** The process dies: what is under way is never recorded. Another takes up what waits. */
+  /** Kills the process: attempts under way are never recorded. Another process takes over. */
   kill(): Promise<void>;
 }
 
@@ -72,12 +72,12 @@ export interface SimulationOptions {
   destination?: Destination;
   policy?: DeliveryPolicy;
   limits?: Readonly<Record<DestinationType, ChannelLimits>>;
-  /** Of each process. */
+  /** Number of slots of each process. */
   slots?: () => Slots;
   channels?: Channel[];
-  /** Milliseconds from what the store looks at to its answer. */
+  /** Milliseconds between a read of the store and its answer. */
   storeDelayMs?: number;
-  /** Milliseconds that the log takes for the end of an attempt. */
+  /** Milliseconds until a written command is on the log. */
   logDelayMs?: number;
 }
 
@@ -149,7 +149,7 @@ export function startSimulation({
         },
         record: async (attempt) => {
           await passed(logDelayMs);
-          // What a dead process would still like to say, it does not.
+          // A killed process writes nothing more.
           if (own !== generation) return new Promise(() => undefined);
           const { notification_id, channel_id, ou_id } = attempt;
           const happened = decideAttempt(

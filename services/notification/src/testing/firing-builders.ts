@@ -1,4 +1,4 @@
-// Triggers, and what leads do, for tests of firing: fixed, and only as much as a test says differs from the usual.
+// Builds triggers and records of leads for tests of firing, with fixed ids and times and defaults for all fields.
 import { nameBasedId, type JsonObject, type records } from '@lead-scoring/contracts';
 import type { IncomingRecord, OutgoingRecord } from '@lead-scoring/event-log';
 import {
@@ -19,7 +19,7 @@ export const began = Date.parse('2026-01-01T12:00:00.000Z');
 /** A stable id for a short name. */
 export const idOf = (name: string): string => nameBasedId(ouId, `test:${name}`);
 export const leadId = idOf('ada');
-/** So many seconds after the tests' beginning. */
+/** The time a number of seconds after `began`. */
 export const second = (seconds: number): string => new Date(began + seconds * 1_000).toISOString();
 
 const common = (name: string) => ({
@@ -48,14 +48,14 @@ export const milestone = (more: Partial<MilestoneTrigger> = {}, name = 'mileston
   ...more,
 });
 
-/** Of the level of this name. */
+/** A milestone by level. */
 export const milestoneAt = (
   level: string,
   more: Partial<MilestoneTrigger> = {},
   name = 'milestone',
 ): MilestoneTrigger => ({ ...common(name), ...milestoneFields, level, ...more });
 
-/** Levels by name, the lowest first: each from its bound up to the next one's. */
+/** Levels by name and lower bound, the lowest first. */
 export function levelsFrom(bounds: readonly (readonly [name: string, min_score: number | null])[]): Levels {
   return bounds.map(([name, min_score], index) => {
     const next = bounds[index + 1]?.[1];
@@ -63,7 +63,7 @@ export function levelsFrom(bounds: readonly (readonly [name: string, min_score: 
   });
 }
 
-/** Steps by their event types. */
+/** A sequence with steps of these event types. */
 export const sequence = (
   types: readonly string[],
   more: Partial<SequenceTrigger> = {},
@@ -97,11 +97,11 @@ export function configurationOf(triggers: readonly Trigger[], version = 1): Noti
   };
 }
 
-/** Something that a lead does. */
+/** An event of a lead. */
 export interface Act {
   id: string;
   type: string;
-  /** Event time, seconds after the tests' beginning. */
+  /** Event time in seconds after `began`. */
   at: number;
   points?: number;
   metadata?: JsonObject;
@@ -123,7 +123,7 @@ const told = (takenAt: number) => ({
   taken: second(takenAt),
 });
 
-/** Scoring's decision on these acts, taken in at a second. */
+/** Scoring's decision on these acts, decided at a second after `began`. */
 export function leadScored(
   acts: readonly Act[],
   previous: number,
@@ -172,7 +172,7 @@ export function eventsIngested(
   };
 }
 
-/** The lead is deleted: as scoring tells of it, and as ingest does. */
+/** Scoring's report of a lead's deletion. */
 export function leadRemoved(
   deletion: string,
   previous = 0,
@@ -202,7 +202,7 @@ export function leadDeleted(deletion: string, more: Partial<records.LeadDeleted>
 export const scoredAt = (offset: number): Source => ({ topic: 'scoring.events', partition: 0, offset });
 export const ingestedAt = (offset: number): Source => ({ topic: 'ingest.events', partition: 0, offset });
 
-/** What fired, by the name of the event that made it fire. */
+/** The ids of the acts that made triggers fire. */
 export function firedBy(events: readonly FiringDraft[], acts: readonly Act[]): string[] {
   const names = new Map(acts.map(({ id }) => [idOf(id), id]));
   return events.flatMap((event) =>
@@ -212,7 +212,7 @@ export function firedBy(events: readonly FiringDraft[], acts: readonly Act[]): s
   );
 }
 
-/** What a partition decides on records that are not too many for one batch. */
+/** The decision of a partition on one batch. */
 export async function decidedBy(
   firing: Pick<FiringPartition, 'decide'>,
   incoming: readonly IncomingRecord[],

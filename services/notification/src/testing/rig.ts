@@ -1,5 +1,5 @@
-// The whole notification service in this process on real servers: commands and scoring's and ingest's events in through
-// the log, reads through the query port, and senders that may reach the receivers of a test.
+// Runs the whole notification service in this process on real servers: commands and events go in through the log, queries through
+// the query port, and senders may reach the receivers of a test.
 import { createServiceProcessor, type ServiceCapabilities } from '@lead-scoring/capability';
 import type { OutgoingRecord } from '@lead-scoring/event-log';
 import { createOutbound, parsePrivateTargets } from '@lead-scoring/outbound';
@@ -24,13 +24,13 @@ import { ouId } from './builders.js';
 export interface Rig extends ServiceRig {
   sealing: Sealing;
   shareLinks: ShareLinks | null;
-  /** As the rig's processor runs it. */
+  /** The service that the rig's processor runs. */
   service: ServiceCapabilities;
-  /** Writes records of scoring or ingest, and resolves when triggers have decided on them. */
+  /** Writes records of scoring or ingest, and resolves when firing has decided on them. */
   happen(...events: OutgoingRecord[]): Promise<void>;
 }
 
-/** @param targets of receivers, as ALLOW_PRIVATE_TARGETS names them */
+/** @param targets addresses of receivers, in the form of ALLOW_PRIVATE_TARGETS */
 export async function startRig({
   partitions = 3,
   targets = [],
@@ -100,8 +100,8 @@ export async function startRig({
     service,
     happen: (...events) => rig.deliver('notification', events),
     documents: async (of) => {
-      // The explanations rest between batches: records that triggers have decided on may not be in them yet.
-      if (!(await catchUp())) throw new Error('the explanations are not folded in time');
+      // The explanations are folded later than firing decides.
+      if (!(await catchUp())) throw new Error('the explanations were not folded in time');
       return rig.documents(of);
     },
     stop: async () => {

@@ -1,8 +1,8 @@
-// A clock that stands still until it is told to go on: days pass in no time, and nothing is left to chance.
+// A clock that a test advances: simulated days take no real time, and runs are deterministic.
 import type { Clock } from '../delivery/clock.js';
 
 export interface VirtualClock extends Clock {
-  /** Lets so many milliseconds pass, with all that is to happen in them, in order. */
+  /** Advances the time, and runs all timers within it in order. */
   advance(ms: number): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createVirtualClock(start = Date.parse('2026-01-01T00:00:00.000Z'
   };
 }
 
-/** All that follows from what has happened, as long as nothing waits for the time or another process. */
+/** Resolves when all promises that do not wait for the clock or for I/O have settled. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -1,4 +1,4 @@
-// A notification as an e-mail: subject, text, HTML, and the headers by which a mailbox sorts it and lets go of it.
+// A notification as an e-mail: subject, text, HTML, and headers for lists, unsubscribing and automatic replies.
 import type { Notice } from '../notice.js';
 import { escapeHtml, oneLine } from '../text.js';
 
@@ -6,7 +6,7 @@ export interface EmailMessage {
   subject: string;
   text: string;
   html: string;
-  /** The same for every attempt: a mailbox shows repeats once. */
+  /** The same for every attempt, so that a mailbox shows repeats once. */
   messageId: string;
   headers: Record<string, string>;
 }
@@ -15,7 +15,7 @@ export interface EmailOptions {
   notification_id: string;
   channel_id: string;
   subject_prefix?: string | undefined;
-  /** Address only. */
+  /** The address without a name. */
   from: string;
 }
 
@@ -32,7 +32,7 @@ export function emailMessage(notice: Notice, options: EmailOptions): EmailMessag
     headers: {
       'List-Id': `<${channel_id}.notifications.${domain}>`,
       'List-Unsubscribe': `<${unsubscribe}>`,
-      // Nobody's absence is answered to.
+      // Suppresses automatic replies such as out-of-office notes.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
     },

@@ -3,7 +3,7 @@ import type { Notice } from '../notice.js';
 import { escapeSlack } from '../text.js';
 
 export interface SlackMessage {
-  /** What notifications on phones show. */
+  /** Text of push notifications. */
   text: string;
   blocks: SlackBlock[];
 }
@@ -25,12 +25,12 @@ export type SlackBlock =
   | { type: 'section'; text: PlainText | Markup }
   | { type: 'section'; fields: PlainText[] };
 
-/** Slack's limits of characters, after escaping; a message beyond one is refused whole. */
+/** Slack's limits in characters, after escaping; Slack refuses a message beyond a limit. */
 const maximumHeader = 150;
 const maximumField = 2_000;
 const maximumSection = 3_000;
 
-/** Names of strangers stand in plain text, where Slack reads no markup and no emoji; escaped, they mention nobody. */
+/** Lead data is plain text, in which Slack reads neither markup nor emoji; escaped, it cannot mention anyone. */
 export function slackMessage({ title, facts, reasons, link }: Notice): SlackMessage {
   const blocks: SlackBlock[] = [{ type: 'header', text: plain(title, maximumHeader) }];
   if (facts.length > 0)
@@ -42,7 +42,7 @@ export function slackMessage({ title, facts, reasons, link }: Notice): SlackMess
   if (link !== null)
     blocks.push({
       type: 'section',
-      // A URL holds no < and no >; a | would end the address.
+      // A URL contains no < and no >; a | would end the address.
       text: {
         type: 'mrkdwn',
         text: `<${escapeSlack(link.replaceAll('|', '%7C'))}|Why this score>`,

@@ -1,7 +1,7 @@
 // A notification as an Adaptive Card for a Teams workflow.
 import type { Notice } from '../notice.js';
 
-/** What Teams takes. */
+/** The size limit of Teams. */
 export const maximumCardBytes = 28 * 1_024;
 
 interface TextRun {
@@ -34,7 +34,7 @@ export interface TeamsMessage {
   ];
 }
 
-/** All text stands in text runs, the one element in which no client reads markdown. */
+/** All text is in text runs, the only element in which no client reads markdown. */
 export function teamsMessage({ title, facts, reasons, link }: Notice): TeamsMessage {
   return {
     type: 'message',

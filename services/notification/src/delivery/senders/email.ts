@@ -1,5 +1,5 @@
-// Sends e-mail over the deployment's SMTP server: one message for each notification, to all recipients of the channel. Those
-// that the server defers are mailed again, without the others.
+// Sends e-mail over the deployment's SMTP server: one message per notification to all recipients of the channel. Recipients that
+// the server defers are mailed again, without the others.
 import { createHash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
@@ -8,14 +8,14 @@ import { noticeOf } from '../notice.js';
 import { delivered, failed, type AttemptResult, type Send } from './sender.js';
 
 export interface MailSettings {
-  /** smtp:// or smtps://, with user and password where the server wants them. */
+  /** smtp:// or smtps://, with user and password where the server needs them. */
   url: string;
   /** The sender's address. */
   from: string;
 }
 
 const senderName = 'Lead scoring';
-/** Steps of a conversation; the attempt as a whole ends with its signal. */
+/** Timeout of one step of the SMTP dialogue; the attempt as a whole ends with its signal. */
 const stepTimeoutMs = 10_000;
 
 export function createEmailSender(settings: MailSettings | null): Send<'email'> {
@@ -29,7 +29,7 @@ export function createEmailSender(settings: MailSettings | null): Send<'email'> 
     connectionTimeout: stepTimeoutMs,
     greetingTimeout: stepTimeoutMs,
     socketTimeout: stepTimeoutMs,
-    // Nothing that a notification says makes the mailer read files or addresses.
+    // No content of a notification makes the mailer read files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -42,7 +42,10 @@ export function createEmailSender(settings: MailSettings | null): Send<'email'> 
       if (!(error instanceof TypeError)) throw error;
       return failed('refused', `The channel's ${error.message}.`);
     }
-    if (to.length === 0) return delivered('Those for whom it was deferred are no recipients any more.');
+    if (to.length === 0)
+      return delivered(
+        'The recipients for whom the message was deferred are no longer recipients of the channel.',
+      );
     const message = emailMessage(noticeOf(payload), {
       notification_id,
       channel_id: channel.id,
@@ -62,7 +65,7 @@ export function createEmailSender(settings: MailSettings | null): Send<'email'> 
   };
 }
 
-/** What the mail server says of one message. */
+/** The mail server's answer for one message. */
 interface MailAnswer {
   accepted: readonly unknown[];
   rejectedErrors?: readonly MailRejection[] | undefined;
@@ -76,7 +79,7 @@ interface MailRejection {
   response?: string | undefined;
 }
 
-/** Failed as long as the server defers a recipient: those are mailed again. */
+/** Failed while the server defers a recipient: the deferred recipients are mailed again. */
 function resultOf(
   { accepted, rejectedErrors = [], response }: MailAnswer,
   recipients: number,
@@ -84,7 +87,7 @@ function resultOf(
   const deferred = rejectedErrors.filter(({ permanent }) => permanent === false);
   const refused = rejectedErrors.filter(({ permanent }) => permanent !== false);
   const detail =
-    `The mail server took it for ${String(accepted.length)} of ${String(recipients)} recipients.` +
+    `The mail server accepted the message for ${String(accepted.length)} of ${String(recipients)} recipients.` +
     named('Deferred', deferred) +
     named('Refused', refused);
   const [first] = deferred;
@@ -100,7 +103,7 @@ function named(what: string, rejections: readonly { recipient?: string | undefin
   return ` ${what}: ${rejections.map(({ recipient = '' }) => recipient).join(', ')}.`;
 }
 
-/** By which a recipient is known again, in the mailer's spelling of the domain too, and when the channel has others by then. */
+/** A hash that identifies a recipient at the next attempt, in the mailer's spelling of the domain too. */
 function markOf(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   const spelling = address.slice(0, at) + domainToASCII(address.slice(at));
@@ -122,7 +125,7 @@ function failureOf(error: unknown, signal: AbortSignal): AttemptResult {
       status: responseCode,
     });
   if (responseCode !== undefined) {
-    // 5xx is the last word (RFC 5321, 4.2.1); but at the greeting it is about us, not about the message.
+    // 5xx is permanent (RFC 5321, 4.2.1), except at the greeting, where the server refuses this client and not the message.
     const isLast = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
     return failed(isLast ? 'rejected' : 'status', `The mail server answered ${response.trim()}`, {
       status: responseCode,
@@ -137,11 +140,11 @@ function statusOf(response: string): number | undefined {
   return status === undefined ? undefined : Number(status);
 }
 
-/** Ends with the signal: a server may drip its answers for ever. */
+/** Rejects when the signal is aborted: a server may send its answers byte by byte for ever. */
 function bounded<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
-      reject(new Error('the attempt has taken too long'));
+      reject(new Error('the attempt has reached its time limit'));
     };
     signal.addEventListener('abort', giveUp, { once: true });
     work.then(resolve, reject).finally(() => {

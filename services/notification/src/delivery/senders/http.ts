@@ -1,4 +1,4 @@
-// What the senders over HTTP share: one POST to an address that a user named, and what its answer means.
+// Shared by the senders over HTTP: one POST to an address that a user named, and the meaning of its answer.
 import {
   OutboundFailed,
   OutboundRefused,
@@ -15,11 +15,11 @@ export interface Post {
   body: string;
   at: Date;
   signal: AbortSignal;
-  /** Not to be kept when the answer repeats them. */
+  /** Replaced in the recorded answer, where the receiver repeats them. */
   secrets: readonly string[];
 }
 
-/** Redirects are not followed: whoever moves tells us the new address. */
+/** Posts without following redirects: the owner of a channel that moves changes its address. */
 export async function post(
   outbound: Pick<Outbound, 'check' | 'request'>,
   { url, headers, body, at, signal, secrets }: Post,
@@ -49,14 +49,14 @@ function resultOf({ url, status, headers }: OutboundResponse, at: Date, response
   const answered = `${url.host} answered ${String(status)}`;
   const answer = { status, response, retry_after_seconds: retryAfter(headers['retry-after'], at) };
   if (status >= 200 && status < 300) return delivered(`${answered}.`, answer);
-  if (status === 410) return failed('gone', `${answered}: it wants no more.`, answer);
+  if (status === 410) return failed('gone', `${answered}: the receiver wants no more requests.`, answer);
   if (status === 429) return failed('rate_limited', `${answered}: too many requests.`, answer);
   if (status >= 300 && status < 400)
     return failed('status', `${answered}: redirects are not followed.`, answer);
   return failed('status', `${answered}.`, answer);
 }
 
-/** Seconds; undefined for what is neither a number of seconds nor a date. */
+/** A Retry-After in seconds; undefined for a header that is neither a number of seconds nor a date. */
 export function retryAfter(header: string | undefined, at: Date): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header);

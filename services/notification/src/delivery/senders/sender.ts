@@ -1,4 +1,4 @@
-// What a sender of one type of channel is, and what they share: how an attempt ends.
+// The interface of senders, one per type of channel, and the results of attempts.
 import type { ChannelType, NotificationPayload, records } from '@lead-scoring/contracts';
 import type { Channel } from '../../configuration/state.js';
 import type { FailureReason } from '../state.js';
@@ -6,17 +6,17 @@ import type { FailureReason } from '../state.js';
 export type DestinationType = ChannelType;
 export type DestinationOf<Type extends DestinationType> = Extract<records.ChannelDestination, { type: Type }>;
 
-/** One attempt to tell a channel. */
-export interface Sending<Type extends DestinationType = DestinationType> {
+/** One attempt to send a notification to a channel. */
+export interface SendAttempt<Type extends DestinationType = DestinationType> {
   channel: Pick<Channel, 'id' | 'signing'>;
   config: DestinationOf<Type>['config'];
   notification_id: string;
   payload: NotificationPayload;
-  /** Recipients of an e-mail that are still to get it, where others have; null: all. */
+  /** Hashes of the recipients that an e-mail was deferred for; null: all recipients. */
   deferred: readonly string[] | null;
   /** When the attempt began. */
   at: Date;
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   signal: AbortSignal;
 }
 
@@ -26,27 +26,27 @@ export type AttemptResult = Pick<
   'outcome' | 'reason' | 'status' | 'detail' | 'response' | 'retry_after_seconds' | 'deferred'
 >;
 
-/** Answers whatever the destination does; throws only for a fault of ours. */
+/** Resolves whatever the destination does; rejects only for a failure of this service. */
 export type Send<Type extends DestinationType = DestinationType> = (
-  sending: Sending<Type>,
+  sending: SendAttempt<Type>,
 ) => Promise<AttemptResult>;
 
-/** What of secrets a sender needs: @lead-scoring/service's Sealing has it. */
+/** The functions on secrets that senders need; the Sealing of @lead-scoring/service has them. */
 export interface Secrets {
   unseal(sealed: string, context: string): string;
-  /** Of a channel that has none stored. */
+  /** The derived signing secret of a channel that has none stored. */
   signingSecret(keyId: string): string;
 }
 
-/** For all of an attempt: name, connection, and the last byte of the answer. */
+/** Time limit of an attempt, from the look-up of the name to the last byte of the answer. */
 export const attemptTimeoutMs = 15_000;
-/** How much of an answer is kept. */
+/** Maximum size of a recorded answer. */
 export const excerptBytes = 20_000;
 
 const detailLength = 1_000;
 const longestRetryAfterSeconds = 31_536_000;
 
-/** What more there is to say of an attempt. */
+/** The receiver's answer. */
 export interface Answer {
   status?: number | undefined;
   response?: string;
@@ -80,7 +80,7 @@ function answerFields(
   };
 }
 
-/** What the destination repeats of our secrets is not kept. */
+/** Replaces secrets that a destination repeats in its answer. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== '')

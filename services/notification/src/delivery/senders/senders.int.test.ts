@@ -363,7 +363,7 @@ describe('e-mail', () => {
     );
     expect(await send()).toMatchObject({
       outcome: 'delivered',
-      detail: 'The mail server took it for 1 of 2 recipients. Refused: grace@example.com.',
+      detail: 'The mail server accepted the message for 1 of 2 recipients. Refused: grace@example.com.',
     });
   });
 
@@ -384,7 +384,7 @@ describe('e-mail', () => {
       reason: 'status',
       status: 450,
       detail:
-        'The mail server took it for 1 of 3 recipients. Deferred: grace@example.com. Refused: joan@example.com.',
+        'The mail server accepted the message for 1 of 3 recipients. Deferred: grace@example.com. Refused: joan@example.com.',
       deferred: [expect.stringMatching(/^[0-9a-f]{16}$/)],
     });
     const { deferred = [] } = first;
@@ -392,7 +392,7 @@ describe('e-mail', () => {
     answers.clear();
     expect(await sendTo(three, { mail, deferred })).toMatchObject({
       outcome: 'delivered',
-      detail: 'The mail server took it for 1 of 1 recipients.',
+      detail: 'The mail server accepted the message for 1 of 1 recipients.',
     });
     expect(server.received.map(({ to }) => to)).toEqual([['ada@example.com'], ['grace@example.com']]);
     const others = destination('joan@example.com');

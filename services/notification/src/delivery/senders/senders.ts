@@ -1,4 +1,4 @@
-// The senders of all types of channels, behind one function.
+// One function that sends to any type of channel.
 import type { Outbound } from '@lead-scoring/outbound';
 import type { Channel } from '../../configuration/state.js';
 import type { ShareLinks } from '../../share-links.js';
@@ -10,7 +10,7 @@ import { createSlackSender, type SlackSettings } from './slack.js';
 import { createTeamsSender } from './teams.js';
 import { createWebhookSender } from './webhook.js';
 
-/** Tells a channel of a notification, once; answers in time whatever the destination does. */
+/** Sends a notification once; resolves within the time limit whatever the destination does. */
 export type SendNotification = (
   channel: Channel,
   notification: Pick<Notification, 'notification_id' | 'payload' | 'share' | 'deferred'>,
@@ -20,21 +20,21 @@ export type SendNotification = (
 export interface SenderDependencies {
   outbound: Pick<Outbound, 'check' | 'request'>;
   secrets: Secrets;
-  /** null: none are made. */
+  /** null: notifications have no share links. */
   shareLinks: ShareLinks | null;
   /** null: not set up. */
   slack: SlackSettings | null;
   mail: MailSettings | null;
-  /** For all of an attempt. */
+  /** Time limit of an attempt. */
   timeoutMs?: number;
 }
 
-/** The deployment is at fault, and waiting does not help: the record of attempts says so. */
+/** A fault of the deployment that no retry mends; the attempt records it. */
 class SecretUnreadable extends Error {
   override readonly name = 'SecretUnreadable';
 }
 
-/** Opens secrets, and says of one that cannot be opened that this is what has failed. */
+/** Unseals secrets; an error is a `SecretUnreadable`. */
 function withReadErrors(secrets: Secrets): Secrets {
   return {
     signingSecret: (keyId) => secrets.signingSecret(keyId),
@@ -99,7 +99,7 @@ export function createSenders({
       if (error instanceof SecretUnreadable)
         return failed(
           'internal',
-          'A secret of the channel cannot be opened: neither SEALING_SECRET nor SEALING_SECRET_PREVIOUS is the one that it was sealed with.',
+          'A secret of the channel cannot be opened: it was sealed with neither SEALING_SECRET nor SEALING_SECRET_PREVIOUS.',
         );
       throw error;
     }

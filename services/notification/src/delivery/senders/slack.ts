@@ -13,11 +13,11 @@ import { delivered, failed, type AttemptResult, type Send } from './sender.js';
 
 export interface SlackSettings {
   token: string;
-  /** Of another Slack than slack.com, such as GovSlack. */
+  /** Base URL of another Slack than slack.com, such as GovSlack. */
   apiUrl?: string | undefined;
 }
 
-/** Answers of Slack that say that this message will never be taken. */
+/** Error codes with which Slack refuses this message for good. */
 const rejections: ReadonlySet<string> = new Set([
   'invalid_blocks',
   'invalid_blocks_format',
@@ -26,17 +26,17 @@ const rejections: ReadonlySet<string> = new Set([
   'no_text',
 ]);
 
-/** What is no answer of Slack's API at all: a page of a proxy, or half of an answer. */
+/** Not an answer of Slack's API: for example the page of a proxy, or half an answer. */
 const unreadable = failed('malformed', 'Slack answered with something that cannot be read.');
 
-/** Retries and rates are the deliverer's: the client makes one request and says how it went. */
+/** The client makes one request; retries and rates are the deliverer's task. */
 export function createSlackSender(settings: SlackSettings | null): Send<'slack'> {
   if (!settings) {
     const notSetUp = failed('not_set_up', 'Slack is not set up: set SLACK_BOT_TOKEN.');
     return () => Promise.resolve(notSetUp);
   }
   return async ({ config, payload, signal }) => {
-    // A client has its requests one after the other; one for each attempt, so that none waits for another's.
+    // A client sends its requests one after the other, so each attempt gets its own client.
     const client = new WebClient(settings.token, {
       ...(settings.apiUrl !== undefined && { slackApiUrl: settings.apiUrl }),
       retryConfig: { retries: 0 },
@@ -55,7 +55,7 @@ export function createSlackSender(settings: SlackSettings | null): Send<'slack'>
         unfurl_links: false,
         unfurl_media: false,
       });
-      return delivered('Slack has taken the message.', { status: 200 });
+      return delivered('Slack has accepted the message.', { status: 200 });
     } catch (error) {
       return failureOf(error, signal);
     }
@@ -86,7 +86,7 @@ function failureOf(error: unknown, signal: AbortSignal): AttemptResult {
   return unreadable;
 }
 
-/** What went wrong is said in the attempt. */
+/** Silent: the attempt records what went wrong. */
 const silentLogger = {
   debug: () => undefined,
   info: () => undefined,

@@ -40,7 +40,7 @@ export function createWebhookSender(
   };
 }
 
-/** What a receiver that repeats its address must not bring into the record of attempts; a short path is no secret. */
+/** The parts of the address that are removed from a recorded answer; a short path is no secret. */
 function secretPartsOf(url: string): string[] {
   if (!URL.canParse(url)) return [url];
   const { pathname, search } = new URL(url);
@@ -48,7 +48,7 @@ function secretPartsOf(url: string): string[] {
   return shown?.last_four ? [url, `${pathname}${search}`] : [url];
 }
 
-/** The newest first; the one before it until the receiver has had time to change. */
+/** The current key first, and the previous key until the overlap after a rotation ends. */
 export function signingKeysOf(
   { signing }: Pick<Channel, 'signing'>,
   at: Date,
