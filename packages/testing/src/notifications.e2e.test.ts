@@ -522,9 +522,11 @@ describe('a lead that reaches a level', () => {
     const { milestones } = await system.settled(alias);
     const values = { score: 47, previous_score: 37, level: 'Hot', threshold: 40, threshold_level: 'Hot' };
     const fired = milestones.filter((one) => one.trigger.id === trigger.id);
-    expect(fired).toMatchObject([{ ...values, deliveries: [{ status: 'delivered' }] }]);
+    expect(fired).toMatchObject([
+      { ...values, previous_level: 'Warm', deliveries: [{ status: 'delivered' }] },
+    ]);
     expect(toldOf(byLevel, alias)).toMatchObject([
-      { type: 'trigger.milestone.fired', data: { ...values, firing_id: fired[0]?.id } },
+      { type: 'lead.level_changed', data: { ...values, previous_level: 'Warm', firing_id: fired[0]?.id } },
     ]);
     expect(byLevel.forged).toEqual([]);
     const simulated = await system.call<answers.SimulatedMilestones>('simulateTrigger', {

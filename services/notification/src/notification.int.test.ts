@@ -406,7 +406,10 @@ describe('a milestone by level', () => {
     const grace = 'grace@example.com';
     await rig.happen(scored(grace, 1, [0, 60], { ou, version: 1 }));
     expect(await firedBy(40)).toMatchObject([
-      { previous_score: 0, score: 60, level: 'Hot', threshold: 10, threshold_level: 'Warm' },
+      {
+        ...{ previous_score: 0, score: 60, previous_level: 'Cold', level: 'Hot' },
+        ...{ threshold: 10, threshold_level: 'Warm' },
+      },
     ]);
     expect(await firedBy(41)).toMatchObject([{ level: 'Hot', threshold: 50, threshold_level: 'Hot' }]);
     await rig.happen(

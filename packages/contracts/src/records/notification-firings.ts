@@ -4,6 +4,7 @@ import { id, score, time } from '../common.js';
 import {
   firingCause,
   firingFields,
+  previousLevel,
   sequenceSteps,
   thresholdLevel,
   triggerKind,
@@ -62,6 +63,7 @@ export const milestoneFired = defineRecord({
     score_type: scoreType,
     threshold: score,
     threshold_level: thresholdLevel,
+    previous_level: previousLevel.optional(),
     direction: z.enum(['up', 'down']),
   }),
 });

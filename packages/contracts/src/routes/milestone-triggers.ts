@@ -1,7 +1,7 @@
 // Milestone triggers: they watch a score, and fire when it crosses a threshold or the lower bound of a level.
 import { z } from 'zod';
 import { name, page, score } from '../common.js';
-import { thresholdLevel } from '../vocabulary/webhook.js';
+import { previousLevel, thresholdLevel } from '../vocabulary/webhook.js';
 import { scoreType } from '../records/scoring.js';
 import { defineRoute } from './route.js';
 import {
@@ -33,7 +33,7 @@ const milestoneForm = z
     level: name(100)
       .optional()
       .describe(
-        'Either this or score_threshold: the name of an engagement level, in any case. Its min_score is the threshold, also when the levels change; a change of the levels alone makes nothing fire. A score that jumps over several levels reaches each of them.',
+        'Either this or score_threshold: the name of an engagement level, in any case. Its min_score is the threshold, also when the levels change; a change of the levels alone makes nothing fire. A score that jumps over several levels reaches each of them. Webhooks get `lead.level_changed` in place of `trigger.milestone.fired`.',
       )
       .meta({ example: 'Hot' }),
     direction: z
@@ -121,6 +121,7 @@ export const milestoneEvent = firedEvent('MilestoneEvent', 'milestone', {
   score_type: z.literal('engagement'),
   threshold: score,
   threshold_level: thresholdLevel,
+  previous_level: previousLevel.optional(),
   direction: z.enum(['up', 'down']),
 });
 export type MilestoneEvent = z.infer<typeof milestoneEvent>;

@@ -75,20 +75,31 @@ export const thresholdLevel = z
     'Of a trigger by level: the level whose min_score is the threshold. `level` is that of the score.',
   );
 
+export const previousLevel = z
+  .string()
+  .max(100)
+  .nullable()
+  .describe('The level of the previous score, as `level` is that of the score. null: none holds it.');
+
 export const sequenceSteps = z
   .array(z.strictObject({ event_id: id, event_type: eventType, timestamp: time }))
   .min(2)
   .max(10)
   .describe('The events that completed the sequence, in the order of its steps.');
 
-const firedNotification = <const Kind extends TriggerKind, Values extends z.ZodRawShape>(
+const firedNotification = <
+  const Kind extends TriggerKind,
+  const Type extends string,
+  Values extends z.ZodRawShape,
+>(
   kind: Kind,
+  type: Type,
   title: string,
   values: Values,
 ) =>
   z
     .strictObject({
-      type: z.literal(`trigger.${kind}.fired`),
+      type: z.literal(type),
       timestamp: time,
       data: z.strictObject({
         firing_id: id,
@@ -115,13 +126,22 @@ const firedNotification = <const Kind extends TriggerKind, Values extends z.ZodR
 
 export const notificationPayload = z
   .discriminatedUnion('type', [
-    firedNotification('milestone', 'MilestoneNotification', {
+    firedNotification('milestone', 'trigger.milestone.fired', 'MilestoneNotification', {
       threshold: score,
       threshold_level: thresholdLevel,
       direction: z.enum(['up', 'down']),
     }),
-    firedNotification('sequence', 'SequenceNotification', { steps: sequenceSteps }),
-    firedNotification('surge', 'SurgeNotification', {
+    firedNotification('milestone', 'lead.level_changed', 'LevelNotification', {
+      previous_level: previousLevel,
+      threshold: score.describe('The min_score of the level that was reached, or fallen below.'),
+      threshold_level: z
+        .string()
+        .max(100)
+        .describe('That level. A score that jumps over several levels reaches each of them.'),
+      direction: z.enum(['up', 'down']).describe('up: the level was reached; down: it was fallen below.'),
+    }),
+    firedNotification('sequence', 'trigger.sequence.fired', 'SequenceNotification', { steps: sequenceSteps }),
+    firedNotification('surge', 'trigger.surge.fired', 'SurgeNotification', {
       threshold: score,
       window_seconds: z.int().min(1),
       gained: score.describe('Points within the window.'),

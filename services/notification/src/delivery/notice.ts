@@ -33,7 +33,7 @@ export function noticeOf(payload: NotificationPayload): Notice {
       { label: 'Lead', value: nameOf(lead) },
       ...givenFacts(lead),
       { label: 'Score', value: `${points(score)} (before: ${points(previous_score)})` },
-      ...(data.level === null ? [] : [{ label: 'Level', value: oneLine(data.level, 100) }]),
+      ...levelFacts(payload),
       { label: 'Trigger', value: oneLine(trigger.name, nameLength) },
       { label: 'Last event', value: oneLine(cause.event_type, 100) },
     ],
@@ -46,6 +46,18 @@ export function noticeOf(payload: NotificationPayload): Notice {
       ),
     link: linkOf(data.share_url),
   };
+}
+
+function levelFacts({ type, data }: FiredPayload): Notice['facts'] {
+  if (type === 'lead.level_changed')
+    return [
+      { label: 'Level', value: `${levelName(data.level)} (before: ${levelName(data.previous_level)})` },
+    ];
+  return data.level === null ? [] : [{ label: 'Level', value: levelName(data.level) }];
+}
+
+function levelName(level: string | null): string {
+  return level === null ? 'none' : oneLine(level, nameLength);
 }
 
 function givenFacts({ title, company, owner }: FiredPayload['data']['lead']): Notice['facts'] {
@@ -64,10 +76,11 @@ function titleOf({ type, data }: FiredPayload): string {
   const name = nameOf(data.lead);
   const score = `${points(data.score)} points`;
   switch (type) {
-    case 'trigger.milestone.fired': {
+    case 'trigger.milestone.fired':
+    case 'lead.level_changed': {
       const up = data.score >= data.previous_score;
       if (data.threshold_level === undefined) return `${name} ${up ? 'is up to' : 'is down to'} ${score}`;
-      const level = quoted(data.threshold_level);
+      const level = levelName(data.threshold_level);
       return up ? `${name} reached ${level} with ${score}` : `${name} fell below ${level} to ${score}`;
     }
     case 'trigger.sequence.fired':

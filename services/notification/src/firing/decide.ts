@@ -1,7 +1,7 @@
 // Decides which triggers a lead's events fire, re-arm or silence. Pure: times come with the records, and the only inputs are the
 // lead's state and the configuration in force.
 import type { records } from '@lead-scoring/contracts';
-import { heldInRange } from '@lead-scoring/scoring-domain';
+import { heldInRange, levelHolding } from '@lead-scoring/scoring-domain';
 import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
 import type { Deletion, FiringDraft, Source } from './messages.js';
 import { evolveLead } from './evolve.js';
@@ -132,7 +132,7 @@ interface ScoredCause {
 
 function crossMilestone(
   decision: DecisionBuilder,
-  { trigger, line }: CompiledMilestone,
+  { trigger, line, levels }: CompiledMilestone,
   cause: ScoredCause,
 ): void {
   const { disarmed } = decision.memoryOf(trigger);
@@ -145,7 +145,11 @@ function crossMilestone(
       ...scoresOf(cause),
       score_type: trigger.score_type,
       threshold: line.threshold,
-      ...(line.level !== null && { threshold_level: line.level }),
+      ...(line.level !== null && {
+        threshold_level: line.level,
+        previous_level: levelHolding(levels, cause.before)?.name ?? null,
+        level: levelHolding(levels, cause.after)?.name ?? null,
+      }),
       direction: line.direction,
     },
   }));

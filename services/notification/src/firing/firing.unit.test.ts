@@ -2,6 +2,7 @@
 // implementation that knows nothing of indexes, states or forgetting.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
+import { levelOf } from '@lead-scoring/scoring-domain';
 import { lawRuns } from '@lead-scoring/testing/full-size';
 import fc from 'fast-check';
 import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger, Trigger } from '../configuration/state.js';
@@ -235,6 +236,21 @@ describe('a milestone by level', () => {
       ['warm', 'Warm', 10, 10],
       ['hot', 'Hot', 50, 50],
       ['hot', 'Hot', 50, 50],
+    ]);
+  });
+
+  test('names the levels of both scores by the list that counted', () => {
+    const down = milestoneAt('Hot', { direction: 'down' }, 'cooled');
+    const named = scored(
+      [warm, down, milestone({ score_threshold: 50 })],
+      path(60, -25, -40).map((one, index) => ({ acts: [one], takenAt: index, under: levels })),
+    ).events.flatMap(({ type, payload }) =>
+      type === 'MilestoneFired' ? [[payload.previous_level, payload.level, payload.threshold_level]] : [],
+    );
+    expect(named).toEqual([
+      ['Cold', 'Hot', 'Warm'],
+      [undefined, undefined, undefined],
+      ['Hot', 'Warm', 'Hot'],
     ]);
   });
 
@@ -1048,6 +1064,10 @@ describe('whatever triggers there are and whatever the lead does,', () => {
           const bound = under.find(({ name }) => name === threshold_level);
           expect(threshold_level?.toLowerCase()).toBe(definition.level?.toLowerCase());
           expect(threshold).toBe(definition.score_threshold ?? bound?.min_score);
+          const isByLevel = definition.level !== undefined;
+          const nameAt = (at: number) => (isByLevel ? (levelOf(under, at)?.name ?? null) : undefined);
+          expect(event.payload.previous_level).toBe(nameAt(previous_score));
+          expect(event.payload.level).toBe(nameAt(score));
           const [low, high] = direction === 'up' ? [previous_score, score] : [score, previous_score];
           expect(low < threshold && threshold <= high).toBe(true);
         }

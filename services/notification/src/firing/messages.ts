@@ -61,7 +61,11 @@ export function firingEventOf(record: RecordedEvent): FiringEvent | null {
 
 /** A firing before its lead is described; a sequence's draft has no score either, because no decision on scores caused it. */
 export type FiredDraft =
-  | { type: 'MilestoneFired'; payload: PayloadDraft<records.MilestoneFired> }
+  // A milestone by level names the level by the list that counted in the decision.
+  | {
+      type: 'MilestoneFired';
+      payload: PayloadDraft<records.MilestoneFired> & Partial<Pick<records.MilestoneFired, 'level'>>;
+    }
   | { type: 'SequenceFired'; payload: Omit<PayloadDraft<records.SequenceFired>, 'score' | 'previous_score'> }
   | { type: 'SurgeFired'; payload: PayloadDraft<records.SurgeFired> };
 

@@ -51,7 +51,7 @@ export function describeFiring(
   };
   switch (draft.type) {
     case 'MilestoneFired':
-      return { type: draft.type, payload: { ...draft.payload, ...shared } };
+      return { type: draft.type, payload: { ...shared, ...draft.payload } };
     case 'SequenceFired':
       return { type: draft.type, payload: { ...draft.payload, ...shared, score, previous_score: score } };
     case 'SurgeFired':
@@ -110,9 +110,15 @@ function payloadOf(event: FiredEvent): FiredPayload {
   };
   switch (event.type) {
     case 'MilestoneFired': {
-      const { trigger, threshold, threshold_level, direction } = event.payload;
-      const line = { threshold, ...(threshold_level !== undefined && { threshold_level }), direction };
-      return { type: 'trigger.milestone.fired', timestamp: fired_at, data: { ...shared, trigger, ...line } };
+      const { trigger, threshold, threshold_level, previous_level, direction } = event.payload;
+      const data = { ...shared, trigger, threshold, direction };
+      if (threshold_level === undefined || previous_level === undefined)
+        return { type: 'trigger.milestone.fired', timestamp: fired_at, data };
+      return {
+        type: 'lead.level_changed',
+        timestamp: fired_at,
+        data: { ...data, previous_level, threshold_level },
+      };
     }
     case 'SequenceFired': {
       const { trigger, steps } = event.payload;

@@ -65,12 +65,13 @@ export function firingQueries(dependencies: FiringQueriesDependencies): BoundQue
   return [
     bindQuery(routes.listMilestoneEvents, ({ query, context }) =>
       listFired(dependencies, context.ouId, { ...query, kind: 'milestone' }, milestoneOf, (fired) => {
-        const { trigger, score_type, threshold, threshold_level, direction } = fired;
+        const { trigger, score_type, threshold, threshold_level, previous_level, direction } = fired;
         return {
           trigger,
           score_type,
           threshold,
           ...(threshold_level !== undefined && { threshold_level }),
+          ...(previous_level !== undefined && { previous_level }),
           direction,
         };
       }),

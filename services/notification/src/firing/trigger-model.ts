@@ -21,6 +21,8 @@ export interface CompiledStep {
 export interface CompiledMilestone {
   readonly trigger: MilestoneTrigger;
   readonly line: Line;
+  /** The list of levels that the line comes from. */
+  readonly levels: Levels;
 }
 
 /** The active triggers that events of one type concern, in the order of their creation. */
@@ -78,7 +80,7 @@ export function compileAlone(trigger: Trigger, levels: Levels = []): CompiledTri
 function placedMilestones({ triggers }: NotificationConfiguration, levels: Levels): CompiledMilestone[] {
   return [...triggers.values()].flatMap((trigger): CompiledMilestone[] => {
     const line = trigger.kind === 'milestone' ? lineOf(trigger, levels) : null;
-    return trigger.kind === 'milestone' && line ? [{ trigger, line }] : [];
+    return trigger.kind === 'milestone' && line ? [{ trigger, line, levels }] : [];
   });
 }
 

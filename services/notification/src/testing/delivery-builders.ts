@@ -50,6 +50,19 @@ export function firedPayload(
   };
 }
 
+/** A lead that reached the level Hot. */
+export function levelPayload(
+  change: Partial<Extract<FiredPayload, { type: 'lead.level_changed' }>['data']> = {},
+): FiredPayload {
+  const { timestamp, data } = firedPayload();
+  const { trigger, ...rest } = data as Extract<FiredPayload, { type: 'trigger.milestone.fired' }>['data'];
+  return {
+    type: 'lead.level_changed',
+    timestamp,
+    data: { ...rest, trigger, level: 'Hot', previous_level: 'Warm', threshold_level: 'Hot', ...change },
+  };
+}
+
 export function requestOf(
   name: string,
   {

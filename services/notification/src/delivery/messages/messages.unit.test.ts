@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FiredPayload, NotificationPayload } from '@lead-scoring/contracts';
-import { firedPayload, idOf, ouId, startTime } from '../../testing/delivery-builders.js';
+import { firedPayload, idOf, levelPayload, ouId, startTime } from '../../testing/delivery-builders.js';
 import { noticeOf } from '../notice.js';
 import { oneLine } from '../text.js';
 import { emailMessage, recipientsOf } from './email.js';
@@ -113,11 +113,30 @@ describe('a message says who, how much and why', () => {
     expect(notice.title).toBe('Ada Lovelace is down to 40 points');
   });
 
-  test('of a level that is reached or left', () => {
-    const hot = { threshold: 80, threshold_level: 'Hot' };
-    expect(noticeOf(firedPayload(hot)).title).toBe('Ada Lovelace reached “Hot” with 87 points');
-    const cooled = firedPayload({ ...hot, score: 40, previous_score: 81, direction: 'down' });
-    expect(noticeOf(cooled).title).toBe('Ada Lovelace fell below “Hot” to 40 points');
+  test('of a level that is reached or left, and the level of before', () => {
+    const reached = noticeOf(levelPayload({ level: 'Hot', previous_level: 'Warm' }));
+    expect(reached.title).toBe('Ada Lovelace reached Hot with 87 points');
+    expect(reached.facts).toContainEqual({ label: 'Level', value: 'Hot (before: Warm)' });
+    const down = { score: 40, previous_score: 81, direction: 'down' } as const;
+    const cooled = noticeOf(levelPayload({ ...down, level: null, previous_level: 'Hot' }));
+    expect(cooled.title).toBe('Ada Lovelace fell below Hot to 40 points');
+    expect(cooled.facts).toContainEqual({ label: 'Level', value: 'none (before: Hot)' });
+  });
+
+  test('of a level that was reached before such messages had a type of their own', () => {
+    const former = noticeOf(firedPayload({ threshold: 80, threshold_level: 'Hot', level: 'Hot' }));
+    expect(former.title).toBe('Ada Lovelace reached Hot with 87 points');
+    expect(former.facts).toContainEqual({ label: 'Level', value: 'Hot' });
+  });
+
+  test('of a level is on one line for every channel, whatever the level is named', () => {
+    const named = noticeOf(
+      levelPayload({ threshold_level: 'Hot\u2028<!channel>', previous_level: '\u0000' }),
+    );
+    expect(named.title).toBe('Ada Lovelace reached Hot <!channel> with 87 points');
+    expect(slackMessage(named).text).toContain('Hot &lt;!channel&gt;');
+    expect(teamsMessage(named).attachments[0].content.body[0]?.inlines[0]?.text).toBe(named.title);
+    expect(emailMessage(named, mail).html).toContain('Hot &lt;!channel&gt;');
   });
 
   test('of a test', () => {
