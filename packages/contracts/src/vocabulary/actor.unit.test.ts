@@ -29,6 +29,7 @@ const consequences = [
   'InputsRead',
   'RepeatsDropped',
   'AliasesRefused',
+  'LeadLevelChanged',
   'LeadScored',
   'LeadRemoved',
   'MilestoneFired',
