@@ -195,7 +195,7 @@ export type Problem = z.infer<typeof problem>;
 /** A request that was carried out and looks like a mistake. */
 export const warning = z
   .strictObject({
-    code: z.enum(['identical_rule', 'event_type_not_seen', 'channel_not_set_up']),
+    code: z.enum(['identical_rule', 'event_type_not_seen', 'channel_not_set_up', 'profile_field_not_fed']),
     message: z.string().max(1_000),
   })
   .meta({ id: 'Warning' });

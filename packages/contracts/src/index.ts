@@ -11,6 +11,7 @@ export * from './vocabulary/lead-fields.js';
 export * from './vocabulary/metadata.js';
 export * from './vocabulary/nearest-name.js';
 export * from './vocabulary/position.js';
+export * from './vocabulary/profile.js';
 export * from './vocabulary/score-range.js';
 export * from './vocabulary/share-tokens.js';
 export * from './vocabulary/shown-url.js';

@@ -58,6 +58,7 @@ export const problemTypes = {
   event_type_not_found: { status: 404, title: 'The event type does not exist' },
   ruleset_not_found: { status: 404, title: 'The ruleset does not exist' },
   rule_not_found: { status: 404, title: 'The rule does not exist' },
+  mapping_not_found: { status: 404, title: 'The mapping does not exist' },
   notification_channel_not_found: { status: 404, title: 'The notification channel does not exist' },
   trigger_not_found: { status: 404, title: 'The trigger does not exist' },
   job_not_found: { status: 404, title: 'The job does not exist' },
@@ -67,6 +68,7 @@ export const problemTypes = {
   share_expired: { status: 410, title: 'The share link has expired' },
   // Conflicts with the present state
   duplicate_name: { status: 409, title: 'The name is taken' },
+  duplicate_mapping: { status: 409, title: 'The field is read from this place already' },
   last_org_unit: { status: 409, title: 'The last organizational unit stays' },
   limit_reached: { status: 409, title: 'No more of these can be created' },
   channel_signs_nothing: { status: 409, title: 'The channel is no webhook and signs nothing' },

@@ -12,5 +12,9 @@ export const explanationReads = {
     EngagementLevelsSet: 'taken',
     // Ignored: the decision before it says the score, from which the level follows.
     LeadLevelChanged: 'ignored',
+    ProfileRuleCreated: 'taken',
+    ProfileRulesActivationChanged: 'taken',
+    ProfileMappingAdded: 'taken',
+    ProfileMappingRemoved: 'taken',
   },
 } as const satisfies ReadTable;

@@ -1,12 +1,14 @@
 // The events of scoring that make an OU's configuration.
 import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@lead-scoring/contracts';
+import type { ProfileConfigurationEvent } from './profile-configuration.js';
 
 export type ConfigurationEvent =
   | { type: 'RulesetCreated'; payload: records.RulesetCreated }
   | { type: 'RulesetUpdated'; payload: records.RulesetUpdated }
   | { type: 'RuleCreated'; payload: records.RuleCreated }
   | { type: 'RulesActivationChanged'; payload: records.RulesActivationChanged }
-  | { type: 'EngagementLevelsSet'; payload: records.EngagementLevelsSet };
+  | { type: 'EngagementLevelsSet'; payload: records.EngagementLevelsSet }
+  | ProfileConfigurationEvent;
 
 /** The record declaration of each configuration event. */
 export const configurationRecords: {
@@ -17,6 +19,10 @@ export const configurationRecords: {
   RuleCreated: records.ruleCreated,
   RulesActivationChanged: records.rulesActivationChanged,
   EngagementLevelsSet: records.engagementLevelsSet,
+  ProfileRuleCreated: records.profileRuleCreated,
+  ProfileRulesActivationChanged: records.profileRulesActivationChanged,
+  ProfileMappingAdded: records.profileMappingAdded,
+  ProfileMappingRemoved: records.profileMappingRemoved,
 };
 
 /** The configuration event in a record; null for any other record. */

@@ -2,6 +2,8 @@
 // folds of it. Pure.
 import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from './configuration-events.js';
+import { shortenLabel } from './filter-label.js';
+import { evolveProfile, noProfile, type ProfileConfiguration } from './profile-configuration.js';
 
 type EngagementLevel = routeDeclarations.EngagementLevel;
 type Rule = routeDeclarations.Rule;
@@ -17,6 +19,8 @@ export interface ScoringConfiguration {
   readonly levels: readonly EngagementLevel[];
   /** Earlier wordings of each rule, by the rule's id, the oldest first. */
   readonly former: ReadonlyMap<string, readonly FormerRule[]>;
+  /** Absent until profile scoring is configured for the first time. */
+  readonly profile?: ProfileConfiguration;
 }
 
 /** The words that an explanation uses for a rule. */
@@ -73,6 +77,11 @@ export function evolveConfiguration(
     }
     case 'EngagementLevelsSet':
       return { ...configuration, version, levels: event.payload.levels };
+    case 'ProfileRuleCreated':
+    case 'ProfileRulesActivationChanged':
+    case 'ProfileMappingAdded':
+    case 'ProfileMappingRemoved':
+      return { ...configuration, version, profile: evolveProfile(configuration.profile ?? noProfile, event) };
   }
 }
 
@@ -126,7 +135,8 @@ function hasSameWords(one: Rule, other: Rule): boolean {
 
 function newRule(payload: records.RuleCreated): Rule {
   const { rule_id, ruleset_id, event_type, weight, label, icon, starts_at, ends_at } = payload;
-  const filter_label = shortenLabel(filterLabel(payload.attribute_filters));
+  const words = filterLabel(payload.attribute_filters);
+  const filter_label = words === undefined ? undefined : shortenLabel(words);
   return {
     id: rule_id,
     ruleset_id,
@@ -146,12 +156,5 @@ function newRule(payload: records.RuleCreated): Rule {
   };
 }
 
-/** Maximum length of a filter label, in UTF-16 code units. Filters with long lists of long values would exceed it. */
-const maximumLabel = 50_000;
 /** Maximum length of the filter label in an earlier wording, in UTF-16 code units. */
 const maximumFormerLabel = 1_000;
-
-function shortenLabel(label: string | undefined): string | undefined {
-  if (label === undefined || label.length <= maximumLabel) return label;
-  return `${label.slice(0, maximumLabel - 1).toWellFormed()}…`;
-}

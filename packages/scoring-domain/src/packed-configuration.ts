@@ -1,5 +1,6 @@
 // The text form in which services store a configuration.
 import type { routeDeclarations } from '@lead-scoring/contracts';
+import { packedProfile, unpackedProfile, type PackedProfile } from './profile-configuration.js';
 import type { FormerRule, ScoringConfiguration } from './configuration.js';
 
 type EngagementLevel = routeDeclarations.EngagementLevel;
@@ -7,12 +8,14 @@ type Rule = routeDeclarations.Rule;
 type Ruleset = routeDeclarations.Ruleset;
 
 /** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
-export function packConfiguration({ rulesets, rules, levels, former }: ScoringConfiguration): string {
+export function packConfiguration(configuration: ScoringConfiguration): string {
+  const { rulesets, rules, levels, former, profile } = configuration;
   return JSON.stringify({
     rulesets: [...rulesets.values()],
     rules: [...rules.values()],
     levels,
     ...(former.size > 0 && { former: [...former] }),
+    ...(profile && { profile: packedProfile(profile) }),
   });
 }
 
@@ -27,11 +30,13 @@ export function unpackConfiguration(
     rules,
     levels = [],
     former = [],
+    profile,
   } = JSON.parse(text) as {
     rulesets: Ruleset[];
     rules: Rule[];
     levels?: EngagementLevel[];
     former?: [string, FormerRule[]][];
+    profile?: PackedProfile;
   };
   return {
     ...identity,
@@ -39,5 +44,6 @@ export function unpackConfiguration(
     rules: new Map(rules.map((rule) => [rule.id, rule])),
     levels,
     former: new Map(former),
+    ...(profile && { profile: unpackedProfile(profile) }),
   };
 }

@@ -78,6 +78,13 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   listRulesets: [nothing],
   createRule: [
     missing(({ rulesetId }) => ({ body: { ruleset_id: rulesetId, event_type: 'Page View', weight: 1 } })),
+    missing(({ profileRulesetId }) => ({
+      body: {
+        ruleset_id: profileRulesetId,
+        conditions: [{ field: 'title', operator: 'exists' }],
+        weight: 1,
+      },
+    })),
   ],
   createEngagementRule: [
     missing(({ rulesetId }) => ({ body: { ruleset_id: rulesetId, event_type: 'Page View', weight: 1 } })),
@@ -96,6 +103,22 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
       body: { rule_ids: [ruleId], updates: { active: false } },
     })),
   ],
+  listProfileMappings: [nothing],
+  addProfileMapping: [nothing],
+  removeProfileMapping: [missing(({ mappingId }) => ({ parameters: { id: mappingId } }))],
+  listProfileRulesets: [nothing],
+  listProfileRules: [empty(({ profileRulesetId }) => ({ query: { ruleset_id: profileRulesetId } }))],
+  setProfileRulesActive: [
+    missing(({ ouId, profileRuleId }) => ({
+      parameters: { ouId },
+      body: { rule_ids: [profileRuleId], updates: { active: false } },
+    })),
+    missing(({ profileRuleId }, { ouId }) => ({
+      parameters: { ouId },
+      body: { rule_ids: [profileRuleId], updates: { active: false } },
+    })),
+  ],
+  testProfile: [missing(({ leadId }) => ({ body: { lead_id: leadId } }))],
   listChannels: [nothing],
   createChannel: [nothing],
   replaceChannel: [

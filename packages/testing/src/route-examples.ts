@@ -21,6 +21,10 @@ export interface Unit {
   clientSecret: string;
   rulesetId: string;
   ruleId: string;
+  profileRulesetId: string;
+  profileRuleId: string;
+  mappingId: string;
+  idleMappingId: string;
   levelId: string;
   leadId: string;
   idleLeadId: string;
@@ -101,6 +105,16 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     parameters: { ouId },
     body: { rule_ids: [ruleId], updates: { active: true } },
   }),
+  listProfileMappings: () => ({}),
+  addProfileMapping: ({ mark }) => ({ body: { field: 'country', source: `metadata.country ${mark}` } }),
+  removeProfileMapping: ({ idleMappingId }) => ({ parameters: { id: idleMappingId } }),
+  listProfileRulesets: () => ({}),
+  listProfileRules: () => ({}),
+  setProfileRulesActive: ({ ouId, profileRuleId }) => ({
+    parameters: { ouId },
+    body: { rule_ids: [profileRuleId], updates: { active: true } },
+  }),
+  testProfile: ({ leadId }) => ({ body: { lead_id: leadId } }),
   listChannels: () => ({}),
   createChannel: ({ mark }) => ({ body: channelOf(`Another ${mark}`) }),
   replaceChannel: ({ channelId, mark }) => ({
@@ -242,6 +256,29 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     { body: { ruleset_id: ruleset.id, event_type: eventType, weight: 7, label: `Label ${mark}` } },
     unit,
   );
+  const profileRuleset = await made<{ id: string }>(
+    'createRuleset',
+    { body: { name: `Profile ruleset ${mark}`, score_type: 'profile', active: true } },
+    unit,
+  );
+  const profileRule = await made<{ id: string }>(
+    'createRule',
+    {
+      body: {
+        ruleset_id: profileRuleset.id,
+        conditions: [{ field: 'company', operator: 'contains', value: mark }],
+        weight: 4,
+        label: `Profile label ${mark}`,
+      },
+    },
+    unit,
+  );
+  const mapping = (field: string) =>
+    made<{ id: string }>(
+      'addProfileMapping',
+      { body: { field, source: `metadata.key_${mark}`, transform: 'lower' } },
+      unit,
+    );
   const { levels } = await made<{ levels: { id: string }[] }>(
     'setEngagementLevels',
     { body: { levels: [levelOf(mark)] } },
@@ -311,6 +348,10 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     clientSecret: account.client_secret,
     rulesetId: ruleset.id,
     ruleId: rule.id,
+    profileRulesetId: profileRuleset.id,
+    profileRuleId: profileRule.id,
+    mappingId: (await mapping('keyword')).id,
+    idleMappingId: (await mapping('idle')).id,
     levelId: levels[0]?.id ?? '',
     leadId,
     idleLeadId: leadIdOf(unit, 'email', idleAlias),

@@ -5,6 +5,7 @@ import { configurationQueries } from './configuration/queries.js';
 import type { PublishedConfigurations } from './configuration/published.js';
 import { explanationQueries } from './explanation/queries.js';
 import { leadQueries } from './leads/queries.js';
+import { profileQueries } from './profile/queries.js';
 import { createAwaitPositions } from './visibility.js';
 
 export function scoringQueries(
@@ -18,5 +19,6 @@ export function scoringQueries(
     ...leadQueries({ readModel, configurations, awaitPositions }),
     ...explanationQueries({ readModel, configurations, awaitPositions, now }),
     ...configurationQueries(configurations),
+    ...profileQueries({ readModel, configurations }),
   ];
 }

@@ -4,6 +4,7 @@ export * from './ingest.js';
 export * from './jobs.js';
 export * from './lead-levels.js';
 export * from './notification.js';
+export * from './profile-scoring.js';
 export * from './scoring.js';
 export * from './share.js';
 export * from './site-analysis.js';

@@ -2,6 +2,7 @@
 import { gatewayRecords } from './gateway.js';
 import { ingestRecords } from './ingest.js';
 import { notificationRecords } from './notification.js';
+import { profileScoringRecords } from './profile-scoring.js';
 import type { RecordDeclaration, TopicName } from './record.js';
 import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
@@ -12,6 +13,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...gatewayRecords,
   ...ingestRecords,
   ...scoringRecords,
+  ...profileScoringRecords,
   ...notificationRecords,
   ...shareRecords,
   ...siteAnalysisRecords,
@@ -25,6 +27,7 @@ type ServiceRecord =
   | (typeof gatewayRecords)[number]
   | (typeof ingestRecords)[number]
   | (typeof scoringRecords)[number]
+  | (typeof profileScoringRecords)[number]
   | (typeof notificationRecords)[number]
   | (typeof shareRecords)[number]
   | (typeof siteAnalysisRecords)[number];

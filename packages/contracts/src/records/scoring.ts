@@ -6,10 +6,18 @@ import { attributeFilter } from '../vocabulary/filters.js';
 import { alias } from '../vocabulary/identity.js';
 import { leadField } from '../vocabulary/lead-fields.js';
 import { leadLevelChanged } from './lead-levels.js';
+import { maximumProfileChanges, profileChange } from '../vocabulary/profile.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
+/** The scores that triggers watch. */
 export const scoreType = z.literal('engagement', {
-  error: 'must be engagement: profile, account and deal scoring cannot be configured yet',
+  error: 'must be engagement: triggers watch no other score yet',
+});
+
+/** The scores that rulesets make up. */
+export const rulesetScoreTypes = ['engagement', 'profile'] as const;
+export const rulesetScoreType = z.enum(rulesetScoreTypes, {
+  error: 'must be engagement or profile: account and deal scoring cannot be configured yet',
 });
 
 /** A rule's fields in commands, events and answers. */
@@ -39,7 +47,7 @@ export const createRuleset = defineRecord({
     ou_id: id,
     ruleset_id: id,
     name: name(100),
-    score_type: scoreType,
+    score_type: rulesetScoreType,
     active: z.boolean(),
     ...requested,
   }),
@@ -99,7 +107,7 @@ export const rulesetCreated = defineRecord({
     ou_id: id,
     ruleset_id: id,
     name: name(100),
-    score_type: z.literal('engagement'),
+    score_type: z.enum(rulesetScoreTypes),
     active: z.boolean(),
     is_default: z.boolean(),
     version: z.int().min(1),
@@ -261,6 +269,14 @@ export const leadScored = defineRecord({
     fire_triggers: z.boolean(),
     aliases: z.array(alias).max(100),
     fields: z.array(leadField).max(50).optional(),
+    profile: z
+      .array(profileChange)
+      .min(1)
+      .max(maximumProfileChanges)
+      .optional()
+      .describe(
+        "Profile values that the OU's mappings read from the events, each newer than the value before.",
+      ),
     first_activity_at: time,
     last_activity_at: time,
     decided_at: time.describe('When ingest took the events; the moment from which the score counts.'),

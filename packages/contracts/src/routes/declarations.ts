@@ -9,6 +9,8 @@ export * from './jobs.js';
 export * from './leads.js';
 export * from './milestone-triggers.js';
 export * from './notification-channels.js';
+export * from './profile-rules.js';
+export * from './profile-scoring.js';
 export * from './scoring-configuration.js';
 export * from './sequences.js';
 export * from './shares.js';

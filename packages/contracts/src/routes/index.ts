@@ -8,6 +8,7 @@ import * as jobs from './jobs.js';
 import * as leads from './leads.js';
 import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
+import * as profiles from './profile-scoring.js';
 import type { RouteDeclaration } from './route.js';
 import * as configuration from './scoring-configuration.js';
 import * as sequences from './sequences.js';
@@ -44,6 +45,13 @@ export const routes = {
   listEngagementLevels: configuration.listEngagementLevels,
   setEngagementLevels: configuration.setEngagementLevels,
   setRulesActive: configuration.setRulesActive,
+  listProfileMappings: profiles.listProfileMappings,
+  addProfileMapping: profiles.addProfileMapping,
+  removeProfileMapping: profiles.removeProfileMapping,
+  listProfileRulesets: profiles.listProfileRulesets,
+  listProfileRules: profiles.listProfileRules,
+  setProfileRulesActive: profiles.setProfileRulesActive,
+  testProfile: profiles.testProfile,
   listChannels: channels.listChannels,
   createChannel: channels.createChannel,
   replaceChannel: channels.replaceChannel,

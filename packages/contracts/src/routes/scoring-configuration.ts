@@ -4,7 +4,14 @@ import { id, inOrder, moment, name, page, pageParameters, time, warned } from '.
 import { actor } from '../vocabulary/actor.js';
 import { attributeFilterForms } from '../vocabulary/filter-forms.js';
 import { attributeFilter } from '../vocabulary/filters.js';
-import { levelFields, maximumLevels, ruleFields, scoreType } from '../records/scoring.js';
+import {
+  levelFields,
+  maximumLevels,
+  ruleFields,
+  rulesetScoreType,
+  rulesetScoreTypes,
+} from '../records/scoring.js';
+import { newProfileRule, profileRuleForm } from './profile-rules.js';
 import { defineRoute, editor, viewer } from './route.js';
 
 const tag = 'Scoring configuration';
@@ -13,7 +20,7 @@ export const ruleset = z
   .strictObject({
     id,
     name: z.string().max(100),
-    score_type: z.literal('engagement'),
+    score_type: z.enum(rulesetScoreTypes),
     active: z.boolean(),
     is_default: z.boolean().describe('Takes the rules that name no ruleset.'),
     version: z.int().min(1),
@@ -64,7 +71,7 @@ export const createRuleset = defineRoute({
   tag,
   summary: 'Create a ruleset',
   body: z
-    .strictObject({ name: name(100), score_type: scoreType, active: z.boolean().default(true) })
+    .strictObject({ name: name(100), score_type: rulesetScoreType, active: z.boolean().default(true) })
     .meta({ id: 'RulesetForm' }),
   responses: { 201: { description: 'Created', schema: ruleset } },
   problems: ['duplicate_name', 'limit_reached'],
@@ -112,9 +119,10 @@ export const createRule = defineRoute({
   access: editor,
   tag,
   summary: 'Create a rule in a ruleset',
-  description: 'Counts for events that are processed from now on.',
-  body: inOrder({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }),
-  responses: { 201: { description: 'Created', schema: newRule } },
+  description:
+    'A rule of an engagement ruleset has an event type, and gives its weight for each matching event that is processed from now on. A rule of a profile ruleset has conditions on the profile of a lead, and gives its weight as long as they hold: a lead gets or loses the points with its next event.',
+  body: z.union([inOrder({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }), profileRuleForm]),
+  responses: { 201: { description: 'Created', schema: z.union([newRule, newProfileRule]) } },
   problems: ['ruleset_not_found', 'limit_reached'],
 });
 
@@ -203,6 +211,21 @@ export const setEngagementLevels = defineRoute({
   problems: ['levels_overlap', 'duplicate_name'],
 });
 
+/** The body of the bulk routes of all kinds of rules. */
+export const bulkRuleUpdate = z
+  .strictObject({
+    rule_ids: z
+      .array(z.string().max(200))
+      .max(500, 'must be at most 500 ids; split a larger set into several calls'),
+    updates: z.looseObject({ active: z.boolean().optional() }).meta({ additionalProperties: false }),
+  })
+  .meta({ id: 'BulkRuleUpdate' });
+
+export const bulkRuleUpdated = z.strictObject({
+  updated_count: z.int().min(0).max(500),
+  updated_rules: z.array(id).max(500),
+});
+
 export const setRulesActive = defineRoute({
   name: 'setRulesActive',
   method: 'PATCH',
@@ -215,19 +238,7 @@ export const setRulesActive = defineRoute({
   description:
     'All or nothing: when an id is unknown nothing changes (404). A repeated id counts once. updates may hold `active` only; any other field is 422 and named.',
   parameters: z.strictObject({ ouId: id }),
-  body: z
-    .strictObject({
-      rule_ids: z
-        .array(z.string().max(200))
-        .max(500, 'must be at most 500 ids; split a larger set into several calls'),
-      updates: z.looseObject({ active: z.boolean().optional() }).meta({ additionalProperties: false }),
-    })
-    .meta({ id: 'BulkRuleUpdate' }),
-  responses: {
-    200: {
-      description: 'Updated',
-      schema: z.strictObject({ updated_count: z.int().min(0).max(500), updated_rules: z.array(id).max(500) }),
-    },
-  },
+  body: bulkRuleUpdate,
+  responses: { 200: { description: 'Updated', schema: bulkRuleUpdated } },
   problems: ['rule_not_found', 'field_not_allowed'],
 });

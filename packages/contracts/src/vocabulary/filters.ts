@@ -147,7 +147,8 @@ function compileFilter(filter: AttributeFilter): MetadataTest {
   }
 }
 
-type Finder = (metadata: JsonObject) => JsonValue | undefined;
+/** Finds a value in metadata; undefined when there is none. */
+export type Finder = (metadata: JsonObject) => JsonValue | undefined;
 type Comparison = (value: Operand) => boolean;
 
 function whereSome(find: Finder, holds: Comparison): MetadataTest {
@@ -239,7 +240,7 @@ function quote(value: Operand): string {
  * spell. A path through an array gives the array of the values found in its elements. The prefix `metadata.` is
  * optional.
  */
-function finderOf(path: string): Finder {
+export function finderOf(path: string): Finder {
   if (!path.includes('.')) return (metadata) => (Object.hasOwn(metadata, path) ? metadata[path] : undefined);
   const steps = path.split('.');
   const withoutPrefix = steps[0] === 'metadata' ? steps.slice(1) : steps;

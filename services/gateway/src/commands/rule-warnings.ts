@@ -14,7 +14,9 @@ export async function ruleWarnings(
   eventTypes: () => Promise<readonly string[]>,
 ): Promise<Warning[]> {
   if (!ruleRoutes.includes(route.name)) return [];
-  const { event_type } = body as { event_type: string };
+  const { event_type } = body as { event_type?: string };
+  // A profile rule.
+  if (event_type === undefined) return [];
   const intended = misspeltEventType(event_type, await eventTypes().catch(() => []));
   if (intended === undefined) return [];
   return [

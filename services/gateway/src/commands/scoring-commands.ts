@@ -18,8 +18,13 @@ export const scoringCommands = {
       ...input.body,
     }),
 
-  createRule: (input) =>
-    command(records.createRule, ouOf(input), { ...inUnit(input), rule_id: input.commandId, ...input.body }),
+  createRule: (input) => {
+    const { body } = input;
+    const common = { ...inUnit(input), rule_id: input.commandId };
+    return 'conditions' in body
+      ? command(records.createProfileRule, ouOf(input), { ...common, ...body })
+      : command(records.createRule, ouOf(input), { ...common, ...body });
+  },
 
   createEngagementRule: (input) =>
     command(records.createRule, ouOf(input), { ...inUnit(input), rule_id: input.commandId, ...input.body }),
@@ -33,6 +38,29 @@ export const scoringCommands = {
       ...(updates.active !== undefined && { active: updates.active }),
     });
   },
+
+  setProfileRulesActive: (input) => {
+    const { rule_ids, updates } = input.body;
+    refuseOtherUpdates(input.rawBody);
+    return command(records.setProfileRulesActive, ouOf(input), {
+      ...inUnit(input),
+      rule_ids,
+      ...(updates.active !== undefined && { active: updates.active }),
+    });
+  },
+
+  addProfileMapping: (input) =>
+    command(records.addProfileMapping, ouOf(input), {
+      ...inUnit(input),
+      mapping_id: input.commandId,
+      ...input.body,
+    }),
+
+  removeProfileMapping: (input) =>
+    command(records.removeProfileMapping, ouOf(input), {
+      ...inUnit(input),
+      mapping_id: input.parameters.id,
+    }),
 
   setEngagementLevels: (input) =>
     command(records.setEngagementLevels, ouOf(input), { ...inUnit(input), levels: input.body.levels }),

@@ -14,6 +14,10 @@ export const firingReads = {
     RuleCreated: 'ignored',
     RulesActivationChanged: 'ignored',
     EngagementLevelsSet: 'ignored',
+    ProfileRuleCreated: 'ignored',
+    ProfileRulesActivationChanged: 'ignored',
+    ProfileMappingAdded: 'ignored',
+    ProfileMappingRemoved: 'ignored',
   },
   'ingest.events': {
     EventsIngested: 'taken',

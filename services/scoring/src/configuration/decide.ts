@@ -9,6 +9,7 @@ import {
 } from '@lead-scoring/contracts';
 import type { ConfigurationEvent, ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { setEngagementLevels } from '../levels/decide.js';
+import { decideProfileConfiguration, profileRuleWarnings } from '../profile/decide-configuration.js';
 import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './messages.js';
 import { defaultRulesetOf, type Rule, type Ruleset } from './state.js';
 
@@ -44,6 +45,11 @@ function decideCommand(
       return setRulesActive(command.payload, configuration);
     case 'SetEngagementLevels':
       return setEngagementLevels(command.payload, configuration);
+    case 'CreateProfileRule':
+    case 'SetProfileRulesActive':
+    case 'AddProfileMapping':
+    case 'RemoveProfileMapping':
+      return decideProfileConfiguration(command, configuration, configurationLimits);
   }
 }
 
@@ -55,6 +61,16 @@ export function resultOf(command: ConfigurationCommand, configuration: ScoringCo
       return asResult(configuration.rulesets.get(command.payload.ruleset_id));
     case 'CreateRule':
       return withWarnings(asResult(configuration.rules.get(command.payload.rule_id)), command, configuration);
+    case 'CreateProfileRule':
+      return {
+        ...asResult(configuration.profile?.rules.get(command.payload.rule_id)),
+        ...warningsField(profileRuleWarnings(command.payload.rule_id, configuration)),
+      };
+    case 'AddProfileMapping':
+      return asResult(configuration.profile?.mappings.get(command.payload.mapping_id));
+    case 'RemoveProfileMapping':
+      return null;
+    case 'SetProfileRulesActive':
     case 'SetRulesActive': {
       const ids = [...new Set(command.payload.rule_ids.map((id) => id.toLowerCase()))];
       return { updated_count: ids.length, updated_rules: ids };
@@ -62,6 +78,10 @@ export function resultOf(command: ConfigurationCommand, configuration: ScoringCo
     case 'SetEngagementLevels':
       return { levels: configuration.levels.map((level) => ({ ...level })) };
   }
+}
+
+function warningsField(warnings: Warning[]): { warnings?: Warning[] } {
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 function withWarnings(
@@ -137,8 +157,9 @@ function updateRuleset(
 
 function createRule(command: records.CreateRule, configuration: ScoringConfiguration): ConfigurationDecision {
   if (configuration.rules.has(command.rule_id)) return done();
-  if (command.ruleset_id !== undefined && !configuration.rulesets.has(command.ruleset_id))
-    return rulesetNotFound();
+  const ruleset = command.ruleset_id === undefined ? null : configuration.rulesets.get(command.ruleset_id);
+  if (ruleset === undefined) return rulesetNotFound();
+  if (ruleset && ruleset.score_type !== 'engagement') return otherScoreType(ruleset);
   if (
     command.starts_at !== undefined &&
     command.ends_at !== undefined &&
@@ -150,7 +171,7 @@ function createRule(command: records.CreateRule, configuration: ScoringConfigura
       message: 'ends_at must be after starts_at: the rule would never give points.',
       errors: [{ path: 'body.ends_at', message: 'must be after starts_at' }],
     };
-  if (configuration.rules.size >= configurationLimits.rules)
+  if (configuration.rules.size + (configuration.profile?.rules.size ?? 0) >= configurationLimits.rules)
     return limitReached(
       `An organizational unit holds at most ${String(configurationLimits.rules)} rules. Use another organizational unit, or fewer rules with the operator "in".`,
     );
@@ -240,7 +261,8 @@ function isNameTaken(configuration: ScoringConfiguration, name: string, besides?
 }
 
 function bytesOf(configuration: ScoringConfiguration): number {
-  return JSON.stringify([...configuration.rules.values()]).length;
+  return JSON.stringify([...configuration.rules.values(), ...(configuration.profile?.rules.values() ?? [])])
+    .length;
 }
 
 function done(...events: ConfigurationEvent[]): ConfigurationDecision {
@@ -266,6 +288,15 @@ function limitReached(message: string): ConfigurationDecision {
   return { outcome: 'rejected', code: 'limit_reached', message };
 }
 
+function otherScoreType({ name, score_type }: Ruleset): ConfigurationDecision {
+  return {
+    outcome: 'rejected',
+    code: 'invalid_request',
+    message: `The ruleset "${name}" holds ${score_type} rules, which have conditions in place of an event_type. Choose a ruleset with score_type engagement: GET /engagement-scoring/rulesets lists them.`,
+    errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type engagement' }],
+  };
+}
+
 function rulesetNotFound(): ConfigurationDecision {
   return {
     outcome: 'rejected',
@@ -276,7 +307,9 @@ function rulesetNotFound(): ConfigurationDecision {
 }
 
 /** The resource as JSON: optional fields without a value are absent, not undefined. */
-function asResult(resource: object | undefined): CommandResult {
+function asResult(resource: object | undefined): JsonObject {
   if (!resource) throw new Error('a decided resource is not in the state');
-  return Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries(resource).filter(([, value]) => value !== undefined),
+  ) as JsonObject;
 }

@@ -1,13 +1,15 @@
 // Commands that change an OU's configuration, and the decision that follows each.
 import type { JsonValue, ProblemCode, records } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from '@lead-scoring/scoring-domain';
+import type { ProfileCommand } from '../profile/decide-configuration.js';
 
 export type ConfigurationCommand =
   | { type: 'CreateRuleset'; payload: records.CreateRuleset }
   | { type: 'UpdateRuleset'; payload: records.UpdateRuleset }
   | { type: 'CreateRule'; payload: records.CreateRule }
   | { type: 'SetRulesActive'; payload: records.SetRulesActive }
-  | { type: 'SetEngagementLevels'; payload: records.SetEngagementLevels };
+  | { type: 'SetEngagementLevels'; payload: records.SetEngagementLevels }
+  | ProfileCommand;
 
 /** `done` without an event: the command took effect before. */
 export type ConfigurationDecision =

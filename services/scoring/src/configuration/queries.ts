@@ -3,12 +3,13 @@ import { eventTypeKey, routes } from '@lead-scoring/contracts';
 import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import type { PublishedConfigurations } from './published.js';
+import type { Ruleset } from './state.js';
 
 export function configurationQueries(configurations: PublishedConfigurations): BoundQuery[] {
   return [
     bindQuery(routes.listRulesets, async ({ query, context }) => {
       const configuration = await loadOne(configurations, context.ouId);
-      return pageOf([...configuration.rulesets.values()], query);
+      return pageOf(rulesetsOf(configuration, 'engagement'), query);
     }),
     bindQuery(routes.listRules, async ({ query, context }) => {
       const configuration = await loadOne(configurations, context.ouId);
@@ -36,7 +37,11 @@ export async function loadOne(
   return (await configurations.load([ouId])).get(ouId) ?? emptyConfiguration(ouId);
 }
 
+export function rulesetsOf({ rulesets }: ScoringConfiguration, scoreType: Ruleset['score_type']): Ruleset[] {
+  return [...rulesets.values()].filter(({ score_type }) => score_type === scoreType);
+}
+
 /** A page of a list that is in memory. */
-function pageOf<Item>(items: readonly Item[], { page, limit }: { page: number; limit: number }) {
+export function pageOf<Item>(items: readonly Item[], { page, limit }: { page: number; limit: number }) {
   return { data: items.slice((page - 1) * limit, page * limit), total: items.length, page, limit };
 }

@@ -10,6 +10,7 @@ import {
   type GuardedDocument,
 } from '@lead-scoring/read-model';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
+import type { LeadProfile } from '../profile/state.js';
 import type { Histogram } from './histogram-fold.js';
 import { nameOf, searchTextOf, type Lead } from './state.js';
 
@@ -31,6 +32,8 @@ export interface LeadDocument extends GuardedDocument {
   first_activity_at: string;
   last_activity_at: string;
   first_offset: number;
+  /** Absent for a lead without profile values and points. */
+  profile?: LeadProfile;
 }
 
 /** `_id` is aliasKey. Only linked aliases have a document: the lead of any other alias is computed. */
@@ -85,6 +88,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     rulesets: [...lead.rulesets],
     event_count: lead.event_count,
     first_offset: lead.first_offset,
+    ...(lead.profile && { profile: lead.profile }),
     partition,
   };
 }
@@ -100,6 +104,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     last_activity_at,
     first_offset,
     offset,
+    profile,
   } = document;
   return {
     id: leadOfKey(document._id),
@@ -113,6 +118,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     last_activity_at,
     first_offset,
     offset,
+    ...(profile && { profile }),
   };
 }
 

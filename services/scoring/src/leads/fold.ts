@@ -1,10 +1,12 @@
 // Folds decisions into a lead: pure. A decision that was folded before changes nothing.
 import { withLeadFields, type Alias, type records } from '@lead-scoring/contracts';
 import { heldInRange } from '@lead-scoring/scoring-domain';
+import { withValues } from '../profile/state.js';
 import { maximumAliases, type Lead } from './state.js';
 
 export function foldLead(lead: Lead | null, decision: records.LeadScored, offset: number): Lead {
   if (lead && lead.offset >= offset) return lead;
+  const profile = withValues(lead?.profile, decision.profile);
   return {
     id: decision.lead_id,
     ou_id: decision.ou_id,
@@ -23,6 +25,7 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
         : decision.last_activity_at,
     first_offset: lead?.first_offset ?? offset,
     offset,
+    ...(profile && { profile }),
   };
 }
 

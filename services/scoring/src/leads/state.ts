@@ -1,5 +1,6 @@
 // The state of a lead.
 import type { Alias, LeadFields } from '@lead-scoring/contracts';
+import type { LeadProfile } from '../profile/state.js';
 
 export interface Lead {
   readonly id: string;
@@ -16,6 +17,8 @@ export interface Lead {
   readonly first_offset: number;
   /** Offset of the last decision folded. */
   readonly offset: number;
+  /** Absent for a lead without profile values and points. */
+  readonly profile?: LeadProfile;
 }
 
 export const maximumAliases = 100;

@@ -64,6 +64,56 @@ export const setRulesActive = (
   },
 });
 
+/** A profile rule of the ruleset "Fit". */
+export const createProfileRule = (
+  name: string,
+  conditions: AttributeFilter[],
+  more: Partial<records.CreateProfileRule> = {},
+): ConfigurationCommand => ({
+  type: 'CreateProfileRule',
+  payload: {
+    ou_id: ouId,
+    rule_id: idOf(name),
+    ruleset_id: idOf('Fit'),
+    conditions,
+    weight: 20,
+    requested_at: at,
+    ...more,
+  },
+});
+
+export const setProfileRulesActive = (names: string[], active?: boolean): ConfigurationCommand => ({
+  type: 'SetProfileRulesActive',
+  payload: {
+    ou_id: ouId,
+    rule_ids: names.map(idOf),
+    ...(active !== undefined && { active }),
+    requested_at: at,
+  },
+});
+
+export const addMapping = (
+  name: string,
+  field: string,
+  source: string,
+  transform?: records.AddProfileMapping['transform'],
+): ConfigurationCommand => ({
+  type: 'AddProfileMapping',
+  payload: {
+    ou_id: ouId,
+    mapping_id: idOf(name),
+    field,
+    source,
+    ...(transform && { transform }),
+    requested_at: at,
+  },
+});
+
+export const removeMapping = (name: string): ConfigurationCommand => ({
+  type: 'RemoveProfileMapping',
+  payload: { ou_id: ouId, mapping_id: idOf(name), requested_at: at },
+});
+
 /** A level of a request: `['Warm', 20, 49]`, and further fields. */
 export type LevelBuilder = [
   name: string,

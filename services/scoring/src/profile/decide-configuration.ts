@@ -1,0 +1,207 @@
+// Decides on changes of an OU's mappings and profile rules: pure; time and ids come with the command.
+import {
+  leadFieldNames,
+  nearestName,
+  profileLimits,
+  type records,
+  type Warning,
+} from '@lead-scoring/contracts';
+import {
+  noProfile,
+  type ProfileConfigurationEvent,
+  type ProfileMapping,
+  type ProfileRule,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import type { ConfigurationDecision } from '../configuration/messages.js';
+
+export type ProfileCommand =
+  | { type: 'CreateProfileRule'; payload: records.CreateProfileRule }
+  | { type: 'SetProfileRulesActive'; payload: records.SetProfileRulesActive }
+  | { type: 'AddProfileMapping'; payload: records.AddProfileMapping }
+  | { type: 'RemoveProfileMapping'; payload: records.RemoveProfileMapping };
+
+/** The limits of all rules of an OU, of every kind. */
+export interface RuleLimits {
+  rules: number;
+  /** The size of all rules as JSON. */
+  bytes: number;
+}
+
+/** A repeated command that took effect before gives no event. */
+export function decideProfileConfiguration(
+  command: ProfileCommand,
+  configuration: ScoringConfiguration,
+  limits: RuleLimits,
+): ConfigurationDecision {
+  switch (command.type) {
+    case 'CreateProfileRule':
+      return createProfileRule(command.payload, configuration, limits);
+    case 'SetProfileRulesActive':
+      return setProfileRulesActive(command.payload, configuration);
+    case 'AddProfileMapping':
+      return addMapping(command.payload, configuration);
+    case 'RemoveProfileMapping':
+      return removeMapping(command.payload, configuration);
+  }
+}
+
+function createProfileRule(
+  command: records.CreateProfileRule,
+  configuration: ScoringConfiguration,
+  limits: RuleLimits,
+): ConfigurationDecision {
+  const { profile = noProfile, rulesets, rules } = configuration;
+  if (profile.rules.has(command.rule_id)) return done();
+  const ruleset = rulesets.get(command.ruleset_id);
+  if (!ruleset)
+    return {
+      outcome: 'rejected',
+      code: 'ruleset_not_found',
+      message:
+        'No ruleset of this organizational unit has this id. GET /profile-scoring/rulesets lists those of profile rules.',
+    };
+  if (ruleset.score_type !== 'profile')
+    return {
+      outcome: 'rejected',
+      code: 'invalid_request',
+      message: `The ruleset "${ruleset.name}" holds ${ruleset.score_type} rules, which have an event_type. Choose a ruleset with score_type profile: GET /profile-scoring/rulesets lists them.`,
+      errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile' }],
+    };
+  if (rules.size + profile.rules.size >= limits.rules)
+    return limitReached(
+      `An organizational unit holds at most ${String(limits.rules)} rules. Use another organizational unit, or fewer rules with the operator "in".`,
+    );
+  const { requested_at: at, ...fields } = command;
+  const payload = { ...fields, active: command.active ?? true, version: 1, at };
+  if (bytesOf(configuration) + JSON.stringify(payload).length > limits.bytes)
+    return limitReached(
+      `The rules of an organizational unit may take ${String(limits.bytes / 1_000_000)} MB in all. Use shorter lists of values in conditions.`,
+    );
+  return done({ type: 'ProfileRuleCreated', payload });
+}
+
+function bytesOf({ rules, profile = noProfile }: ScoringConfiguration): number {
+  return JSON.stringify([...rules.values(), ...profile.rules.values()]).length;
+}
+
+/** All of the rules or none (SPEC.md, Bulk rule updates). A rule of another kind is not found. */
+function setProfileRulesActive(
+  { ou_id, rule_ids, active, requested_at }: records.SetProfileRulesActive,
+  { profile = noProfile }: ScoringConfiguration,
+): ConfigurationDecision {
+  const unknown = rule_ids.flatMap((id, index) =>
+    profile.rules.has(id.toLowerCase())
+      ? []
+      : [
+          {
+            path: `body.rule_ids[${String(index)}]`,
+            message: 'is not a profile rule of this organizational unit',
+          },
+        ],
+  );
+  if (unknown.length > 0)
+    return {
+      outcome: 'rejected',
+      code: 'rule_not_found',
+      message: `${String(unknown.length)} of the rule_ids are not profile rules of this organizational unit, so no rule was changed. Leave them out.`,
+      errors: unknown.slice(0, 100),
+    };
+  if (active === undefined) return done();
+  const changed = [...new Set(rule_ids.map((id) => id.toLowerCase()))].flatMap((id) => {
+    const rule = profile.rules.get(id);
+    return rule && rule.active !== active ? [{ rule_id: id, version: rule.version + 1 }] : [];
+  });
+  if (changed.length === 0) return done();
+  return done({
+    type: 'ProfileRulesActivationChanged',
+    payload: { ou_id, active, rules: changed, at: requested_at },
+  });
+}
+
+function addMapping(
+  { requested_at, ...mapping }: records.AddProfileMapping,
+  { profile = noProfile }: ScoringConfiguration,
+): ConfigurationDecision {
+  if (profile.mappings.has(mapping.mapping_id)) return done();
+  const same = [...profile.mappings.values()].find((known) => readsTheSame(known, mapping));
+  if (same)
+    return {
+      outcome: 'rejected',
+      code: 'duplicate_mapping',
+      message: `The mapping ${same.id} feeds ${same.field} from ${same.source} already. Remove it before adding it with another transform.`,
+      errors: [{ path: 'body.source', message: 'must not be a source that feeds the field already' }],
+    };
+  if (profile.mappings.size >= profileLimits.mappings)
+    return limitReached(
+      `An organizational unit has at most ${String(profileLimits.mappings)} mappings. Remove one that no rule needs.`,
+    );
+  return done({ type: 'ProfileMappingAdded', payload: { ...mapping, at: requested_at } });
+}
+
+/** Whether two mappings feed one field from one place. The prefix `metadata.` makes no difference. */
+function readsTheSame(
+  one: Pick<ProfileMapping, 'field' | 'source'>,
+  other: Pick<ProfileMapping, 'field' | 'source'>,
+): boolean {
+  const placeOf = ({ source }: Pick<ProfileMapping, 'source'>) => source.replace(/^metadata\./, '');
+  return one.field === other.field && placeOf(one) === placeOf(other);
+}
+
+function removeMapping(
+  { ou_id, mapping_id, requested_at }: records.RemoveProfileMapping,
+  { profile = noProfile }: ScoringConfiguration,
+): ConfigurationDecision {
+  const id = mapping_id.toLowerCase();
+  if (!profile.mappings.has(id))
+    return {
+      outcome: 'rejected',
+      code: 'mapping_not_found',
+      message:
+        'No mapping of this organizational unit has this id. GET /profile-scoring/mappings lists them.',
+    };
+  return done({ type: 'ProfileMappingRemoved', payload: { ou_id, mapping_id: id, at: requested_at } });
+}
+
+/** What a caller may not have meant by a new rule. */
+export function profileRuleWarnings(
+  ruleId: string,
+  { profile = noProfile }: ScoringConfiguration,
+): Warning[] {
+  const rule = profile.rules.get(ruleId);
+  if (!rule) return [];
+  const warnings: Warning[] = [];
+  const same = [...profile.rules.values()].find((other) => other.id !== ruleId && doesTheSame(rule, other));
+  if (same)
+    warnings.push({
+      code: 'identical_rule',
+      message: `The rule ${same.id}${same.label === undefined ? '' : ` ("${same.label}")`} gives the same points for the same profiles: both count. If this is not intended, deactivate one of them.`,
+    });
+  const known = [...knownFields, ...new Set([...profile.mappings.values()].map(({ field }) => field))];
+  const strange = rule.conditions.map(({ field }) => field).filter((field) => !known.includes(field));
+  for (const field of [...new Set(strange)].slice(0, 5)) {
+    const meant = nearestName(field, known);
+    warnings.push({
+      code: 'profile_field_not_fed',
+      message: `No mapping feeds the profile field "${field}"${meant === undefined ? '' : `; did you mean "${meant}"`}. POST /profile-scoring/mappings adds one.`,
+    });
+  }
+  return warnings;
+}
+
+/** The fields of every profile, besides those that mappings feed. */
+const knownFields: readonly string[] = [...leadFieldNames, 'email_domain'];
+
+function doesTheSame(one: ProfileRule, other: ProfileRule): boolean {
+  const ofRule = ({ conditions, weight, active }: ProfileRule) =>
+    JSON.stringify([conditions.map((condition) => JSON.stringify(condition)).sort(), weight, active]);
+  return one.active && ofRule(one) === ofRule(other);
+}
+
+function done(...events: ProfileConfigurationEvent[]): ConfigurationDecision {
+  return { outcome: 'done', events };
+}
+
+function limitReached(message: string): ConfigurationDecision {
+  return { outcome: 'rejected', code: 'limit_reached', message };
+}

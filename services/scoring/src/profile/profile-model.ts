@@ -1,0 +1,41 @@
+// Compiles the profile part of a configuration: mappings, and the rules that give points. Done once for each version.
+import { compileFilters, type JsonObject, type MetadataTest } from '@lead-scoring/contracts';
+import {
+  compileMappings,
+  type MappingReader,
+  type ProfileRule,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+
+export interface CompiledProfileRule {
+  readonly rule: ProfileRule;
+  readonly holds: MetadataTest;
+}
+
+export interface CompiledProfile {
+  readonly mappings: MappingReader;
+  /** Active rules of active profile rulesets, in the order of their creation. */
+  readonly rules: readonly CompiledProfileRule[];
+  /** The version of a rule, also of one that gives no points; undefined for a rule that is gone. */
+  versionOf(ruleId: string): number | undefined;
+}
+
+/** Null for an OU that has never configured profile scoring: its leads have no profile points. */
+export function compileProfile({
+  profile,
+  rulesets,
+}: Pick<ScoringConfiguration, 'profile' | 'rulesets'>): CompiledProfile | null {
+  if (!profile) return null;
+  return {
+    mappings: compileMappings(profile.mappings.values()),
+    rules: [...profile.rules.values()]
+      .filter((rule) => rule.active && rulesets.get(rule.ruleset_id)?.active === true)
+      .map((rule) => ({ rule, holds: compileFilters(rule.conditions) })),
+    versionOf: (ruleId) => profile.rules.get(ruleId)?.version,
+  };
+}
+
+/** The rules that give a profile their points. */
+export function matchingRules({ rules }: CompiledProfile, profile: JsonObject): ProfileRule[] {
+  return rules.flatMap(({ rule, holds }) => (holds(profile) ? [rule] : []));
+}
