@@ -27,7 +27,7 @@ export type ProfileValues = readonly KnownValue[];
 /** Reads profile values from the metadata of one event: at most one for each field. */
 export interface MappingReader {
   readonly fields: ReadonlySet<string>;
-  read(metadata: JsonObject): ReadonlyMap<string, ProfileValue>;
+  readonly read: (metadata: JsonObject) => ReadonlyMap<string, ProfileValue>;
 }
 
 /** Compiles mappings. Of several mappings of one field the first that finds a value counts. */

@@ -4,6 +4,7 @@ import {
   eventTypeKey,
   nameBasedId,
   type JsonObject,
+  type JsonValue,
   type records,
   type Warning,
 } from '@lead-scoring/contracts';
@@ -309,7 +310,7 @@ function rulesetNotFound(): ConfigurationDecision {
 /** The resource as JSON: optional fields without a value are absent, not undefined. */
 function asResult(resource: object | undefined): JsonObject {
   if (!resource) throw new Error('a decided resource is not in the state');
-  return Object.fromEntries(
-    Object.entries(resource).filter(([, value]) => value !== undefined),
-  ) as JsonObject;
+  return Object.fromEntries<JsonValue>(
+    Object.entries(resource as JsonObject).filter(([, value]) => (value as unknown) !== undefined),
+  );
 }
