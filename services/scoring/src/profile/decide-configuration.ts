@@ -14,12 +14,7 @@ import {
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import type { ConfigurationDecision } from '../configuration/messages.js';
-
-export type ProfileCommand =
-  | { type: 'CreateProfileRule'; payload: records.CreateProfileRule }
-  | { type: 'SetProfileRulesActive'; payload: records.SetProfileRulesActive }
-  | { type: 'AddProfileMapping'; payload: records.AddProfileMapping }
-  | { type: 'RemoveProfileMapping'; payload: records.RemoveProfileMapping };
+import type { ProfileCommand } from './messages.js';
 
 /** The limits of all rules of an OU, of every kind. */
 export interface RuleLimits {
