@@ -1,4 +1,5 @@
-// A lead that is deleted, on real servers: it has fired and was told of, is gone, and begins anew; and a rebuild says the same.
+// A deleted lead on real servers: its firings and notifications are deleted, a new lead with its id starts anew, and a rebuild gives
+// the same.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { leadIdOf, nameBasedId, records } from '@lead-scoring/contracts';
 import { outgoing, type OutgoingRecord } from '@lead-scoring/event-log';
@@ -21,7 +22,7 @@ const deletion_id = nameBasedId(lead, 'deletion');
 
 let rig: Rig;
 let receiver: WebhookReceiver;
-/** Knows no secret, and refuses everything. */
+/** A receiver that refuses every request. */
 let distrustful: WebhookReceiver;
 
 const told = {
@@ -137,11 +138,11 @@ afterAll(async () => {
   await distrustful.stop();
 }, 60_000);
 
-test('what fired for it, what was told of it and what waits to be is gone, as scoring and ingest tell of its deletion', async () => {
+test('its firings, deliveries and pending notifications are deleted as scoring and ingest report its deletion', async () => {
   expect(await listed()).toBe('1 1 0 4');
   const known = await deliveriesOf('limit=100');
   await rig.happen(removed);
-  // Ingest tells by itself that the lead ends: what it has told before is there until then.
+  // Ingest reports the deletion separately: firings on its earlier records stay until then.
   await eventually('what scoring caused is forgotten', async () => (await listed()) === '0 1 0 2');
   await rig.happen(deleted);
   await eventually('all is forgotten', async () => (await listed()) === '0 0 0 0');
@@ -159,15 +160,15 @@ test('what fired for it, what was told of it and what waits to be is gone, as sc
   expect(JSON.stringify(documents).toLowerCase()).not.toContain('grace');
 }, 60_000);
 
-test('it begins anew, and is told of as if it were the first', async () => {
+test('a new lead with its id fires and is notified like a first lead', async () => {
   await rig.happen(scored(2));
   await rig.happen(ingested(2));
   await eventually('it is told of', () => receiver.accepted.size === 4);
   await eventually('all of it is listed', async () => (await listed()) === '1 1 0 4');
 }, 60_000);
 
-test('rebuilt from the log everything is as it was, and nobody is told again', async () => {
-  // What is refused waits for hours; it ends with its channel.
+test('a rebuild gives the same documents and sends nothing', async () => {
+  // Refused notifications wait for hours; deleting their channel ends them.
   const payload = { ou_id: ouId, channel_id: channelId(2), requested_at: at };
   await rig.request(outgoing(records.deleteChannel, { key: ouId, payload }));
   await eventually('nothing waits', async () => (await deliveriesOf('status=pending')).length === 0);

@@ -1,5 +1,4 @@
-// The notification service on real servers: channels and triggers from command to answer, what a crossing makes of them at
-// a receiver, and a rebuild.
+// The notification service on real servers: channels and triggers from command to answer, notifications at a receiver, and a rebuild.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   leadIdOf,
@@ -90,7 +89,7 @@ describe('channels', () => {
     expect((await channels()).get(channelId(1))).toMatchObject({ config: { auth_header: '…1234' } });
   });
 
-  test('what another OU names is not found', async () => {
+  test('a channel is not found with the id of another OU', async () => {
     for (const command of [
       remove(1, anotherOu),
       outgoing(records.testChannel, {
@@ -110,7 +109,7 @@ describe('channels', () => {
       });
   });
 
-  test('an address that is not a public one is refused at once, also where it is sealed', async () => {
+  test('an address that is not public is refused at once, sealed or not', async () => {
     const teams: records.WrittenDestination = {
       type: 'teams',
       config: {
@@ -126,7 +125,7 @@ describe('channels', () => {
     expect((await channels()).has(channelId(2))).toBe(false);
   });
 
-  test('one that is deleted is gone, and triggers that had it say that they have no destination', async () => {
+  test('a deleted channel is gone, and triggers that had only this channel show has_destination false', async () => {
     await rig.request(create(3));
     await rig.request(define(3, milestone({ channel_ids: [channelId(3)], score_threshold: 1_000 })));
     expect((await rig.get(`/triggers/${triggerId(3)}`)).body).toMatchObject({ has_destination: true });
@@ -173,7 +172,7 @@ describe('triggers', () => {
     },
   );
 
-  test('are paged in the order in which they were made', async () => {
+  test('are paged in the order of their creation', async () => {
     for (const nth of [21, 22, 23]) await rig.request(define(nth, milestone(), anotherOu));
     const page = async (number: number) =>
       (await rig.get(`/triggers?limit=2&page=${String(number)}`, { ou: anotherOu })).body;
@@ -230,7 +229,7 @@ describe('a crossing', () => {
   const alias = 'ada@example.com';
   const lead = leadIdOf(ouId, 'email', alias);
 
-  test('is told at the receiver once, signed, with its reason, and shown with what became of it', async () => {
+  test('is sent to the receiver once, signed, with its drivers, and listed with its delivery', async () => {
     receiver.trust(rig.sealing.signingSecret(channelId(30)));
     await rig.request(create(30, { destination: webhookTo(receiver.url) }));
     await rig.request(define(30, milestone({ score_threshold: 25, channel_ids: [channelId(30)] })));
@@ -265,7 +264,7 @@ describe('a crossing', () => {
     expect(receiver.forged).toEqual([]);
   }, 60_000);
 
-  test('has one link, which every channel gets and nothing that is recorded holds', async () => {
+  test('has one share link that every channel gets and no record contains', async () => {
     await rig.request(
       create(41, {
         destination: { type: 'slack', config: { channel_id: 'C0000000001', channel_name: '#s' } },
@@ -333,7 +332,7 @@ describe('a crossing', () => {
     for (const place of places) expect(JSON.stringify(place)).not.toContain(token);
   }, 60_000);
 
-  test('after a rotation is signed with both secrets, and a test says what happened', async () => {
+  test('after a rotation is signed with both secrets, and a test is answered with its outcome', async () => {
     const key = channelId(31);
     const rotated = await rig.request(
       outgoing(records.rotateChannelSecret, {
@@ -377,7 +376,7 @@ describe('a milestone by level', () => {
   };
   const shown = async (nth: number) => (await rig.get(`/triggers/${triggerId(nth)}`, { ou })).body;
 
-  test('is taken for a level that was set a moment ago, and shows it in place of a threshold', async () => {
+  test('is accepted for a level that was set a moment ago, and shows it in place of a threshold', async () => {
     await rig.write([set(['Cold', null], ['Warm', 10], ['Hot', 50])]);
     const reply = await rig.request(define(40, milestoneAt('Warm'), ou));
     expect(reply).toMatchObject({ outcome: 'done', result: { level: 'Warm', level_missing: false } });
@@ -386,7 +385,7 @@ describe('a milestone by level', () => {
     expect(await rig.request(define(41, milestoneAt('hot'), ou))).toMatchObject({ outcome: 'done' });
   }, 60_000);
 
-  test('is refused for a level that the OU does not have, with those that it has', async () => {
+  test('is refused for a level that the OU does not have, with the names of its levels', async () => {
     expect(await rig.request(define(49, milestoneAt('Boiling'), ou))).toMatchObject({
       outcome: 'rejected',
       code: 'level_not_found',
@@ -402,7 +401,7 @@ describe('a milestone by level', () => {
     });
   }, 60_000);
 
-  test('fires at the bound that the level had when scoring decided, and says which it was', async () => {
+  test('fires at the bound that the level had at scoring’s decision, and shows that bound', async () => {
     const grace = 'grace@example.com';
     await rig.happen(scored(grace, 1, [0, 60], { ou, version: 1 }));
     expect(await firedBy(40)).toMatchObject([
@@ -416,7 +415,7 @@ describe('a milestone by level', () => {
       set(['Cold', null], ['Warm', 10], ['Hot', 80]),
       scored(grace, 2, [60, 70], { ou, version: 2 }),
       scored(grace, 3, [70, 85], { ou, version: 2 }),
-      // Decided where the change was not known yet.
+      // Scoring decided this before it knew the change.
       scored('hedy@example.com', 4, [0, 60], { ou, version: 1 }),
     );
     const later = await firedBy(41);
@@ -430,7 +429,7 @@ describe('a milestone by level', () => {
     expect(await firedBy(40)).toHaveLength(2);
   }, 60_000);
 
-  test('says that its level is missing once that has another name, does not fire, and fires once it is back', async () => {
+  test('shows level_missing once its level is renamed, does not fire then, and fires once the level is back', async () => {
     const joan = 'joan@example.com';
     await rig.happen(
       set(['Cold', null], ['Warm', 10], ['Boiling', 80]),
@@ -446,7 +445,7 @@ describe('a milestone by level', () => {
   }, 60_000);
 });
 
-test('more firings than are taken at once are taken in a few parts, each of them once', async () => {
+test('more firings than fit into a batch are decided in parts, each once', async () => {
   const ou = nameBasedId(ouId, 'another OU, with many leads');
   const thresholds = [1, 2, 3, 4];
   for (const threshold of thresholds)
@@ -461,12 +460,12 @@ test('more firings than are taken at once are taken in a few parts, each of them
     ({ partition, payload }) => partition === 0 && (payload as { ou_id?: string }).ou_id === ou,
   );
   const offsets = fired.map(({ offset }) => Number(offset));
-  // Between the parts there is nothing but the mark that ends each.
+  // Between the parts there is only the transaction marker that ends each.
   const marks = Math.max(...offsets) - Math.min(...offsets) + 1 - offsets.length;
   expect(marks).toBeLessThan(10);
 }, 60_000);
 
-test('rebuilt from the log everything is as it was, and nobody is told again', async () => {
+test('a rebuild gives the same documents and sends nothing', async () => {
   const before = await rig.documents();
   const told = receiver.received.length;
   await rig.rebuild();

@@ -1,4 +1,4 @@
-// The table of contents: the service is made of its capabilities alone, and stores nothing that is not made at its start.
+// The service's table of contents: its capabilities, their order, their inputs, and that their collections exist.
 import { expect, test } from '@jest/globals';
 import { notificationCollections, notificationService, type NotificationDependencies } from './service.js';
 
@@ -6,11 +6,11 @@ import { notificationCollections, notificationService, type NotificationDependen
 const nothing = { configuration: {}, firing: {}, delivery: {}, sealing: {} } as NotificationDependencies;
 const service = notificationService(nothing);
 
-test('every collection that a capability stores is made when the service starts', () => {
+test('every collection of a capability is created when the service starts', () => {
   expect(notificationCollections).toEqual(expect.arrayContaining([...service.collections]));
 });
 
-test('in a batch, configurations decide before secrets are sealed anew', () => {
+test('in a batch, configurations decide before resealing', () => {
   expect(service.capabilities.map(({ name }) => name)).toEqual([
     'firing',
     'configuration',

@@ -1,4 +1,4 @@
-// The link of a firing: what of it is recorded, when it is sent, and that nothing which is recorded tells its token.
+// The share link of a firing: its recorded fields, when it is sent, and that no record contains its token.
 import { describe, expect, test } from '@jest/globals';
 import {
   maximumNotificationBytes,
@@ -51,14 +51,14 @@ function fired(aliases: FiredEvent['payload']['lead']['aliases'] = []): FiredEve
 }
 
 describe('the link of a firing', () => {
-  test('is the same whenever it is made, and another for another firing', () => {
+  test('is always the same for a firing, and another for another firing', () => {
     expect(links.of(firing)).toEqual(link);
     expect(links.of(idOf('another')).token).not.toBe(link.token);
     expect(link.url).toBe(`https://app.example.com/scores/share/${link.token}`);
     expect(link.token).toMatch(/^lsh_[0-9A-Za-z]{40}$/);
   });
 
-  test('is not made where nobody could open it', () => {
+  test('is not made without the gateway’s URL', () => {
     expect(createShareLinks(createSealing('a secret of tests that is long enough'), undefined)).toBeNull();
   });
 
@@ -75,7 +75,7 @@ describe('the link of a firing', () => {
     });
   });
 
-  test('is in nothing that is recorded of it', () => {
+  test('is in no record', () => {
     const recorded = [
       ...requestsOf(fired(), link),
       shareOf(fired(), { topic: 'scoring.events', offset: 41 }, link),
@@ -86,7 +86,7 @@ describe('the link of a firing', () => {
     for (const request of requestsOf(fired(), null)) expect(request).not.toHaveProperty('share');
   });
 
-  test('fits into what is sent, however much there is to tell', () => {
+  test('fits into the largest notification', () => {
     const [request] = requestsOf(
       fired(Array.from({ length: 10 }, () => ({ alias_kind: 'external_id', alias: '語'.repeat(500) }))),
       linksTo(`https://app.example.com/${'a'.repeat(2_000)}`).of(firing),
@@ -103,7 +103,7 @@ describe('the link that is sent along', () => {
   const ends = Date.parse(second(0)) + shareLifetimeMs;
   const share = { id: link.fields.share_id, expires_at: new Date(ends).toISOString() };
 
-  test('is the one that was made, the same for every attempt until it ends', () => {
+  test('is the firing’s link, the same for every attempt until it expires', () => {
     fc.assert(
       fc.property(fc.integer({ min: -10_000, max: 10_000 }), (ms) => {
         const sent = linkToSend({ payload, share }, links, new Date(ends + ms));
@@ -113,7 +113,7 @@ describe('the link that is sent along', () => {
     expect(withLink(payload, link)).toMatchObject({ data: { firing_id: firing, share_url: link.url } });
   });
 
-  test('is left out when none was made, of a test, and when another would be made now', () => {
+  test('is left out without a share, for a test, and when its key is no longer in force', () => {
     const at = new Date(second(0));
     const other = createShareLinks(
       createSealing('another secret of tests, as long as that'),

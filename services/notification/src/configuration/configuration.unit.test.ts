@@ -1,4 +1,4 @@
-// Channels and triggers of an OU: what commands decide, what their events make of it, and what the answers show.
+// Channels and triggers of an OU: decisions on commands, the fold of their events, and the answers.
 import { describe, expect, test } from '@jest/globals';
 import { routeDeclarations, type records } from '@lead-scoring/contracts';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ const levels = levelsFrom([
   ['Hot', 50],
 ]);
 
-/** The configuration after commands that are all taken. */
+/** The configuration after commands of which none is rejected. */
 function given(...commands: ConfigurationCommand[]): NotificationConfiguration {
   return commands.reduce((configuration, command) => {
     const decision = decideConfiguration(command, configuration, anyDestination, levels);
@@ -89,7 +89,7 @@ const codeOf = (decision: ConfigurationDecision) =>
   decision.outcome === 'rejected' ? decision.code : decision.outcome;
 
 describe('a channel', () => {
-  test('is created with what was sent, and its answer has secrets by their last four characters only', () => {
+  test('is created as sent, and its answer shows only the last four characters of secrets', () => {
     const command = createChannel(1, {
       destination: webhookTo('https://example.com/hook', 'Bearer abcdef'),
     });
@@ -135,7 +135,7 @@ describe('a channel', () => {
       return destination?.type === 'webhook' ? destination.config.url : undefined;
     };
 
-    test('is shown as scheme, host and the last four, and kept by who sends that back', () => {
+    test('is shown as scheme, host and last four characters, and a replacement that sends this form back keeps it', () => {
       const command = createChannel(1, { destination: to(url) });
       expect(answerOf(command, given(command))).toMatchObject({
         config: { url: 'https://hooks.example.com/…cret' },
@@ -151,7 +151,7 @@ describe('a channel', () => {
         );
     });
 
-    test('a channel of before, with its address in plain text, is shown so and kept so', () => {
+    test('stored in plain text by an earlier version is shown and kept in the same way', () => {
       const plain = 'https://hooks.example.com/services/secret';
       const command = createChannel(1, { destination: to(plain) });
       expect(answerOf(command, given(command))).toMatchObject({
@@ -162,12 +162,12 @@ describe('a channel', () => {
     });
   });
 
-  test('that is created twice by one command exists once', () => {
+  test('is created once when its command is repeated', () => {
     const command = createChannel(1);
     expect(when(command, given(command))).toEqual({ outcome: 'done', events: [] });
   });
 
-  test('is refused for an address that nothing may be sent to, and replaced no more easily', () => {
+  test('with a forbidden address is refused, both when it is created and when it is replaced', () => {
     const check: DestinationCheck = {
       refusalOf: (destination, id) =>
         destination.type === 'webhook' &&
@@ -201,12 +201,12 @@ describe('a channel', () => {
     });
   });
 
-  test('that is replaced by what it is does not change', () => {
+  test('that is replaced by an equal channel does not change', () => {
     const before = given(createChannel(1), replaceChannel(1));
     expect(when(replaceChannel(1), before)).toEqual({ outcome: 'done', events: [] });
   });
 
-  test('of another OU, or none, is not found', () => {
+  test('of another OU, or one that does not exist, is not found', () => {
     for (const command of [replaceChannel(2), deleteChannel(2), rotate(2, channelId(9))])
       expect(codeOf(when(command, given(createChannel(1))))).toBe('notification_channel_not_found');
   });
@@ -227,7 +227,7 @@ describe('a secret that is sent by its last four characters', () => {
   });
   const withSecret = createChannel(1, { destination: webhookTo('https://example.com/a', 'Bearer abcdef') });
 
-  test('stays as it is', () => {
+  test('is kept', () => {
     const after = given(
       withSecret,
       replaceChannel(1, { destination: auth('https://example.com/b', 'cdef') }),
@@ -237,7 +237,7 @@ describe('a secret that is sent by its last four characters', () => {
     );
   });
 
-  test('is not that of another channel or type, and none for a new channel', () => {
+  test('is refused for a new channel, for another type, and where the channel has another secret', () => {
     const before = given(withSecret);
     const teams: records.WrittenDestination = {
       type: 'teams',
@@ -256,7 +256,7 @@ describe('a secret that is sent by its last four characters', () => {
     'https://example.com.evil.example/a',
     'https:///evil.example/a',
     'https://evil.example\\@example.com/a',
-  ])('does not go to another receiver: %s', (url) => {
+  ])('is not sent to another receiver: %s', (url) => {
     expect(codeOf(when(replaceChannel(1, { destination: auth(url, 'cdef') }), given(withSecret)))).toBe(
       'invalid_request',
     );
@@ -264,7 +264,7 @@ describe('a secret that is sent by its last four characters', () => {
 });
 
 describe('the rotation of a signing secret', () => {
-  test('keeps the one before for 24 hours, and is done once by one command', () => {
+  test('keeps the previous secret for 24 hours, and happens once when its command is repeated', () => {
     const before = given(createChannel(1), rotate(1, channelId(50)));
     expect(before.channels.get(channelId(1))?.signing).toEqual({
       key_id: channelId(50),
@@ -276,12 +276,12 @@ describe('the rotation of a signing secret', () => {
     });
   });
 
-  test('never goes back to the secret before when its command comes again late', () => {
+  test('is not undone when the command of an earlier rotation is repeated late', () => {
     const before = given(createChannel(1), rotate(1, channelId(50)), rotate(1, channelId(51)));
     expect(when(rotate(1, channelId(50)), before)).toEqual({ outcome: 'done', events: [] });
   });
 
-  test('is for webhooks only', () => {
+  test('is refused for channels other than webhooks', () => {
     const slack = createChannel(1, {
       destination: { type: 'slack', config: { channel_id: 'C1', channel_name: '#sales' } },
     });
@@ -319,7 +319,7 @@ describe('a trigger', () => {
     expect(answer).toMatchObject({ has_destination: definition.channel_ids.length > 0, version: 1 });
   });
 
-  test('is refused with every channel that is not of the OU named', () => {
+  test('is refused with a list of the channels that are not of the OU', () => {
     const command = createTrigger(1, milestone({ channel_ids: [channelId(1), channelId(2), channelId(3)] }));
     expect(when(command, given(createChannel(2)))).toMatchObject({
       outcome: 'rejected',
@@ -328,7 +328,7 @@ describe('a trigger', () => {
     });
   });
 
-  test('loses a channel that is deleted, and says so when it was the last', () => {
+  test('loses a deleted channel, and shows has_destination false after the last one', () => {
     const after = given(
       createChannel(1),
       createChannel(2),
@@ -349,7 +349,7 @@ describe('a trigger', () => {
     expect(answerOf(createTrigger(1), after)).toMatchObject({ channel_ids: [], has_destination: false });
   });
 
-  test('is found by its own kind only', () => {
+  test('is found only by its own kind', () => {
     const before = given(createTrigger(1, milestone()));
     for (const command of [
       replaceTrigger(1, surge()),
@@ -360,7 +360,7 @@ describe('a trigger', () => {
     expect(codeOf(when(deleteTrigger(1, 'milestone'), before))).toBe('done');
   });
 
-  test('begins anew when it looks for something else, and goes on when only name, channels or activity change', () => {
+  test('starts without progress when it fires for other events, and keeps its progress when name, channels or activity change', () => {
     const before = [createChannel(1), createTrigger(1, milestone())];
     const sinceAfter = (definition: records.TriggerDefinition) =>
       given(...before, replaceTrigger(1, definition)).triggers.get(triggerId(1))?.since;
@@ -384,7 +384,7 @@ describe('a trigger', () => {
     expect(codeOf(when(createTrigger(5_000), full))).toBe('limit_reached');
   });
 
-  test('is refused when the configuration would not fit into a document any more', () => {
+  test('is refused when the configuration would no longer fit into one document', () => {
     const value = 'x'.repeat(1_000);
     const large = sequence({
       steps: Array.from({ length: 10 }, () => ({
@@ -404,7 +404,7 @@ describe('a trigger', () => {
 describe('a trigger by level', () => {
   const without = (name: string) => levels.filter((level) => level.name !== name);
 
-  test('is answered with its level, in place of a threshold, and says whether the level is there', () => {
+  test('is answered with its level in place of a threshold, and with level_missing', () => {
     const command = createTrigger(1, milestoneAt('hot'));
     const after = given(command);
     const answer = answerOf(command, after);
@@ -414,7 +414,7 @@ describe('a trigger by level', () => {
     expect(answerOf(createTrigger(2), given(createTrigger(2)))).not.toHaveProperty('level_missing');
   });
 
-  test('of a level that is not there is refused with the names that there are', () => {
+  test('of a level that does not exist is refused with the names of the existing levels', () => {
     const boiling = createTrigger(1, milestoneAt('Boiling'));
     expect(when(boiling)).toMatchObject({
       outcome: 'rejected',
@@ -430,7 +430,7 @@ describe('a trigger by level', () => {
     expect(codeOf(when(createTrigger(1, milestoneAt(id))))).toBe('level_not_found');
   });
 
-  test('is not refused for a level that may be there: it is to be sent again', () => {
+  test('is refused with position_not_reached while the newest levels are unknown', () => {
     for (const command of [createTrigger(1, milestoneAt('Boiling')), replaceTrigger(2, milestoneAt('Hot'))])
       expect(codeOf(when(command, given(createTrigger(2)), { known: null }))).toBe('position_not_reached');
     expect(codeOf(when(createTrigger(1), given(), { known: null }))).toBe('done');
@@ -456,7 +456,7 @@ describe('a trigger by level', () => {
     });
   });
 
-  test('that has lost its level can be renamed and switched off, and be given another', () => {
+  test('whose level is gone can be renamed, deactivated and given another level', () => {
     const before = given(createTrigger(1, milestoneAt('Hot')));
     const after = (definition: records.MilestoneDefinition) =>
       codeOf(when(replaceTrigger(1, definition), before, { known: without('Hot') }));
@@ -466,7 +466,7 @@ describe('a trigger by level', () => {
   });
 });
 
-describe('whatever is sent, in whatever order', () => {
+describe('for any sequence of commands', () => {
   const nth = fc.integer({ min: 1, max: 4 });
   const channelIds = fc.uniqueArray(nth.map(channelId), { maxLength: 3 });
   const destination = fc.oneof(
@@ -514,7 +514,7 @@ describe('whatever is sent, in whatever order', () => {
     return { configuration, events, taken };
   }
 
-  test('the events alone give the state, stored and read again it is the same, and a version counts each event', () => {
+  test('replay equals live, storing and reading keep the state, and the version counts the events', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
         const { configuration, events } = run(commands);
@@ -529,7 +529,7 @@ describe('whatever is sent, in whatever order', () => {
     );
   });
 
-  test('every event says who asked for it, and what it changed who changed it last', () => {
+  test('every event has the actor of its command, and the changed resource has it as changed_by', () => {
     const actor = { kind: 'service_account', id: ouId, name: 'CRM' } as const;
     const by = (one: ConfigurationCommand) =>
       ({ ...one, payload: { ...one.payload, actor } }) as ConfigurationCommand;
@@ -543,7 +543,7 @@ describe('whatever is sent, in whatever order', () => {
     );
   });
 
-  test('no trigger has a channel that is not there, and every secret that is kept is a sealed one', () => {
+  test('no trigger has a channel that does not exist, and every stored secret is sealed', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
         for (const { after } of run(commands).taken) {
@@ -555,7 +555,7 @@ describe('whatever is sent, in whatever order', () => {
     );
   });
 
-  test('a command that comes twice in a row changes nothing the second time', () => {
+  test('a command twice in a row changes nothing the second time', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
         for (const { command: one, after } of run(commands).taken) {

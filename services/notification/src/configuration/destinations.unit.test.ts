@@ -1,4 +1,4 @@
-// Which addresses no channel may have, in whatever spelling; and that a secret one is not repeated.
+// Forbidden addresses of channels are refused in every spelling, and a secret address is not repeated in the refusal.
 import { describe, expect, test } from '@jest/globals';
 import { createOutbound } from '@lead-scoring/outbound';
 import { refusedUrls } from '@lead-scoring/outbound/testing';
@@ -10,7 +10,7 @@ const outbound = createOutbound({ userAgent: 'test/1.0', allowedPrivateTargets: 
 const check = createDestinationCheck(outbound, sealing, { slack: false, email: true });
 const channelId = '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e';
 
-/** An address in plain text, as channels of before have it, is judged as a sealed one. */
+/** Addresses in plain text, which channels of earlier versions have, are checked like sealed ones. */
 const webhook = (url: string) => {
   const sealed = { sealed: sealing.seal(url, channelId), origin: 'https://example.com', last_four: '' };
   const refusal = check.refusalOf({ type: 'webhook', config: { url: sealed } }, channelId);
@@ -29,13 +29,13 @@ const teams = (url: string) =>
     channelId,
   );
 
-describe('no channel sends to an address that is not a public one', () => {
+describe('a channel with an address that is not public is refused', () => {
   test.each(refusedUrls(80))('%j is %s', (url, code) => {
     expect([webhook(url)?.code, teams(url)?.code]).toEqual([code, code]);
   });
 });
 
-test('a channel that the service lacks settings for is taken with a warning that names them', () => {
+test('a channel whose settings the service lacks is accepted with a warning that names the settings', () => {
   const slack = { type: 'slack', config: { channel_id: 'C0000000001', channel_name: '#sales' } } as const;
   const email = { type: 'email', config: { recipients: 'ada@example.com' } } as const;
   expect(check.warningsOf(slack)).toEqual([
@@ -49,12 +49,12 @@ test('a channel that the service lacks settings for is taken with a warning that
   ]);
 });
 
-test('public addresses are taken', () => {
+test('a public address is accepted', () => {
   for (const url of ['https://example.com/hook', 'http://example.com', 'https://93.184.215.14/hook'])
     expect([webhook(url), teams(url)]).toEqual([null, null]);
 });
 
-test('what is refused names the field, and of a secret address nothing is repeated', () => {
+test('a refusal names the field and repeats no part of a secret address', () => {
   expect(webhook('http://127.0.0.1/x')?.errors).toMatchObject([{ path: 'body.config.url' }]);
   expect(JSON.stringify(webhook('https://[of-a-secret/of-a-secret'))).not.toContain('of-a-secret');
   const refusal = teams('http://sig-of-a-secret.internal/secret?sig=of-a-secret');

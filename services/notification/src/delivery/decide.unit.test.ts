@@ -1,4 +1,4 @@
-// What comes of attempts, pauses and redeliveries; and the laws that hold for any sequence of them.
+// Decisions on attempts, pauses and redeliveries, and the laws for any sequence of them.
 import { describe, expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
 import { lawRuns } from '@lead-scoring/testing/full-size';
@@ -73,16 +73,16 @@ function deliver(state: State): { events: DeliveryEvent[]; after: State } {
 }
 
 describe('a notification', () => {
-  test('is requested once, however often the command comes', () => {
+  test('is requested once, however often its command is repeated', () => {
     expect(decideRequest(request, null)).toHaveLength(1);
     expect(decideRequest(request, requested.notification)).toEqual([]);
   });
 
-  test('that was taken is delivered', () => {
+  test('that its destination accepted is delivered', () => {
     expect(deliver(requested).after.notification).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  test('has eight attempts, then none is left', () => {
+  test('has eight attempts and then fails', () => {
     let state = requested;
     for (let count = 1; count <= 8; count += 1) {
       expect(state.notification).toMatchObject({ status: 'pending', attempts: count - 1 });
@@ -91,11 +91,11 @@ describe('a notification', () => {
     expect(state.notification).toMatchObject({ status: 'failed', attempts: 8 });
   });
 
-  test('that its destination will never take is not tried again', () => {
+  test('that its destination refuses for good is not retried', () => {
     expect(attempt(requested, { reason: 'rejected' }).after.notification?.status).toBe('failed');
   });
 
-  test('that was taken for some recipients is tried again for the others alone, until it is told anew', () => {
+  test('that was deferred for some recipients is retried for these alone; a redelivery goes to all', () => {
     const deferred = ['0123456789abcdef'];
     const partly = attempt(requested, { deferred });
     expect(partly.events).toMatchObject([
@@ -115,13 +115,13 @@ describe('a notification', () => {
     expect(fold(known, events).notification).toMatchObject({ status: 'pending', deferred: null });
   });
 
-  test('whose channel was deleted is cancelled, and says nothing about the channel', () => {
+  test('whose channel was deleted is cancelled, and the channel’s health does not change', () => {
     const { after } = attempt(requested, { outcome: 'cancelled' });
     expect(after.notification?.status).toBe('cancelled');
     expect(after.health.failures).toBe(0);
   });
 
-  test('counts an attempt once, however often it is recorded, and none that is not its next', () => {
+  test('counts an attempt once, however often it is recorded, and ignores an attempt out of order', () => {
     const { after } = attempt(requested);
     for (const number of [1, 3])
       expect(
@@ -134,7 +134,7 @@ describe('a notification', () => {
       ).toEqual([]);
   });
 
-  test('that is unknown has no attempts', () => {
+  test('that is unknown ignores attempts', () => {
     expect(decideAttempt(attemptOf(request), null, nothing.health, publishedPolicy)).toEqual([]);
   });
 });
@@ -170,13 +170,13 @@ describe('a channel', () => {
     });
   });
 
-  test('is paused at once when it wants nothing more, and what it was to get waits', () => {
+  test('is paused at once by 410 Gone, and its notifications stay pending', () => {
     const { after } = attempt(requested, { reason: 'gone', status: 410 });
     expect(after.health.paused).toMatchObject({ reason: 'gone' });
     expect(after.notification).toMatchObject({ status: 'pending', tries: 0, attempts: 1 });
   });
 
-  test('that is paused costs what waits none of its attempts', () => {
+  test('that is paused uses none of the schedule’s attempts of its notifications', () => {
     let state = attempt(requested, { reason: 'gone' }).after;
     for (let count = 0; count < 20; count += 1) state = attempt(state).after;
     expect(state.notification).toMatchObject({
@@ -193,7 +193,7 @@ describe('a channel', () => {
     expect(after.health).toMatchObject({ paused: null, failures: 0, failing_since: null });
   });
 
-  test('is resumed when it is asked for, and has five days again; one that is not paused stays as it is', () => {
+  test('is resumed by its command and has five days again; one that is not paused does not change', () => {
     const { health } = attempt(requested, { reason: 'gone' }).after;
     const command = {
       ou_id: ouId,
@@ -206,7 +206,7 @@ describe('a channel', () => {
     expect(decideResume(command, healthyChannel(ouId, idOf('channel')))).toEqual([]);
   });
 
-  test('is not blamed for a fault of ours', () => {
+  test('is not failing because of a failure of this service', () => {
     const { after } = attempt(requested, { reason: 'internal' });
     expect(after.health.failures).toBe(0);
     expect(after.notification?.status).toBe('pending');
@@ -223,7 +223,7 @@ describe('a redelivery', () => {
   const redeliver = (state: State, change: Partial<records.RedeliverNotifications> = {}) =>
     decideRedelivery({ ...command, ...change }, state.notification ? [state.notification] : []);
 
-  test('begins the schedule anew and goes on counting attempts', () => {
+  test('starts the schedule again and continues the count of attempts', () => {
     const delivered = deliver(requested).after;
     const after = fold(delivered, redeliver(delivered));
     expect(after.notification).toMatchObject({
@@ -235,25 +235,25 @@ describe('a redelivery', () => {
     expect(deliver(after).after.notification).toMatchObject({ status: 'delivered', attempts: 2 });
   });
 
-  test('happens once, however often its command comes', () => {
+  test('happens once, however often its command is repeated', () => {
     const after = fold(requested, redeliver(requested));
     expect(redeliver(after)).toEqual([]);
     expect(redeliver(after, { redelivery_id: idOf('another') })).toHaveLength(1);
   });
 
-  test('leaves out what was delivered, when only the rest is asked for', () => {
+  test('leaves out delivered notifications with undelivered_only', () => {
     const delivered = deliver(requested).after;
     expect(redeliver(delivered, { undelivered_only: true })).toEqual([]);
     expect(redeliver(attempt(requested).after, { undelivered_only: true })).toHaveLength(1);
   });
 
-  test('touches nothing of another channel or organizational unit', () => {
+  test('changes no notification of another channel or organizational unit', () => {
     expect(redeliver(requested, { channel_id: idOf('other') })).toEqual([]);
     expect(redeliver(requested, { ou_id: idOf('other') })).toEqual([]);
   });
 });
 
-describe('what is forgotten with a lead', () => {
+describe('the set of notifications forgotten with a lead', () => {
   const before = { topic: 'scoring.events', partition: 3, offset: 1_042 } as const;
   const forgetting = { ou_id: ouId, channel_id: idOf('channel'), lead_id: idOf('lead'), before };
   const isLeft = (change: Partial<records.ForgetLead>) => {
@@ -261,7 +261,7 @@ describe('what is forgotten with a lead', () => {
     return evolveNotification(requested.notification, event) !== null;
   };
 
-  test('is what earlier records of the topic that tells of the deletion caused, and nothing else', () => {
+  test('is exactly those that earlier records of the deletion’s topic caused', () => {
     expect(isLeft({ before: { ...before, offset: 1_043 } })).toBe(false);
     expect(isLeft({})).toBe(true);
     expect(isLeft({ before: { ...before, topic: 'ingest.events', offset: 2_000 } })).toBe(true);
@@ -287,7 +287,7 @@ describe('a test of a channel', () => {
     decideTest(command, { name: channelOf().name, type: 'webhook' }, caller, null),
   );
 
-  test('has one attempt, and its caller is told what came of it', () => {
+  test('has one attempt, whose outcome its caller gets', () => {
     expect(tested.notification && testResultOf(tested.notification)).toBeNull();
     const { after } = attempt(tested);
     expect(after.notification?.status).toBe('failed');
@@ -309,7 +309,7 @@ describe('a test of a channel', () => {
   });
 });
 
-describe('for any course of events', () => {
+describe('for any sequence of events', () => {
   const step = fc.oneof(
     fc.constantFrom<Partial<records.RecordAttempt>>(
       { reason: 'status' },
@@ -321,7 +321,7 @@ describe('for any course of events', () => {
     fc.constantFrom('deliver' as const, 'redeliver' as const, 'resume' as const, 'twice' as const),
   );
 
-  test('a pending notification has less than eight attempts of its schedule behind it, and what is recorded twice counts once', () => {
+  test('a pending notification has used fewer than eight attempts of its schedule, and a record twice counts once', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let state = requested;

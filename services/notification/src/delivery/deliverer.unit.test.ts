@@ -1,4 +1,4 @@
-// The deliverer on a clock of its own: schedule, isolation, order, rates, pauses, and what a restart changes (nothing).
+// The deliverer on a virtual clock: schedule, isolation, order, rates, pauses, and that a restart changes none of them.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { channelOf, idOf, requestOf } from '../testing/delivery-builders.js';
@@ -59,7 +59,7 @@ describe('the schedule', () => {
     );
   });
 
-  test('a kill while an attempt is under way sends it again, under the same id, and counts it once', async () => {
+  test('an attempt under way during a kill is sent again, under the same id, and counted once', async () => {
     const simulation = startSimulation({ destination: () => ({ after: 10 * second, result: taken }) });
     await simulation.request(requestOf('one'));
     await simulation.clock.advance(5 * second);
@@ -91,14 +91,14 @@ describe('isolation', () => {
     });
   }
 
-  test('one destination of ten that hangs, refuses or is gone delays none of the others by a millisecond', async () => {
+  test('one destination of ten that hangs, refuses or is gone delays no other by a millisecond', async () => {
     const undisturbed = await finishOfOthers(() => ({ after: 10, result: taken }));
     expect(await finishOfOthers(() => ({ after: 15 * second, result: tooLate }))).toEqual(undisturbed);
     expect(await finishOfOthers(never)).toEqual(undisturbed);
     expect(await finishOfOthers(() => ({ result: gone }))).toEqual(undisturbed);
   });
 
-  test('destinations that only fail cannot take the slots of those that work', async () => {
+  test('failing destinations cannot take the slots of working ones', async () => {
     const hanging = Array.from({ length: 20 }, (_, index) => `hanging ${String(index)}`);
     const simulation = startSimulation({
       channels: [...hanging, 'well'].map((name) => channelOf(name)),
@@ -118,7 +118,7 @@ describe('isolation', () => {
     expect(simulation.clock.now() - from).toBe(60 * second);
   });
 
-  test('a channel has at most its own number of attempts under way', async () => {
+  test('a channel has at most its concurrency of attempts under way', async () => {
     let underWay = 0;
     let most = 0;
     const simulation = startSimulation({
@@ -152,7 +152,7 @@ describe('isolation', () => {
 });
 
 describe('order', () => {
-  test('what concerns one lead is sent in order, one after the other', async () => {
+  test('notifications of one lead are sent in order, one after the other', async () => {
     const simulation = startSimulation({ destination: ({ at }) => ({ after: 1 + (at % 7), result: taken }) });
     const requests = Array.from({ length: 200 }, (_, index) =>
       requestOf(String(index), { lead: `lead ${String(index % 5)}` }),
@@ -167,7 +167,7 @@ describe('order', () => {
     }
   });
 
-  test('more than is kept in hand is sent, all of it, once, in order', async () => {
+  test('more notifications than the queue holds are all sent, once, in order', async () => {
     const simulation = startSimulation({ destination: () => ({ after: 1, result: taken }) });
     await simulation.requestMany('channel', 3_000);
     await simulation.clock.advance(120 * second);
@@ -177,7 +177,7 @@ describe('order', () => {
   });
 });
 
-test('what comes while the store is asked what waits is sent, all of it, once', async () => {
+test('notifications that are folded during a read of the store are all sent, once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1, max: 400 })), {
@@ -192,7 +192,7 @@ test('what comes while the store is asked what waits is sent, all of it, once', 
         let count = 0;
         for (const [wait, many] of steps) {
           await simulation.clock.advance(wait);
-          // Has the store asked what waits.
+          // Makes the deliverer read the store.
           if (count % 2 === 1) await simulation.resume('channel');
           await simulation.requestMany('channel', many, `part ${String((count += 1))}`);
         }
@@ -219,7 +219,7 @@ describe('rates', () => {
     expect(Math.max(...times)).toBeLessThan(105 * second);
   });
 
-  test('a pause does not make a Slack channel faster afterwards', async () => {
+  test('an idle Slack channel does not exceed its rate afterwards', async () => {
     const simulation = startSimulation({ channels: [slackChannel('slack')] });
     for (let count = 0; count < 5; count += 1) {
       await simulation.request(requestOf(`single ${String(count)}`, { channel: 'slack' }));
@@ -235,7 +235,7 @@ describe('rates', () => {
 });
 
 describe('a channel that fails', () => {
-  test('for five days is paused; then it is tried once an hour, and one success brings all that waited', async () => {
+  test('for five days is paused and probed once an hour; one success sends all pending notifications', async () => {
     let works = false;
     const simulation = startSimulation({ destination: () => ({ result: works ? taken : refused }) });
     for (let count = 0; count < 6; count += 1) {
@@ -257,7 +257,7 @@ describe('a channel that fails', () => {
     expect(statuses.filter((status) => status === 'delivered').length).toBeGreaterThanOrEqual(20);
   });
 
-  test('with 410 is asked nothing more, until it is resumed', async () => {
+  test('with 410 gets no more requests until it is resumed', async () => {
     let works = false;
     const simulation = startSimulation({ destination: () => ({ result: works ? taken : gone }) });
     await simulation.requestMany('channel', 1);
@@ -271,7 +271,7 @@ describe('a channel that fails', () => {
     expect([...simulation.notifications.values()].every(({ status }) => status === 'delivered')).toBe(true);
   });
 
-  test('takes its pause along when the process is killed', async () => {
+  test('stays paused after a kill of the process', async () => {
     const simulation = startSimulation({ destination: () => ({ result: gone }) });
     await simulation.requestMany('channel', 3);
     await simulation.clock.advance(second);
@@ -282,7 +282,7 @@ describe('a channel that fails', () => {
   });
 });
 
-test('a deleted channel’s notifications are cancelled, those that wait for a retry as well, and nothing is sent', async () => {
+test('all pending notifications of a deleted channel, those in retry included, are cancelled and not sent', async () => {
   const simulation = startSimulation({ destination: never });
   await simulation.requestMany('channel', 3);
   await simulation.clock.advance(second);
@@ -296,7 +296,7 @@ test('a deleted channel’s notifications are cancelled, those that wait for a r
   expect(simulation.sent).toHaveLength(before);
 });
 
-test('what was delivered is sent again when it is asked for, under its id', async () => {
+test('a delivered notification is sent again by a redelivery, under its id', async () => {
   const simulation = startSimulation();
   await simulation.request(requestOf('one'));
   await simulation.clock.advance(second);
@@ -309,10 +309,10 @@ test('what was delivered is sent again when it is asked for, under its id', asyn
   ]);
 });
 
-describe('what a channel was told of a lead that was deleted', () => {
+describe('a notification of a deleted lead', () => {
   const old = { position: 'scoring.events:0:7' };
 
-  test('is not sent any more where it waits for a retry, and nothing else is held up', async () => {
+  test('is not retried, and no other notification is delayed', async () => {
     const simulation = startSimulation({ destination: never });
     await simulation.request(requestOf('one', old), requestOf('two', { ...old, lead: 'bob' }));
     await simulation.clock.advance(second);
@@ -324,7 +324,7 @@ describe('what a channel was told of a lead that was deleted', () => {
     expect([...simulation.notifications.keys()]).toEqual([idOf('notification two')]);
   });
 
-  test('may arrive where it is under way, and the record of that brings nothing back', async () => {
+  test('may still arrive when it is under way, and recording that attempt does not restore it', async () => {
     const simulation = startSimulation({ destination: () => ({ after: 10 * second, result: taken }) });
     await simulation.request(requestOf('one', old));
     await simulation.clock.advance(second);
@@ -336,7 +336,7 @@ describe('what a channel was told of a lead that was deleted', () => {
       'NotificationRequested',
       'NotificationsForgotten',
     ]);
-    // The lead begins anew, and the channel is as ready as it was.
+    // The channel still delivers notifications of a new lead with the id.
     await simulation.request(requestOf('two', { position: 'scoring.events:0:9' }));
     await simulation.clock.advance(hour);
     expect([...simulation.notifications.values()]).toMatchObject([{ status: 'delivered' }]);

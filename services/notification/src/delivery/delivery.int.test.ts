@@ -1,4 +1,4 @@
-// Deliveries on real servers: commands in, requests at a real receiver out, and what can be read of them; through restarts.
+// Delivery on real servers, through restarts: commands in, requests at a real receiver out, and the queries on deliveries.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { outgoing } from '@lead-scoring/event-log';
@@ -119,7 +119,7 @@ describe('a notification', () => {
     expect(body).not.toHaveProperty('next_attempt_at');
   });
 
-  test('is tried as often as the schedule says, and every attempt is on record with what was answered', async () => {
+  test('is attempted as often as the schedule says, and every attempt is recorded with its answer', async () => {
     receiver.behave(always({ status: 503, body: 'out of order' }));
     await rig.start();
     await rig.write([requestRecord(requestOf('one'))]);
@@ -133,7 +133,7 @@ describe('a notification', () => {
     expect(await healthOf('channel')).toMatchObject({ failures: 8, paused: null });
   });
 
-  test('that waits for a retry is sent by whoever takes over', async () => {
+  test('that waits for a retry is sent by the next owner of the partition', async () => {
     receiver.behave(inTurn({ status: 500 }, { status: 500 }));
     const stop = await rig.start();
     await rig.write([requestRecord(requestOf('one'))]);
@@ -154,7 +154,7 @@ describe('a notification', () => {
   });
 });
 
-test('of 400 notifications to a destination that fails half the time, with four restarts, each arrives and every attempt is on record', async () => {
+test('of 400 notifications to a destination that fails half the time, with four restarts, each arrives and every attempt is recorded', async () => {
   receiver.behave(failing(0.5, 11, [{ status: 500 }, { status: 429 }, 'disconnect', 'garbage']));
   let stop = await rig.start();
   const names = Array.from({ length: 400 }, (_, index) => String(index));
@@ -174,7 +174,7 @@ test('of 400 notifications to a destination that fails half the time, with four 
   };
   await eventually('nothing waits', ended, 90_000);
   const failed = (await rig.get('/deliveries?status=failed&limit=100')).body['data'] as { id: string }[];
-  // Of 400, eight failures in a row may befall one or two.
+  // One or two of 400 may have eight failures in a row.
   expect(failed.length).toBeLessThan(8);
   expect(receiver.accepted.size).toBe(400 - failed.length);
   const all = (await rig.get('/deliveries?limit=1')).body['total'];
@@ -205,7 +205,7 @@ test('one destination of ten that hangs delays none of the others', async () => 
   expect(receiver.received.filter(({ path }) => path === '/0').length).toBeLessThanOrEqual(8);
 }, 60_000);
 
-test('what concerns one lead arrives in order', async () => {
+test('notifications of one lead arrive in order', async () => {
   await rig.start();
   const names = Array.from({ length: 100 }, (_, index) => String(index));
   await rig.write(
@@ -235,7 +235,7 @@ describe('a test of a channel', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test('of a channel that is not there is a 404', async () => {
+  test('of a channel that does not exist is a 404', async () => {
     await rig.start();
     expect(await rig.request(trial('one', 'nowhere'))).toMatchObject({
       outcome: 'rejected',
@@ -243,7 +243,7 @@ describe('a test of a channel', () => {
     });
   });
 
-  test('that is asked for twice is sent once and answered twice', async () => {
+  test('that is requested twice is sent once and answered twice', async () => {
     await rig.start();
     const command = trial('one');
     const answers = await Promise.all([rig.request(command), rig.request(command)]);
@@ -253,7 +253,7 @@ describe('a test of a channel', () => {
 });
 
 describe('a channel whose receiver wants nothing more', () => {
-  test('is paused at once, also for whoever takes over, and gets all that waited when it is resumed', async () => {
+  test('is paused at once, also for the next owner, and gets all pending notifications when it is resumed', async () => {
     receiver.behave(always({ status: 410 }));
     const stop = await rig.start();
     await rig.write([requestRecord(requestOf('one'))]);
@@ -269,7 +269,7 @@ describe('a channel whose receiver wants nothing more', () => {
     expect((await healthOf('channel'))?.paused).toBeNull();
   });
 
-  test('is given another address, and what waited goes there and never again to the old one', async () => {
+  test('is given another address: pending notifications go there and none goes to the old address', async () => {
     receiver.behave(({ path }) => (path === '/new' ? { status: 200 } : { status: 410 }));
     await rig.start();
     await rig.write([requestRecord(requestOf('one'))]);
@@ -278,14 +278,14 @@ describe('a channel whose receiver wants nothing more', () => {
     await rig.write([
       { ...command, payload: { ...command.payload, cause: 'replacement', configuration_version: 1 } },
     ]);
-    // The change is decided, and comes into force only now.
+    // The change was decided before; it is published only now.
     configure('channel', `${receiver.url}new`);
     rig.configuration.version = 1;
     await eventually('it has arrived', async () => (await statusOf('one')) === 'delivered');
     expect(receiver.received.map(({ path }) => path)).toEqual(['/', '/new']);
   });
 
-  test('that is not there cannot be resumed', async () => {
+  test('that does not exist cannot be resumed', async () => {
     await rig.start();
     rig.channels.clear();
     expect(await rig.request(resume())).toMatchObject({ outcome: 'rejected' });
@@ -293,7 +293,7 @@ describe('a channel whose receiver wants nothing more', () => {
 });
 
 describe('a redelivery', () => {
-  test('of one brings it again under its id, once for each request; of another unit it is a 404', async () => {
+  test('of one notification sends it again under its id, once per request; of another unit it is a 404', async () => {
     await rig.start();
     await rig.write([requestRecord(requestOf('one'))]);
     await eventually('it is delivered', async () => (await statusOf('one')) === 'delivered');
@@ -308,7 +308,7 @@ describe('a redelivery', () => {
     });
   });
 
-  test('of all since a time brings everything that was requested since, in as many steps as it takes', async () => {
+  test('of all since a time sends every notification requested since, in several steps', async () => {
     await rig.start();
     const names = Array.from({ length: 600 }, (_, index) => String(index));
     await rig.write(names.map((name) => requestRecord(requestOf(name, { lead: `lead ${name}` }))));
@@ -369,7 +369,7 @@ test('a redelivery of all that is cancelled before its first step delivers nothi
   ]);
 });
 
-test('a request of before there were jobs starts one, under the id of the redelivery', async () => {
+test('a request from before jobs existed starts a job under the id of the redelivery', async () => {
   await rig.start();
   await rig.write([requestRecord(requestOf('one'))]);
   await eventually('it is delivered', async () => (await statusOf('one')) === 'delivered');
@@ -390,7 +390,7 @@ test('a request of before there were jobs starts one, under the id of the redeli
   await eventually('the job is done', async () => (await jobOf('all'))['status'] === 'completed');
 });
 
-describe('what can be read', () => {
+describe('the list of deliveries', () => {
   test('is filtered, paged and only of one’s own organizational unit', async () => {
     receiver.behave(({ path }) => (path === '/bad' ? { status: 500 } : { status: 200 }));
     configure('bad', `${receiver.url}bad`);

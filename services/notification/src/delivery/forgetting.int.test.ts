@@ -1,5 +1,5 @@
-// Notifications of leads that are deleted, on a real database: however the log is cut and whenever the process is killed,
-// the same documents come of it, and none of a notification that is forgotten.
+// Notifications of deleted leads on a real database: any division into batches and any kill of the process give the same documents,
+// and none of a forgotten notification.
 import { expect, test } from '@jest/globals';
 import type { records } from '@lead-scoring/contracts';
 import { foldedInSteps, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
@@ -67,7 +67,7 @@ function logOf(happened: readonly Happening[]): {
           requested_at: startTime,
         }),
       ];
-    // Also of one that is forgotten: what was under way ends later.
+    // Also an attempt of a forgotten notification: it was under way.
     const request = requests[one.nth % requests.length];
     if (!request) return [];
     const known = left.get(request.notification_id) ?? null;
@@ -122,7 +122,7 @@ const step = fc.record({
   isStored: fc.boolean(),
 });
 
-test('any cut of the log into batches, killed at any write, gives the same documents as one record after the other', async () => {
+test('any division into batches, killed at any write, gives the documents of one record per batch', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(happening, { minLength: 20, maxLength: 60 }),

@@ -1,4 +1,4 @@
-// Promise 22: the published schedule, whatever happens.
+// Promise 22: retries follow the published schedule.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { delayAfter, publishedSchedule, type FailedTry } from './schedule-model.js';
@@ -19,7 +19,7 @@ describe('the published schedule', () => {
     expect(publishedSchedule).toEqual([0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]);
   });
 
-  test('a retry comes within 20 % of its time', () => {
+  test('a retry is within 20 % of its scheduled delay', () => {
     fc.assert(
       fc.property(failedTry, (failed) => {
         const delay = delayAfter(publishedSchedule, { ...failed, ...isPlain });
@@ -31,7 +31,7 @@ describe('the published schedule', () => {
     );
   });
 
-  test('retries of different notifications are spread over the whole of that time', () => {
+  test('retries of different notifications are spread over the whole 20 %', () => {
     const delays = fc
       .sample(fc.uuid(), { numRuns: 1_000, seed: 7 })
       .map((notification_id) =>
@@ -44,7 +44,7 @@ describe('the published schedule', () => {
     expect(mean).toBeLessThan(1.02 * 300_000);
   });
 
-  test('the same attempt has the same delay, however often it is computed', () => {
+  test('the same attempt always has the same delay', () => {
     fc.assert(
       fc.property(failedTry, (failed) => {
         const once = delayAfter(publishedSchedule, { ...failed, ...isPlain });
@@ -53,7 +53,7 @@ describe('the published schedule', () => {
     );
   });
 
-  test('a destination that is overloaded or too slow has at least 60 s', () => {
+  test('an overloaded or slow destination is not retried for at least 60 s', () => {
     fc.assert(
       fc.property(
         failedTry,
@@ -66,7 +66,7 @@ describe('the published schedule', () => {
     );
   });
 
-  test('Retry-After is kept to between the schedule and twice the schedule', () => {
+  test('a Retry-After counts between the schedule’s delay and twice that delay', () => {
     fc.assert(
       fc.property(
         failedTry,
@@ -90,7 +90,7 @@ describe('the published schedule', () => {
     );
   });
 
-  test('after the last attempt there is none', () => {
+  test('there is no retry after the last attempt', () => {
     expect(
       delayAfter(publishedSchedule, {
         notification_id: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
@@ -101,7 +101,7 @@ describe('the published schedule', () => {
     ).toBeNull();
   });
 
-  test('a deployment with a schedule of seconds waits no minute for an overloaded destination', () => {
+  test('a schedule of seconds has no minimum of 60 s for an overloaded destination', () => {
     const delay = delayAfter([0, 1, 2], {
       notification_id: '0b6f8a52-7a0e-5c0b-9d8f-0b6f8a527a0e',
       attempt: 1,

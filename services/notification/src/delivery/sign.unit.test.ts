@@ -1,4 +1,4 @@
-// Promises 23 and 24: what the official verifier of Standard Webhooks says of our signatures.
+// Promises 23 and 24: the official verifier of Standard Webhooks accepts the signatures.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
@@ -31,7 +31,7 @@ describe('a signature', () => {
     );
   });
 
-  test('does not hold once any byte of the body is another', () => {
+  test('is invalid once any byte of the body is changed', () => {
     fc.assert(
       fc.property(
         secret,
@@ -54,7 +54,7 @@ describe('a signature', () => {
     );
   });
 
-  test('does not hold for another id, another secret, or a stamp older than 300 s', () => {
+  test('is invalid for another id, another secret, or a timestamp older than 300 s', () => {
     fc.assert(
       fc.property(secret, secret, fc.uuid(), fc.uuid(), body, (key, otherKey, id, otherId, payload) => {
         fc.pre(key !== otherKey && id !== otherId);
@@ -78,7 +78,7 @@ describe('a signature', () => {
     );
   });
 
-  test('of two secrets is accepted by whoever holds either', () => {
+  test('with two secrets is accepted by a verifier that has either', () => {
     const [first, second] = [secretOf(Buffer.alloc(24, 1)), secretOf(Buffer.alloc(24, 2))];
     const headers = signatureHeaders({ id: 'a', at: now(), body: '{}', secrets: [second, first] });
     for (const key of [first, second])
@@ -87,7 +87,7 @@ describe('a signature', () => {
       }).not.toThrow();
   });
 
-  test('is refused for a secret that is too short, without naming it', () => {
+  test('is refused for a secret that is too short, and the message does not contain the secret', () => {
     expect(() => signatureHeaders({ id: 'a', at: now(), body: '{}', secrets: ['whsec_c2hvcnQ='] })).toThrow(
       /^a signing secret must be whsec_ followed by at least 24 bytes in base64$/,
     );
@@ -102,7 +102,7 @@ describe('a rotated secret', () => {
     },
   });
 
-  test('signs beside the new one for 24 hours, to the millisecond', () => {
+  test('signs besides the new one for exactly 24 hours', () => {
     const keysAt = (at: string) => signingKeysOf(rotated, new Date(at)).map(({ key_id }) => key_id);
     expect(keysAt('2026-01-01T23:59:59.999Z')).toEqual([idOf('new'), idOf('old')]);
     expect(keysAt('2026-01-02T00:00:00.000Z')).toEqual([idOf('new')]);

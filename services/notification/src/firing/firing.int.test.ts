@@ -1,5 +1,5 @@
-// Firing on a real database: the log may be cut into batches anywhere and folded again; what is told of a lead is its
-// explanation up to what made the trigger fire; what has fired, and would have fired, can be asked for.
+// Firing on a real database: any division of the log into batches and any repeated fold give the same result; a notification
+// describes its lead as of the record that made the trigger fire; firings and simulations can be queried.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openFollowerPartition } from '@lead-scoring/capability';
@@ -62,19 +62,19 @@ const partition = 0;
 const bounds = { timeMs: 10_000, events: 100_000 };
 const range = { from: second(0), to: second(1_000) };
 
-/** A service without a log: what it would append is kept here. */
+/** A partition of the service with a log in memory. */
 interface Service {
   readModel: ReadModel;
   explanations: ExplanationReader;
   levels: LevelReader;
   /** Opens the partition anew, as after a restart. */
-  /** As after a crash: what was not written is lost, and folded anew. */
+  /** Opens the partition as after a crash: unwritten changes are lost and folded again. */
   reopen(): Promise<void>;
   scoring(log: readonly FoldedRecord[]): Promise<void>;
   explain(log: readonly FoldedRecord[]): Promise<void>;
-  /** Decides, appends, folds, and writes at last when it is time; what was folded before may be folded again. */
+  /** Decides on records, appends and folds the events, and writes. */
   take(log: readonly FoldedRecord[], again?: number, isTime?: boolean): Promise<void>;
-  /** What the log has is folded anew into nothing. */
+  /** Resets the partition and folds the whole log again. */
   rebuild(): Promise<void>;
   own: FoldedRecord[];
   commands: records.RequestNotification[];
@@ -120,7 +120,7 @@ async function startService(
         ),
         explanations: createExplanations(readModel, catchUpRules, { timeoutMs }),
         shareLinks,
-        // Less than there are leads: what is in hand is not all that there is.
+        // Fewer than there are leads, so that states are evicted.
         cachedLeads: 1,
       },
     );
@@ -137,7 +137,7 @@ async function startService(
         positions: { 'scoring.events': last.offset + 1n },
       });
   };
-  /** Of own events, so many are in what is written. */
+  /** Number of own events whose changes are written. */
   let written = 0;
   const take = async (log: readonly FoldedRecord[], again = 0, isTime = true) => {
     const { events, commands: asked } = await decidedBy(firing, log);
@@ -218,7 +218,7 @@ function scoringLog(acts: readonly Act[], leads: readonly string[] = ['ada']): F
 const pointsOf = (count: number, points: (index: number) => number) =>
   Array.from({ length: count }, (_, index) => act(`e${String(index)}`, 'Page View', index, points(index)));
 
-describe('any cut of the log into batches', () => {
+describe('any division of the log into batches', () => {
   const triggers = [
     milestone({
       score_threshold: 20,
@@ -253,7 +253,7 @@ describe('any cut of the log into batches', () => {
     }
   }
 
-  test('with any of it folded again after a restart, fires the same and gives the same documents', async () => {
+  test('with any repeated fold after a restart, gives the same firings and documents', async () => {
     const whole = await run([]);
     expect(whole.documents.lead_states).toHaveLength(3);
     expect(whole.documents.fired_events?.length).toBeGreaterThan(5);
@@ -271,7 +271,7 @@ describe('any cut of the log into batches', () => {
     );
   }, 120_000);
 
-  test('a reset and a replay of what was recorded give the same documents, and ask for nothing again', async () => {
+  test('a reset and a replay of the log give the same documents and request no notification again', async () => {
     const service = await startService(triggers);
     try {
       await service.scoring(log);
@@ -280,7 +280,7 @@ describe('any cut of the log into batches', () => {
       await service.rebuild();
       expect(await service.documents()).toEqual(before);
       expect(service.commands).toHaveLength(asked);
-      // What was decided before is not decided again.
+      // Records that were decided on before change nothing.
       await service.take(log);
       expect(await service.documents()).toEqual(before);
     } finally {
@@ -289,8 +289,8 @@ describe('any cut of the log into batches', () => {
   }, 60_000);
 });
 
-describe('what is told', () => {
-  test('names what led to the score up to the record that made the trigger fire, and no further, and the level of that score', async () => {
+describe('a notification', () => {
+  test('has the drivers and the level of the score as of the record that made the trigger fire', async () => {
     const service = await startService([
       milestone({ score_threshold: 20, channel_ids: [idOf('a'), idOf('b')] }),
     ]);
@@ -315,7 +315,7 @@ describe('what is told', () => {
         ...one,
         offset: BigInt(index + 3),
       }));
-      // The explanations are further than what is decided.
+      // The explanations are ahead of the decision.
       await service.explain([...rules, ...log]);
       await service.take(log.slice(0, 3));
       const [fired] = service.own.filter(({ type }) => type === 'MilestoneFired');
@@ -364,7 +364,7 @@ describe('what is told', () => {
     }
   }, 60_000);
 
-  test('is small, however much there is to tell', async () => {
+  test('is smaller than the limit, however many aliases and drivers the lead has', async () => {
     const service = await startService([milestone({ score_threshold: 1, channel_ids: [idOf('a')] })]);
     try {
       const aliases = Array.from({ length: 100 }, (_, index) => ({
@@ -381,7 +381,7 @@ describe('what is told', () => {
     }
   }, 60_000);
 
-  test('of a sequence is as much as is known: the score may not be decided yet', async () => {
+  test('of a sequence has the newest known score: the score after the event may not be decided yet', async () => {
     const service = await startService([sequence(['A', 'B'], { channel_ids: [idOf('a')] })]);
     try {
       const fields = [{ field: 'name' as const, value: 'Ada Lovelace', at: second(0) }];
@@ -412,7 +412,7 @@ describe('what is told', () => {
     }
   }, 60_000);
 
-  test('has one link for all channels, of the lead as far as it is known; without channels there is none', async () => {
+  test('has the same share link for all channels, and a trigger without channels creates none', async () => {
     const shareLinks = createShareLinks(
       createSealing('a secret of tests that is long enough'),
       'https://app.example.com',
@@ -428,10 +428,10 @@ describe('what is told', () => {
     );
     try {
       const visit = (n: number) => eventsIngested([act(`a${n}`, 'A', n), act(`b${n}`, 'B', n)], n);
-      // Of the lead nothing is decided yet.
+      // Scoring has decided nothing on the lead yet.
       await service.take([foldedRecord(records.eventsIngested, visit(1), 7)]);
       await service.scoring(scoringLog(pointsOf(3, () => 10)));
-      // What is decided later may be on another lead.
+      // A later decision may be on another lead with the same id.
       await service.take([foldedRecord(records.eventsIngested, visit(2), 8)]);
       expect(service.own.filter(({ type }) => type.endsWith('Fired'))).toHaveLength(4);
       expect(service.shares.map(({ lead_seen_in, created_by }) => [lead_seen_in, created_by])).toEqual([
@@ -454,13 +454,13 @@ describe('what is told', () => {
     }
   }, 60_000);
 
-  test('waits for the explanation of what lies before what it has seen; while that is behind, nothing is decided', async () => {
+  test('waits for the explanations of earlier decisions, and nothing is decided while they are behind', async () => {
     const service = await startService([milestone({ score_threshold: 10, direction: 'up' })], {
       timeoutMs: 50,
     });
     try {
       const log = scoringLog(pointsOf(3, () => 6));
-      // All that there is of the lead passes here.
+      // All decisions on the lead pass through the partition.
       await service.take(log.slice(0, 2));
       expect(service.own).toMatchObject([
         { type: 'MilestoneFired', payload: { score: 12, top_drivers: [{ count: 2, total: 12 }] } },
@@ -481,7 +481,7 @@ describe('what is told', () => {
       expect(service.own.slice(1)).toMatchObject([
         { type: 'MilestoneFired', payload: { score: 12, top_drivers: [{ count: 2, total: 12 }] } },
       ]);
-      // Of a lead that begins here there is nothing to wait for.
+      // A new lead has no earlier decisions to wait for.
       await service.reopen();
       await service.take([
         foldedRecord(
@@ -498,7 +498,7 @@ describe('what is told', () => {
     }
   }, 60_000);
 
-  test('names the rules that scoring decided with, which are waited for once', async () => {
+  test('names the rules of scoring’s decision, and waits for them once', async () => {
     const rules = [
       foldedRecord(records.rulesetCreated, { ...rulesetCreated(), ou_id: ouId }, 100),
       foldedRecord(
@@ -538,7 +538,7 @@ describe('what is told', () => {
     }
   }, 60_000);
 
-  test('is the same wherever the log is cut, and however far the explanations are', async () => {
+  test('is the same for any division into batches and any progress of the explanations', async () => {
     const triggers = [milestone({ score_threshold: 15, rearm: { below: 10, cooldown_seconds: 0 } })];
     const log = scoringLog(
       pointsOf(24, (index) => [9, 8, -12, 7][index % 4] ?? 0),
@@ -557,7 +557,7 @@ describe('what is told', () => {
     );
     const placed = (records: readonly FoldedRecord[]) =>
       records.map((one, index) => ({ ...one, offset: BigInt(index) }));
-    /** In the middle a lead ends, and what follows is of the next one of its id. */
+    /** In the middle a lead is deleted; later records belong to a new lead with its id. */
     const ended = placed([...log.slice(0, 12), removed, ...log.slice(12)]);
     const told = async (all: readonly FoldedRecord[], sizes: readonly number[], ahead: number) => {
       const service = await startService(triggers);
@@ -579,7 +579,7 @@ describe('what is told', () => {
         await service.close();
       }
     };
-    // What explains a lead goes with it: of one that ends, they may not be ahead.
+    // The explanations forget a deleted lead, so they may not be ahead of its deletion.
     const cases = [
       { all: ended, aheads: [0] },
       { all: placed(log), aheads: [0, 3, log.length] },
@@ -614,7 +614,7 @@ describe('levels', () => {
       }),
       offset,
     );
-  /** The bound goes from 50 to 30, and for a moment there is no rule. */
+  /** The bound of the level changes from 50 to 30; in between the level does not exist. */
   const log = [
     hotFrom(50, 0),
     decided('ada', 40, 1, 1),
@@ -622,7 +622,7 @@ describe('levels', () => {
     hotFrom(30, 3),
     foldedRecord(records.rulesetCreated, rulesetCreated({ ou_id: ouId }), 4),
     decided('cy', 35, 2, 5),
-    // Decided before the change was known where it was decided.
+    // Scoring decided this with the configuration from before the change.
     decided('dora', 35, 1, 6),
     decided('eve', 40, 3, 7),
   ];
@@ -638,7 +638,7 @@ describe('levels', () => {
     [idOf('eve'), 30, 'Hot'],
   ];
 
-  test('count as scoring had them when it decided, whatever the batches and however far they are folded', async () => {
+  test('count as of scoring’s decision, for any division into batches and any progress of the fold', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 8 }),
@@ -655,7 +655,7 @@ describe('levels', () => {
             let from = 0;
             for (const size of [...sizes, log.length]) {
               const batch = log.slice(from, from + size);
-              // What is told of a lead waits for its explanation by itself.
+              // The description of a lead waits for the explanations separately.
               await service.explain(log.slice(0, Math.max(ahead, from)));
               await service.take(batch).catch(async (error: unknown) => {
                 if (!isRetriable(error)) throw error;
@@ -674,7 +674,7 @@ describe('levels', () => {
     );
   }, 120_000);
 
-  test('are waited for where they are not folded, and only there; while they are behind, nothing is decided', async () => {
+  test('are waited for only where they are not folded, and nothing is decided while they are behind', async () => {
     let waits = 0;
     let reached = false;
     const service = await startService(triggers, {
@@ -694,7 +694,7 @@ describe('levels', () => {
       await service.explain(log);
       await service.take(log.slice(3));
       expect([waits, fired(service)]).toEqual([1, expected]);
-      // Known already: not even looked up.
+      // Cached: not read again.
       await service.readModel.patiently((db) => db.collection('configurations').deleteMany({}));
       await service.take([decided('fay', 35, 3, 8)].map((one) => ({ ...one, offset: 7n })));
       expect([waits, fired(service).length]).toEqual([1, expected.length + 1]);
@@ -731,7 +731,7 @@ describe('the history', () => {
   const firedOf = (type: string) => service.own.filter((one) => one.type === type);
   const inService = (levels: Levels = []) => ({ explanations: service.explanations, levels });
 
-  test('simulated is as it was lived', async () => {
+  test('gives in a simulation the firings that it gave live', async () => {
     const simulated = await simulateMilestone(inService(), trigger, range, bounds);
     const lived = firedOf('MilestoneFired').map(({ payload }) => payload as records.MilestoneFired);
     expect(simulated).toMatchObject({
@@ -755,7 +755,7 @@ describe('the history', () => {
     expect(surges.total).toBe(firedOf('SurgeFired').length);
   });
 
-  test('simulated for a level is that of its bound as it is now', async () => {
+  test('by level is simulated with the current bound of the level', async () => {
     const levels = levelsFrom([
       ['Cold', null],
       ['Hot', 20],
@@ -768,7 +768,7 @@ describe('the history', () => {
     expect(missing).toEqual({ ...whole, data: [], total: 0, leads: 0 });
   });
 
-  test('simulated re-arms, as it did, where a score changed by itself', async () => {
+  test('is re-armed in a simulation by a change of the score that no event caused', async () => {
     const rearmed = milestone({ score_threshold: 20, rearm: { below: 10, cooldown_seconds: 0 } });
     const one = await startService([rearmed]);
     try {
@@ -791,7 +791,7 @@ describe('the history', () => {
     }
   }, 60_000);
 
-  test('has edges, and looking at it has bounds', async () => {
+  test('ends at the range and at the bounds of the simulation', async () => {
     const whole = await simulateMilestone(inService(), trigger, range, bounds);
     const half = await simulateMilestone(inService(), trigger, { from: second(20), to: second(40) }, bounds);
     expect(half.data.map(({ at }) => at)).toEqual(
@@ -801,7 +801,7 @@ describe('the history', () => {
     expect(little).toMatchObject({ truncated: true, events_examined: 10 });
   });
 
-  test('of sequences is what came in: also what was imported, and nothing of another OU', async () => {
+  test('for sequences has imported events and no events of another OU', async () => {
     const trigger = sequence(['A', 'B'], { ordered: true, window_seconds: 10 });
     const visit = (lead: string, at: number, more: Partial<records.EventsIngested> = {}) => [
       eventsIngested([act(`${lead} a ${String(at)}`, 'A', at)], 900, { lead_id: idOf(lead), ...more }),
@@ -837,7 +837,7 @@ describe('the history', () => {
     });
   });
 
-  test('of the window that ends now shows who surges', async () => {
+  test('for a preview is the window that ends now', async () => {
     const now = new Date(second(57));
     const preview = await previewSurge(
       service.explanations,
@@ -874,7 +874,7 @@ describe('over HTTP', () => {
     milestone({ score_threshold: 20, channel_ids }),
     sequence(['A', 'B'], { channel_ids }),
     surge({ threshold: 25, window_seconds: 10, channel_ids: [] }),
-    // What it would have done can be asked for before it is switched on.
+    // A trigger can be simulated before it is activated.
     milestoneAt('Hot', { active: false }, 'by level'),
   ];
   const [hot, visited, surging, byLevel] = triggers.map(({ id }) => id) as [string, string, string, string];
@@ -908,7 +908,7 @@ describe('over HTTP', () => {
         configurations: {
           load: (ids) => Promise.resolve(new Map([...ids].map((id) => [id, configuration]))),
         },
-        // One of the two channels has been told.
+        // One of the two deliveries has ended.
         deliveriesOf: (ids) =>
           Promise.resolve(
             new Map(
@@ -937,7 +937,7 @@ describe('over HTTP', () => {
 
   interface Answer {
     status: number;
-    // A test looks into answers freely; what it finds is compared, never trusted.
+    // Untyped, so that a test can compare any field.
     body: { data: Record<string, unknown>[]; next_cursor?: string } & Record<string, unknown>;
   }
 
@@ -971,7 +971,7 @@ describe('over HTTP', () => {
     return { status: response.status, body: (await response.json()) as Answer['body'] };
   }
 
-  test('what has fired is listed, newest first, page by page, with what became of its notifications', async () => {
+  test('firings are listed page by page, newest first, with their deliveries', async () => {
     const fired = service.own.flatMap(({ type, payload }) =>
       type === 'MilestoneFired' ? [payload as records.MilestoneFired] : [],
     );
@@ -996,7 +996,7 @@ describe('over HTTP', () => {
     expect((await ask('/surge-events')).body.data[0]).toMatchObject({ threshold: 25, deliveries: [] });
   });
 
-  test('a trigger, a lead and a time leave out the others', async () => {
+  test('firings are filtered by trigger, lead and time', async () => {
     const total = async (query: string) => (await ask(`/milestone-events?${query}`)).body.total;
     const all = await total('');
     expect(await total(`trigger_id=${hot.toUpperCase()}`)).toBe(all);
@@ -1009,7 +1009,7 @@ describe('over HTTP', () => {
     expect(await ask('/milestone-events?cursor=abc')).toMatchObject({ status: 400 });
   });
 
-  test('each kind can be simulated, a surge previewed, and only by its own kind’s route', async () => {
+  test('each kind is simulated, and a surge previewed, only by the routes of its own kind', async () => {
     const from = { from: second(0) };
     for (const [path, found] of [
       [`/triggers/${hot}/simulate`, service.own.filter(({ type }) => type === 'MilestoneFired').length],
@@ -1035,7 +1035,7 @@ describe('over HTTP', () => {
   });
 });
 
-test('a trigger that is silent for leads says so until it speaks again', async () => {
+test('a trigger shows its suppressions until they end', async () => {
   const service = await startService([surge({ threshold: 1 })]);
   try {
     await service.scoring(

@@ -1,5 +1,5 @@
-// What triggers make of a lead's events: examples of each kind, the laws that all keep, and a plain reference
-// implementation that knows nothing of indexes, states or forgetting.
+// Triggers on the events of a lead: examples of each kind, laws of all kinds, and a comparison with a plain reference
+// implementation that has no indexes, no states and no bounded memory.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { levelOf } from '@lead-scoring/scoring-domain';
@@ -51,7 +51,7 @@ interface Run {
 const begin = (): Run => ({ events: [], state: initialLeadState(ouId, leadId) });
 const scoreOf = (acts: readonly Act[]) => acts.reduce((sum, { points = 0 }) => sum + points, 0);
 
-/** Scoring's decisions on these acts, decided on one after the other. */
+/** Scoring's decisions on these acts, which firing decides on one after the other. */
 function scored(
   triggers: readonly Trigger[],
   taken: readonly Taken[],
@@ -84,16 +84,16 @@ function ingested(triggers: readonly Trigger[], taken: readonly Taken[], run = b
 
 /** Each act in a record of its own, taken when it happened. */
 const oneByOne = (acts: readonly Act[]): Taken[] => acts.map((one) => ({ acts: [one], takenAt: one.at }));
-/** The path of a score, one act for each step. */
+/** Acts with these points, one after the other. */
 const path = (...points: number[]) =>
   points.map((p, index) => act(`e${String(index)}`, 'Page View', index, p));
 const fired = (run: Run, acts: readonly Act[]) => firedBy(run.events, acts);
 
 describe('a milestone', () => {
   test.each<[string, Partial<MilestoneTrigger>, number[], string[]]>([
-    ['fires when the score comes to the threshold', {}, [60, 40], ['e1']],
-    ['fires when the score jumps over it', {}, [60, 90], ['e1']],
-    ['fires once, not while the score is above', {}, [100, 10, 20, -5], ['e0']],
+    ['fires when the score reaches the threshold', {}, [60, 40], ['e1']],
+    ['fires when the score jumps over the threshold', {}, [60, 90], ['e1']],
+    ['does not fire again while the score is above the threshold', {}, [100, 10, 20, -5], ['e0']],
     ['fires again after the score has been below', {}, [100, -1, 1], ['e0', 'e2']],
     [
       'downwards, fires when the score falls below',
@@ -124,11 +124,11 @@ describe('a milestone', () => {
   ])('%s', (_, more, points, expected) => {
     const acts = path(...points);
     expect(fired(scored([milestone(more)], oneByOne(acts)), acts)).toEqual(expected);
-    // The same in one record.
+    // The same with all events in one record.
     expect(fired(scored([milestone(more)], [{ acts, takenAt: 0 }]), acts)).toEqual(expected);
   });
 
-  test('does not fire for a lead again before its cooldown is over, and then for the next crossing', () => {
+  test('does not fire for a lead within its cooldown, and fires for the first crossing after it', () => {
     const acts = [act('a', 'x', 0, 100), act('b', 'x', 5, -1), act('c', 'x', 9, 1), act('d', 'x', 10, -1)];
     const more = [act('e', 'x', 10, 1)];
     const cooling = milestone({ rearm: { cooldown_seconds: 10 } });
@@ -136,7 +136,7 @@ describe('a milestone', () => {
     expect(fired(scored([cooling], oneByOne([...acts, ...more])), [...acts, ...more])).toEqual(['a', 'e']);
   });
 
-  test('says which event brought it about, between which scores', () => {
+  test('names the event that crossed the threshold, and the scores before and after it', () => {
     const acts = path(60, 30, 20, 15);
     const run = scored([milestone()], [{ acts, takenAt: 7 }]);
     expect(run.events).toEqual([
@@ -159,7 +159,7 @@ describe('a milestone', () => {
     ]);
   });
 
-  test('of an event type, fires for crossings that such an event brings about', () => {
+  test('of an event type fires for crossings by events of the type', () => {
     const trigger = milestone({ event_type: 'form_submit' });
     const acts = [
       act('a', 'Form Submit', 0, 90),
@@ -170,7 +170,7 @@ describe('a milestone', () => {
     expect(fired(scored([trigger], oneByOne(acts)), acts)).toEqual(['d']);
   });
 
-  test('history scores and fires nothing, but re-arms', () => {
+  test('does not fire for imported history, which does re-arm it', () => {
     const trigger = milestone({ rearm: { below: 50, cooldown_seconds: 0 } });
     const [a, b, c, d] = path(100, -60, 70, -10) as [Act, Act, Act, Act];
     const history = (one: Act): Taken => ({ acts: [one], takenAt: one.at, fire: false });
@@ -182,14 +182,14 @@ describe('a milestone', () => {
     expect(fired(run, [a, b, c, d])).toEqual([a.id, c.id]);
   });
 
-  test('does not fire for what had come in before it was made', () => {
+  test('does not fire for events that were received before its creation', () => {
     const acts = path(100);
     const later = { ...milestone(), created_at: second(3_600) };
     expect(scored([later], oneByOne(acts)).events).toEqual([]);
     expect(fired(scored([later], [{ acts, takenAt: 3_600 }]), acts)).toEqual(['e0']);
   });
 
-  test('switched off it does not fire; looked at anew it has fired for nobody', () => {
+  test('does not fire while inactive, and has no memory after a change of its definition', () => {
     const acts = path(100, -20, 20);
     const trigger = milestone({ rearm: { below: 50, cooldown_seconds: 1_000 } });
     expect(scored([{ ...trigger, active: false }], oneByOne(acts)).events).toEqual([]);
@@ -227,7 +227,7 @@ describe('a milestone by level', () => {
         : [],
     );
 
-  test('fires when the score comes to the level or beyond: a jump reaches every level on its way', () => {
+  test('fires when the score reaches the level or jumps over it', () => {
     expect(run([warm, hot], [60])).toEqual([
       ['warm', 'Warm', 10, 60],
       ['hot', 'Hot', 50, 60],
@@ -262,7 +262,7 @@ describe('a milestone by level', () => {
     ]);
   });
 
-  test('is re-armed at its own bound like any milestone, as long as the level lies beyond that', () => {
+  test('is re-armed at its own bound, where that is on the other side of the level’s bound', () => {
     const patient = milestoneAt('Hot', { rearm: { below: 20, cooldown_seconds: 0 } }, 'patient');
     expect(run([patient], [50, -20, 20, -31, 31])).toEqual([
       ['patient', 'Hot', 50, 50],
@@ -282,12 +282,12 @@ describe('a milestone by level', () => {
     ['no level', []],
     ['a level of another name', levelsFrom([['Boiling', 50]])],
     ['a level that is open downwards', levelsFrom([['Hot', null]])],
-  ])('does not fire while there is %s, and fires again once it is back', (_, without) => {
+  ])('does not fire with %s, and fires again once the level is back', (_, without) => {
     expect(run([hot], [60, -60], [without, without])).toEqual([]);
     expect(run([hot], [60, -60, 60], [without, without, levels])).toEqual([['hot', 'Hot', 50, 60]]);
   });
 
-  test('does not fire for a score that comes to be in the level because its bound was moved', () => {
+  test('does not fire when a moved bound puts the score into the level', () => {
     const moved = levelsFrom([
       ['Cold', null],
       ['Hot', 30],
@@ -304,7 +304,7 @@ describe('a sequence', () => {
 
   test.each<[string, SequenceTrigger, [string, number][], string[]]>([
     [
-      'fires when all steps are there',
+      'fires when every step has an event',
       sequence([a, b]),
       [
         [a, 0],
@@ -313,7 +313,7 @@ describe('a sequence', () => {
       ['e1'],
     ],
     [
-      'does not mind the order',
+      'accepts the steps in any order',
       sequence([a, b]),
       [
         [b, 0],
@@ -322,7 +322,7 @@ describe('a sequence', () => {
       ['e1'],
     ],
     [
-      'ordered, minds the order',
+      'ordered, accepts the steps only in order',
       sequence([a, b], { ordered: true }),
       [
         [b, 0],
@@ -349,7 +349,7 @@ describe('a sequence', () => {
       [],
     ],
     [
-      'takes other events in between',
+      'ignores other events in between',
       sequence([a, b], { ordered: true }),
       [
         [a, 0],
@@ -368,7 +368,7 @@ describe('a sequence', () => {
       ['e1'],
     ],
     [
-      'does not stretch its window around a late event',
+      'does not count events outside the window of a late event',
       sequence([a, b, c], { ordered: true }),
       [
         [a, 0],
@@ -378,7 +378,7 @@ describe('a sequence', () => {
       [],
     ],
     [
-      'in any order, does not stretch it either',
+      'in any order, does not count events outside the window of a late event',
       sequence([a, b, c]),
       [
         [a, 0],
@@ -399,7 +399,7 @@ describe('a sequence', () => {
       ['e3'],
     ],
     [
-      'goes on from a later beginning',
+      'continues from a later first event',
       sequence([a, b], { ordered: true }),
       [
         [a, 0],
@@ -419,7 +419,7 @@ describe('a sequence', () => {
       ['e1'],
     ],
     [
-      'runs several times at once',
+      'keeps several incomplete runs at once',
       sequence([a, b], { ordered: true }),
       [
         [a, 0],
@@ -449,7 +449,7 @@ describe('a sequence', () => {
       ['e2'],
     ],
     [
-      'does not take a late event for a new one',
+      'does not count a late event as the newest event',
       sequence([a, b], { ordered: true }),
       [
         [a, 100],
@@ -458,7 +458,7 @@ describe('a sequence', () => {
       [],
     ],
     [
-      'knows both spellings of a type',
+      'matches an event type in any spelling',
       sequence(['page_view', b]),
       [
         ['Page View', 0],
@@ -480,7 +480,7 @@ describe('a sequence', () => {
     expect(fired(ingested([trigger], [{ acts, takenAt: 0 }]), acts)).toEqual(expected);
   });
 
-  test('asks for the attributes of each step', () => {
+  test('checks the attribute filters of each step', () => {
     const step = (path: string) => ({
       event_type: 'Page View',
       attribute_filters: [{ field: 'path', operator: 'contains' as const, value: path }],
@@ -494,23 +494,23 @@ describe('a sequence', () => {
       view('d', 3, '/demo'),
     ];
     expect(fired(ingested([trigger], oneByOne(acts)), acts)).toEqual(['d']);
-    // Each step finds an event of its own, also when another could have taken it.
+    // Each step gets its own event, also where the first match of a step would block another step.
     const any = { event_type: 'Page View', attribute_filters: [] };
     const choosy = sequence([], { steps: [any, step('/demo'), { event_type: 'B', attribute_filters: [] }] });
     const choice = [view('a', 0, '/demo'), view('b', 1, '/blog'), act('c', 'B', 2)];
     expect(fired(ingested([choosy], oneByOne(choice)), choice)).toEqual(['c']);
-    // One event may satisfy several steps, and counts for one.
+    // An event that satisfies several steps counts for one of them.
     const both = [view('a', 0, '/pricing/demo'), view('b', 1, '/demo')];
     expect(fired(ingested([trigger], oneByOne(both)), both)).toEqual(['b']);
   });
 
-  test('in its cooldown, does not look at what the lead does', () => {
+  test('ignores events during its cooldown', () => {
     const acts = of([a, 0], [b, 1], [a, 2], [b, 11], [a, 12]);
     const run = ingested([sequence([a, b], { cooldown_seconds: 10 })], oneByOne(acts));
     expect(fired(run, acts)).toEqual(['e1', 'e4']);
   });
 
-  test('says which events completed it, in the order of its steps', () => {
+  test('names the events that completed it, in the order of its steps', () => {
     const acts = of([b, 5], [a, 9]);
     const run = ingested([sequence([a, b])], oneByOne(acts));
     expect(run.events.at(-1)?.payload).toMatchObject({
@@ -521,7 +521,7 @@ describe('a sequence', () => {
     });
   });
 
-  test('history does not count', () => {
+  test('does not count imported history', () => {
     const acts = of([a, 0], [b, 1]);
     expect(
       ingested(
@@ -534,7 +534,7 @@ describe('a sequence', () => {
     ).toMatchObject([{ type: 'ActivityObserved' }]);
   });
 
-  test('of events that concern no sequence, nothing is recorded', () => {
+  test('records nothing for events that match no step', () => {
     const acts = of([c, 0], [c, 1]);
     const compiled = compileTriggers(configurationOf([sequence([a, b])]), []);
     expect(concernsIngested(eventsIngested(acts, 0), compiled)).toBe(false);
@@ -565,7 +565,7 @@ describe('a surge', () => {
       ['e1'],
     ],
     [
-      'forgets points that are older than its window',
+      'does not count points that are older than its window',
       {},
       [
         [0, 15],
@@ -576,7 +576,7 @@ describe('a surge', () => {
       ['e3'],
     ],
     [
-      'counts points that were lost',
+      'subtracts lost points',
       {},
       [
         [0, 20],
@@ -607,7 +607,7 @@ describe('a surge', () => {
       ['e2'],
     ],
     [
-      'counts all of a moment',
+      'counts all events of one moment',
       {},
       [
         [50, 25],
@@ -617,7 +617,7 @@ describe('a surge', () => {
       [],
     ],
     [
-      'is silent in its cooldown',
+      'does not fire during its cooldown',
       { cooldown_seconds: 60 },
       [
         [0, 30],
@@ -628,7 +628,7 @@ describe('a surge', () => {
       ['e0', 'e3'],
     ],
     [
-      'without a cooldown fires with every gain',
+      'without a cooldown fires for every gain',
       {},
       [
         [0, 30],
@@ -643,7 +643,7 @@ describe('a surge', () => {
     expect(fired(scored([surge(more)], oneByOne(acts)), acts)).toEqual(expected);
   });
 
-  test('says what was gained between which events', () => {
+  test('names the points and the first and last event of the window', () => {
     const acts = [act('a', 'x', 0, 5), act('b', 'x', 61, 20), act('c', 'x', 70, 12)];
     const run = scored([surge()], oneByOne(acts));
     expect(run.events.at(-1)).toMatchObject({
@@ -659,7 +659,7 @@ describe('a surge', () => {
     });
   });
 
-  test('counts from when it looks for what it looks for now', () => {
+  test('counts only points since its current definition', () => {
     const acts = [act('a', 'x', 0, 29)];
     const run = scored([surge()], oneByOne(acts));
     const anew = scored([surge({ since: 2 })], [{ acts: [act('b', 'x', 1, 1)], takenAt: 1 }], run, {
@@ -672,7 +672,7 @@ describe('a surge', () => {
 describe('a trigger that fires again and again for one lead', () => {
   const acts = Array.from({ length: 40 }, (_, index) => act(`e${String(index)}`, 'x', index, 30));
 
-  test('falls silent for it, says so, and speaks again', () => {
+  test('is silenced for the lead, records it, and fires again after the silence', () => {
     const run = scored([surge()], oneByOne(acts));
     expect(fired(run, acts)).toHaveLength(flood.firings);
     expect(run.events.filter(({ type }) => type === 'TriggerSuppressed')).toMatchObject([
@@ -683,7 +683,7 @@ describe('a trigger that fires again and again for one lead', () => {
     expect(firedBy(spoken, later)).toEqual(['late']);
   });
 
-  test('other triggers are not silent', () => {
+  test('does not silence other triggers', () => {
     const run = scored([surge(), surge({ cooldown_seconds: 35 }, 'other')], oneByOne(acts));
     expect(fired(run, acts).filter((id) => id === 'e35')).toEqual(['e35']);
   });
@@ -726,7 +726,7 @@ const anyMilestone = fc
     };
     return level === null ? milestone({ ...more, score_threshold }) : milestoneAt(level, more);
   });
-/** Also without Hot, and without any. */
+/** Lists of levels, also without Hot and empty. */
 const anyLevels = fc
   .record({
     warm: fc.integer({ min: -20, max: 40 }),
@@ -776,7 +776,7 @@ function cut<Item>(items: readonly Item[], sizes: readonly number[]): Item[][] {
 const sizes = fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 20 });
 
 describe('a plain reference implementation fires for the same events:', () => {
-  // More than this for one lead in ten minutes would be silenced, which the reference does not know.
+  // More firings for one lead in ten minutes would be silenced, which the reference does not do.
   const few = flood.firings;
   const often = { numRuns: Math.max(1_000, lawRuns) };
 
@@ -785,7 +785,7 @@ describe('a plain reference implementation fires for the same events:', () => {
       fc.property(anyMilestone, anyLevels, acts(few), (trigger, levels, all) => {
         const { score_threshold, level, direction, rearm, event_type } = trigger;
         const named = levels.find(({ name }) => name.toLowerCase() === level?.toLowerCase());
-        // Never passed where the level is missing or open downwards.
+        // Never crossed where the level is missing or has no lower bound.
         const line = score_threshold ?? named?.min_score ?? NaN;
         const expected: string[] = [];
         let score = 0;
@@ -825,7 +825,7 @@ describe('a plain reference implementation fires for the same events:', () => {
         all.forEach((one, takenAt) => {
           const { id, type, points = 0 } = one;
           if (trigger.event_type !== null && trigger.event_type !== type) return;
-          // No window ends with an event that moved no points: it would let a loss before it be passed over.
+          // No window ends with an event without points: otherwise it could skip an earlier loss.
           if (points === 0) return;
           known.push(one);
           const surges = known.some(({ at: to }) => {
@@ -844,7 +844,7 @@ describe('a plain reference implementation fires for the same events:', () => {
     );
   });
 
-  /** Whether some choice of events, tried one by one, completes the sequence with this one among them. */
+  /** Whether a choice of events that includes this one completes the sequence: tries all choices. */
   function completes(pool: readonly Act[], one: Act, trigger: SequenceTrigger): boolean {
     const satisfies = ({ type, metadata }: Act, step: number) => {
       const wanted = trigger.steps[step];
@@ -872,7 +872,7 @@ describe('a plain reference implementation fires for the same events:', () => {
     return choose(0, []);
   }
 
-  test('sequences, each with events that do complete it', () => {
+  test('sequences, and each firing names events that complete its sequence', () => {
     fc.assert(
       fc.property(anySequence, acts(14), (trigger, all) => {
         let run = begin();
@@ -911,7 +911,7 @@ describe('a plain reference implementation fires for the same events:', () => {
   });
 });
 
-describe('whatever triggers there are and whatever the lead does,', () => {
+describe('for any triggers and any events of the lead,', () => {
   const triggers = fc
     .tuple(
       fc.array(anyMilestone, { maxLength: 3 }),
@@ -926,7 +926,7 @@ describe('whatever triggers there are and whatever the lead does,', () => {
     pieces.map((piece, takenAt) => ({ acts: piece, takenAt, under: listOf(levels, takenAt) }));
   const refold = (events: readonly FiringDraft[]) => events.reduce(evolveLead, begin().state);
 
-  test('replaying what was recorded gives the state that was decided with, wherever it is cut', () => {
+  test('replay equals live, for any division into batches', () => {
     fc.assert(
       fc.property(triggers, acts(60), sizes, lists, (all, done, pieces, levels) => {
         const taken = takenUnder(levels, cut(done, pieces));
@@ -936,10 +936,10 @@ describe('whatever triggers there are and whatever the lead does,', () => {
     );
   });
 
-  test('what the records are that events come in makes no difference to what fires', () => {
+  test('the grouping of events into records does not change the firings', () => {
     fc.assert(
       fc.property(triggers, anyLevels, acts(60), sizes, sizes, (all, levels, done, one, other) => {
-        // All are taken at one moment: the moment is a record's, and cooldowns go by it.
+        // All events are received at one moment, because cooldowns use the time of the record.
         const takenIn = (pieces: readonly number[]) =>
           cut(done, pieces).map((piece) => ({ acts: piece, takenAt: 50 }));
         const told = ({ events }: Run) =>
@@ -951,7 +951,7 @@ describe('whatever triggers there are and whatever the lead does,', () => {
     );
   });
 
-  test('a record that comes twice, at once or later, changes nothing', () => {
+  test('a record that is repeated, at once or later, changes nothing', () => {
     fc.assert(
       fc.property(triggers, anyLevels, acts(40), sizes, fc.nat(20), (all, levels, done, pieces, back) => {
         const compiled = compileTriggers(configurationOf(all), levels);
@@ -974,7 +974,7 @@ describe('whatever triggers there are and whatever the lead does,', () => {
     );
   });
 
-  test('nothing is decided on what concerns no trigger', () => {
+  test('a record that concerns no trigger gives no events', () => {
     fc.assert(
       fc.property(triggers, lists, acts(30), sizes, (all, levels, done, pieces) => {
         let state = begin().state;
@@ -994,7 +994,7 @@ describe('whatever triggers there are and whatever the lead does,', () => {
     );
   });
 
-  test('triggers of other event types are not even looked at', () => {
+  test('triggers of other event types are not evaluated', () => {
     const others = Array.from({ length: 500 }, (_, index) => [
       milestone({ event_type: `other ${String(index)}` }, `m${String(index)}`),
       milestoneAt('Hot', { event_type: `other ${String(index)}` }, `l${String(index)}`),
@@ -1021,7 +1021,7 @@ describe('whatever triggers there are and whatever the lead does,', () => {
     expect(of(others)).toEqual({ crossed: [], surges: [], surgeWindowSeconds: 0, sequences: [] });
   });
 
-  test('a change of the score meets the milestones that it crosses, in the order in which they were made, and no other', () => {
+  test('a change of the score finds exactly the milestones that it crosses, in the order of their creation', () => {
     fc.assert(
       fc.property(
         fc.array(anyMilestone, { maxLength: 20 }),
@@ -1045,7 +1045,7 @@ describe('whatever triggers there are and whatever the lead does,', () => {
     );
   });
 
-  test('levels that change make nothing fire: a milestone by level fires where the score passes the bound that counted then', () => {
+  test('a change of levels fires nothing: a milestone by level fires when the score crosses the bound of that time', () => {
     fc.assert(
       fc.property(triggers, lists, acts(60), sizes, (all, levels, done, pieces) => {
         const taken = takenUnder(levels, cut(done, pieces));
@@ -1075,7 +1075,7 @@ describe('whatever triggers there are and whatever the lead does,', () => {
     );
   });
 
-  test('what is recorded is as it is declared', () => {
+  test('every event matches its declaration', () => {
     const described = { lead: { id: leadId, name: 'Ada', aliases: [] }, level: null, top_drivers: [] };
     fc.assert(
       fc.property(triggers, lists, acts(30), sizes, (all, levels, done, pieces) => {
@@ -1108,7 +1108,7 @@ describe('whatever triggers there are and whatever the lead does,', () => {
   });
 });
 
-/** A firing without the record that it came of. */
+/** A firing without the position of its record. */
 function untold(event: FiringDraft): unknown {
   return { ...event, payload: { ...event.payload, source: null } };
 }

@@ -1,5 +1,5 @@
-// A lead that is deleted and begins anew, told of by two topics that nothing keeps in step: the new lead is as if there had
-// never been another.
+// A lead is deleted and a new lead gets its id. Two topics report the deletion at unrelated times; the new lead behaves as if the
+// first one had never existed.
 import { describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
 import { lawRuns } from '@lead-scoring/testing/full-size';
@@ -39,7 +39,7 @@ const triggers = compileTriggers(
   [],
 );
 
-/** What is decided because of one record. */
+/** The decision on one record. */
 type Deciding = (state: LeadState) => FiringDecision;
 
 const deletionOf = (
@@ -47,7 +47,7 @@ const deletionOf = (
   at: string,
 ): Deletion => ({ ...told, deletion_id, at });
 
-/** What a lead does in its lives, parted by deletions, as scoring tells of it and as ingest does: in order, each by itself. */
+/** The records of scoring and those of ingest on leads with one id, separated by deletions; each list is in order. */
 function logsOf(lives: readonly (readonly Act[])[]): { scoring: Deciding[][]; ingest: Deciding[][] } {
   let offset = 0;
   const scoring = lives.map((life, nth) => {
@@ -92,7 +92,7 @@ function inTurns(scoring: readonly Deciding[], ingest: readonly Deciding[], turn
   }, begin());
 }
 
-/** What has fired and is not forgotten, by topic: each has its own order. */
+/** The firings that are not forgotten, by topic. */
 function left(events: readonly FiringDraft[]): Record<Source['topic'], unknown[]> {
   const ends = events.flatMap((event) => (event.type === 'LeadForgotten' ? [event.payload.source] : []));
   const fired = events.filter(
@@ -126,7 +126,7 @@ const lives = fc
 const turns = fc.array(fc.boolean(), { maxLength: 60 });
 
 describe('a lead that is deleted and begins anew', () => {
-  test('fires and is remembered as if it were the first, in whatever order the two topics tell of it', () => {
+  test('behaves like a first lead, for any interleaving of the two topics', () => {
     fc.assert(
       fc.property(lives, turns, (all, order) => {
         const { scoring, ingest } = logsOf(all);
@@ -146,21 +146,21 @@ describe('a lead that is deleted and begins anew', () => {
     );
   });
 
-  test('once deleted for good, leaves nothing but the places up to which its records were seen', () => {
+  test('leaves only the offsets of its last records after its last deletion', () => {
     fc.assert(
       fc.property(lives, turns, (all, order) => {
         const { scoring, ingest } = logsOf(all);
         const run = inTurns(scoring.flat(), ingest.flat(), order);
         expect(memoryOf(run.state)).toEqual(memoryOf(begin().state));
         expect(left(run.events)).toEqual({ 'scoring.events': [], 'ingest.events': [] });
-        // A record that comes again is known.
+        // A repeated record changes nothing.
         for (const decide of [...scoring, ...ingest].flat())
           expect(decide(run.state)).toEqual({ events: [], state: run.state });
       }),
     );
   });
 
-  test('is folded from what was recorded to the state that was decided with', () => {
+  test('replay equals live', () => {
     fc.assert(
       fc.property(lives, turns, (all, order) => {
         const { scoring, ingest } = logsOf(all);
@@ -184,22 +184,30 @@ describe('the explanation of a lead', () => {
   };
 
   test.each<[string, Deciding[], boolean]>([
-    ['is its own, where nothing was deleted', [], true],
-    ['is not its own while scoring has not told of the deletion', [deleted('one')], false],
-    ['is its own again when scoring has', [deleted('one'), removed('one')], true],
-    ['is its own when scoring has told of it before', [removed('one'), deleted('one')], true],
+    ['belongs to the lead where nothing was deleted', [], true],
+    ['does not belong to the lead before scoring has reported the deletion', [deleted('one')], false],
     [
-      'is not its own while scoring is a deletion behind',
+      'belongs to the lead again after scoring has reported the deletion',
+      [deleted('one'), removed('one')],
+      true,
+    ],
+    [
+      'belongs to the lead when scoring has reported the deletion first',
+      [removed('one'), deleted('one')],
+      true,
+    ],
+    [
+      'does not belong to the lead while scoring is one deletion behind',
       [deleted('one'), removed('one'), deleted('two')],
       false,
     ],
     [
-      'is taken for its own when it was linked: scoring may never tell of it',
+      'counts as the lead’s when it was linked: scoring may never report the deletion',
       [deleted('one', { linked_to: idOf('bob') })],
       true,
     ],
     [
-      'is taken for its own when it was linked, whatever was before',
+      'counts as the lead’s when it was linked, whatever was deleted before',
       [deleted('one'), removed('one'), deleted('two', { linked_to: idOf('bob') }), removed('two')],
       true,
     ],
@@ -208,7 +216,7 @@ describe('the explanation of a lead', () => {
   });
 });
 
-test('of a deletion where no trigger ever concerned the lead, nothing is recorded', () => {
+test('a deletion records nothing where the OU never had triggers', () => {
   const { state } = begin();
   const deletion = deletionOf(leadRemoved('one'), second(0));
   expect(decideDeletion(deletion, scoredAt(3), state, false)).toEqual({ events: [], state });

@@ -1,5 +1,5 @@
-// Leads that are deleted, on a real database: however the log is cut and whenever the process is killed the same documents
-// come of it; of very many firings nothing stays; and every channel that was told is told to forget.
+// Deleted leads on a real database: any division into batches and any kill of the process give the same documents; no firing stays,
+// however many there are; and every notified channel gets a command to forget.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { records } from '@lead-scoring/contracts';
@@ -70,7 +70,7 @@ const recorded = (event: FiringEvent, index: number): FoldedRecord =>
 const open = (
   readModel: ReadModel,
   explained: readonly (LeadAccount | null)[] = [],
-  // Less than there are leads: what is in hand is not all that there is.
+  // Fewer than there are leads, so that states are evicted.
   cachedLeads = 2,
 ) =>
   new FiringPartition(
@@ -145,7 +145,7 @@ function logOf(happened: readonly Happening[]): FiringEvent[] {
   });
 }
 
-/** Those of the events that are not forgotten. */
+/** The events that are not forgotten. */
 function left(events: readonly FiringEvent[]): FiringEvent[] {
   return events.filter(
     ({ payload: { lead_id, source } }) =>
@@ -164,7 +164,7 @@ const step = fc.record({
   isStored: fc.boolean(),
 });
 
-test('any cut of the log into batches, killed at any write, gives the same documents as one record after the other', async () => {
+test('any division into batches, killed at any write, gives the documents of one record per batch', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(happening, { minLength: 20, maxLength: 50 }),
@@ -243,7 +243,7 @@ describe('a deletion', () => {
   const commandsOf = (commands: readonly OutgoingRecord[]) =>
     commands.map(({ declaration, key }) => [declaration.type, key]);
 
-  test('of a lead with thousands of firings leaves none, and asks each channel that was told once', async () => {
+  test('of a lead with thousands of firings deletes all of them, and commands each notified channel once to forget', async () => {
     const { take, fold, fired } = opened();
     const many = Array.from({ length: 3_500 }, (_, index): FiringEvent => {
       const [draft] = decideScored(
@@ -266,11 +266,11 @@ describe('a deletion', () => {
       before: { topic: 'scoring.events', partition, offset: 4_000 },
     });
     expect(await fired()).toBe(0);
-    // What was decided before is not decided again; the same record neither.
+    // Neither the earlier records nor the same record change anything when they are repeated.
     expect((await take(scoredOnce(3_999), removal(4_000))).events).toEqual([]);
   }, 120_000);
 
-  test('decided together with a firing comes behind it, and a lead that begins anew fires again', async () => {
+  test('in one batch with a firing forgets the firing, and a new lead with the id fires again', async () => {
     const { take, fired } = opened();
     const { events, commands } = await take(scoredOnce(1), removal(2), scoredOnce(3));
     expect(events.map(({ type }) => type)).toEqual(['MilestoneFired', 'LeadForgotten', 'MilestoneFired']);
@@ -282,11 +282,11 @@ describe('a deletion', () => {
     expect(await fired()).toBe(1);
   });
 
-  test('as one topic tells of it, ends what that topic caused', async () => {
+  test('reported by one topic forgets what records of that topic caused', async () => {
     const { take, fired } = opened();
     await take(scoredOnce(1));
     await take(completed(1));
-    // Ingest is first: what it tells of next is of the new lead.
+    // Ingest reports first: its next records belong to the new lead.
     expect(commandsOf((await take(deletion(2))).commands)).toEqual([['ForgetLead', channels[1]]]);
     await take(completed(3));
     expect(await fired()).toBe(2);
@@ -295,7 +295,7 @@ describe('a deletion', () => {
     expect((await take(scoredOnce(3))).events.map(({ type }) => type)).toEqual(['MilestoneFired']);
   });
 
-  test('that scoring has not told of yet keeps what is explained out of what is told of the new lead', async () => {
+  test('that scoring has not reported yet keeps the old lead’s explanation out of the new lead’s notifications', async () => {
     const name = 'The lead that was deleted';
     const { take } = opened([
       {
@@ -326,7 +326,7 @@ describe('a deletion', () => {
     expect(fired?.payload).toMatchObject({ score: 5, lead: { name: 'The lead that is new' } });
   });
 
-  test('ends what is simulated of the lead, which is read from the log', async () => {
+  test('removes the lead from simulations, which read the log', async () => {
     const both = (lead_id: string, at: number) =>
       eventsIngested([act(`a ${String(at)}`, 'A', at), act(`b ${String(at)}`, 'B', at)], at, { lead_id });
     async function* ingestedSince() {
@@ -348,7 +348,7 @@ describe('a deletion', () => {
     ]);
   });
 
-  test('of a lead that no trigger was concerned with is recorded, and tells nobody', async () => {
+  test('of a lead without firings is recorded, and commands no channel', async () => {
     const { take } = opened();
     const { events, commands } = await take(removal(1));
     expect(events.map(({ type, offset }) => [type, offsetToNumber(offset)])).toEqual([['LeadForgotten', 0]]);

@@ -1,4 +1,4 @@
-// Firing on real servers, with owners that come and go: each crossing fires once, and asks for each channel once.
+// Firing on real servers while partitions change owners: each crossing fires once and requests one notification per channel.
 import { expect, test } from '@jest/globals';
 import { createServiceProcessor, type ServiceCapabilities } from '@lead-scoring/capability';
 import { records } from '@lead-scoring/contracts';
@@ -39,7 +39,7 @@ async function startFiring() {
     collections: firingCollections,
     batching: {
       maxRecordsPerBatch: 7,
-      // Rarely, while owners come and go: what they have not stored is folded anew.
+      // Rare writes, so that new owners fold unwritten events again.
       storeEveryMs: 2_000,
     },
     storesEventsEnd: false,
@@ -67,7 +67,7 @@ function decisions(count: number): { sent: OutgoingRecord[]; crossings: string[]
   return { sent, crossings };
 }
 
-test('each crossing fires once, however often owners come and go, and a rebuild fires nothing', async () => {
+test('each crossing fires once while partitions change owners, and a rebuild fires nothing', async () => {
   const { rig, start } = await startFiring();
   try {
     const { sent, crossings } = decisions(600);
@@ -79,7 +79,7 @@ test('each crossing fires once, however often owners come and go, and a rebuild 
       await stop();
       stop = await start();
     }
-    // What brings nothing about and comes last: when it is folded, all is.
+    // A last record per partition that fires nothing: once it is folded, everything is.
     const last = [0, 1, 2].map((partition) => ({
       ...outgoing(records.leadScored, {
         key: idOf('last'),

@@ -1,4 +1,4 @@
-// A lead's state comes back from its text as it went in, and what many triggers remember is in it once.
+// A lead's state survives packing and unpacking, and an event that many triggers remember is in the text once.
 import { expect, test } from '@jest/globals';
 import type { JsonValue } from '@lead-scoring/contracts';
 import { packJson } from '@lead-scoring/read-model';
@@ -24,7 +24,7 @@ const gain: fc.Arbitrary<Gain> = fc.record({
   configuration_version: version,
 });
 
-/** The newest may be later than the last entry: that was in the future, or is forgotten. */
+/** `newest` may be later than the last entry: the newest entry was dropped, or had a time in the future. */
 function timelineOf<Entry extends TimelineEntry>(entry: fc.Arbitrary<Entry>): fc.Arbitrary<Timeline<Entry>> {
   return fc
     .record({ newest: moment, entries: fc.array(entry, { minLength: 1, maxLength: 5 }), same: fc.boolean() })
@@ -49,7 +49,7 @@ const state: fc.Arbitrary<RememberedState> = fc
     deletions: { ...noDeletions, 'ingest.events': deletion },
   }));
 
-test('comes back as it went in', () => {
+test('is the same after packing and unpacking', () => {
   fc.assert(
     fc.property(state, (one) => {
       expect(unpackState(packState(one))).toEqual(one);
@@ -57,7 +57,7 @@ test('comes back as it went in', () => {
   );
 });
 
-test('is read as it was stored before', () => {
+test('is read in the form of earlier versions', () => {
   fc.assert(
     fc.property(state, (one) => {
       const { seen, memories, matches, gains, deletions } = one;
@@ -67,7 +67,7 @@ test('is read as it was stored before', () => {
   );
 });
 
-test('what a lead did is in it once, however many sequences remember it', () => {
+test('has an event once, however many sequences remember it', () => {
   const sizeWith = (sequences: number): number => {
     const entries = Array.from({ length: 10 }, (_, number): StepMatch => ({
       at: 1_800_000_000_000 + number,

@@ -1,4 +1,4 @@
-// How far back a lead's events are remembered.
+// The entries that a timeline keeps.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { maximumEntries, remember, type TimelineEntry, type Timeline } from './timeline-model.js';
@@ -18,7 +18,7 @@ function rememberAll(times: readonly number[], windowMs: number, takenAt = Infin
   );
 }
 
-test('entries are by event time, and of one moment in the order in which they came', () => {
+test('entries are by event time, and those of one moment in the order of their addition', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 }), (times) => {
       const expected = times
@@ -29,14 +29,14 @@ test('entries are by event time, and of one moment in the order in which they ca
   );
 });
 
-test('what is within two windows, or a window and a day, of the newest is there', () => {
+test('entries within two windows, or a window and a day, of the newest are kept', () => {
   const often = Array.from({ length: 200 }, (_, index) => (index * hour) / 2);
   const newest = 99.5 * hour;
   expect(rememberAll(often, hour)[0]?.at).toBe(newest - 25 * hour);
   expect(rememberAll(often, 30 * hour)[0]?.at).toBe(newest - 60 * hour);
 });
 
-test('a few are there however old they are, and never more than can be looked at', () => {
+test('the newest few are kept whatever their age, and never more than the maximum', () => {
   expect(rememberAll([0, ...Array.from({ length: 31 }, () => 1_000 * hour)], hour)).toHaveLength(32);
   expect(rememberAll([0, ...Array.from({ length: 32 }, () => 1_000 * hour)], hour)).toHaveLength(32);
   expect(
@@ -47,7 +47,7 @@ test('a few are there however old they are, and never more than can be looked at
   ).toHaveLength(maximumEntries);
 });
 
-test('an event of the future does not make the present old', () => {
+test('an entry with a time in the future does not age out present entries', () => {
   const present = Array.from({ length: 50 }, () => 0);
   expect(rememberAll([...present, 100 * hour], hour, hour)).toHaveLength(51);
 });

@@ -1,4 +1,4 @@
-// The steps of a redelivery: every notification of the time is in one of them, and a channel that is gone ends the job.
+// The steps of a redelivery: every notification of the range is in exactly one step, and a deleted channel ends the job.
 import { expect, test } from '@jest/globals';
 import type { BatchEffect, Job, PartitionScope } from '@lead-scoring/capability';
 import type { records } from '@lead-scoring/contracts';
@@ -54,7 +54,7 @@ const jobAt = (cursor: string | null, channel = 'channel'): Job<records.Notifica
   actor: { kind: 'token', id: '7' },
 });
 
-test('the steps deliver every notification of the time once more, each once, as it was asked for', async () => {
+test('the steps deliver every notification of the range once more, each once, with the fields of the request', async () => {
   const delivered: string[] = [];
   const steps: number[] = [];
   for (let cursor: string | null = null, isLast = false; !isLast;) {
@@ -82,7 +82,7 @@ test('the steps deliver every notification of the time once more, each once, as 
     expect(step).toMatchObject({ channel_id: idOf('channel'), since, until, undeliveredOnly: true });
 });
 
-test('a channel that is not there is refused, and one that has gone since ends the job', async () => {
+test('an unknown channel is refused, and a channel that is deleted later ends the job', async () => {
   const start: records.StartRedelivery = {
     ou_id: ouId,
     channel_id: idOf('gone'),

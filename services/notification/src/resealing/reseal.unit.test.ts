@@ -1,4 +1,4 @@
-// Sealing anew: after it nothing of a channel needs the key of before, and the channel and its secrets are the same.
+// Resealing: afterwards no secret of a channel needs the previous key, and channel and secrets are the same.
 import { describe, expect, test } from '@jest/globals';
 import { signingContext, type records } from '@lead-scoring/contracts';
 import { createSealing } from '@lead-scoring/service';
@@ -82,7 +82,7 @@ describe('sealing anew', () => {
       4,
     ],
     [
-      'a webhook of before, whose signing secrets are stored nowhere',
+      'a webhook of an earlier version, whose signing secrets are derived and not stored',
       [createChannel(1, { destination: webhook }), rotate(channelId(2))],
       4,
     ],
@@ -98,7 +98,7 @@ describe('sealing anew', () => {
     expect(channel.version).toBe(channelOf(before).version);
   });
 
-  test('keeps each secret as it was, those that were derived too', () => {
+  test('keeps every secret, derived ones included', () => {
     const { destination, signing: keys } = sealedAnew(
       given(createChannel(1, { destination: webhook }), rotate(channelId(2), 'whsec_2')),
     );
@@ -110,7 +110,7 @@ describe('sealing anew', () => {
     expect(afterwards.unseal(keys.previous?.secret ?? '', signingContext(id))).toBe(old.signingSecret(id));
   });
 
-  test('leaves what no key opens, and says so', () => {
+  test('leaves and counts secrets that no key opens', () => {
     const lost = createSealing('a secret that nobody has any more, alas');
     const destination: records.WrittenDestination = {
       type: 'teams',
@@ -121,7 +121,7 @@ describe('sealing anew', () => {
     expect(channel.destination).toEqual(destination);
   });
 
-  test('of a channel that is gone meanwhile changes nothing but the version', () => {
+  test('of a channel that was deleted meanwhile changes only the version', () => {
     const before = given(createChannel(1, { destination: teams }));
     const payload = resealed(channelOf(before), during, requestedAt);
     const gone = given();
@@ -136,7 +136,7 @@ describe('a command that is repeated', () => {
   const resultFor = (command: ConfigurationCommand, configuration: NotificationConfiguration) =>
     resultOf(command, configuration, [], check);
 
-  test('is answered with the secret that the channel has, whatever the repeat brings', () => {
+  test('is answered with the channel’s secret, whatever secret the repeat has', () => {
     const kept = signing(id, 'whsec_1').signing_secret;
     expect(resultFor(again, given(first))).toMatchObject({ signing_secret: kept });
     const rotated = given(first, rotate(channelId(2), 'whsec_2'));
@@ -147,7 +147,7 @@ describe('a command that is repeated', () => {
     });
   });
 
-  test('is refused once its secret is not valid any more', () => {
+  test('is refused once its secret is no longer valid', () => {
     const rotated = given(first, rotate(channelId(2), 'whsec_2'), rotate(channelId(3), 'whsec_3'));
     expect(decideConfiguration(again, rotated, check, [])).toMatchObject({
       outcome: 'rejected',

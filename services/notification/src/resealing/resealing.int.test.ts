@@ -1,5 +1,5 @@
-// The secrets of channels while SEALING_SECRET is exchanged, on real servers: used under both keys, sealed anew by command,
-// and needing the previous key no more.
+// The secrets of channels during a change of SEALING_SECRET, on real servers: usable under both keys, and resealed by command until
+// none needs the previous key.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openServicePartition } from '@lead-scoring/capability';
 import { nameBasedId, records, signingContext, type NotificationPayload } from '@lead-scoring/contracts';
@@ -77,7 +77,7 @@ const channelsOf = async (ou: string) => [
   ...((await createConfigurationReader(rig.readModel).load([ou])).get(ou)?.channels.values() ?? []),
 ];
 
-test('what the previous key sealed goes on working, is sealed anew, and works without that key', async () => {
+test('secrets under the previous key work, are resealed, and then work without that key', async () => {
   const stored = { signing_secret: old.seal(secret, signingContext(channelId(1))) };
   await rig.request(create(1, ouId, stored));
   // Of a version that stored no signing secret.
@@ -128,7 +128,7 @@ test.each(['before', 'after'])(
   },
 );
 
-test('a rebuild, which meets what nobody can open any more, comes to the same', async () => {
+test('a rebuild without the previous key gives the same documents', async () => {
   const before = await rig.documents();
   await rig.rebuild();
   expect(await rig.documents()).toEqual(before);

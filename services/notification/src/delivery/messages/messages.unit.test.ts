@@ -1,4 +1,4 @@
-// Promise 27: what a message says of strangers is inert, on every kind of channel.
+// Promise 27: lead data in messages is inert on every kind of channel.
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FiredPayload, NotificationPayload } from '@lead-scoring/contracts';
@@ -67,7 +67,7 @@ const testPayload: NotificationPayload = {
 };
 
 describe('one line of text', () => {
-  test('holds no line break, no control character, no mark of direction, and is no longer than it may be', () => {
+  test('has no line break, control character or mark of direction, and at most the maximum length', () => {
     fc.assert(
       fc.property(anyName, fc.integer({ min: 1, max: 600 }), (name, maximum) => {
         const line = oneLine(name, maximum);
@@ -81,7 +81,7 @@ describe('one line of text', () => {
   });
 });
 
-describe('a message says who, how much and why', () => {
+describe('the title of a message', () => {
   test.each([
     ['trigger.milestone.fired', 'Ada Lovelace is up to 87 points'],
     ['trigger.sequence.fired', 'Ada Lovelace completed the sequence “Hot leads”'],
@@ -97,7 +97,7 @@ describe('a message says who, how much and why', () => {
     ]);
   });
 
-  test('and who the lead is, as far as that is known', () => {
+  test('is followed by the known fields of the lead', () => {
     const { lead } = firedPayload().data;
     const known = { ...lead, company: 'Analytical Engines', title: 'Analyst', owner: '\u202e' };
     expect(noticeOf(firedPayload({ lead: known })).facts.slice(0, 4)).toEqual([
@@ -146,7 +146,7 @@ describe('a message says who, how much and why', () => {
     });
   });
 
-  test('with a link only to what a browser opens as a page', () => {
+  test('is followed by a link only if that is http or https', () => {
     const linkOf = (share_url: string) => noticeOf(firedPayload({ share_url })).link;
     expect(linkOf('https://app.example.com/share/abc')).toBe('https://app.example.com/share/abc');
     expect(linkOf('javascript:alert(1)')).toBeNull();
@@ -155,7 +155,7 @@ describe('a message says who, how much and why', () => {
 });
 
 describe('a Slack message', () => {
-  test('mentions nobody, links nothing and stays within the limits, whatever a lead is called', () => {
+  test('mentions nobody, links nothing and stays within Slack’s limits, whatever the name of the lead', () => {
     fc.assert(
       fc.property(anyName, (name) => {
         const { text, blocks } = slackMessage(noticeOf(hostile(name)));
@@ -189,7 +189,7 @@ describe('a Slack message', () => {
 });
 
 describe('a Teams card', () => {
-  test('is at most 28 KB and shows all text where no markdown is read', () => {
+  test('is at most 28 KB and has all text in text runs, in which no markdown is read', () => {
     fc.assert(
       fc.property(anyName, (name) => {
         const message = teamsMessage(noticeOf(hostile(name)));
@@ -205,14 +205,14 @@ describe('a Teams card', () => {
     );
   });
 
-  test('is at most 28 KB with the largest of everything', () => {
+  test('is at most 28 KB with all fields at their largest', () => {
     const message = teamsMessage(noticeOf(hostile('\u{1f600}'.repeat(256))));
     expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(maximumCardBytes);
   });
 });
 
 describe('an e-mail', () => {
-  test('has a subject of one line and no markup of a stranger, whatever a lead is called', () => {
+  test('has a subject of one line and no markup from lead data, whatever the name of the lead', () => {
     fc.assert(
       fc.property(anyName, (name) => {
         const { subject, html, headers, messageId } = emailMessage(noticeOf(hostile(name)), mail);
@@ -227,7 +227,7 @@ describe('an e-mail', () => {
     );
   });
 
-  test('carries its prefix, how to be let off the list, and an id that repeats share', () => {
+  test('has its prefix, a List-Unsubscribe header, and the same Message-ID for every attempt', () => {
     const message = emailMessage(noticeOf(firedPayload()), { ...mail, subject_prefix: '[Sales]' });
     expect(message.subject).toBe('[Sales] Ada Lovelace is up to 87 points');
     expect(message.messageId).toBe(`<${mail.notification_id}@example.com>`);
@@ -245,11 +245,11 @@ describe('an e-mail', () => {
     'ada@example.com,',
     'a@b@c',
     'ada@example.com;grace@example.com',
-  ])('goes to nobody when its recipients are %j', (recipients) => {
+  ])('is sent to nobody when its recipients are %j', (recipients) => {
     expect(() => recipientsOf(recipients)).toThrow(TypeError);
   });
 
-  test('goes to each of its recipients once', () => {
+  test('is sent to each of its recipients once', () => {
     expect(recipientsOf('ada@example.com, grace@example.com,ada@example.com')).toEqual([
       'ada@example.com',
       'grace@example.com',

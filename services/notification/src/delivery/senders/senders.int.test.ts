@@ -1,4 +1,4 @@
-// Each sender against a real receiver that misbehaves in every way that receivers do.
+// Each sender against a real receiver and its possible faults.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NotificationPayload, records } from '@lead-scoring/contracts';
 import { createOutbound, parsePrivateTargets, type Outbound } from '@lead-scoring/outbound';
@@ -102,7 +102,7 @@ describe('a webhook', () => {
       { channel, ...(payload && { payload }) },
     );
 
-  test('gets the link of the firing, signed with the rest, and what it repeats of it is not kept', async () => {
+  test('gets the share link in the signed body, and a link that it repeats is not recorded', async () => {
     const shareLinks = createShareLinks(sealing, 'https://app.example.com');
     const link = shareLinks?.of(idOf('firing'));
     if (!link) throw new Error('there is none');
@@ -118,7 +118,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(result)).not.toContain(link.token);
   });
 
-  test('gets the payload as it is recorded, signed, with its id, and the authorization that it wants', async () => {
+  test('gets the recorded payload, signed, with its id and the channel’s authorization header', async () => {
     expect(await send('Bearer of-the-receiver', hostile)).toMatchObject({
       outcome: 'delivered',
       status: 200,
@@ -174,13 +174,13 @@ describe('a webhook', () => {
     ['drip', { outcome: 'failed', reason: 'timeout' }],
     ['garbage', { outcome: 'failed', reason: 'malformed' }],
     ['disconnect', { outcome: 'failed', reason: 'unreachable' }],
-  ] as const)('that answers %j is recorded as that', async (reaction, expected) => {
+  ] as const)('that answers %j is recorded with this result', async (reaction, expected) => {
     receiver.behave(always(reaction));
     expect(await send()).toMatchObject(expected);
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('whose secret was sealed with another SEALING_SECRET is not asked, and the attempt says why', async () => {
+  test('whose secret was sealed with another SEALING_SECRET gets no request, and the attempt records why', async () => {
     const result = await sendTo(
       {
         type: 'webhook',
@@ -199,14 +199,14 @@ describe('a webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('that answers at length is read for 20,000 bytes, and what it repeats of secrets is not kept', async () => {
+  test('that answers at length is read for 20,000 bytes, and secrets that it repeats are not recorded', async () => {
     receiver.behave(always({ status: 500, body: 'Bearer of-the-receiver '.repeat(10_000) }));
     const { response = '' } = await send('Bearer of-the-receiver');
     expect(Buffer.byteLength(response)).toBeLessThanOrEqual(20_000);
     expect(response).not.toContain('Bearer of-the-receiver');
   });
 
-  test('at an address that is not public is not asked, and sees nothing', async () => {
+  test('at an address that is not public gets no request', async () => {
     await outbound.close();
     allow();
     expect(await send()).toMatchObject({ outcome: 'failed', reason: 'refused' });
@@ -230,12 +230,12 @@ describe('Teams', () => {
       { payload },
     );
 
-  test('gets a card that it shows', async () => {
+  test('accepts the card', async () => {
     expect(await send()).toMatchObject({ outcome: 'delivered', status: 202 });
     expect(JSON.stringify(teams.received[0]?.card)).toContain('Ada Lovelace is up to 87 points');
   });
 
-  test('that does not answer is recorded without its address, which is a secret', async () => {
+  test('that fails is recorded without its address, which is a secret', async () => {
     teams.behave(always({ status: 500, body: `no ${teams.webhookUrl} here` }));
     const result = await send();
     expect(result).toMatchObject({ outcome: 'failed', status: 500 });
@@ -261,7 +261,7 @@ describe('Slack', () => {
   const send = (payload = notification.payload, channelId?: string) =>
     sendTo(destination(channelId), { payload, slack: { token: slack.token, apiUrl: slack.apiUrl } });
 
-  test('gets a message with who, how much and why, that mentions nobody', async () => {
+  test('gets a message with lead, score and reasons that mentions nobody', async () => {
     expect(await send(hostile)).toMatchObject({ outcome: 'delivered' });
     const [message] = slack.messages;
     expect(message).toMatchObject({ channel: 'C0000000001', mentions: [], links: [] });
@@ -284,13 +284,16 @@ describe('Slack', () => {
     [{ instead: 'disconnect' }, { outcome: 'failed', reason: 'unreachable' }],
     [{ instead: 'garbage' }, { outcome: 'failed' }],
     [{ instead: { status: 200, body: 'no JSON' } }, { outcome: 'failed', reason: 'malformed' }],
-  ] as const)('that answers %j is recorded as that, after one request', async (reaction, expected) => {
-    slack.behave(() => reaction);
-    expect(await send()).toMatchObject(expected);
-    expect(slack.calls).toHaveLength(1);
-  });
+  ] as const)(
+    'that answers %j is recorded with this result after one request',
+    async (reaction, expected) => {
+      slack.behave(() => reaction);
+      expect(await send()).toMatchObject(expected);
+      expect(slack.calls).toHaveLength(1);
+    },
+  );
 
-  test('without a token says what to set', async () => {
+  test('without a token fails with the name of the missing setting', async () => {
     expect(await sendTo(destination())).toMatchObject({
       outcome: 'failed',
       reason: 'not_set_up',
@@ -298,7 +301,7 @@ describe('Slack', () => {
     });
   });
 
-  test('with the token of another says so, without the token', async () => {
+  test('with a wrong token fails with invalid_auth and does not record the token', async () => {
     const result = await sendTo(destination(), { slack: { token: 'xoxb-of-another', apiUrl: slack.apiUrl } });
     expect(result).toMatchObject({ outcome: 'failed', detail: 'Slack answered invalid_auth.' });
     expect(JSON.stringify(result)).not.toContain('xoxb-of-another');
@@ -352,12 +355,12 @@ describe('e-mail', () => {
     },
   );
 
-  test('that the server is silent about is given up in time', async () => {
+  test('is given up within the time limit when the server is silent', async () => {
     server.behave(({ at }) => (at === 'message' ? 'hang' : 'accept'));
     expect(await send()).toMatchObject({ outcome: 'failed', reason: 'timeout' });
   });
 
-  test('of which one recipient is refused is delivered to the other, and says so', async () => {
+  test('with a refused recipient is delivered to the other, and the attempt names the refused one', async () => {
     server.behave(({ at, address }) =>
       at === 'recipient' && address === 'grace@example.com' ? { reply: 550 } : 'accept',
     );
@@ -367,7 +370,7 @@ describe('e-mail', () => {
     });
   });
 
-  test('of which one recipient is deferred goes to the other, and later to that one alone', async () => {
+  test('with a deferred recipient is delivered to the other, and retried for the deferred one alone', async () => {
     const three = destination('ada@example.com, grace@example.com, joan@example.com');
     const mail = { url: server.url, from };
     const answers = new Map([
@@ -400,13 +403,13 @@ describe('e-mail', () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test('with a line break among its recipients goes to nobody', async () => {
+  test('with a line break among its recipients is sent to nobody', async () => {
     const to = destination('ada@example.com\r\nRCPT TO:<x@example.com>');
     expect(await send(notification.payload, to)).toMatchObject({ outcome: 'failed', reason: 'refused' });
     expect(server.steps).toHaveLength(0);
   });
 
-  test('without a server says what to set', async () => {
+  test('without a server fails with the names of the missing settings', async () => {
     expect(await sendTo(destination())).toMatchObject({
       outcome: 'failed',
       reason: 'not_set_up',
