@@ -119,6 +119,17 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     })),
   ],
   testProfile: [missing(({ leadId }) => ({ body: { lead_id: leadId } }))],
+  testEngagementRules: [
+    missing(({ leadId }) => ({ body: { lead_id: leadId, events: [{ event_type: 'Page View' }] } })),
+    ...(['ruleset_id', 'replaces'] as const).map((field) =>
+      missing(({ rulesetId, ruleId }) => ({
+        body: {
+          events: [{ event_type: 'Page View' }],
+          rules: [{ event_type: 'Page View', weight: 1, [field]: field === 'replaces' ? ruleId : rulesetId }],
+        },
+      })),
+    ),
+  ],
   listChannels: [nothing],
   createChannel: [nothing],
   replaceChannel: [

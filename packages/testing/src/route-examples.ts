@@ -115,6 +115,13 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     body: { rule_ids: [profileRuleId], updates: { active: true } },
   }),
   testProfile: ({ leadId }) => ({ body: { lead_id: leadId } }),
+  testEngagementRules: ({ leadId, rulesetId, ruleId, eventType, mark }) => ({
+    body: {
+      lead_id: leadId,
+      events: [{ event_type: eventType, metadata: { path: mark } }],
+      rules: [{ ruleset_id: rulesetId, replaces: ruleId, event_type: eventType, weight: 3 }],
+    },
+  }),
   listChannels: () => ({}),
   createChannel: ({ mark }) => ({ body: channelOf(`Another ${mark}`) }),
   replaceChannel: ({ channelId, mark }) => ({

@@ -94,6 +94,8 @@ export interface ServiceRig {
   /** Writes a command, and resolves with its reply. */
   request: (command: OutgoingRecord, timeoutMs?: number) => Promise<records.CommandReplied>;
   get: (path: string, options?: GetOptions) => Promise<Answer>;
+  /** Sends a query with a body. */
+  post: (path: string, body: unknown, options?: GetOptions) => Promise<Answer>;
   /** All records of a topic at present. */
   recordsOn: (topic: TopicName) => Promise<TailedRecord[]>;
   /** Rebuilds the service; waits until reads answer from the filled edition. */
@@ -107,6 +109,54 @@ export interface ServiceRig {
 /** A swap in a test does not wait for readers of other processes. */
 const editionTimes = { lookEveryMs: 100, writeBothMs: 500, keepMs: 1_000 };
 const internalSecret = 'a secret of tests that is long enough';
+
+/** Sends a request to a query port, as the gateway does. */
+async function sendSigned(
+  url: URL,
+  {
+    method,
+    body,
+    ouId,
+    ou = ouId,
+    positions,
+    headers,
+  }: GetOptions & { method: string; body: string | undefined; ouId: string },
+): Promise<Answer> {
+  const authorization = await signInternal(
+    {
+      ou_id: ou,
+      organisation_id: ouId,
+      credential_id: ouId,
+      actor: 'test',
+      role: 'viewer',
+      request_id: 'test',
+    },
+    {
+      method,
+      target: `${url.pathname}${url.search}`,
+      ...(body !== undefined && { body: Buffer.from(body) }),
+    },
+    internalSecret,
+  );
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+      [internalAuthorizationHeader]: authorization,
+      ...(positions && { [minimumPositionsHeader]: formatPositions(positions) }),
+    },
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: (isJson ? JSON.parse(text) : {}) as Record<string, unknown>,
+  };
+}
 
 /** Opens the log and the read model of a service in a new namespace. */
 export async function openServiceRig(options: ServiceRigOptions): Promise<ServiceRig> {
@@ -138,6 +188,11 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
   const { readModel, log, writer, requester } = opened.value;
   const running = new Set<() => Promise<void>>();
   let server: Started<ListeningServer> | undefined;
+  const ask = (method: 'GET' | 'POST', path: string, body: string | undefined, options: GetOptions = {}) => {
+    if (!server) throw new Error('no query port is open: call `serve` first');
+    const url = new URL(path, `http://127.0.0.1:${String(server.value.port)}`);
+    return sendSigned(url, { method, body, ouId, ...options });
+  };
 
   return {
     log,
@@ -180,37 +235,8 @@ export async function openServiceRig(options: ServiceRigOptions): Promise<Servic
       if (!folded) throw new Error(`${reader} has not folded the written records within 30 s`);
     },
     request: (command, timeoutMs = 20_000) => requester.request(command, { timeoutMs }),
-    get: async (path, { ou = ouId, positions, headers } = {}) => {
-      if (!server) throw new Error('no query port is open: call `serve` first');
-      const url = new URL(path, `http://127.0.0.1:${String(server.value.port)}`);
-      const authorization = await signInternal(
-        {
-          ou_id: ou,
-          organisation_id: ouId,
-          credential_id: ouId,
-          actor: 'test',
-          role: 'viewer',
-          request_id: 'test',
-        },
-        { method: 'GET', target: `${url.pathname}${url.search}` },
-        internalSecret,
-      );
-      const response = await fetch(url, {
-        headers: {
-          ...headers,
-          [internalAuthorizationHeader]: authorization,
-          ...(positions && { [minimumPositionsHeader]: formatPositions(positions) }),
-        },
-      });
-      const text = await response.text();
-      const isJson = /json/.test(response.headers.get('content-type') ?? '');
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        body: (isJson ? JSON.parse(text) : {}) as Record<string, unknown>,
-      };
-    },
+    get: (path, options) => ask('GET', path, undefined, options),
+    post: (path, body, options) => ask('POST', path, JSON.stringify(body), options),
     recordsOn: async (topic) => {
       const found: TailedRecord[] = [];
       for await (const record of tail(log, topic, { from: 'beginning', follow: false })) found.push(record);

@@ -6,6 +6,7 @@ import type { PublishedConfigurations } from './configuration/published.js';
 import { explanationQueries } from './explanation/queries.js';
 import { leadQueries } from './leads/queries.js';
 import { profileQueries } from './profile/queries.js';
+import { ruleTestQueries } from './rule-tests/queries.js';
 import { createAwaitPositions } from './visibility.js';
 
 export function scoringQueries(
@@ -20,5 +21,6 @@ export function scoringQueries(
     ...explanationQueries({ readModel, configurations, awaitPositions, now }),
     ...configurationQueries(configurations),
     ...profileQueries({ readModel, configurations }),
+    ...ruleTestQueries({ readModel, configurations, now }),
   ];
 }

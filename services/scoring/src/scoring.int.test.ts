@@ -565,6 +565,66 @@ describe('explanations', () => {
   });
 });
 
+describe('a test of rules', () => {
+  const ou = idOf('tested ou');
+  const tested = (body: unknown, unit = ou) => rig.post('/engagement-scoring/test', body, { ou: unit });
+  const events = [{ event_type: 'page_view', metadata: { path: '/pricing' } }];
+
+  beforeAll(async () => {
+    await rig.request(createRule('tested view', { ou_id: ou, weight: 4 }));
+    await rig.score([ingested('tested', [{}], { ou_id: ou })]);
+  });
+
+  test('decides on samples by the rules and drafts, from the score of the lead, and stores nothing', async () => {
+    const before = await rig.documents();
+    const rules = [{ event_type: 'Page View', weight: -1, label: 'Draft' }];
+    const { status, body } = await tested({ lead_id: idOf('tested'), events: [...events, ...events], rules });
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        previous_score: 4,
+        points: 6,
+        score: 10,
+        level: null,
+        events: [
+          {
+            points: 3,
+            score: 7,
+            rules: [
+              { rule_id: idOf('tested view'), points: 4, matched: true },
+              { rule_id: null, draft: 0, label: 'Draft', points: -1, matched: true },
+            ],
+          },
+          { points: 3, score: 10 },
+        ],
+      },
+    ]);
+    expect((await tested({ events })).body).toMatchObject({ previous_score: 0, score: 4 });
+    expect((await tested({ events }, otherOuId)).body).toMatchObject({ points: 0, events: [{ rules: [] }] });
+    expect(await rig.documents()).toEqual(before);
+  });
+
+  test('is 404 for a lead, a ruleset or a rule that the OU does not have, and 400 for an invalid draft', async () => {
+    const draft = { event_type: 'Page View', weight: 1 };
+    const answers = await Promise.all([
+      tested({ lead_id: idOf('tested'), events }, otherOuId),
+      tested({ events, rules: [{ ...draft, ruleset_id: idOf('nothing') }] }),
+      tested({ events, rules: [{ ...draft, replaces: idOf('tested view') }] }, otherOuId),
+      tested({ events, rules: [{ ...draft, weight: 0 }] }),
+      tested({ events: [] }),
+      tested({ events: [{ event_type: 'a', metadata: { text: 'x'.repeat(1_000_000) } }] }),
+    ]);
+    expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+      [404, 'lead_not_found'],
+      [404, 'ruleset_not_found'],
+      [404, 'rule_not_found'],
+      [400, 'invalid_request'],
+      [400, 'invalid_request'],
+      [413, 'body_too_large'],
+    ]);
+  });
+});
+
 describe('a deleted lead', () => {
   const cookie = { alias_kind: 'cookie', alias: 'of a deleted lead' };
   const seen = (more = {}) =>

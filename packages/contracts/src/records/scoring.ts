@@ -230,7 +230,7 @@ export const adjustmentReason = z
   .enum(['held_at_largest_score', 'held_at_smallest_score'])
   .describe('A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is.');
 
-const adjustment = z.strictObject({
+export const adjustment = z.strictObject({
   reason: adjustmentReason,
   points: score.describe('Negative where the score is held at the largest.'),
 });

@@ -11,6 +11,7 @@ export * from './milestone-triggers.js';
 export * from './notification-channels.js';
 export * from './profile-rules.js';
 export * from './profile-scoring.js';
+export { ruleTestLimits, type EngagementTest, type EngagementTestForm } from './rule-tests.js';
 export * from './scoring-configuration.js';
 export * from './sequences.js';
 export * from './shares.js';

@@ -10,6 +10,7 @@ import * as milestones from './milestone-triggers.js';
 import * as channels from './notification-channels.js';
 import * as profiles from './profile-scoring.js';
 import type { RouteDeclaration } from './route.js';
+import * as ruleTests from './rule-tests.js';
 import * as configuration from './scoring-configuration.js';
 import * as sequences from './sequences.js';
 import * as shares from './shares.js';
@@ -52,6 +53,7 @@ export const routes = {
   listProfileRules: profiles.listProfileRules,
   setProfileRulesActive: profiles.setProfileRulesActive,
   testProfile: profiles.testProfile,
+  testEngagementRules: ruleTests.testEngagementRules,
   listChannels: channels.listChannels,
   createChannel: channels.createChannel,
   replaceChannel: channels.replaceChannel,

@@ -15,7 +15,8 @@ export const intakeLimits = {
   links: 10_000,
 };
 
-const sentMetadata = metadataObject
+/** The metadata of an event in a request. */
+export const sentMetadata = metadataObject
   .superRefine((value, context) => {
     const problem = checkMetadata(value, '');
     if (problem)

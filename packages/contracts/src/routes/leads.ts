@@ -19,7 +19,7 @@ import { adjustmentReason, levelFields } from '../records/scoring.js';
 import { minPosition } from './events.js';
 import { defineRoute, editor, viewer } from './route.js';
 
-const leadLevel = z
+export const leadLevel = z
   .strictObject({ id, name: levelFields.name, color: levelFields.color })
   .meta({ id: 'LeadLevel' });
 export type LeadLevel = z.infer<typeof leadLevel>;

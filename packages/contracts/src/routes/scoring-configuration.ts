@@ -54,7 +54,7 @@ export type Rule = z.infer<typeof rule>;
 
 const newRule = rule.extend(warned).meta({ id: 'NewRule' });
 
-const ruleForm = {
+export const ruleForm = {
   ...ruleFields,
   attribute_filters: attributeFilterForms.optional().describe('All must match.'),
   starts_at: moment.optional(),
