@@ -40,9 +40,16 @@ export class EventLogError extends Error {
  * same ids.
  */
 export class EventLogUnavailable extends EventLogError {
-  constructor(message: string, cause?: unknown) {
+  /**
+   * The server answered and refused the credentials of this process. A running process retries, because an operator may
+   * restore the access; a process that starts ends, because its settings are wrong and waiting does not change them.
+   */
+  readonly isAccessRefused: boolean;
+
+  constructor(message: string, cause?: unknown, { isAccessRefused = false } = {}) {
     super('log_unavailable', message, { retriable: true, cause });
     this.name = 'EventLogUnavailable';
+    this.isAccessRefused = isAccessRefused;
   }
 }
 

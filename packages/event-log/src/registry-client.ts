@@ -60,7 +60,9 @@ export function createRegistryClient(options: {
         throw new EventLogUnavailable(registryProblem(error, options.access), error);
       });
       if (answer.status === 401 || answer.status === 403)
-        throw new EventLogUnavailable(registryProblem(answer.status, options.access));
+        throw new EventLogUnavailable(registryProblem(answer.status, options.access), undefined, {
+          isAccessRefused: true,
+        });
       if (answer.status >= 500)
         throw new EventLogUnavailable(`the schema registry answered ${answer.status} to ${method} ${path}`);
       return answer;

@@ -71,7 +71,11 @@ test.each([
   const schemas = store();
   const { declaration } = createRuleset();
   refusal = { status, body };
-  await expect(schemas.load(id)).rejects.toMatchObject({ code: 'log_unavailable', retriable: true });
+  await expect(schemas.load(id)).rejects.toMatchObject({
+    code: 'log_unavailable',
+    retriable: true,
+    isAccessRefused: status === 401,
+  });
   expect(schemas.known(id)).toBe(false);
   await schemas.load(id);
   expect(schemas.find(declaration, id)).toMatchObject({ id });

@@ -11,7 +11,10 @@ export interface Started<Value> {
 export interface Component<Value = unknown> {
   /** Name for the log: `query server`, `processor`. */
   name: string;
-  /** A start that fails with a retriable error is repeated: the server that it needs may still be starting. Default: false. */
+  /**
+   * A start that fails with a retriable error is repeated: the server that it needs may still be starting. An error with
+   * `isAccessRefused` is not repeated: the server is there and refuses the credentials in the settings. Default: false.
+   */
   waitsForServer?: boolean;
   start(): Promise<Started<Value>>;
 }
@@ -72,7 +75,7 @@ async function startWithPatience<Value>(
     try {
       return await component.start();
     } catch (error) {
-      const waits = component.waitsForServer === true && isRetriable(error);
+      const waits = component.waitsForServer === true && isRetriable(error) && !isAccessRefused(error);
       if (!waits || signal.aborted || performance.now() > giveUpAt) throw error;
       if (!isReported) logger.warn({ component: component.name, err: error }, 'waiting for a server');
       await pause(retryMs, signal);
@@ -82,6 +85,10 @@ async function startWithPatience<Value>(
 
 function isRetriable(error: unknown): boolean {
   return error instanceof Error && 'retriable' in error && error.retriable === true;
+}
+
+function isAccessRefused(error: unknown): boolean {
+  return error instanceof Error && 'isAccessRefused' in error && error.isAccessRefused === true;
 }
 
 /** A component that fails to stop is logged and does not keep the others from stopping. */

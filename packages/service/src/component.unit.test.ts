@@ -69,6 +69,24 @@ describe('components', () => {
     await expect(stopped).rejects.toThrow('no answer');
   });
 
+  test('one whose server refuses the credentials ends the start at once, without a second try', async () => {
+    const refusal = Object.assign(new Error('check the password'), {
+      retriable: true,
+      isAccessRefused: true,
+    });
+    let tries = 0;
+    const refused: Component = {
+      name: 'a',
+      waitsForServer: true,
+      start: () => {
+        tries += 1;
+        return Promise.reject(refusal);
+      },
+    };
+    await expect(startInOrder((scope) => scope.start(refused), { logger: quiet })).rejects.toBe(refusal);
+    expect(tries).toBe(1);
+  });
+
   test('one that does not stop keeps no other from stopping', async () => {
     const log: string[] = [];
     const { stop } = await startInOrder(

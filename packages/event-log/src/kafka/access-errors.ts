@@ -6,15 +6,21 @@ interface Fault {
   /** The code of Node.js' error or of the protocol's. */
   code: string;
   message: string;
+  /** Set on errors of this package; see EventLogUnavailable. */
+  isAccessRefused: boolean;
 }
 
 /** The error and its causes, the outermost first. */
 function faultsOf(error: unknown): Fault[] {
   const faults: Fault[] = [];
   for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth++) {
-    const { code, type, message, cause, originalError } = at as Record<string, unknown>;
+    const { code, type, message, cause, originalError, isAccessRefused } = at as Record<string, unknown>;
     const named = typeof type === 'string' ? type : typeof code === 'string' ? code : '';
-    faults.push({ code: named, message: typeof message === 'string' ? message : '' });
+    faults.push({
+      code: named,
+      message: typeof message === 'string' ? message : '',
+      isAccessRefused: isAccessRefused === true,
+    });
     at = cause ?? originalError;
   }
   return faults;
@@ -25,6 +31,9 @@ const untrusted =
 const otherName = /ERR_TLS_CERT_ALTNAME_INVALID|does not match certificate/i;
 const wantsCertificate = /alert (certificate required|bad certificate|handshake failure|number (116|42|40))/i;
 const notTls = /wrong version number|packet length too long|EPROTO|socket disconnected before secure TLS/i;
+
+const unsupportedMechanism = /SASL (\S+) mechanism is not supported/i;
+const failedAuthentication = /SASL_AUTHENTICATION_FAILED|SASL .*authentication failed/i;
 
 function tlsProblem(text: string, caVariable: string): string | undefined {
   if (untrusted.test(text))
@@ -44,15 +53,12 @@ export function kafkaProblem(error: unknown, access: ServerAccess): string | und
   const unauthorised = faults.find(({ code }) => code.endsWith('_AUTHORIZATION_FAILED'));
   if (unauthorised)
     return `Kafka does not authorise ${principalOf(access)} (${unauthorised.code}): \`lead-scoring acls\` prints the rights that each service needs`;
-  const mechanism = /SASL (\S+) mechanism is not supported/i.exec(text)?.[1];
+  const mechanism = unsupportedMechanism.exec(text)?.[1];
   if (mechanism !== undefined || /UNSUPPORTED_SASL_MECHANISM/.test(text))
-    return `Kafka does not take the SASL mechanism ${mechanism ?? String(access.KAFKA_SASL_MECHANISM)}: set KAFKA_SASL_MECHANISM to one that its listener has`;
+    return `Kafka does not accept the SASL mechanism ${mechanism ?? String(access.KAFKA_SASL_MECHANISM)}: set KAFKA_SASL_MECHANISM to one that its listener has`;
   const ofToken = faults.find(({ message }) => message.includes('KAFKA_OAUTH_'));
   if (ofToken) return ofToken.message;
-  if (
-    /SASL_AUTHENTICATION_FAILED/i.test(text) ||
-    (/SASL /i.test(text) && / authentication failed/i.test(text))
-  )
+  if (failedAuthentication.test(text))
     return access.KAFKA_SASL_MECHANISM === 'oauthbearer'
       ? 'Kafka refuses the token that KAFKA_OAUTH_TOKEN_URL gives: check KAFKA_OAUTH_CLIENT_ID, KAFKA_OAUTH_SCOPE and what the brokers expect of a token'
       : 'Kafka refuses the user or the password: check KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD and KAFKA_SASL_MECHANISM';
@@ -65,6 +71,18 @@ export function kafkaProblem(error: unknown, access: ServerAccess): string | und
   return closedProblem(text, access);
 }
 
+/** Whether Kafka, or the server of its tokens, answered and refused the credentials: not whether it is away. */
+export function isAccessRefused(error: unknown): boolean {
+  const faults = faultsOf(error);
+  return faults.some(
+    ({ code, message, isAccessRefused: isMarked }) =>
+      isMarked ||
+      code === 'UNSUPPORTED_SASL_MECHANISM' ||
+      unsupportedMechanism.test(message) ||
+      failedAuthentication.test(`${code} ${message}`),
+  );
+}
+
 /** An EventLogUnavailable whose message names the setting to change, when it is known. */
 export function unavailable(
   message: string,
@@ -72,7 +90,9 @@ export function unavailable(
   access: ServerAccess | undefined,
 ): EventLogUnavailable {
   const problem = kafkaProblem(error, access ?? {});
-  return new EventLogUnavailable(problem === undefined ? message : `${message}: ${problem}`, error);
+  return new EventLogUnavailable(problem === undefined ? message : `${message}: ${problem}`, error, {
+    isAccessRefused: isAccessRefused(error),
+  });
 }
 
 /** A broker closes a connection without an error when the client uses the wrong protocol. */

@@ -2,7 +2,8 @@
 // OpenSSL and kafkajs with real servers.
 import { expect, test } from '@jest/globals';
 import type { ServerAccess } from '@lead-scoring/contracts';
-import { kafkaProblem, registryProblem } from './access-errors.js';
+import { EventLogUnavailable } from '../errors.js';
+import { kafkaProblem, registryProblem, unavailable } from './access-errors.js';
 
 const named: ServerAccess = {
   KAFKA_TLS: true,
@@ -26,7 +27,7 @@ test.each<[string, unknown, ServerAccess, RegExp]>([
     'another mechanism',
     wrapped('SASL PLAIN mechanism is not supported by the server'),
     named,
-    /does not take the SASL mechanism PLAIN: set KAFKA_SASL_MECHANISM/,
+    /does not accept the SASL mechanism PLAIN: set KAFKA_SASL_MECHANISM/,
   ],
   [
     'a wrong password, PLAIN',
@@ -88,6 +89,40 @@ test.each<[string, unknown, ServerAccess, RegExp]>([
 test('a broker that is away, or closes the connection although all settings are present, yields no advice', () => {
   expect(kafkaProblem(wrapped('connect ECONNREFUSED 127.0.0.1:1'), {})).toBeUndefined();
   expect(kafkaProblem(wrapped('Closed connection'), named)).toBeUndefined();
+});
+
+test.each<[string, unknown, boolean]>([
+  [
+    'a wrong password, PLAIN',
+    wrapped('SASL PLAIN authentication failed: Invalid username or password'),
+    true,
+  ],
+  [
+    'a wrong password, SCRAM',
+    wrapped('SASL SCRAM SHA512 authentication failed: Authentication failed'),
+    true,
+  ],
+  ['the protocol’s code', wrapped('refused', { type: 'SASL_AUTHENTICATION_FAILED' }), true],
+  ['another mechanism', wrapped('SASL PLAIN mechanism is not supported by the server'), true],
+  [
+    'a token server that refuses',
+    wrapped('no token', {
+      cause: new EventLogUnavailable('answered 401', undefined, { isAccessRefused: true }),
+    }),
+    true,
+  ],
+  [
+    'a token server that is away',
+    wrapped('no token', {
+      cause: new EventLogUnavailable('the server of KAFKA_OAUTH_TOKEN_URL does not answer'),
+    }),
+    false,
+  ],
+  ['a broker that is away', wrapped('connect ECONNREFUSED 127.0.0.1:1'), false],
+  ['a broker that closes the connection', wrapped('Closed connection'), false],
+  ['a missing right', wrapped('Not authorized', { type: 'TOPIC_AUTHORIZATION_FAILED' }), false],
+])('%s: refused credentials are told from an absent server', (_title, error, isAccessRefused) => {
+  expect(unavailable('no log', error, named)).toMatchObject({ retriable: true, isAccessRefused });
 });
 
 test.each<[string, unknown, ServerAccess, RegExp]>([

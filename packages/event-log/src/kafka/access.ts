@@ -61,6 +61,8 @@ async function oauthToken(access: ServerAccess): Promise<string> {
   if (!response.ok || typeof body.access_token !== 'string')
     throw new EventLogUnavailable(
       `the server of KAFKA_OAUTH_TOKEN_URL answered ${response.status} and no access_token: check KAFKA_OAUTH_CLIENT_ID and KAFKA_OAUTH_CLIENT_SECRET`,
+      undefined,
+      { isAccessRefused: response.status >= 400 && response.status < 500 && response.status !== 429 },
     );
   return body.access_token;
 }
