@@ -35,6 +35,7 @@ import {
   type JobFinding,
   type JobStep,
 } from './job-model.js';
+import { takeStep, type StepErrorListener } from './job-step.js';
 import type { OpenAggregate } from './open-aggregate.js';
 
 /**
@@ -53,8 +54,8 @@ export interface JobKind<Start extends RecordDeclaration, Work> {
   ): Promise<Rejection | { work: Work; total: number | null }>;
   /**
    * One bounded step, from the job's cursor on. Looks up what is to be done and writes nothing: the commands that it returns
-   * are sent in the transaction that records the step. A step that throws goes to the dead letters as any command does, and
-   * the job goes on when that is sent again.
+   * are sent in the transaction that records the step. A step that throws ends the job as failed; one that throws a retriable
+   * error is taken again.
    */
   step(job: Job<Work>, scope: PartitionScope): Promise<JobStep>;
   /** The answer to the command that asks for a job. */
@@ -106,12 +107,14 @@ export function jobs<const Kind extends Pick<AnyKind, 'name' | 'command'>>({
   service,
   records: declared,
   kinds,
+  onStepError,
 }: {
   readonly service: ServiceWithJobs;
   readonly records: records.JobRecords;
   readonly kinds: readonly Kind[];
+  readonly onStepError: StepErrorListener;
 }): JobsCapability<StartType<Kind>> {
-  const jobKinds = new JobKinds(kinds as unknown as readonly AnyKind[]);
+  const jobKinds = new JobKinds(kinds as unknown as readonly AnyKind[], onStepError);
   const capability: Aggregate<Jobs> = {
     ...aggregate<Jobs>({
       name: 'jobs',
@@ -153,7 +156,10 @@ export function jobs<const Kind extends Pick<AnyKind, 'name' | 'command'>>({
 
 /** The kinds of job that a service runs. */
 class JobKinds {
-  constructor(private readonly kinds: readonly AnyKind[]) {}
+  constructor(
+    private readonly kinds: readonly AnyKind[],
+    private readonly onStepError: StepErrorListener,
+  ) {}
 
   get commands(): RecordTable {
     return Object.fromEntries(this.kinds.map(({ command }) => [command.type, command]));
@@ -192,7 +198,7 @@ class JobKinds {
       case 'step': {
         if (job?.status !== 'running' || job.step !== command.payload.step) return null;
         const kind = known(this.kinds.find(({ name }) => name === job.work.kind));
-        return { of: 'step', step: await kind.step(job, scope) };
+        return { of: 'step', step: await takeStep(job, () => kind.step(job, scope), this.onStepError) };
       }
       case 'cancel':
         return job

@@ -50,6 +50,7 @@ const jobRecords = records.jobRecords(service, work);
 const begun = new Map<string, (string | null)[]>();
 let gateOf: (job: Job<Work>) => Promise<void> = () => Promise.resolve();
 
+const stepErrors: unknown[] = [];
 const counting = jobs({
   service: service as string as ServiceWithJobs,
   records: jobRecords,
@@ -76,6 +77,7 @@ const counting = jobs({
       startedResult: ({ job_id }: Job<Work>) => job_id,
     },
   ],
+  onStepError: (error) => stepErrors.push(error),
 });
 const saying = policy({
   name: 'saying',
@@ -172,7 +174,8 @@ test('a step that its owner did not end is done by the next owner, from the reco
   await rig.request(start(id, 4));
   await eventually('the third step is under way', () => begun.get(id)?.includes('2'));
   const stopped = stopProcessor();
-  crash(new Error('the process has died'));
+  // Retriable: an error of the environment, as a process meets it that ends.
+  crash(Object.assign(new Error('the process has died'), { retriable: true }));
   await stopped;
   expect(await jobOf(id)).toMatchObject({ status: 'running', done: 2, cursor: '2' });
   gateOf = () => Promise.resolve();
@@ -181,6 +184,20 @@ test('a step that its owner did not end is done by the next owner, from the reco
   expect(begun.get(id)).toEqual([null, '1', '2', '2', '3']);
   await eventually('all is said', async () => (await saidOf(id)).length === 4);
   expect(await saidOf(id)).toEqual([1, 2, 3, 4]);
+}, 60_000);
+
+test('a job whose step throws has failed, with an error, and keeps what its earlier steps have done', async () => {
+  const id = randomUUID();
+  gateOf = ({ cursor, job_id }) =>
+    job_id === id && cursor === '1' ? Promise.reject(new TypeError('broken')) : Promise.resolve();
+  await rig.request(start(id, 4));
+  expect(await eventually('it has failed', () => isEnded(id))).toMatchObject({
+    status: 'failed',
+    done: 1,
+    errors: [{ code: 'step_failed' }],
+  });
+  gateOf = () => Promise.resolve();
+  expect(stepErrors).toEqual([new TypeError('broken')]);
 }, 60_000);
 
 test('other work of the partition comes in between, and a job is cancelled from any partition', async () => {

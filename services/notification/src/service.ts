@@ -33,7 +33,7 @@ export interface NotificationDependencies {
 export function notificationService({ sealing, cachedLeads, ...dependencies }: NotificationDependencies) {
   const configuration = configurationCapability(dependencies.configuration);
   const delivery = deliveryCapability(dependencies.delivery);
-  const { configurations } = dependencies.delivery;
+  const { configurations, logger } = dependencies.delivery;
   return capabilitiesOf(
     'notification',
     [
@@ -42,7 +42,7 @@ export function notificationService({ sealing, cachedLeads, ...dependencies }: N
       configuration,
       resealingCapability({ configuration, sealing }),
       delivery,
-      notificationJobs({ delivery, configurations }),
+      notificationJobs({ delivery, configurations, logger }),
     ],
     {
       // Most records concern no trigger, so large batches are cheap. With larger ones a processor that is behind falls further behind.

@@ -74,7 +74,10 @@ export async function startDeliveryRig({
     const delivery = deliveryCapability(options);
     const service: ServiceCapabilities = {
       name: processorName,
-      capabilities: [delivery, notificationJobs({ delivery, configurations: options.configurations })],
+      capabilities: [
+        delivery,
+        notificationJobs({ delivery, configurations: options.configurations, logger }),
+      ],
       followers: [],
       inputs: takingAll('notification.commands'),
       collections,
