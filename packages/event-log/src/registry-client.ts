@@ -59,10 +59,7 @@ export function createRegistryClient(options: {
       const answer = await send(method, path, content).catch((error: unknown) => {
         throw new EventLogUnavailable(registryProblem(error, options.access), error);
       });
-      if (answer.status === 401 || answer.status === 403)
-        throw new EventLogUnavailable(registryProblem(answer.status, options.access), undefined, {
-          isAccessRefused: true,
-        });
+      if (answer.status === 401 || answer.status === 403) throw accessRefused(answer.status, options.access);
       if (answer.status >= 500)
         throw new EventLogUnavailable(`the schema registry answered ${answer.status} to ${method} ${path}`);
       return answer;
@@ -85,6 +82,10 @@ export function createRegistryClient(options: {
       );
     },
   };
+}
+
+function accessRefused(status: number, access: ServerAccess): EventLogUnavailable {
+  return new EventLogUnavailable(registryProblem(status, access), undefined, { isAccessRefused: true });
 }
 
 async function answerOf(res: IncomingMessage): Promise<RegistryAnswer> {
