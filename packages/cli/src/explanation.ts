@@ -7,9 +7,14 @@ type Explanation = CallAnswer<'explainScore'>;
 const shownEntries = 10;
 
 export function explanation(answer: Explanation): string {
-  const { score, level, range_hours, entries, entries_total } = answer;
+  const { score, level, range_hours, entries, entries_total, score_reset_at } = answer;
   const lines = [
     `${plain(answer.lead_name)} has ${score} points${level ? `, level ${plain(level.name)}` : ''} (${momentOf(answer)}).`,
+    ...(score_reset_at === undefined
+      ? []
+      : [
+          `The score was restarted from zero (${shortTime(score_reset_at)}): what was given before counts no more.`,
+        ]),
     '',
     table(partsOf(answer), [
       { title: 'POINTS', value: ({ points }) => points, align: 'right' },
@@ -26,7 +31,10 @@ export function explanation(answer: Explanation): string {
         { title: 'TIME', value: (entry) => shortTime(entry.timestamp) },
         { title: 'POINTS', value: (entry) => entry.points, align: 'right' },
         { title: 'EVENT', value: (entry) => entry.event_type, maximum: 40 },
-        { title: 'RULE', value: (entry) => ruleOf(entry, answer) },
+        {
+          title: 'RULE',
+          value: (entry) => `${entry.before_reset ? 'before the reset: ' : ''}${ruleOf(entry, answer)}`,
+        },
       ]),
     );
   return `${lines.join('\n')}\n`;
@@ -73,7 +81,12 @@ function partsOf(answer: Explanation): ScorePart[] {
       why: `from events before ${range}; --hours shows more`,
     });
   if (drivers.length === 0)
-    listed.unshift({ points: 0, how: '', event: '', why: `no rule gave points in ${range}` });
+    listed.unshift({
+      points: 0,
+      how: '',
+      event: '',
+      why: `no rule gave points in ${range}${answer.score_reset_at === undefined ? '' : ' since the reset'}`,
+    });
   return [...listed, { points: answer.score, how: '', event: '', why: 'the score' }];
 }
 

@@ -120,3 +120,20 @@ test('the headline names the explained moment, and what was known where that was
     /^Ada has 20 points \(2026-01-31 09:30, as known 2026-02-01 00:00\)\.\n/,
   );
 });
+
+test('a reset is named, and point entries from before it are marked', () => {
+  const text = explanation(
+    answer({
+      score: 10,
+      top_drivers: [driver(pricing, 10)],
+      score_reset_at: at,
+      entries: [entry(pricing), { ...entry(blog), before_reset: true }],
+      entries_total: 2,
+    }),
+  );
+  expect(text).toContain(
+    'The score was restarted from zero (2026-01-31 09:30): what was given before counts no more.',
+  );
+  expect(points(text)).toEqual([10, 10]);
+  expect(text.match(/before the reset/g)).toHaveLength(1);
+});

@@ -8,7 +8,7 @@ import {
   offsetOf,
   sharedLeads,
   toLead,
-  toLeadScored,
+  toScoreDecision,
 } from './model.js';
 import type { SharedLead } from './state.js';
 import { isSameLead, type ExplanationSource } from './whole.js';
@@ -72,7 +72,7 @@ async function accountOf(readModel: ReadModel, lead: SharedLead, to: number): Pr
       .toArray(),
   );
   const account = newest.reduceRight<LeadAccount | null>(
-    (known, document) => foldAccount(known, toLeadScored(document), offsetOf(document)),
+    (known, document) => foldAccount(known, toScoreDecision(document), offsetOf(document)),
     null,
   );
   return {
@@ -81,6 +81,7 @@ async function accountOf(readModel: ReadModel, lead: SharedLead, to: number): Pr
       offset: first_offset,
       score: 0,
       contributions: new Map<string, never>(),
+      has_reset: false,
       configuration_version: 0,
     }),
     id,

@@ -4,7 +4,7 @@ import type { records } from '@lead-scoring/contracts';
 import { driversOf, emptyConfiguration, explainScore } from '@lead-scoring/scoring-domain';
 import fc from 'fast-check';
 import { foldAccount, joinAccounts, type LeadAccount } from './account-model.js';
-import { at, idOf, leadScored, ouId } from '@lead-scoring/scoring-domain/testing';
+import { at, idOf, leadScored, ouId, scoreReset } from '@lead-scoring/scoring-domain/testing';
 import { foldLead, isStored } from './fold.js';
 import { scoreHistory } from './history-model.js';
 import { toLead, toLeadDocument } from './model.js';
@@ -303,5 +303,27 @@ describe('the course of the score', () => {
       { at: '2026-01-30T00:00:00.000Z', score: 0 },
       { at: now, score: 0 },
     ]);
+  });
+});
+
+describe('the account of a lead whose score was reset', () => {
+  test('says what rules gave since the reset, however the decisions are divided', () => {
+    const decisions = [
+      leadScored('ada', { rule: 'view', points: 5, times: 2 }),
+      scoreReset('ada', 10),
+      leadScored('ada', { rule: 'open', points: 1 }),
+    ];
+    const accountOf = (from: number, to: number) =>
+      decisions.reduce<LeadAccount | null>(
+        (account, decision, index) =>
+          index < from || index >= to ? account : foldAccount(account, decision, index),
+        null,
+      );
+    const whole = accountOf(0, 3);
+    expect([...(whole?.contributions.values() ?? [])]).toMatchObject([{ rule_id: idOf('open'), total: 1 }]);
+    for (const cut of [1, 2]) {
+      const after = accountOf(cut, 3);
+      expect(after && joinAccounts(accountOf(0, cut), after)).toEqual(whole);
+    }
   });
 });

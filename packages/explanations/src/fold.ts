@@ -1,6 +1,6 @@
 // Folds decisions into a lead, and selects the decisions to store. Pure; a decision folded twice changes nothing.
 import { withLeadFields, type LeadFieldName, type LeadFields, type records } from '@lead-scoring/contracts';
-import { explainsScore } from '@lead-scoring/scoring-domain';
+import { explainsScore, type ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { SharedLead } from './state.js';
 
 /**
@@ -9,14 +9,15 @@ import type { SharedLead } from './state.js';
  */
 export function foldLead(
   lead: SharedLead | null,
-  decision: records.LeadScored,
+  decision: ScoreDecision,
   offset: number,
   keptFields: readonly LeadFieldName[],
 ): SharedLead {
   if (lead && lead.offset >= offset) return lead;
-  const given_name = withName(lead?.given_name ?? null, decision.fields);
-  const given = withFields(lead?.given ?? noFields, decision.fields, keptFields);
-  const first_alias = lead?.first_alias ?? decision.aliases[0]?.alias ?? null;
+  const { fields, aliases } = 'aliases' in decision ? decision : nothingNamed;
+  const given_name = withName(lead?.given_name ?? null, fields);
+  const given = withFields(lead?.given ?? noFields, fields, keptFields);
+  const first_alias = lead?.first_alias ?? aliases[0]?.alias ?? null;
   if (lead?.given_name === given_name && lead.given === given && lead.first_alias === first_alias)
     return lead;
   return {
@@ -35,15 +36,13 @@ export function foldLead(
  * the score as of that offset, and every lead has a stored decision.
  * @param lead with the decision folded into it
  */
-export function isStored(
-  decision: records.LeadScored,
-  { first_offset }: SharedLead,
-  offset: number,
-): boolean {
+export function isStored(decision: ScoreDecision, { first_offset }: SharedLead, offset: number): boolean {
   return explainsScore(decision) || first_offset === offset;
 }
 
 const noFields: LeadFields = {};
+/** A decision that no event caused says nothing of the lead's names. */
+const nothingNamed: Pick<records.LeadScored, 'aliases' | 'fields'> = { aliases: [] };
 
 function withFields(
   known: LeadFields,

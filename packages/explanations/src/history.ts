@@ -1,6 +1,6 @@
 // Reads all decisions of an OU lead by lead, for what-if computations.
-import type { records } from '@lead-scoring/contracts';
 import { findByIds, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import {
   decisionKeysBetween,
   decisions,
@@ -8,7 +8,7 @@ import {
   leadKey,
   offsetOf,
   sharedLeads,
-  toLeadScored,
+  toScoreDecision,
 } from './model.js';
 import { nameOf } from './state.js';
 import type { ExplanationSource } from './whole.js';
@@ -24,7 +24,7 @@ const pageSize = 1_000;
 export async function* decisionsOf(
   { readModel, foldedUpTo }: ExplanationSource,
   ouId: string,
-): AsyncIterable<records.LeadScored> {
+): AsyncIterable<ScoreDecision> {
   const collection = readModel.collection(decisions);
   const endOf = await foldedUpTo();
   const end = decisionKeysBetween(ouId, highest, 0, Number.MAX_SAFE_INTEGER).$lte;
@@ -38,7 +38,7 @@ export async function* decisionsOf(
         .toArray(),
     );
     for (const document of page)
-      if (offsetOf(document) < endOf(document.partition)) yield toLeadScored(document);
+      if (offsetOf(document) < endOf(document.partition)) yield toScoreDecision(document);
     const last = page.at(-1);
     if (!last || page.length < pageSize) return;
     after = last._id;

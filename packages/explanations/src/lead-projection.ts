@@ -8,6 +8,7 @@ import {
   WriteBehind,
   type ReadModel,
 } from '@lead-scoring/read-model';
+import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import { foldLead, isStored } from './fold.js';
 import {
   decisionKeysBetween,
@@ -23,8 +24,8 @@ import {
 import type { SharedLead } from './state.js';
 
 interface LeadDecision {
-  type: 'LeadScored';
-  payload: records.LeadScored;
+  type: 'Decided';
+  payload: ScoreDecision;
   /** The JSON text of the payload. */
   json: Buffer;
   offset: number;

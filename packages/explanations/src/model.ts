@@ -1,5 +1,5 @@
 // The stored documents: leads, the decisions on their scores, and the rules and levels of OUs.
-import type { LeadFields, records } from '@lead-scoring/contracts';
+import type { LeadFields } from '@lead-scoring/contracts';
 import {
   binaryToUuid,
   Binary,
@@ -18,6 +18,8 @@ import {
   type ExplainedDecision,
   type LevelHistory,
   packConfiguration,
+  type ScoreDecision,
+  scoredEventsOf,
   type ScoringConfiguration,
   unpackConfiguration,
 } from '@lead-scoring/scoring-domain';
@@ -36,7 +38,7 @@ export interface SharedLeadDocument extends GuardedDocument {
 /** A stored decision (`isStored`); `_id` is the key of `decisionKey`. */
 export interface DecisionDocument {
   _id: Binary;
-  /** The LeadScored record as JSON, packed by `storedJson`. */
+  /** The record as JSON, packed by `storedJson`. */
   json: Binary;
   partition: number;
 }
@@ -109,7 +111,7 @@ export function toLead(
 
 /** @param json the JSON text of the decision */
 export function toDecisionDocument(
-  { ou_id, lead_id }: records.LeadScored,
+  { ou_id, lead_id }: ScoreDecision,
   json: Buffer,
   at: { partition: number; offset: number },
 ): DecisionDocument {
@@ -117,8 +119,8 @@ export function toDecisionDocument(
 }
 
 /** The recorded decision. */
-export function toLeadScored({ json }: Pick<DecisionDocument, 'json'>): records.LeadScored {
-  return readJson(json) as unknown as records.LeadScored;
+export function toScoreDecision({ json }: Pick<DecisionDocument, 'json'>): ScoreDecision {
+  return readJson(json) as unknown as ScoreDecision;
 }
 
 export interface StoredDecision extends ExplainedDecision {
@@ -129,11 +131,12 @@ export interface StoredDecision extends ExplainedDecision {
 
 /** The part of a decision that an explanation needs. */
 export function toDecision(document: DecisionDocument): StoredDecision {
-  const { decided_at, configuration_version, scored_events, adjustments, score } = toLeadScored(document);
+  const decision = toScoreDecision(document);
+  const { decided_at, configuration_version, adjustments, score } = decision;
   return {
     decided_at,
     configuration_version,
-    scored_events,
+    scored_events: scoredEventsOf(decision),
     ...(adjustments && { adjustments }),
     score,
     offset: offsetOf(document),

@@ -77,8 +77,8 @@ function eventsOf(records: readonly FoldedRecord[]): {
     const taken = takenOf('scoring.events', explanationReads['scoring.events'], record);
     if (!taken) continue;
     const offset = offsetToNumber(taken.offset);
-    if (taken.type === 'LeadScored')
-      leadEvents.push({ type: 'LeadScored', payload: taken.payload, json: taken.json, offset });
+    if (taken.type === 'LeadScored' || taken.type === 'ScoreAdjusted')
+      leadEvents.push({ type: 'Decided', payload: taken.payload, json: taken.json, offset });
     else if (taken.type === 'LeadRemoved')
       leadEvents.push({ type: 'LeadRemoved', payload: taken.payload, offset });
     else changes.push({ event: taken, offset });

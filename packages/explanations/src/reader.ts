@@ -1,6 +1,6 @@
 // The reader of the read model: one object for each projector that folds it.
-import type { records } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
+import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { LeadAccount } from './account-model.js';
 import { readAccounts, type AccountRequest } from './accounts.js';
 import { decisionsOf, readNames } from './history.js';
@@ -17,7 +17,7 @@ export interface ExplanationReader {
   /** In the order of the requests. Null for a lead that the OU did not have at that offset, or that was removed. */
   accounts(requests: readonly AccountRequest[]): Promise<(LeadAccount | null)[]>;
   /** All stored decisions of an OU, lead by lead; the last decision on a lead has its score. */
-  decisionsOf(ouId: string): AsyncIterable<records.LeadScored>;
+  decisionsOf(ouId: string): AsyncIterable<ScoreDecision>;
   /** The displayed names of leads; unknown leads are left out. */
   names(ouId: string, leadIds: readonly string[]): Promise<Map<string, string>>;
 }

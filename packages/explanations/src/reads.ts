@@ -4,6 +4,7 @@ import type { ReadTable } from '@lead-scoring/capability';
 export const explanationReads = {
   'scoring.events': {
     LeadScored: 'taken',
+    ScoreAdjusted: 'taken',
     LeadRemoved: 'taken',
     RulesetCreated: 'taken',
     RulesetUpdated: 'taken',

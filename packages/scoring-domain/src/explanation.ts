@@ -2,10 +2,11 @@
 // which an imported past has as well, or that of the system, which says what was known. Pure.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from './configuration.js';
-import { contributeMatch, driversOf, type Contribution, type Contributions } from './contributions.js';
+import { contributeMatch, driversOf, type Contribution } from './contributions.js';
 import { levelOf } from './levels.js';
 import { momentOfAdjustments, momentOfEvent } from './moments.js';
 import { heldInRange } from './score-range.js';
+import { resetsScore } from './score-decision.js';
 
 type PublicScoreExplanation = routeDeclarations.PublicScoreExplanation;
 type ScoreExplanation = routeDeclarations.ScoreExplanation;
@@ -36,18 +37,6 @@ export interface ExplanationRequest {
 }
 
 /**
- * Whether a decision is needed to explain a score: it scored events, or changed the score without an event. Every service that
- * explains scores stores these.
- */
-export function explainsScore({
-  scored_events,
-  previous_score,
-  score,
-}: Pick<records.LeadScored, 'scored_events' | 'previous_score' | 'score'>): boolean {
-  return scored_events.length > 0 || previous_score !== score;
-}
-
-/**
  * The moment of an explanation of now: every decision counts, also one of a machine whose clock is ahead of this one's. No event
  * counts later than the decision on it, so this is a moment of both clocks.
  */
@@ -67,7 +56,7 @@ type Adjustment = NonNullable<ScoreExplanation['adjustments']>[number];
 /**
  * Explains a score as of a moment of the events' clock, from the decisions that were known at a moment of the system's clock. An
  * event counts from its own time on (`momentOfEvent`), whenever it was decided. Drivers, adjustments and entries cover the last
- * `range_hours` before the moment.
+ * `range_hours` before the moment; drivers and adjustments begin anew with a reset of the score.
  * @param decisions all decisions on the lead, in the order in which they were made
  * @param current the configuration now: describes the rules that gave the points
  * @param then the configuration in force at `known_at`, or now: decides which rules count and names the level of the score
@@ -82,11 +71,9 @@ export function explainScore(
   const from = new Date(
     Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
   ).toISOString();
-  const { counted, others, entries, contributions, adjustments } = tallyOf(decisions, {
-    from,
-    at,
-    known_at,
-  });
+  const tally = new Tally({ from, at, known_at });
+  for (const decision of decisions) tally.add(decision);
+  const { counted, others, entries, contributions, adjustments, resetAt } = tally;
   // In the order of the events' times the points may add up to a score that there is not.
   const score = heldInRange(lead.score - others);
   const held = score - (lead.score - others);
@@ -106,6 +93,7 @@ export function explainScore(
     range_hours,
     at,
     ...(known_at !== undefined && { known_at }),
+    ...(resetAt !== undefined && { score_reset_at: resetAt }),
     unattributed: score - counted - held,
     entries: newestFirst(entries).slice(0, shownEntries),
     entries_total: entries.length,
@@ -113,15 +101,64 @@ export function explainScore(
 }
 
 /** What the decisions on a lead gave it at the explained moment, and otherwise. */
-interface Tally {
+class Tally {
   /** Points that count. */
-  counted: number;
+  counted = 0;
   /** Points that count later, or were not known yet. */
-  others: number;
+  others = 0;
   /** The matches in the range, in the order of the decisions. */
-  entries: Entry[];
-  contributions: Contributions;
-  adjustments: Map<string, Adjustment>;
+  readonly entries: Entry[] = [];
+  /** In the range, since the last reset. */
+  readonly contributions = new Map<string, Contribution>();
+  readonly adjustments = new Map<string, Adjustment>();
+  /** The moment of the last reset that counts. */
+  resetAt: string | undefined;
+  /** The latest `decided_at` so far. */
+  #latest = '';
+
+  constructor(private readonly period: TallyPeriod) {}
+
+  add(decision: ExplainedDecision): void {
+    const { known_at } = this.period;
+    const { decided_at, scored_events, adjustments = [] } = decision;
+    if (decided_at > this.#latest) this.#latest = decided_at;
+    if (resetsScore(decision)) {
+      this.#reset(decision);
+      return;
+    }
+    const isKnown = known_at === undefined || decided_at <= known_at;
+    const adjusted = adjustments.length > 0 ? momentOfAdjustments(decision) : '';
+    for (const { reason, points } of adjustments)
+      if (this.#count(points, adjusted, isKnown)) addAdjustment(this.adjustments, reason, points, adjusted);
+    for (const event of scored_events) {
+      const moment = momentOfEvent(event, decision);
+      for (const match of event.matches) {
+        if (!this.#count(match.points, moment, isKnown)) continue;
+        contributeMatch(this.contributions, event.event_type, match);
+        this.entries.push(entryOf(decision, event, match));
+      }
+    }
+  }
+
+  /** Counts points; returns whether they belong into the range. */
+  #count(points: number, moment: string, isKnown: boolean): boolean {
+    const counts = isKnown && moment <= this.period.at;
+    if (counts) this.counted += points;
+    else this.others += points;
+    return counts && moment >= this.period.from;
+  }
+
+  /** A reset takes back what was decided before it, also what the clock of another machine dates later. */
+  #reset({ decided_at, adjustments = [] }: ExplainedDecision): void {
+    const { at, known_at } = this.period;
+    const isKnown = known_at === undefined || this.#latest <= known_at;
+    for (const { points } of adjustments) this.#count(points, this.#latest, isKnown);
+    if (!isKnown || this.#latest > at) return;
+    this.resetAt = decided_at;
+    this.contributions.clear();
+    this.adjustments.clear();
+    for (const entry of this.entries) entry.before_reset = true;
+  }
 }
 
 interface TallyPeriod {
@@ -129,36 +166,6 @@ interface TallyPeriod {
   from: string;
   at: string;
   known_at: string | undefined;
-}
-
-function tallyOf(decisions: readonly ExplainedDecision[], { from, at, known_at }: TallyPeriod): Tally {
-  let counted = 0;
-  let others = 0;
-  const entries: Entry[] = [];
-  const contributions = new Map<string, Contribution>();
-  const adjustments = new Map<string, Adjustment>();
-  /** Counts points; returns whether they belong into the range. */
-  const count = (points: number, moment: string, isKnown: boolean): boolean => {
-    const counts = isKnown && moment <= at;
-    if (counts) counted += points;
-    else others += points;
-    return counts && moment >= from;
-  };
-  for (const decision of decisions) {
-    const isKnown = known_at === undefined || decision.decided_at <= known_at;
-    const adjusted = decision.adjustments ? momentOfAdjustments(decision) : at;
-    for (const { reason, points } of decision.adjustments ?? [])
-      if (count(points, adjusted, isKnown)) addAdjustment(adjustments, reason, points, adjusted);
-    for (const event of decision.scored_events) {
-      const moment = momentOfEvent(event, decision);
-      for (const match of event.matches) {
-        if (!count(match.points, moment, isKnown)) continue;
-        contributeMatch(contributions, event.event_type, match);
-        entries.push(entryOf(decision, event, match));
-      }
-    }
-  }
-  return { counted, others, entries, contributions, adjustments };
 }
 
 function entryOf(

@@ -12,4 +12,5 @@ export * from './moments.js';
 export * from './packed-configuration.js';
 export * from './profile-configuration.js';
 export * from './profile-values.js';
+export * from './score-decision.js';
 export * from './score-range.js';

@@ -56,6 +56,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
   searchLeads: [empty(({ mark }) => ({ query: { q: mark } }))],
   getScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   explainScore: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
+  resetScores: [missing(({ leadId }) => ({ parameters: { leadID: leadId }, body: {} }))],
   deleteLead: [missing(({ leadId }) => ({ parameters: { leadID: leadId } }))],
   createShare: [missing(({ leadId }) => ({ parameters: { id: leadId } }))],
   listShares: [missing(({ leadId }) => ({ parameters: { id: leadId } }))],

@@ -233,7 +233,11 @@ interface LeadScored {
   score: number;
   event_count: number;
   scored_events: { event_id: string; matches: { points: number }[] }[];
+  adjustments?: { points: number }[];
 }
+type ScoreAdjusted = Pick<LeadScored, 'lead_id' | 'previous_score' | 'score'> & {
+  adjustments: { points: number }[];
+};
 interface LeadAnswer {
   id: string;
   score: number;
@@ -281,13 +285,25 @@ export async function audit(
     system.endpoints,
     `${system.namespace}.scoring.events`,
   )) {
-    if (type !== 'LeadScored') continue;
-    const { lead_id, previous_score, score, event_count, scored_events } = payload as LeadScored;
+    if (type !== 'LeadScored' && type !== 'ScoreAdjusted') continue;
+    const {
+      lead_id,
+      previous_score,
+      score,
+      adjustments = [],
+      event_count,
+      scored_events,
+    } = {
+      event_count: 0,
+      scored_events: [],
+      ...(payload as LeadScored | ScoreAdjusted),
+    };
     const place = `scoring.events:${partition}:${offset}`;
     const known = chains.get(lead_id) ?? { score: 0, events: 0 };
-    const points = scored_events
-      .flatMap((event) => event.matches)
-      .reduce((sum, match) => sum + match.points, 0);
+    const points = [...scored_events.flatMap((event) => event.matches), ...adjustments].reduce(
+      (sum, match) => sum + match.points,
+      0,
+    );
     if (previous_score !== known.score || score !== previous_score + points)
       findings.history.push(`${place}: ${known.score} before, says ${previous_score} + ${points} = ${score}`);
     chains.set(lead_id, { score, events: known.events + event_count });

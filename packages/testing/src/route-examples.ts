@@ -72,6 +72,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   searchLeads: ({ mark }) => ({ query: { q: mark } }),
   getScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
   explainScore: ({ leadId }) => ({ parameters: { leadID: leadId } }),
+  resetScores: ({ idleLeadId }) => ({ parameters: { leadID: idleLeadId } }),
   deleteLead: ({ idleLeadId }) => ({ parameters: { leadID: idleLeadId } }),
   createShare: ({ leadId }) => ({ parameters: { id: leadId } }),
   listShares: ({ leadId }) => ({ parameters: { id: leadId } }),

@@ -12,6 +12,7 @@ import {
   ingested,
   otherOuId,
   ouId,
+  resetScores,
   setLevels,
   setRulesActive,
   updateRuleset,
@@ -700,4 +701,36 @@ describe('other ways to the same state', () => {
     await rig.score([ingested('ada', [{}])]);
     expect((await rig.get(`/score/${idOf('ada')}`)).body).toMatchObject({ score: 11 });
   }, 90_000);
+});
+
+describe('a reset', () => {
+  const answerOf = async (path: string) => (await rig.get(path)).body;
+
+  test('is in lists, scores, explanations and histograms when it is answered; later events count from zero', async () => {
+    await rig.request(createRule('rule of resets', { event_type: 'Reset Me', weight: 10 }));
+    const events = [{ event_type: 'Reset Me' }, { event_type: 'Reset Me' }];
+    await rig.score([ingested('reset', events)]);
+    const command = resetScores('reset', { reason_text: 'Starts anew' });
+    const answer = { lead_id: idOf('reset'), previous_score: 20, score: 0, score_reset_at: at };
+    expect(await rig.reset(command)).toEqual({ outcome: 'done', result: answer });
+    expect(await answerOf(`/score/${idOf('reset')}`)).toMatchObject({ score: 0, rulesets: [] });
+    expect(await rig.reset(command)).toEqual({ outcome: 'done', result: answer });
+    await rig.score([ingested('reset', [{ id: idOf('after reset'), event_type: 'Reset Me' }])]);
+    expect(await answerOf(`/score/${idOf('reset')}`)).toMatchObject({ score: 10, rulesets: [{ score: 10 }] });
+    expect(await answerOf(`/lead/${idOf('reset')}/score-explain?range_hours=876000`)).toMatchObject({
+      score: 10,
+      unattributed: 0,
+      score_reset_at: at,
+      top_drivers: [{ count: 1, weight: 10, total: 10 }],
+      entries_total: 3,
+    });
+    const found = await rig.get('/leads?q=reset@example.com&min_score=10&max_score=10');
+    expect(list(found).map(({ id }) => id)).toEqual([idOf('reset')]);
+  });
+
+  test('of a lead that the OU does not have is refused', async () => {
+    const refused = { outcome: 'rejected', code: 'lead_not_found' };
+    expect(await rig.reset(resetScores('nobody'))).toMatchObject(refused);
+    expect(await rig.reset(resetScores('reset', { ou_id: otherOuId }))).toMatchObject(refused);
+  });
 });

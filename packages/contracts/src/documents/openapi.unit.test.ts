@@ -111,7 +111,12 @@ test('a body of which nothing must be there may be left out, such as that of a s
       (route) => document.paths[route.path]?.[route.method.toLowerCase()]?.requestBody?.required === false,
     )
     .map(({ name }) => name);
-  expect(optional.sort()).toEqual(['simulateSequence', 'simulateSurgeTrigger', 'simulateTrigger']);
+  expect(optional.sort()).toEqual([
+    'resetScores',
+    'simulateSequence',
+    'simulateSurgeTrigger',
+    'simulateTrigger',
+  ]);
 });
 
 describe('the document and the schemas agree', () => {

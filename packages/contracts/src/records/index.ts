@@ -4,6 +4,7 @@ import { ingestRecords } from './ingest.js';
 import { notificationRecords } from './notification.js';
 import { profileScoringRecords } from './profile-scoring.js';
 import type { RecordDeclaration, TopicName } from './record.js';
+import { scoreAdjustedRecords } from './score-adjusted.js';
 import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
 import { siteAnalysisRecords } from './site-analysis.js';
@@ -14,6 +15,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...ingestRecords,
   ...scoringRecords,
   ...profileScoringRecords,
+  ...scoreAdjustedRecords,
   ...notificationRecords,
   ...shareRecords,
   ...siteAnalysisRecords,
@@ -28,6 +30,7 @@ type ServiceRecord =
   | (typeof ingestRecords)[number]
   | (typeof scoringRecords)[number]
   | (typeof profileScoringRecords)[number]
+  | (typeof scoreAdjustedRecords)[number]
   | (typeof notificationRecords)[number]
   | (typeof shareRecords)[number]
   | (typeof siteAnalysisRecords)[number];

@@ -1,12 +1,13 @@
 // Commands and events of the scoring service: the OU's rules, and the decisions that give leads their points.
 import { z } from 'zod';
-import { id, name, score, text, time, weight } from '../common.js';
+import { id, name, score, text, time, weight, wholeNumber } from '../common.js';
 import { happened, requested } from '../vocabulary/actor.js';
 import { attributeFilter } from '../vocabulary/filters.js';
 import { alias } from '../vocabulary/identity.js';
 import { leadField } from '../vocabulary/lead-fields.js';
 import { leadLevelChanged } from './lead-levels.js';
 import { maximumProfileChanges, profileChange } from '../vocabulary/profile.js';
+import { smallestScore } from '../vocabulary/score-range.js';
 import { defineRecord, type PayloadOf } from './record.js';
 
 /** The scores that triggers watch. */
@@ -227,12 +228,23 @@ export type ScoredEvent = z.infer<typeof scoredEvent>;
 
 /** The reason for a score change without a rule. */
 export const adjustmentReason = z
-  .enum(['held_at_largest_score', 'held_at_smallest_score'])
-  .describe('A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is.');
+  .enum(['held_at_largest_score', 'held_at_smallest_score', 'reset'])
+  .describe(
+    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. reset: somebody restarted it from zero.',
+  );
 
+/** Points without a match of a rule. Each reason has the optional fields that it needs. */
 export const adjustment = z.strictObject({
   reason: adjustmentReason,
-  points: score.describe('Negative where the score is held at the largest.'),
+  points: wholeNumber(smallestScore, -smallestScore).describe(
+    'Negative where the score is held at the largest.',
+  ),
+  ruleset_id: id.optional().describe('The ruleset whose points these are.'),
+  rule_id: id.optional(),
+  rule_version: z.int().min(1).optional(),
+  counted: z.int().min(0).optional(),
+  matched: z.int().min(0).optional(),
+  tick: z.int().min(1).optional(),
 });
 export type ScoreAdjustment = z.infer<typeof adjustment>;
 

@@ -29,6 +29,7 @@ export const routes = {
   searchLeads: leads.searchLeads,
   getScore: leads.getScore,
   explainScore: leads.explainScore,
+  resetScores: leads.resetScores,
   deleteLead: leads.deleteLead,
   createShare: shares.createShare,
   listShares: shares.listShares,

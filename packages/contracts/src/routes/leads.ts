@@ -15,6 +15,7 @@ import {
   pastTimeParameter,
 } from '../common.js';
 import { alias } from '../vocabulary/identity.js';
+import { resetReason } from '../records/score-adjusted.js';
 import { adjustmentReason, levelFields } from '../records/scoring.js';
 import { minPosition } from './events.js';
 import { defineRoute, editor, viewer } from './route.js';
@@ -186,14 +187,14 @@ export const scoreExplanation = z
       .array(driver)
       .max(1_000)
       .describe(
-        'One for each rule and weight, sorted by absolute contribution, within the range. The 1,000 largest.',
+        'One for each rule and weight, sorted by absolute contribution, within the range and since the last reset. The 1,000 largest.',
       ),
     adjustments: z
       .array(adjustment)
       .max(10)
       .optional()
       .describe(
-        'Points that no rule gave, within the range; absent when there are none. They count with the latest event of their decision.',
+        'Points that no rule gave, within the range and since the last reset; absent when there are none. They count with the latest event of their decision.',
       ),
     snapshot: z
       .array(z.strictObject({ event_type: z.string().max(100), weight: z.int() }))
@@ -203,6 +204,9 @@ export const scoreExplanation = z
     range_hours: z.int().min(1),
     at: time.describe('The explained moment, by the times of the events.'),
     known_at: time.optional().describe('The moment of knowledge that was asked for; absent: now.'),
+    score_reset_at: time
+      .optional()
+      .describe('When the score was last restarted from zero; absent when it never was.'),
     unattributed: z
       .int()
       .describe('The score minus everything that counts at the moment, of all time: always 0.'),
@@ -217,6 +221,10 @@ export const scoreExplanation = z
           rule_version: z.int().min(1),
           points: z.int(),
           configuration_version: z.int().min(0),
+          before_reset: z
+            .literal(true)
+            .optional()
+            .describe('Given before the last reset of the score: counts no more.'),
         }),
       )
       .max(1_000)
@@ -257,6 +265,35 @@ export const explainScore = defineRoute({
     min_position: minPosition,
   }),
   responses: { 200: { description: 'Explanation', schema: scoreExplanation } },
+  problems: ['lead_not_found'],
+});
+
+export const resetScores = defineRoute({
+  name: 'resetScores',
+  method: 'POST',
+  path: '/leads/{leadID}/reset-scores',
+  owner: 'scoring',
+  kind: 'command',
+  access: editor,
+  tag: 'Leads',
+  summary: "Restart a lead's score from zero",
+  description:
+    'The score is 0 when this is answered, and so are those of its rulesets; what the lead does from then on counts. Events and earlier decisions stay, and the explanation shows when the score was reset. No trigger fires because of a reset; a milestone trigger that had fired may fire again once the score crosses its threshold again. Events that are accepted and not scored yet count after the reset: wait for their position first (`min_position` of GET /score/{leadID}).',
+  parameters: z.strictObject({ leadID: leadId }),
+  body: z.strictObject({ reason: resetReason.optional().describe('Why, for those who read the log.') }),
+  responses: {
+    200: {
+      description: 'Reset',
+      schema: z
+        .strictObject({
+          lead_id: id,
+          previous_score: score,
+          score: score.describe('0.'),
+          score_reset_at: time,
+        })
+        .meta({ id: 'ScoreReset' }),
+    },
+  },
   problems: ['lead_not_found'],
 });
 

@@ -98,3 +98,22 @@ export const leadRemoved = (
   removed_at: at,
   ...more,
 });
+
+/** A decision that restarted the lead's score from zero. */
+export const scoreReset = (
+  lead: string,
+  previous: number,
+  more: Partial<records.ScoreAdjusted> = {},
+): records.ScoreAdjusted => ({
+  ou_id: ouId,
+  lead_id: idOf(lead),
+  score_type: 'engagement',
+  previous_score: previous,
+  score: 0,
+  configuration_version: 1,
+  adjustments: [{ reason: 'reset', points: 0 - previous }],
+  decided_at: at,
+  fire_triggers: false,
+  reset_id: idOf(`reset of ${lead}`),
+  ...more,
+});

@@ -1,4 +1,4 @@
-// Commands about one lead: its deletion, and the links that show it.
+// Commands about one lead: its deletion, the reset of its score, and the links that show it.
 import { records, shareFieldsOf, shareUrlOf } from '@lead-scoring/contracts';
 import { deriveShareToken } from '../credentials/derived-secrets.js';
 import { command, inUnit, type CommandBuilders } from './command-building.js';
@@ -11,6 +11,17 @@ export const leadCommands = {
       lead_id: leadId,
       deletion_id: input.commandId,
       requested_by: input.credentialId,
+    });
+  },
+
+  resetScores: (input) => {
+    const leadId = input.parameters.leadID.toLowerCase();
+    const { reason } = input.body;
+    return command(records.resetScores, leadId, {
+      ...inUnit(input),
+      lead_id: leadId,
+      reset_id: input.commandId,
+      ...(reason !== undefined && { reason_text: reason }),
     });
   },
 

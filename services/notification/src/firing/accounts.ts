@@ -5,6 +5,7 @@ import { records } from '@lead-scoring/contracts';
 import { isRecord, type IncomingRecord } from '@lead-scoring/event-log';
 import { foldAccount, joinAccounts, type AccountRequest, type LeadAccount } from '@lead-scoring/explanations';
 import { createStateCache, offsetToNumber, type StateCache } from '@lead-scoring/read-model';
+import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { Explanations } from '../explanations/reader.js';
 
 /** A lead's decisions that passed through this partition. Immutable: a later decision makes a new one. */
@@ -106,7 +107,7 @@ export class BatchAccounts {
   /** Adds a record of scoring.events to its lead's account; ignores all other records. Call it in the order of the log. */
   see(record: IncomingRecord): void {
     const isRemoved = isRecord(record, records.leadRemoved);
-    if (!isRemoved && !isRecord(record, records.leadScored)) return;
+    if (!isRemoved && !isDecision(record)) return;
     const offset = offsetToNumber(record.offset);
     if (offset <= this.#last || !this.accounts.takes(record, offset)) return;
     this.#last = offset;
@@ -117,7 +118,7 @@ export class BatchAccounts {
     }
     const seen = this.#find(key);
     const account = foldAccount(seen?.account ?? null, record.payload, offset);
-    const isWhole = seen?.isWhole ?? record.payload.new_lead === true;
+    const isWhole = seen?.isWhole ?? ('new_lead' in record.payload && record.payload.new_lead === true);
     this.#passed.set(key, { account, isWhole, last: offset });
   }
 
@@ -173,6 +174,10 @@ export class BatchAccounts {
   keep(): void {
     this.accounts.keep(this.#passed, this.#last);
   }
+}
+
+function isDecision(record: IncomingRecord): record is IncomingRecord & { payload: ScoreDecision } {
+  return isRecord(record, records.leadScored) || isRecord(record, records.scoreAdjusted);
 }
 
 /** Whether a dead letter is sent again. It carries its old offset, so later records of its lead may have passed already. */

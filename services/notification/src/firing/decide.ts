@@ -1,7 +1,7 @@
 // Decides which triggers a lead's events fire, re-arm or silence. Pure: times come with the records, and the only inputs are the
 // lead's state and the configuration in force.
 import type { records } from '@lead-scoring/contracts';
-import { heldInRange, levelHolding } from '@lead-scoring/scoring-domain';
+import { heldInRange, levelHolding, scoredEventsOf, type ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
 import type { Deletion, FiringDraft, Source } from './messages.js';
 import { evolveLead } from './evolve.js';
@@ -13,7 +13,7 @@ import type { CompiledMilestone, CompiledTriggers } from './trigger-model.js';
 import { DecisionBuilder, type FiringDecision } from './decision-model.js';
 
 /** Whether a decision on scores can make a trigger do anything; if not, the lead's state is not loaded. */
-export function concernsScored(scored: records.LeadScored, triggers: CompiledTriggers): boolean {
+export function concernsScored(scored: ScoreDecision, triggers: CompiledTriggers): boolean {
   return pathOf(scored).some(({ event, points, before, after }) => {
     if (triggers.passesRearmBound(before, after)) return true;
     if (!event || !scored.fire_triggers) return false;
@@ -29,7 +29,7 @@ export function concernsIngested(ingested: records.EventsIngested, triggers: Com
 
 /** Decides on milestones and surges. The same record twice is a no-op. */
 export function decideScored(
-  scored: records.LeadScored,
+  scored: ScoreDecision,
   source: Source,
   state: LeadState,
   triggers: CompiledTriggers,
@@ -96,10 +96,11 @@ interface ScoreStep {
 }
 
 /** The changes of the score, one per event, so that the grouping of events into records makes no difference. */
-function pathOf({ previous_score, score, scored_events }: records.LeadScored): ScoreStep[] {
+function pathOf(decision: ScoreDecision): ScoreStep[] {
+  const { previous_score, score } = decision;
   const path: ScoreStep[] = [];
   let before = previous_score;
-  for (const event of scored_events) {
+  for (const event of scoredEventsOf(decision)) {
     const points = event.matches.reduce((sum, match) => sum + match.points, 0);
     const after = heldInRange(before + points);
     path.push({ event, points, before, after });

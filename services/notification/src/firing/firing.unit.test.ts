@@ -21,6 +21,7 @@ import {
   milestoneAt,
   ouId,
   scoredAt,
+  scoreReset,
   second,
   sequence,
   surge,
@@ -1112,3 +1113,21 @@ describe('for any triggers and any events of the lead,', () => {
 function untold(event: FiringDraft): unknown {
   return { ...event, payload: { ...event.payload, source: null } };
 }
+
+describe('a reset of the score', () => {
+  const up = milestone({ rearm: { below: 50, cooldown_seconds: 0 } }, 'up');
+  const down = milestone({ direction: 'down', rearm: { cooldown_seconds: 0 } }, 'down');
+  const compiled = compileTriggers(configurationOf([up, down]), []);
+
+  test('fires nothing, and re-arms a milestone that had fired', () => {
+    const before = scored([up, down], oneByOne(path(100)));
+    const reset = scoreReset(100, 10);
+    expect(concernsScored(reset, compiled)).toBe(true);
+    const decided = decideScored(reset, scoredAt(5), before.state, compiled);
+    expect(decided.events.map(({ type }) => type)).toEqual(['TriggerRearmed']);
+    expect(decideScored(reset, scoredAt(5), decided.state, compiled).events).toEqual([]);
+    const acts = [act('again', 'Page View', 20, 100)];
+    const after = decideScored(leadScored(acts, 0, 20), scoredAt(6), decided.state, compiled);
+    expect(firedBy(after.events, acts)).toEqual(['again']);
+  });
+});

@@ -308,6 +308,7 @@ describe('a deletion', () => {
         offset: 0,
         score: 80,
         contributions: new Map(),
+        has_reset: false,
         configuration_version: 1,
       },
     ]);

@@ -2,6 +2,7 @@
 import type { Alias, records } from '@lead-scoring/contracts';
 import { takenOf, type IncomingRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
+import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { LeadIdentity } from './accounts.js';
 import { concernsIngested, concernsScored, decideDeletion, decideIngested, decideScored } from './decide.js';
 import { firingReads, type Deletion, type Source } from './messages.js';
@@ -48,7 +49,7 @@ function versionsIn(taken: readonly TakenRecord[]): ReadonlyMap<string, Readonly
   for (const { type, payload } of taken) {
     const versions = byOu.get(payload.ou_id) ?? new Set<number>();
     byOu.set(payload.ou_id, versions);
-    if (type === 'LeadScored') versions.add(payload.configuration_version);
+    if (type === 'LeadScored' || type === 'ScoreAdjusted') versions.add(payload.configuration_version);
   }
   return byOu;
 }
@@ -56,6 +57,7 @@ function versionsIn(taken: readonly TakenRecord[]): ReadonlyMap<string, Readonly
 function leadRecordOf(record: TakenRecord, triggersOf: TriggersOf): LeadRecord | null {
   switch (record.type) {
     case 'LeadScored':
+    case 'ScoreAdjusted':
       return scoredRecord(record.payload, sourceOf('scoring.events', record), triggersOf);
     case 'EventsIngested':
       return ingestedRecord(record.payload, sourceOf('ingest.events', record), triggersOf);
@@ -70,11 +72,7 @@ function leadRecordOf(record: TakenRecord, triggersOf: TriggersOf): LeadRecord |
   }
 }
 
-function scoredRecord(
-  payload: records.LeadScored,
-  source: Source,
-  triggersOf: TriggersOf,
-): LeadRecord | null {
+function scoredRecord(payload: ScoreDecision, source: Source, triggersOf: TriggersOf): LeadRecord | null {
   const triggers = triggersOf(payload.ou_id, payload.configuration_version);
   if (!concernsScored(payload, triggers)) return null;
   return {
@@ -110,7 +108,10 @@ function deletionRecord(deletion: Deletion, source: Source, triggersOf: Triggers
   };
 }
 
-function leadIn({ ou_id, lead_id, aliases, fields }: records.LeadScored | records.EventsIngested) {
+function leadIn(payload: ScoreDecision | records.EventsIngested) {
+  const { ou_id, lead_id } = payload;
+  // A decision that no event caused says nothing of the lead's names.
+  const { aliases, fields } = 'aliases' in payload ? payload : { aliases: [], fields: undefined };
   return { ou_id, lead_id, aliases, fields };
 }
 

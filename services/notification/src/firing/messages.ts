@@ -5,6 +5,7 @@ import { eventOf, records, type RecordDeclaration, type RecordedEvent } from '@l
 export const firingReads = {
   'scoring.events': {
     LeadScored: 'taken',
+    ScoreAdjusted: 'taken',
     LeadRemoved: 'taken',
     // A milestone by level is decided on the decision itself, event by event: it names the event that made it fire.
     LeadLevelChanged: 'ignored',

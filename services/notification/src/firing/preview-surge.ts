@@ -1,7 +1,7 @@
 // Previews a surge trigger: the leads that gained its threshold in the window that ends now.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
 import type { ExplanationReader } from '@lead-scoring/explanations';
-import { heldInRange } from '@lead-scoring/scoring-domain';
+import { heldInRange, scoredEventsOf } from '@lead-scoring/scoring-domain';
 import type { SurgeTrigger } from '../configuration/state.js';
 import { HistoryExamination, maximumListed, type HistoryBounds, type Range } from './history-examination.js';
 import { compileAlone, type CompiledTriggers } from './trigger-model.js';
@@ -28,7 +28,9 @@ export async function previewSurge(
   const triggers = compileAlone(trigger);
   const examination = new HistoryExamination<'SurgeFired'>(range, bounds);
   const gains = new Map<string, WindowGain>();
-  for await (const { lead_id, score, scored_events } of explanations.decisionsOf(trigger.ou_id)) {
+  for await (const decision of explanations.decisionsOf(trigger.ou_id)) {
+    const { lead_id, score } = decision;
+    const scored_events = scoredEventsOf(decision);
     if (!examination.goesOn(lead_id, scored_events)) break;
     const gain = gainWith(gains.get(lead_id), scored_events, range, triggers);
     // The lead is listed with its newest score, also where that decision has no event in the window.

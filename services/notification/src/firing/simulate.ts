@@ -3,7 +3,7 @@
 import { records, type routeDeclarations } from '@lead-scoring/contracts';
 import { tail, isRecord, type EventLog } from '@lead-scoring/event-log';
 import type { ExplanationReader } from '@lead-scoring/explanations';
-import { heldInRange } from '@lead-scoring/scoring-domain';
+import { heldInRange, scoredEventsOf, type ScoreDecision } from '@lead-scoring/scoring-domain';
 import type { MilestoneTrigger, SequenceTrigger, SurgeTrigger } from '../configuration/state.js';
 import type { Levels } from '../levels/line-model.js';
 import { concernsIngested, concernsScored, decideIngested, decideScored } from './decide.js';
@@ -129,7 +129,7 @@ async function simulateScored<Type extends 'MilestoneFired' | 'SurgeFired'>(
   const examination = new HistoryExamination<Type>(range, bounds);
   let state: LeadState | null = null;
   for await (const decision of explanations.decisionsOf(ouId)) {
-    if (!examination.goesOn(decision.lead_id, decision.scored_events)) break;
+    if (!examination.goesOn(decision.lead_id, scoredEventsOf(decision))) break;
     if (state?.lead_id !== decision.lead_id) state = initialLeadState(ouId, decision.lead_id);
     for (const one of eventByEvent(decision)) {
       if (one.decided_at >= range.to || !concernsScored(one, triggers)) continue;
@@ -163,7 +163,8 @@ async function answerOf<Type extends FiredDraft['type'], Values>(
 }
 
 /** Splits a decision into one per event, made at event time, and one for the change of the score that no event caused. */
-function eventByEvent(decision: records.LeadScored): records.LeadScored[] {
+function eventByEvent(decision: ScoreDecision): ScoreDecision[] {
+  if (!('scored_events' in decision)) return [decision];
   let score = decision.previous_score;
   const decisions = decision.scored_events.map((event) => {
     const previous_score = score;

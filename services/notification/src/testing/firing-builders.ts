@@ -151,6 +151,20 @@ export function leadScored(
   };
 }
 
+/** Somebody has reset the lead's score. */
+export const scoreReset = (previous: number, takenAt: number): records.ScoreAdjusted => ({
+  ou_id: ouId,
+  lead_id: leadId,
+  score_type: 'engagement',
+  previous_score: previous,
+  score: 0,
+  configuration_version: 1,
+  adjustments: [{ reason: 'reset', points: 0 - previous }],
+  decided_at: second(takenAt),
+  fire_triggers: false,
+  reset_id: idOf('reset'),
+});
+
 export function eventsIngested(
   acts: readonly Act[],
   takenAt: number,

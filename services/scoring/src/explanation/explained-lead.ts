@@ -1,14 +1,14 @@
 // Reads a lead with all decisions that explain its score, concurrently with their fold.
-import type { records } from '@lead-scoring/contracts';
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
+import { scoredEventsOf, type ExplainedDecision } from '@lead-scoring/scoring-domain';
 import { recordKeysUpTo } from '../keys.js';
-import { decisionOf, timeline, type LeadDocument } from '../leads/documents.js';
+import { decisionOf, timeline, type LeadDocument, type TimelineDocument } from '../leads/documents.js';
 import { findLead } from '../leads/stored-leads.js';
 
 export interface ExplainedLead {
   lead: LeadDocument;
   /** In the order of the log. */
-  decisions: records.LeadScored[];
+  decisions: (ExplainedDecision & { score: number })[];
 }
 
 /**
@@ -36,5 +36,10 @@ export async function findExplainedLead(
   );
   const { first_offset } = await findLead(readModel, ouId, leadId);
   if (first_offset !== lead.first_offset) return findExplainedLead(readModel, ouId, leadId);
-  return { lead, decisions: recorded.map(decisionOf) };
+  return { lead, decisions: recorded.map(toExplainedDecision) };
+}
+
+function toExplainedDecision(document: TimelineDocument): ExplainedLead['decisions'][number] {
+  const decision = decisionOf(document);
+  return { ...decision, scored_events: scoredEventsOf(decision) };
 }

@@ -1,5 +1,5 @@
 // The documents of leads, of their timelines, and of histograms of scores.
-import { nameBasedId, type Alias, type LeadFields, type records } from '@lead-scoring/contracts';
+import { nameBasedId, type Alias, type LeadFields } from '@lead-scoring/contracts';
 import {
   defineCollection,
   packJson,
@@ -9,10 +9,11 @@ import {
   type Binary,
   type GuardedDocument,
 } from '@lead-scoring/read-model';
+import type { ScoreDecision } from '@lead-scoring/scoring-domain';
 import { leadKey, leadOfKey, rankKey } from '../keys.js';
 import type { LeadProfile } from '../profile/state.js';
 import type { Histogram } from './histogram-fold.js';
-import { nameOf, searchTextOf, type Lead } from './state.js';
+import { nameOf, searchTextOf, type Lead, type ScoreReset } from './state.js';
 
 /** `_id` is leadKey. */
 export interface LeadDocument extends GuardedDocument {
@@ -28,6 +29,7 @@ export interface LeadDocument extends GuardedDocument {
   aliases: Alias[];
   score: number;
   rulesets: { ruleset_id: string; score: number }[];
+  resets?: ScoreReset[];
   event_count: number;
   first_activity_at: string;
   last_activity_at: string;
@@ -46,7 +48,7 @@ export interface AliasDocument {
 export interface TimelineDocument {
   _id: Binary;
   ou: Binary;
-  /** The LeadScored as JSON: storedJson. */
+  /** The record as JSON: storedJson. */
   json: Binary;
   partition: number;
 }
@@ -86,6 +88,7 @@ export function toLeadDocument(lead: Lead, partition: number): LeadDocument {
     fields: lead.fields,
     aliases: [...lead.aliases],
     rulesets: [...lead.rulesets],
+    ...(lead.resets && { resets: [...lead.resets] }),
     event_count: lead.event_count,
     first_offset: lead.first_offset,
     ...(lead.profile && { profile: lead.profile }),
@@ -99,6 +102,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     fields,
     score,
     rulesets,
+    resets,
     event_count,
     first_activity_at,
     last_activity_at,
@@ -113,6 +117,7 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
     fields,
     score,
     rulesets,
+    ...(resets && { resets }),
     event_count,
     first_activity_at,
     last_activity_at,
@@ -122,8 +127,8 @@ export function toLead(document: LeadDocument, ouId: string): Lead {
   };
 }
 
-export function decisionOf({ json }: TimelineDocument): records.LeadScored {
-  return readJson(json) as unknown as records.LeadScored;
+export function decisionOf({ json }: TimelineDocument): ScoreDecision {
+  return readJson(json) as unknown as ScoreDecision;
 }
 
 export function histogramId(ouId: string, partition: number): Binary {

@@ -14,6 +14,7 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
     fields: decision.fields ? withLeadFields(lead?.fields ?? {}, decision.fields) : (lead?.fields ?? {}),
     score: decision.score,
     rulesets: withPoints(lead?.rulesets ?? [], decision.scored_events),
+    ...(lead?.resets && { resets: lead.resets }),
     event_count: (lead?.event_count ?? 0) + decision.event_count,
     first_activity_at:
       lead && lead.first_activity_at < decision.first_activity_at

@@ -3,6 +3,7 @@ import { records } from '@lead-scoring/contracts';
 import type { FoldedRecord } from '@lead-scoring/event-log';
 import { offsetToNumber } from '@lead-scoring/read-model';
 import type { LeadEvent } from '../scores/messages.js';
+import { foldAdjusted } from './fold-adjusted.js';
 import { foldLead } from './fold.js';
 import type { Lead } from './state.js';
 
@@ -13,8 +14,10 @@ export type FoldedLeadEvent = LeadEvent & {
 
 export function foldedLeadEvent(record: FoldedRecord): FoldedLeadEvent {
   const offset = offsetToNumber(record.offset);
-  return record.type === records.leadScored.type
-    ? { type: 'LeadScored', payload: record.payload as records.LeadScored, offset, record }
+  if (record.type === records.leadScored.type)
+    return { type: 'LeadScored', payload: record.payload as records.LeadScored, offset, record };
+  return record.type === records.scoreAdjusted.type
+    ? { type: 'ScoreAdjusted', payload: record.payload as records.ScoreAdjusted, offset, record }
     : { type: 'LeadRemoved', payload: record.payload as records.LeadRemoved, offset, record };
 }
 
@@ -59,7 +62,12 @@ export class LeadBatch {
       this.changed.add(name);
       return;
     }
-    const folded = foldLead(lead, event.payload, offset);
+    // Only a lead that is there is adjusted; one that is not was removed, and an earlier decision on it is folded once more.
+    if (event.type === 'ScoreAdjusted' && !lead) return;
+    const folded =
+      event.type === 'LeadScored' || !lead
+        ? foldLead(lead, event.payload as records.LeadScored, offset)
+        : foldAdjusted(lead, event.payload, offset);
     this.after.set(name, folded);
     if (folded !== lead) this.changed.add(name);
   }

@@ -94,12 +94,15 @@ export class OpenLeads implements OpenCapability {
       await this.write();
       await this.#deleteRemoved(batch);
     } else await this.#histograms.fold(batch);
+    // The caller of a reset reads its own write.
+    if (batch.events.some((event) => event.type === 'ScoreAdjusted' && event.payload.reset_id !== undefined))
+      await this.write();
   }
 
   /** The decisions that explain scores. */
   #takeEntries({ events, removed }: LeadBatch): void {
     for (const event of events)
-      if (event.type === 'LeadScored' && explainsScore(event.payload) && !removed.isOld(event))
+      if (event.type !== 'LeadRemoved' && explainsScore(event.payload) && !removed.isOld(event))
         this.#entries.put({
           _id: recordKey(event.payload.lead_id, event.offset),
           ou: uuidToBinary(event.payload.ou_id),

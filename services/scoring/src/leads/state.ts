@@ -10,6 +10,8 @@ export interface Lead {
   readonly score: number;
   /** Points by ruleset, in the order of each ruleset's first points. */
   readonly rulesets: readonly { readonly ruleset_id: string; readonly score: number }[];
+  /** The last resets of the score, the oldest first; absent when there was none. */
+  readonly resets?: readonly ScoreReset[];
   readonly event_count: number;
   readonly first_activity_at: string;
   readonly last_activity_at: string;
@@ -19,6 +21,13 @@ export interface Lead {
   readonly offset: number;
   /** Absent for a lead without profile values and points. */
   readonly profile?: LeadProfile;
+}
+
+/** A reset of the score, and the score that it ended. */
+export interface ScoreReset {
+  readonly id: string;
+  readonly at: string;
+  readonly previous_score: number;
 }
 
 export const maximumAliases = 100;

@@ -1,7 +1,12 @@
 // The crossings of levels that decisions come to, each right after its decision: pure. They are recorded once, with the decision,
 // and never looked for again.
 import type { records } from '@lead-scoring/contracts';
-import { crossingOf, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import {
+  crossingOf,
+  resetsScore,
+  type ScoreDecision,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
 import type { LeadEvent, ScoreEvent } from '../scores/messages.js';
 
 type Levels = ScoringConfiguration['levels'];
@@ -17,7 +22,7 @@ export function withCrossings(
   const followed: ScoreEvent[] = [];
   for (const event of events) {
     followed.push(event);
-    if (event.type !== 'LeadScored') continue;
+    if (event.type === 'LeadRemoved') continue;
     const payload = levelChangeOf(event.payload, levelsOf(event.payload.ou_id));
     if (payload) followed.push({ type: 'LeadLevelChanged', payload });
   }
@@ -25,9 +30,10 @@ export function withCrossings(
 }
 
 /** null: the decision leaves the lead in its level. */
-function levelChangeOf(decision: records.LeadScored, levels: Levels): records.LeadLevelChanged | null {
+function levelChangeOf(decision: ScoreDecision, levels: Levels): records.LeadLevelChanged | null {
   const { previous_score, score } = decision;
-  const crossing = crossingOf(levels, decision.new_lead ? null : previous_score, score);
+  const isNew = 'new_lead' in decision && decision.new_lead === true;
+  const crossing = crossingOf(levels, isNew ? null : previous_score, score);
   if (!crossing) return null;
   const { ou_id, lead_id, configuration_version, decided_at, fire_triggers } = decision;
   return {
@@ -39,7 +45,12 @@ function levelChangeOf(decision: records.LeadScored, levels: Levels): records.Le
     score,
     configuration_version,
     changed_at: decided_at,
-    cause: 'events',
+    cause: causeOf(decision),
     fire_triggers,
   };
+}
+
+function causeOf(decision: ScoreDecision): records.LeadLevelChanged['cause'] {
+  if ('scored_events' in decision) return 'events';
+  return resetsScore(decision) ? 'reset' : 'decay';
 }

@@ -36,6 +36,13 @@ export interface ReferenceEntry {
   taken_at: string;
 }
 
+interface ReferenceLead {
+  score: number;
+  entries: ReferenceEntry[];
+  /** `before`: the number of entries before the reset, which count no more. */
+  resets: { at: string; before: number }[];
+}
+
 const largest = 2_147_483_647;
 const smallest = -2_147_483_648;
 
@@ -43,11 +50,11 @@ const smallest = -2_147_483_648;
 export class ReferenceScoring {
   readonly rules = new Map<string, ReferenceRule>();
   readonly activeRulesets = new Map<string, boolean>();
-  readonly #leads = new Map<string, { score: number; entries: ReferenceEntry[] }>();
+  readonly #leads = new Map<string, ReferenceLead>();
 
   /** An event of a lead is taken: every rule that is in force and matches gives its weight. */
   take(lead: string, event: ReferenceEvent, takenAt: string): void {
-    const known = this.#leads.get(lead) ?? { score: 0, entries: [] };
+    const known = this.#leads.get(lead) ?? { score: 0, entries: [], resets: [] };
     this.#leads.set(lead, known);
     let reached = known.score;
     for (const rule of this.rules.values()) {
@@ -65,6 +72,14 @@ export class ReferenceScoring {
     known.score = held(reached);
   }
 
+  /** The score restarts from zero; entries stay, and count no more. */
+  reset(lead: string, at: string): void {
+    const known = this.#leads.get(lead);
+    if (!known) return;
+    known.score = 0;
+    known.resets.push({ at, before: known.entries.length });
+  }
+
   delete(lead: string): void {
     this.#leads.delete(lead);
   }
@@ -78,11 +93,14 @@ export class ReferenceScoring {
     return this.#leads.get(lead)?.score ?? null;
   }
 
-  entries(lead: string): readonly ReferenceEntry[] {
-    return this.#leads.get(lead)?.entries ?? [];
+  /** The entries since the last reset up to a moment. */
+  entries(lead: string, until = endOfTime): readonly ReferenceEntry[] {
+    const known = this.#leads.get(lead);
+    if (!known) return [];
+    return known.entries.slice(known.resets.findLast(({ at }) => at <= until)?.before ?? 0);
   }
 
-  /** The score of each ruleset that ever gave the lead points; held in the same range as the score itself. */
+  /** The score of each ruleset that gave the lead points; held in the same range as the score itself. */
   rulesets(lead: string): Map<string, number> {
     const scores = new Map<string, number>();
     for (const { ruleset, points } of this.entries(lead))
@@ -90,10 +108,10 @@ export class ReferenceScoring {
     return scores;
   }
 
-  /** The points of each rule that ever gave the lead any; up to a moment of the events, where one is named. */
+  /** The points of each rule that gave the lead any; up to a moment of the events, where one is named. */
   byRule(lead: string, until = endOfTime, knownAt = endOfTime): Map<string, number> {
     const points = new Map<string, number>();
-    for (const entry of this.entries(lead))
+    for (const entry of this.entries(lead, until < knownAt ? until : knownAt))
       if (countsFrom(entry) <= until && entry.taken_at <= knownAt)
         points.set(entry.rule, (points.get(entry.rule) ?? 0) + entry.points);
     return points;
@@ -101,8 +119,10 @@ export class ReferenceScoring {
 
   /** Whether no score of the lead was ever held at the end of the range: its score is the plain sum of the points. */
   isPlainSum(lead: string): boolean {
+    const { entries = [], resets = [] } = this.#leads.get(lead) ?? {};
     let sum = 0;
-    for (const { points } of this.entries(lead)) {
+    for (const [index, { points }] of entries.entries()) {
+      if (resets.some(({ before }) => before === index)) sum = 0;
       sum += points;
       if (held(sum) !== sum) return false;
     }

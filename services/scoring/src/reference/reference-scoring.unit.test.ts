@@ -9,6 +9,7 @@ import {
   deleted,
   idOf,
   ingested,
+  resetScores,
   setRulesActive,
   updateRuleset,
 } from '../testing/builders.js';
@@ -81,6 +82,10 @@ const step = fc.oneof(
       sameBatch: fc.boolean(),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant('reset' as const), lead: some(leads), again: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('crash' as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
@@ -118,6 +123,9 @@ class Play {
         break;
       case 'delete':
         this.#delete(step.lead);
+        break;
+      case 'reset':
+        this.#reset(step);
         break;
       case 'rule':
         this.#createRule(step);
@@ -178,6 +186,15 @@ class Play {
     this.#batch.push({ type: 'LeadDeleted', payload: deleted(lead, { deleted_at: this.#tick() }) });
     this.#reference.delete(lead);
     this.#answers = this.#answers.filter((answer) => answer.lead !== lead);
+  }
+
+  #reset({ lead, again }: Extract<Step, { does: 'reset' }>): void {
+    const requested_at = this.#tick();
+    const command = resetScores(lead, { reset_id: idOf(`reset ${requested_at}`), requested_at });
+    this.#scoring.reset(command);
+    if (again) this.#scoring.reset(command);
+    this.#reference.reset(lead, requested_at);
+    this.#compare();
   }
 
   #createRule(step: Extract<Step, { does: 'rule' }>): void {

@@ -7,15 +7,19 @@ import {
   explainScore,
   explainsScore,
   momentOfNow,
+  scoredEventsOf,
   type ConfigurationEvent,
+  type ExplainedDecision,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
 import { decideConfiguration } from '../configuration/decide.js';
 import type { ConfigurationCommand } from '../configuration/messages.js';
+import { foldAdjusted } from '../leads/fold-adjusted.js';
 import { foldLead } from '../leads/fold.js';
 import type { Lead } from '../leads/state.js';
 import { decideLeads } from '../scores/decide.js';
 import type { LeadCause, LeadEvent } from '../scores/messages.js';
+import { decideResets } from '../scores/resets.js';
 import { compileRules } from '../scores/rule-model.js';
 import { ouId } from '../testing/builders.js';
 
@@ -42,6 +46,18 @@ export class ScoringInMemory {
       () => rules,
     );
     for (const event of decided) this.#append(event);
+  }
+
+  /** Resets the score of a lead; the same command again changes nothing. */
+  reset(command: records.ResetScores): void {
+    const decided = decideResets(
+      [command],
+      (_, leadId) => this.leads.get(leadId) ?? null,
+      () => this.configuration.version,
+    );
+    for (const decision of decided)
+      if (decision.outcome === 'reset' && decision.event)
+        this.#append({ type: 'ScoreAdjusted', payload: decision.event });
   }
 
   /** Forgets what is in memory, and folds the log from its beginning. */
@@ -79,6 +95,11 @@ export class ScoringInMemory {
         this.leads.set(lead_id, foldLead(this.leads.get(lead_id) ?? null, event.payload, offset));
         return;
       }
+      case 'ScoreAdjusted': {
+        const lead = this.leads.get(event.payload.lead_id);
+        if (lead) this.leads.set(lead.id, foldAdjusted(lead, event.payload, offset));
+        return;
+      }
       case 'LeadRemoved':
         this.leads.delete(event.payload.lead_id);
         return;
@@ -87,12 +108,14 @@ export class ScoringInMemory {
     }
   }
 
-  #decisionsOn({ id, first_offset }: Lead): records.LeadScored[] {
+  #decisionsOn({ id, first_offset }: Lead): ExplainedDecision[] {
     return this.log
       .slice(first_offset)
-      .flatMap((event) =>
-        event.type === 'LeadScored' && event.payload.lead_id === id && explainsScore(event.payload)
-          ? [event.payload]
+      .flatMap(({ type, payload }) =>
+        (type === 'LeadScored' || type === 'ScoreAdjusted') &&
+        payload.lead_id === id &&
+        explainsScore(payload)
+          ? [{ ...payload, scored_events: scoredEventsOf(payload) }]
           : [],
       );
   }
@@ -100,7 +123,8 @@ export class ScoringInMemory {
   #configurationAt(at: string): ScoringConfiguration {
     return this.log
       .filter(
-        (event): event is ConfigurationEvent => event.type !== 'LeadScored' && event.type !== 'LeadRemoved',
+        (event): event is ConfigurationEvent =>
+          event.type !== 'LeadScored' && event.type !== 'ScoreAdjusted' && event.type !== 'LeadRemoved',
       )
       .filter(({ payload }) => payload.at <= at)
       .reduce(evolveConfiguration, emptyConfiguration(ouId));

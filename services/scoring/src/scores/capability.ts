@@ -1,4 +1,4 @@
-// Scores as a policy: ingest's events of leads are decided by the rules of their OUs, a batch at a time.
+// Scores as a policy: ingest's events of leads are decided by the rules of their OUs, a batch at a time, and so are resets.
 import {
   policy,
   type CapabilityDecision,
@@ -6,7 +6,7 @@ import {
   type PartitionScope,
   type ReadTable,
 } from '@lead-scoring/capability';
-import type { RecordDeclaration, TopicName } from '@lead-scoring/contracts';
+import { records, type RecordDeclaration, type TopicName } from '@lead-scoring/contracts';
 import {
   outgoing,
   takenOf,
@@ -26,8 +26,10 @@ import { CurrentRules } from './current-rules.js';
 import { decideLeads } from './decide.js';
 import { DecidedRecords } from './decided-records.js';
 import { lateDecisions } from './documents.js';
-import type { CompiledRules } from './rule-model.js';
 import { scoreRecords, type LeadCause, type LeadEvent, type ScoreEvent } from './messages.js';
+import { decideResets, type ResetDecision } from './resets.js';
+import type { CompiledRules } from './rule-model.js';
+import type { DecisionSource } from './source-model.js';
 
 const scoreReads = {
   'ingest.events': {
@@ -60,6 +62,7 @@ export function scorePolicy(dependencies: ScoresDependencies) {
   return policy({
     name: 'scores',
     reads: scoreReads,
+    commands: { ResetScores: records.resetScores },
     events: scoreRecords,
     collections: [lateDecisions],
     open: (scope) => new OpenScores(scope, dependencies),
@@ -86,7 +89,40 @@ class OpenScores implements OpenCapability {
     this.#decided.resume(offsetToNumber(positions['ingest.events'] ?? 0n));
   }
 
-  async decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
+  /** The records of a batch are either all commands or all of ingest.events, because the inputs are decided apart. */
+  decide(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
+    return incoming[0]?.topic === records.resetScores.topic
+      ? this.#decideResets(incoming)
+      : this.#decideEvents(incoming);
+  }
+
+  async #decideResets(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
+    const commands = incoming.map(({ payload }) => payload as records.ResetScores);
+    const [rules, leads] = await Promise.all([
+      this.#rules.load(new Set(commands.map(({ ou_id }) => ou_id))),
+      this.#leads.load(commands),
+    ]);
+    const decisions = decideResets(
+      commands,
+      (ouId, leadId) => leads.get(leadName(ouId, leadId)) ?? null,
+      (ouId) => rules.get(ouId)?.version ?? 0,
+    );
+    const events = decisions.flatMap((decision): LeadEvent[] =>
+      decision.outcome === 'reset' && decision.event
+        ? [{ type: 'ScoreAdjusted', payload: decision.event }]
+        : [],
+    );
+    return {
+      outcome: 'decided',
+      events: withLevelCrossings(events, rules).map(scoreEventRecord),
+      replies: incoming.flatMap((to, index) => {
+        const decision = decisions[index];
+        return decision ? [{ to, reply: resetReply(to.payload as records.ResetScores, decision) }] : [];
+      }),
+    };
+  }
+
+  async #decideEvents(incoming: readonly IncomingRecord[]): Promise<CapabilityDecision> {
     // The records of a batch are either all read from ingest.events, or all dead letters that were sent again.
     const isSentAgain = incoming[0] !== undefined && wasSentAgain(incoming[0]);
     const fresh = isSentAgain ? await this.#decided.withoutLate(incoming) : this.#decided.without(incoming);
@@ -112,13 +148,12 @@ class OpenScores implements OpenCapability {
         outcome: 'split',
         reason: `more than ${String(this.#maximumMatches)} rules match in one batch`,
       };
-    const events = hasLevels(rules) ? withCrossings(decided, (ouId) => rulesOf(ouId).levels) : decided;
-    return { outcome: 'decided', events: events.map(scoreEventRecord) };
+    return { outcome: 'decided', events: withLevelCrossings(decided, rules).map(scoreEventRecord) };
   }
 
   fold(events: readonly FoldedRecord[]): Promise<void> {
-    // A crossing of levels names no source: that of its decision is enough.
-    return this.#decided.fold(events.map(({ payload }) => (payload as Partial<LeadEvent['payload']>).source));
+    // Only what a record of ingest caused names its source; a crossing of levels follows the decision that does.
+    return this.#decided.fold(events.map(({ payload }) => (payload as { source?: DecisionSource }).source));
   }
 
   positionsAccepted(positions: ReadonlyMap<TopicName, number>): Promise<void> {
@@ -126,9 +161,27 @@ class OpenScores implements OpenCapability {
   }
 }
 
+function withLevelCrossings(
+  decided: readonly LeadEvent[],
+  rules: ReadonlyMap<string, CompiledRules>,
+): readonly ScoreEvent[] {
+  return hasLevels(rules) ? withCrossings(decided, (ouId) => rules.get(ouId)?.levels ?? []) : decided;
+}
+
 function hasLevels(rules: ReadonlyMap<string, CompiledRules>): boolean {
   for (const { levels } of rules.values()) if (levels.length > 0) return true;
   return false;
+}
+
+function resetReply({ lead_id }: records.ResetScores, decision: ResetDecision): records.CommandReplied {
+  if (decision.outcome === 'lead_not_found')
+    return {
+      outcome: 'rejected',
+      code: 'lead_not_found',
+      message: 'No lead of this organizational unit has this id.',
+    };
+  const { at, previous_score } = decision.reset;
+  return { outcome: 'done', result: { lead_id, previous_score, score: 0, score_reset_at: at } };
 }
 
 function leadCause(record: IncomingRecord, isSentAgain: boolean): LeadCause | null {

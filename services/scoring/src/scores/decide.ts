@@ -3,7 +3,7 @@
 import type { records } from '@lead-scoring/contracts';
 import { heldInRange } from '@lead-scoring/scoring-domain';
 import type { DecisionSource } from './source-model.js';
-import type { LeadCause, LeadEvent } from './messages.js';
+import type { CausedEvent, LeadCause } from './messages.js';
 import { ruleMatches, type CompiledRules } from './rule-model.js';
 
 /** The largest number of matches in one record, some 350 KB. Events with more are decided in several records. */
@@ -18,21 +18,21 @@ export function decideLeads(
   causes: readonly LeadCause[],
   scoreBefore: (ouId: string, leadId: string) => number | null,
   rulesOf: (ouId: string) => CompiledRules,
-): LeadEvent[];
+): CausedEvent[];
 export function decideLeads(
   causes: readonly LeadCause[],
   scoreBefore: (ouId: string, leadId: string) => number | null,
   rulesOf: (ouId: string) => CompiledRules,
   maximumMatches: number,
-): LeadEvent[] | null;
+): CausedEvent[] | null;
 export function decideLeads(
   causes: readonly LeadCause[],
   scoreBefore: (ouId: string, leadId: string) => number | null,
   rulesOf: (ouId: string) => CompiledRules,
   maximumMatches = Infinity,
-): LeadEvent[] | null {
+): CausedEvent[] | null {
   const scores = new Map<string, number | null>();
-  const events: LeadEvent[] = [];
+  const events: CausedEvent[] = [];
   let matches = 0;
   for (const { type, payload, source } of causes) {
     const { ou_id, lead_id } = payload;

@@ -10,13 +10,20 @@ export type LeadCause = (
   source?: DecisionSource;
 };
 
-export type LeadEvent =
+/** What a record of ingest comes to. */
+export type CausedEvent =
   { type: 'LeadScored'; payload: records.LeadScored } | { type: 'LeadRemoved'; payload: records.LeadRemoved };
+
+export type LeadEvent = CausedEvent | { type: 'ScoreAdjusted'; payload: records.ScoreAdjusted };
 
 /** What the score policy appends: a crossing of levels follows its decision. */
 export type ScoreEvent = LeadEvent | { type: 'LeadLevelChanged'; payload: records.LeadLevelChanged };
 
 /** The record declarations of scoring's events of leads, from which leads are folded. */
-export const leadRecords = { LeadScored: records.leadScored, LeadRemoved: records.leadRemoved } as const;
+export const leadRecords = {
+  LeadScored: records.leadScored,
+  ScoreAdjusted: records.scoreAdjusted,
+  LeadRemoved: records.leadRemoved,
+} as const;
 
 export const scoreRecords = { ...leadRecords, LeadLevelChanged: records.leadLevelChanged } as const;

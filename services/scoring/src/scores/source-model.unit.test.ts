@@ -5,7 +5,7 @@ import { deleted, ingested, ouId } from '../testing/builders.js';
 import { viewRules } from '../testing/view-rules.js';
 import { decideLeads } from './decide.js';
 import { endAfter, undecided } from './source-model.js';
-import type { LeadCause, LeadEvent } from './messages.js';
+import type { LeadCause, CausedEvent } from './messages.js';
 
 interface Happened {
   offset: bigint;
@@ -20,14 +20,14 @@ interface Known {
 
 const nothing = (): Known => ({ end: 0, scores: new Map() });
 
-function fold(known: Known, events: readonly LeadEvent[]): void {
+function fold(known: Known, events: readonly CausedEvent[]): void {
   for (const { type, payload } of events) {
     known.end = endAfter(known.end, payload.source);
     known.scores.set(payload.lead_id, type === 'LeadScored' ? payload.score : null);
   }
 }
 
-function decide(known: Known, handed: readonly Happened[]): LeadEvent[] {
+function decide(known: Known, handed: readonly Happened[]): CausedEvent[] {
   return decideLeads(
     undecided(handed, known.end).map(({ offset, cause }) => ({
       ...cause,
@@ -84,7 +84,7 @@ describe('records that are read', () => {
         const expected = decide(once, happened);
 
         let known = nothing();
-        const recorded: LeadEvent[] = [];
+        const recorded: CausedEvent[] = [];
         let at = 0;
         const hand = (from: number, to: number) => {
           const events = decide(known, happened.slice(from, to));

@@ -181,3 +181,11 @@ export function deleted(lead: string, more: Partial<records.LeadDeleted> = {}): 
     ...more,
   };
 }
+
+export const resetScores = (lead: string, more: Partial<records.ResetScores> = {}): records.ResetScores => ({
+  ou_id: ouId,
+  lead_id: idOf(lead),
+  reset_id: idOf(`reset of ${lead}`),
+  requested_at: at,
+  ...more,
+});

@@ -18,6 +18,7 @@ export interface Rig extends Omit<ServiceRig, 'request'> {
   /** Writes ingest's events; resolves when they are scored. */
   score: (happened: (declarations.EventsIngested | declarations.LeadDeleted)[]) => Promise<void>;
   request: (command: ConfigurationCommand) => Promise<declarations.CommandReplied>;
+  reset: (command: declarations.ResetScores) => Promise<declarations.CommandReplied>;
 }
 
 /** The service with its published configurations, as in a process. */
@@ -43,6 +44,7 @@ export async function startRig({ partitions = 3, processors = 1 } = {}): Promise
     startProcessor,
     score: (happened) => rig.deliver('scoring', happened.map(ingestRecord)),
     request: (command) => rig.request(commandRecord(command)),
+    reset: (payload) => rig.request(outgoing(declarations.resetScores, { key: payload.lead_id, payload })),
   };
 }
 

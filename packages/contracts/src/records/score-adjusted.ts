@@ -1,0 +1,51 @@
+// Score decisions that no event caused: the command that asks for a reset, and the record of every such decision.
+import { z } from 'zod';
+import { id, name, score, time } from '../common.js';
+import { actor, requested } from '../vocabulary/actor.js';
+import { defineRecord, type PayloadOf } from './record.js';
+import { adjustment } from './scoring.js';
+
+/** Why a person resets a score, in their words. */
+export const resetReason = name(500).meta({ example: 'Handed back by sales: nurture from the start' });
+
+export const resetScores = defineRecord({
+  type: 'ResetScores',
+  topic: 'scoring.commands',
+  key: 'lead_id',
+  description: "Restart a lead's score from zero. The lead's events and earlier decisions stay.",
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id,
+    reset_id: id.describe('A reset takes effect once, however often it comes.'),
+    reason_text: resetReason.optional(),
+    ...requested,
+  }),
+});
+export type ResetScores = PayloadOf<typeof resetScores>;
+
+export const scoreAdjusted = defineRecord({
+  type: 'ScoreAdjusted',
+  topic: 'scoring.events',
+  key: 'lead_id',
+  description:
+    'A decision that changed a score without an event of the lead: the score before and after, and why. ' +
+    'A `reset` restarts the score from zero: what earlier decisions gave no longer explains it.',
+  schema: z.strictObject({
+    ou_id: id,
+    lead_id: id,
+    score_type: z.enum(['engagement']),
+    previous_score: score,
+    score,
+    configuration_version: z.int().min(0).describe("The version of the OU's configuration that decided."),
+    adjustments: z.array(adjustment).min(1).max(1_000).describe('previous_score and these make score.'),
+    decided_at: time.describe('The moment from which the score counts.'),
+    as_of: time.optional().describe('The moment of the clock of events that the decision answers for.'),
+    fire_triggers: z.boolean(),
+    reset_id: id.optional().describe('The reset that this decides.'),
+    actor: actor.optional(),
+    reason_text: resetReason.optional(),
+  }),
+});
+export type ScoreAdjusted = PayloadOf<typeof scoreAdjusted>;
+
+export const scoreAdjustedRecords = [resetScores, scoreAdjusted] as const;

@@ -1,0 +1,33 @@
+// The recorded decisions on scores: on events of a lead, and those that no event caused. Pure.
+import type { records } from '@lead-scoring/contracts';
+
+/** Every record that changes the score of a lead that stays. */
+export type ScoreDecision = records.LeadScored | records.ScoreAdjusted;
+
+const noEvents: readonly records.ScoredEvent[] = [];
+
+/** The events that gave points; none where no event caused the decision. */
+export function scoredEventsOf(decision: ScoreDecision): readonly records.ScoredEvent[] {
+  return 'scored_events' in decision ? decision.scored_events : noEvents;
+}
+
+/** Whether the decision restarts the score from zero: what was given before no longer explains it. */
+export function resetsScore({
+  adjustments,
+}: {
+  readonly adjustments?: readonly Pick<records.ScoreAdjustment, 'reason'>[] | undefined;
+}): boolean {
+  return adjustments?.some(({ reason }) => reason === 'reset') ?? false;
+}
+
+/**
+ * Whether a decision is needed to explain a score: it scored events, or changed the score without an event. Every service that
+ * explains scores stores these.
+ */
+export function explainsScore(decision: ScoreDecision): boolean {
+  return (
+    !('scored_events' in decision) ||
+    decision.scored_events.length > 0 ||
+    decision.previous_score !== decision.score
+  );
+}

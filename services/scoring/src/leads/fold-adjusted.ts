@@ -1,0 +1,43 @@
+// Folds decisions that no event caused into a lead: pure. A decision that was folded before changes nothing.
+import type { records } from '@lead-scoring/contracts';
+import { heldInRange, resetsScore } from '@lead-scoring/scoring-domain';
+import type { Lead, ScoreReset } from './state.js';
+
+/** The number of resets that a lead remembers: a command that comes again comes soon. */
+const rememberedResets = 5;
+
+export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset: number): Lead {
+  if (lead.offset >= offset) return lead;
+  const { score, previous_score, adjustments, decided_at, reset_id } = decision;
+  const isReset = resetsScore(decision);
+  return {
+    ...lead,
+    score,
+    rulesets: isReset ? [] : withAdjustments(lead.rulesets, adjustments),
+    ...(isReset &&
+      reset_id !== undefined && {
+        resets: withReset(lead.resets, { id: reset_id, at: decided_at, previous_score }),
+      }),
+    offset,
+  };
+}
+
+export function withReset(known: Lead['resets'], reset: ScoreReset): readonly ScoreReset[] {
+  return [...(known ?? []), reset].slice(-rememberedResets);
+}
+
+/** Adds the points of adjustments that name a ruleset to the ruleset's points. */
+function withAdjustments(
+  known: Lead['rulesets'],
+  adjustments: readonly records.ScoreAdjustment[],
+): Lead['rulesets'] {
+  let rulesets = known;
+  for (const { ruleset_id, points } of adjustments) {
+    if (ruleset_id === undefined) continue;
+    const score = heldInRange((rulesets.find((one) => one.ruleset_id === ruleset_id)?.score ?? 0) + points);
+    rulesets = rulesets.some((one) => one.ruleset_id === ruleset_id)
+      ? rulesets.map((one) => (one.ruleset_id === ruleset_id ? { ruleset_id, score } : one))
+      : [...rulesets, { ruleset_id, score }];
+  }
+  return rulesets;
+}
