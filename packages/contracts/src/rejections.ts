@@ -73,6 +73,8 @@ export const problemTypes = {
   limit_reached: { status: 409, title: 'No more of these can be created' },
   channel_signs_nothing: { status: 409, title: 'The channel is no webhook and signs nothing' },
   levels_overlap: { status: 409, title: 'Two levels would take the same score' },
+  ruleset_not_empty: { status: 409, title: 'The ruleset still has rules' },
+  already_deleted: { status: 409, title: 'It was made and has been deleted since' },
   request_in_progress: { status: 409, title: 'The same request is still being answered' },
   // Failures of another site
   site_unreachable: { status: 502, title: 'The site does not answer' },

@@ -9,6 +9,9 @@ export const explanationReads = {
     RulesetCreated: 'taken',
     RulesetUpdated: 'taken',
     RuleCreated: 'taken',
+    RuleUpdated: 'taken',
+    RuleDeleted: 'taken',
+    RulesetDeleted: 'taken',
     RulesActivationChanged: 'taken',
     EngagementLevelsSet: 'taken',
     // Ignored: the decision before it says the score, from which the level follows.

@@ -6,6 +6,9 @@ export type ConfigurationEvent =
   | { type: 'RulesetCreated'; payload: records.RulesetCreated }
   | { type: 'RulesetUpdated'; payload: records.RulesetUpdated }
   | { type: 'RuleCreated'; payload: records.RuleCreated }
+  | { type: 'RuleUpdated'; payload: records.RuleUpdated }
+  | { type: 'RuleDeleted'; payload: records.RuleDeleted }
+  | { type: 'RulesetDeleted'; payload: records.RulesetDeleted }
   | { type: 'RulesActivationChanged'; payload: records.RulesActivationChanged }
   | { type: 'EngagementLevelsSet'; payload: records.EngagementLevelsSet }
   | ProfileConfigurationEvent;
@@ -17,6 +20,9 @@ export const configurationRecords: {
   RulesetCreated: records.rulesetCreated,
   RulesetUpdated: records.rulesetUpdated,
   RuleCreated: records.ruleCreated,
+  RuleUpdated: records.ruleUpdated,
+  RuleDeleted: records.ruleDeleted,
+  RulesetDeleted: records.rulesetDeleted,
   RulesActivationChanged: records.rulesActivationChanged,
   EngagementLevelsSet: records.engagementLevelsSet,
   ProfileRuleCreated: records.profileRuleCreated,

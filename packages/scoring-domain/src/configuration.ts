@@ -4,6 +4,7 @@ import { filterLabel, type records, type routeDeclarations } from '@lead-scoring
 import type { ConfigurationEvent } from './configuration-events.js';
 import { shortenLabel } from './filter-label.js';
 import { evolveProfile, noProfile, type ProfileConfiguration } from './profile-configuration.js';
+import { type FormerRules, hasSameWords, withFormerWords } from './rule-words.js';
 
 type EngagementLevel = routeDeclarations.EngagementLevel;
 type Rule = routeDeclarations.Rule;
@@ -17,22 +18,26 @@ export interface ScoringConfiguration {
   readonly rulesets: ReadonlyMap<string, Ruleset>;
   readonly rules: ReadonlyMap<string, Rule>;
   readonly levels: readonly EngagementLevel[];
-  /** Earlier wordings of each rule, by the rule's id, the oldest first. */
-  readonly former: ReadonlyMap<string, readonly FormerRule[]>;
+  /** Earlier wordings of rules, and the last wordings of deleted rules. */
+  readonly former: FormerRules;
+  /** The deleted rulesets by their ids, the latest deleted last: leads with points of theirs name them. */
+  readonly former_rulesets: ReadonlyMap<string, FormerRuleset>;
   /** Absent until profile scoring is configured for the first time. */
   readonly profile?: ProfileConfiguration;
 }
 
-/** The words that an explanation uses for a rule. */
-export type RuleWords = Pick<Rule, 'event_type' | 'label' | 'filter_label'>;
-
-/** The wording that a rule had up to version `up_to`, inclusive. */
-export interface FormerRule extends RuleWords {
-  up_to: number;
-}
+export type FormerRuleset = Pick<Ruleset, 'name' | 'score_type'>;
 
 export function emptyConfiguration(ouId: string): ScoringConfiguration {
-  return { ou_id: ouId, version: 0, rulesets: new Map(), rules: new Map(), levels: [], former: new Map() };
+  return {
+    ou_id: ouId,
+    version: 0,
+    rulesets: new Map(),
+    rules: new Map(),
+    levels: [],
+    former: new Map(),
+    former_rulesets: new Map(),
+  };
 }
 
 /** Folds a configuration event. Pure: the state before is not changed. */
@@ -67,6 +72,16 @@ export function evolveConfiguration(
     case 'RuleCreated': {
       return { ...withRules(configuration, [newRule(event.payload)]), version };
     }
+    case 'RuleUpdated': {
+      const known = configuration.rules.get(event.payload.rule_id);
+      if (!known) return { ...configuration, version };
+      const changed = { ...newRule(event.payload), created_at: known.created_at };
+      return { ...withRules(configuration, [changed]), version };
+    }
+    case 'RuleDeleted':
+      return { ...withoutRule(configuration, event.payload.rule_id), version };
+    case 'RulesetDeleted':
+      return { ...withoutRuleset(configuration, event.payload.ruleset_id), version };
     case 'RulesActivationChanged': {
       const { active, at: updated_at, actor: changed_by } = event.payload;
       const changed = event.payload.rules.flatMap(({ rule_id, version: own }) => {
@@ -85,55 +100,57 @@ export function evolveConfiguration(
   }
 }
 
-/** Number of earlier wordings kept of a rule. Versions older than these get the oldest wording. */
-const maximumFormer = 20;
-
 /** Adds or replaces rules. When the wording of a rule changes, its earlier wording is kept. */
 export function withRules(
   configuration: ScoringConfiguration,
   changed: readonly Rule[],
 ): ScoringConfiguration {
   const rules = new Map(configuration.rules);
-  let { former } = configuration;
+  const reworded: Rule[] = [];
   for (const rule of changed) {
     const known = rules.get(rule.id);
-    if (known && !hasSameWords(known, rule)) {
-      const added = { up_to: known.version, ...wordsOf(known) };
-      former = new Map(former).set(rule.id, [...(former.get(rule.id) ?? []), added].slice(-maximumFormer));
-    }
+    if (known && !hasSameWords(known, rule)) reworded.push(known);
     rules.set(rule.id, rule);
   }
-  return { ...configuration, rules, former };
+  return { ...configuration, rules, former: withFormerWords(configuration.former, reworded) };
 }
 
-/** The wording of a rule in one of its versions; undefined when the rule is not known. */
-export function ruleWordsAsOf(
-  { rules, former }: Pick<ScoringConfiguration, 'rules' | 'former'>,
-  ruleId: string,
-  version: number,
-): RuleWords | undefined {
-  return former.get(ruleId)?.find(({ up_to }) => version <= up_to) ?? rules.get(ruleId);
+/** Removes a rule. Its wording is kept for the explanations of points that it gave. */
+function withoutRule(configuration: ScoringConfiguration, ruleId: string): ScoringConfiguration {
+  const known = configuration.rules.get(ruleId);
+  if (!known) return withoutProfileRule(configuration, ruleId);
+  const rules = new Map(configuration.rules);
+  rules.delete(ruleId);
+  return { ...configuration, rules, former: withFormerWords(configuration.former, [known]) };
 }
 
-function wordsOf({ event_type, label, filter_label }: Rule): RuleWords {
+/** Removes a profile rule. Its id is kept, because it is not used again. */
+function withoutProfileRule(configuration: ScoringConfiguration, ruleId: string): ScoringConfiguration {
+  const { profile, former } = configuration;
+  if (!profile?.rules.has(ruleId)) return configuration;
+  const rules = new Map(profile.rules);
+  rules.delete(ruleId);
   return {
-    event_type,
-    ...(label !== undefined && { label }),
-    ...(filter_label !== undefined && {
-      filter_label: filter_label.slice(0, maximumFormerLabel).toWellFormed(),
-    }),
+    ...configuration,
+    profile: { ...profile, rules },
+    former: new Map(former).set(ruleId, []),
   };
 }
 
-function hasSameWords(one: Rule, other: Rule): boolean {
-  return (
-    one.event_type === other.event_type &&
-    one.label === other.label &&
-    one.filter_label === other.filter_label
-  );
+/** Number of deleted rulesets that are kept, the latest deleted. */
+const maximumFormerRulesets = 1_000;
+
+function withoutRuleset(configuration: ScoringConfiguration, rulesetId: string): ScoringConfiguration {
+  const known = configuration.rulesets.get(rulesetId);
+  if (!known) return configuration;
+  const rulesets = new Map(configuration.rulesets);
+  rulesets.delete(rulesetId);
+  const { name, score_type } = known;
+  const former = [...configuration.former_rulesets, [rulesetId, { name, score_type }] as const];
+  return { ...configuration, rulesets, former_rulesets: new Map(former.slice(-maximumFormerRulesets)) };
 }
 
-function newRule(payload: records.RuleCreated): Rule {
+function newRule(payload: records.RuleCreated | records.RuleUpdated): Rule {
   const { rule_id, ruleset_id, event_type, weight, label, icon, starts_at, ends_at } = payload;
   const words = filterLabel(payload.attribute_filters);
   const filter_label = words === undefined ? undefined : shortenLabel(words);
@@ -155,6 +172,3 @@ function newRule(payload: records.RuleCreated): Rule {
     changed_by: payload.actor,
   };
 }
-
-/** Maximum length of the filter label in an earlier wording, in UTF-16 code units. */
-const maximumFormerLabel = 1_000;

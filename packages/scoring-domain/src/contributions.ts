@@ -1,6 +1,7 @@
 // What each rule gave a lead: folded from the matches in decisions, and put into words. Pure.
 import type { records, routeDeclarations } from '@lead-scoring/contracts';
-import { ruleWordsAsOf, type ScoringConfiguration } from './configuration.js';
+import type { ScoringConfiguration } from './configuration.js';
+import { ruleWordsAsOf } from './rule-words.js';
 
 type Driver = routeDeclarations.ScoreExplanation['top_drivers'][number];
 

@@ -14,3 +14,4 @@ export * from './profile-configuration.js';
 export * from './profile-values.js';
 export * from './score-decision.js';
 export * from './score-range.js';
+export * from './rule-words.js';

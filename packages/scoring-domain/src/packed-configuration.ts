@@ -1,7 +1,8 @@
 // The text form in which services store a configuration.
 import type { routeDeclarations } from '@lead-scoring/contracts';
+import type { FormerRuleset, ScoringConfiguration } from './configuration.js';
 import { packedProfile, unpackedProfile, type PackedProfile } from './profile-configuration.js';
-import type { FormerRule, ScoringConfiguration } from './configuration.js';
+import type { FormerRule } from './rule-words.js';
 
 type EngagementLevel = routeDeclarations.EngagementLevel;
 type Rule = routeDeclarations.Rule;
@@ -9,13 +10,14 @@ type Ruleset = routeDeclarations.Ruleset;
 
 /** Serialises a configuration as one JSON text. `unpackConfiguration` reads it back. */
 export function packConfiguration(configuration: ScoringConfiguration): string {
-  const { rulesets, rules, levels, former, profile } = configuration;
+  const { rulesets, rules, levels, former, former_rulesets, profile } = configuration;
   return JSON.stringify({
     rulesets: [...rulesets.values()],
     rules: [...rules.values()],
     levels,
     ...(former.size > 0 && { former: [...former] }),
     ...(profile && { profile: packedProfile(profile) }),
+    ...(former_rulesets.size > 0 && { former_rulesets: [...former_rulesets] }),
   });
 }
 
@@ -31,12 +33,14 @@ export function unpackConfiguration(
     levels = [],
     former = [],
     profile,
+    former_rulesets = [],
   } = JSON.parse(text) as {
     rulesets: Ruleset[];
     rules: Rule[];
     levels?: EngagementLevel[];
     former?: [string, FormerRule[]][];
     profile?: PackedProfile;
+    former_rulesets?: [string, FormerRuleset][];
   };
   return {
     ...identity,
@@ -45,5 +49,6 @@ export function unpackConfiguration(
     levels,
     former: new Map(former),
     ...(profile && { profile: unpackedProfile(profile) }),
+    former_rulesets: new Map(former_rulesets),
   };
 }

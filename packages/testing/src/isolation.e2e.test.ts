@@ -77,6 +77,9 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     })),
   ],
   listRulesets: [nothing],
+  listAllRulesets: [nothing],
+  getRuleset: [missing(({ rulesetId }) => ({ parameters: { id: rulesetId } }))],
+  deleteRuleset: [missing(({ rulesetId }) => ({ parameters: { id: rulesetId } }))],
   createRule: [
     missing(({ rulesetId }) => ({ body: { ruleset_id: rulesetId, event_type: 'Page View', weight: 1 } })),
     missing(({ profileRulesetId }) => ({
@@ -91,6 +94,13 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     missing(({ rulesetId }) => ({ body: { ruleset_id: rulesetId, event_type: 'Page View', weight: 1 } })),
   ],
   listRules: [empty(({ rulesetId }) => ({ query: { ruleset_id: rulesetId } }))],
+  getRule: [missing(({ ruleId }) => ({ parameters: { id: ruleId } }))],
+  updateRule: [
+    missing(({ ruleId }) => ({ parameters: { id: ruleId }, body: { weight: 1 } })),
+    // The rule is the caller's own; the ruleset is not.
+    missing(({ rulesetId }, { ruleId }) => ({ parameters: { id: ruleId }, body: { ruleset_id: rulesetId } })),
+  ],
+  deleteRule: [missing(({ ruleId }) => ({ parameters: { id: ruleId } }))],
   listEngagementLevels: [nothing],
   // Lists the caller's own levels; the ids in the body are the caller's own as well.
   setEngagementLevels: [nothing],

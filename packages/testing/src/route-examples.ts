@@ -20,11 +20,13 @@ export interface Unit {
   clientId: string;
   clientSecret: string;
   rulesetId: string;
+  idleRulesetId: string;
   ruleId: string;
   profileRulesetId: string;
   profileRuleId: string;
   mappingId: string;
   idleMappingId: string;
+  idleRuleId: string;
   levelId: string;
   leadId: string;
   idleLeadId: string;
@@ -89,6 +91,9 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     body: { name: `Renamed ${mark}` },
   }),
   listRulesets: () => ({}),
+  listAllRulesets: () => ({ query: { score_type: 'engagement' } }),
+  getRuleset: ({ rulesetId }) => ({ parameters: { id: rulesetId } }),
+  deleteRuleset: ({ idleRulesetId }) => ({ parameters: { id: idleRulesetId } }),
   createRule: ({ rulesetId, mark }) => ({
     body: { ruleset_id: rulesetId, event_type: `Rule ${mark}`, weight: 3, label: mark },
   }),
@@ -100,6 +105,9 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
     },
   }),
   listRules: () => ({}),
+  getRule: ({ ruleId }) => ({ parameters: { id: ruleId } }),
+  updateRule: ({ ruleId, mark }) => ({ parameters: { id: ruleId }, body: { icon: mark } }),
+  deleteRule: ({ idleRuleId }) => ({ parameters: { id: idleRuleId } }),
   listEngagementLevels: () => ({}),
   setEngagementLevels: ({ levelId, mark }) => ({ body: { levels: [levelOf(mark, levelId)] } }),
   setRulesActive: ({ ouId, ruleId }) => ({
@@ -287,6 +295,16 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
       { body: { field, source: `metadata.key_${mark}`, transform: 'lower' } },
       unit,
     );
+  const idleRuleset = await made<{ id: string }>(
+    'createRuleset',
+    { body: { name: `Idle ruleset ${mark}`, score_type: 'engagement' } },
+    unit,
+  );
+  const idleRule = await made<{ id: string }>(
+    'createRule',
+    { body: { ruleset_id: ruleset.id, event_type: `Idle ${mark}`, weight: 1 } },
+    unit,
+  );
   const { levels } = await made<{ levels: { id: string }[] }>(
     'setEngagementLevels',
     { body: { levels: [levelOf(mark)] } },
@@ -355,11 +373,13 @@ export async function furnish(system: TestSystem, mark: string, ouId?: string): 
     clientId: account.client_id,
     clientSecret: account.client_secret,
     rulesetId: ruleset.id,
+    idleRulesetId: idleRuleset.id,
     ruleId: rule.id,
     profileRulesetId: profileRuleset.id,
     profileRuleId: profileRule.id,
     mappingId: (await mapping('keyword')).id,
     idleMappingId: (await mapping('idle')).id,
+    idleRuleId: idleRule.id,
     levelId: levels[0]?.id ?? '',
     leadId,
     idleLeadId: leadIdOf(unit, 'email', idleAlias),

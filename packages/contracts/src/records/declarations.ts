@@ -10,3 +10,4 @@ export * from './scoring.js';
 export * from './share.js';
 export * from './site-analysis.js';
 export * from './system.js';
+export * from './rules.js';

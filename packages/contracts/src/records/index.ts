@@ -7,6 +7,7 @@ import type { RecordDeclaration, TopicName } from './record.js';
 import { scoreAdjustedRecords } from './score-adjusted.js';
 import { scoringRecords } from './scoring.js';
 import { shareRecords } from './share.js';
+import { ruleRecords } from './rules.js';
 import { siteAnalysisRecords } from './site-analysis.js';
 import { commandReplied, inputsRead, positionsAccepted, rebuildReadModels } from './system.js';
 
@@ -19,6 +20,7 @@ export const recordDeclarations: readonly RecordDeclaration[] = [
   ...notificationRecords,
   ...shareRecords,
   ...siteAnalysisRecords,
+  ...ruleRecords,
   commandReplied,
   ...rebuildReadModels,
   ...inputsRead,
@@ -33,6 +35,7 @@ type ServiceRecord =
   | (typeof scoreAdjustedRecords)[number]
   | (typeof notificationRecords)[number]
   | (typeof shareRecords)[number]
+  | (typeof ruleRecords)[number]
   | (typeof siteAnalysisRecords)[number];
 
 /**

@@ -18,3 +18,4 @@ export * from './shares.js';
 export * from './site-analysis.js';
 export * from './surge-triggers.js';
 export { maximumTriggers } from './trigger-fields.js';
+export * from './rules.js';

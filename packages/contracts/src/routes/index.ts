@@ -13,6 +13,7 @@ import type { RouteDeclaration } from './route.js';
 import * as ruleTests from './rule-tests.js';
 import * as configuration from './scoring-configuration.js';
 import * as sequences from './sequences.js';
+import * as rules from './rules.js';
 import * as shares from './shares.js';
 import * as sites from './site-analysis.js';
 import * as surges from './surge-triggers.js';
@@ -39,11 +40,17 @@ export const routes = {
   sharePreview: shares.sharePreview,
   sharePage: shares.sharePage,
   createRuleset: configuration.createRuleset,
+  listAllRulesets: rules.listAllRulesets,
+  getRuleset: rules.getRuleset,
   updateRuleset: configuration.updateRuleset,
+  deleteRuleset: rules.deleteRuleset,
   listRulesets: configuration.listRulesets,
   createRule: configuration.createRule,
   createEngagementRule: configuration.createEngagementRule,
   listRules: configuration.listRules,
+  getRule: rules.getRule,
+  updateRule: rules.updateRule,
+  deleteRule: rules.deleteRule,
   listEngagementLevels: configuration.listEngagementLevels,
   setEngagementLevels: configuration.setEngagementLevels,
   setRulesActive: configuration.setRulesActive,

@@ -115,7 +115,7 @@ export const setProfileRulesActive = defineRoute({
   parameters: z.strictObject({ ouId: id }),
   body: bulkRuleUpdate,
   responses: { 200: { description: 'Updated', schema: bulkRuleUpdated } },
-  problems: ['rule_not_found', 'field_not_allowed'],
+  problems: ['rule_not_found', 'field_not_allowed', 'limit_reached'],
 });
 
 const profile = z.record(z.string().max(200), profileValue).describe('Values by field.');

@@ -52,7 +52,7 @@ export const rule = z
   .meta({ id: 'Rule' });
 export type Rule = z.infer<typeof rule>;
 
-const newRule = rule.extend(warned).meta({ id: 'NewRule' });
+export const newRule = rule.extend(warned).meta({ id: 'NewRule' });
 
 export const ruleForm = {
   ...ruleFields,
@@ -74,7 +74,7 @@ export const createRuleset = defineRoute({
     .strictObject({ name: name(100), score_type: rulesetScoreType, active: z.boolean().default(true) })
     .meta({ id: 'RulesetForm' }),
   responses: { 201: { description: 'Created', schema: ruleset } },
-  problems: ['duplicate_name', 'limit_reached'],
+  problems: ['duplicate_name', 'limit_reached', 'already_deleted'],
 });
 
 export const updateRuleset = defineRoute({
@@ -93,7 +93,7 @@ export const updateRuleset = defineRoute({
     .refine((body) => body.name !== undefined || body.active !== undefined, 'must hold name or active')
     .meta({ id: 'RulesetChange', minProperties: 1 }),
   responses: { 200: { description: 'Updated', schema: ruleset } },
-  problems: ['ruleset_not_found', 'duplicate_name'],
+  problems: ['ruleset_not_found', 'duplicate_name', 'limit_reached'],
 });
 
 export const listRulesets = defineRoute({
@@ -123,7 +123,7 @@ export const createRule = defineRoute({
     'A rule of an engagement ruleset has an event type, and gives its weight for each matching event that is processed from now on. A rule of a profile ruleset has conditions on the profile of a lead, and gives its weight as long as they hold: a lead gets or loses the points with its next event.',
   body: z.union([inOrder({ ruleset_id: id, ...ruleForm }).meta({ id: 'RuleForm' }), profileRuleForm]),
   responses: { 201: { description: 'Created', schema: z.union([newRule, newProfileRule]) } },
-  problems: ['ruleset_not_found', 'limit_reached'],
+  problems: ['ruleset_not_found', 'limit_reached', 'already_deleted'],
 });
 
 export const createEngagementRule = defineRoute({
@@ -139,7 +139,7 @@ export const createEngagementRule = defineRoute({
     "Without ruleset_id the rule goes into the OU's default ruleset, which is made when first needed.",
   body: inOrder({ ruleset_id: id.optional(), ...ruleForm }).meta({ id: 'EngagementRuleForm' }),
   responses: { 201: { description: 'Created', schema: newRule } },
-  problems: ['ruleset_not_found', 'limit_reached'],
+  problems: ['ruleset_not_found', 'limit_reached', 'already_deleted'],
 });
 
 export const listRules = defineRoute({
@@ -240,5 +240,5 @@ export const setRulesActive = defineRoute({
   parameters: z.strictObject({ ouId: id }),
   body: bulkRuleUpdate,
   responses: { 200: { description: 'Updated', schema: bulkRuleUpdated } },
-  problems: ['rule_not_found', 'field_not_allowed'],
+  problems: ['rule_not_found', 'field_not_allowed', 'limit_reached'],
 });

@@ -5,11 +5,13 @@ import { command, inUnit, ouOf, type CommandBuilders } from './command-building.
 import { identityCommands } from './identity-commands.js';
 import { jobCommands } from './job-commands.js';
 import { leadCommands } from './lead-commands.js';
+import { ruleCommands } from './rule-commands.js';
 import { scoringCommands } from './scoring-commands.js';
 import { triggerCommands } from './trigger-commands.js';
 
 export const commandBuilders: CommandBuilders = {
   ...scoringCommands,
+  ...ruleCommands,
   ...leadCommands,
   ...channelCommands,
   ...triggerCommands,

@@ -1,12 +1,12 @@
-// Warns about a new rule whose event type has never come in and resembles one that has: it may be misspelt.
+// Warns about a new or changed rule whose event type has never come in and resembles one that has: it may be misspelt.
 import { misspeltEventType, type Warning } from '@lead-scoring/contracts';
 
-/** Routes whose body is a rule. */
-const ruleRoutes: readonly string[] = ['createRule', 'createEngagementRule'];
+/** Routes whose body is a rule, or a change of one. */
+const ruleRoutes: readonly string[] = ['createRule', 'createEngagementRule', 'updateRule'];
 
 /**
  * Only ingest knows the event types that have come in: scoring does not record events that match no rule.
- * @param eventTypes reads the types that have come in; when it fails, there is no warning, and the rule is created
+ * @param eventTypes reads the types that have come in; when it fails, there is no warning, and the rule is as asked for
  */
 export async function ruleWarnings(
   route: { name: string },
@@ -15,7 +15,7 @@ export async function ruleWarnings(
 ): Promise<Warning[]> {
   if (!ruleRoutes.includes(route.name)) return [];
   const { event_type } = body as { event_type?: string };
-  // A profile rule.
+  // A profile rule, or a change that leaves the event type.
   if (event_type === undefined) return [];
   const intended = misspeltEventType(event_type, await eventTypes().catch(() => []));
   if (intended === undefined) return [];

@@ -30,7 +30,10 @@ export const scoringConfiguration = aggregate<ScoringConfigurationShape>({
   commands: {
     CreateRuleset: records.createRuleset,
     UpdateRuleset: records.updateRuleset,
+    DeleteRuleset: records.deleteRuleset,
     CreateRule: records.createRule,
+    UpdateRule: records.updateRule,
+    DeleteRule: records.deleteRule,
     SetRulesActive: records.setRulesActive,
     SetEngagementLevels: records.setEngagementLevels,
     CreateProfileRule: records.createProfileRule,

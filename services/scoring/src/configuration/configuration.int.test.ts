@@ -12,7 +12,15 @@ import {
 import { foldedInSteps, foldedRecord, oneByOne, type FoldStep } from '@lead-scoring/testing/fold-laws';
 import fc from 'fast-check';
 import { configurationChanges } from '../configuration-changes/documents.js';
-import { createRule, createRuleset, otherOuId, setLevels, setRulesActive } from '../testing/builders.js';
+import {
+  createRule,
+  createRuleset,
+  deleteRule,
+  otherOuId,
+  setLevels,
+  setRulesActive,
+  updateRule,
+} from '../testing/builders.js';
 import { serviceOn } from '../testing/rig.js';
 import { decideConfiguration } from './decide.js';
 import { configurations, publishedConfigurations } from './documents.js';
@@ -44,6 +52,8 @@ const log = logOf([
   setRulesActive(['view'], false),
   setLevels([['Hot', 50, null]], { ou_id: otherOuId }),
   setRulesActive(['view'], true),
+  updateRule('view', { label: 'Views', weight: 3 }),
+  deleteRule('view'),
 ]);
 
 const folded = (steps: FoldStep[]) =>
@@ -64,8 +74,8 @@ test('any cut of the log into batches, killed at any write, gives the same docum
   const documents = await folded(oneByOne(log));
   const versions = (of: string) =>
     documents[of]?.map((document) => (document as { version: number }).version);
-  expect(versions('configurations')).toEqual([5, 3]);
-  expect(versions('published_configurations')).toEqual([5, 3]);
+  expect(versions('configurations')).toEqual([7, 3]);
+  expect(versions('published_configurations')).toEqual([7, 3]);
   expect(documents.configuration_changes).toHaveLength(log.length);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {

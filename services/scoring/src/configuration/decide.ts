@@ -8,18 +8,27 @@ import {
   type records,
   type Warning,
 } from '@lead-scoring/contracts';
-import type { ConfigurationEvent, ScoringConfiguration } from '@lead-scoring/scoring-domain';
+import {
+  isDeletedRule,
+  type ConfigurationEvent,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
 import { setEngagementLevels } from '../levels/decide.js';
 import { decideProfileConfiguration, profileRuleWarnings } from '../profile/decide-configuration.js';
+import {
+  alreadyDeleted,
+  done,
+  neverCounts,
+  rulesetNotFound,
+  tooLarge,
+  tooManyActiveRules,
+  tooManyActiveRulesets,
+  tooManyKept,
+} from './decision-model.js';
 import type { CommandResult, ConfigurationCommand, ConfigurationDecision } from './messages.js';
+import { deleteRule, updateRule } from './decide-rule.js';
+import { deleteRuleset } from './decide-ruleset.js';
 import { defaultRulesetOf, type Rule, type Ruleset } from './state.js';
-
-export const configurationLimits = {
-  rules: 1_000,
-  rulesets: 200,
-  /** The size of all rules as JSON, so that a configuration fits into one document. */
-  bytes: 8_000_000,
-};
 
 /** A repeated command that took effect before gives no event, and resultOf gives the same answer. */
 export function decideConfiguration(
@@ -40,8 +49,14 @@ function decideCommand(
       return createRuleset(command.payload, configuration);
     case 'UpdateRuleset':
       return updateRuleset(command.payload, configuration);
+    case 'DeleteRuleset':
+      return deleteRuleset(command.payload, configuration);
     case 'CreateRule':
       return createRule(command.payload, configuration);
+    case 'UpdateRule':
+      return updateRule(command.payload, configuration);
+    case 'DeleteRule':
+      return deleteRule(command.payload, configuration);
     case 'SetRulesActive':
       return setRulesActive(command.payload, configuration);
     case 'SetEngagementLevels':
@@ -50,17 +65,24 @@ function decideCommand(
     case 'SetProfileRulesActive':
     case 'AddProfileMapping':
     case 'RemoveProfileMapping':
-      return decideProfileConfiguration(command, configuration, configurationLimits);
+      return decideProfileConfiguration(command, configuration);
   }
 }
 
-/** The answer of the command's route, once its events are folded. */
-export function resultOf(command: ConfigurationCommand, configuration: ScoringConfiguration): CommandResult {
+/** The answer of the command's route, once its events are folded; undefined for routes without a body. */
+export function resultOf(
+  command: ConfigurationCommand,
+  configuration: ScoringConfiguration,
+): CommandResult | undefined {
   switch (command.type) {
     case 'CreateRuleset':
     case 'UpdateRuleset':
       return asResult(configuration.rulesets.get(command.payload.ruleset_id));
+    case 'DeleteRuleset':
+    case 'DeleteRule':
+      return undefined;
     case 'CreateRule':
+    case 'UpdateRule':
       return withWarnings(asResult(configuration.rules.get(command.payload.rule_id)), command, configuration);
     case 'CreateProfileRule':
       return {
@@ -87,7 +109,7 @@ function warningsField(warnings: Warning[]): { warnings?: Warning[] } {
 
 function withWarnings(
   result: CommandResult,
-  { payload }: Extract<ConfigurationCommand, { type: 'CreateRule' }>,
+  { payload }: Extract<ConfigurationCommand, { type: 'CreateRule' | 'UpdateRule' }>,
   { rules }: ScoringConfiguration,
 ): CommandResult {
   const own = rules.get(payload.rule_id);
@@ -114,9 +136,15 @@ function doesTheSame(one: Rule, other: Rule): boolean {
   return one.active && ofRule(one) === ofRule(other);
 }
 
-/** The id of the ruleset for rules that name none. */
+/** The id of the first ruleset for rules that name none. */
 export function defaultRulesetIdOf(ouId: string): string {
   return nameBasedId(ouId, 'ruleset:default');
+}
+
+/** The id of the next default ruleset: that of a deleted one is not used again. */
+function nextDefaultRulesetId({ ou_id, version, former_rulesets }: ScoringConfiguration): string {
+  const first = defaultRulesetIdOf(ou_id);
+  return former_rulesets.has(first) ? nameBasedId(ou_id, `ruleset:default:${String(version)}`) : first;
 }
 
 function createRuleset(
@@ -124,9 +152,12 @@ function createRuleset(
   configuration: ScoringConfiguration,
 ): ConfigurationDecision {
   if (configuration.rulesets.has(command.ruleset_id)) return done();
+  if (configuration.former_rulesets.has(command.ruleset_id)) return alreadyDeleted('ruleset');
   if (isNameTaken(configuration, command.name)) return duplicateName(command.name);
-  if (configuration.rulesets.size >= configurationLimits.rulesets) return tooManyRulesets();
   const { ou_id, ruleset_id, name, score_type, active, requested_at } = command;
+  const tooMany =
+    (active ? tooManyActiveRulesets(configuration) : null) ?? tooManyKept(configuration, 'rulesets');
+  if (tooMany) return tooMany;
   return done({
     type: 'RulesetCreated',
     payload: { ou_id, ruleset_id, name, score_type, active, is_default: false, version: 1, at: requested_at },
@@ -143,6 +174,8 @@ function updateRuleset(
   const active = command.active ?? known.active;
   if (name === known.name && active === known.active) return done();
   if (isNameTaken(configuration, name, known)) return duplicateName(name);
+  const tooMany = active && !known.active ? tooManyActiveRulesets(configuration) : null;
+  if (tooMany) return tooMany;
   return done({
     type: 'RulesetUpdated',
     payload: {
@@ -158,49 +191,38 @@ function updateRuleset(
 
 function createRule(command: records.CreateRule, configuration: ScoringConfiguration): ConfigurationDecision {
   if (configuration.rules.has(command.rule_id)) return done();
+  if (isDeletedRule(configuration, command.rule_id)) return alreadyDeleted('rule');
   const ruleset = command.ruleset_id === undefined ? null : configuration.rulesets.get(command.ruleset_id);
   if (ruleset === undefined) return rulesetNotFound();
   if (ruleset && ruleset.score_type !== 'engagement') return otherScoreType(ruleset);
-  if (
-    command.starts_at !== undefined &&
-    command.ends_at !== undefined &&
-    command.ends_at <= command.starts_at
-  )
-    return {
-      outcome: 'rejected',
-      code: 'invalid_request',
-      message: 'ends_at must be after starts_at: the rule would never give points.',
-      errors: [{ path: 'body.ends_at', message: 'must be after starts_at' }],
-    };
-  if (configuration.rules.size + (configuration.profile?.rules.size ?? 0) >= configurationLimits.rules)
-    return limitReached(
-      `An organizational unit holds at most ${String(configurationLimits.rules)} rules. Use another organizational unit, or fewer rules with the operator "in".`,
-    );
+  const { requested_at, ...fields } = command;
+  const active = command.active ?? true;
+  const refusal =
+    neverCounts(command) ??
+    tooManyActiveRules(configuration, active ? 1 : 0) ??
+    tooManyKept(configuration, 'rules');
+  if (refusal) return refusal;
   const events: ConfigurationEvent[] = [];
   let rulesetId = command.ruleset_id ?? defaultRulesetOf(configuration)?.id;
   if (rulesetId === undefined) {
-    if (configuration.rulesets.size >= configurationLimits.rulesets) return tooManyRulesets();
+    const tooMany = tooManyActiveRulesets(configuration) ?? tooManyKept(configuration, 'rulesets');
+    if (tooMany) return tooMany;
     const created = defaultRuleset(command, configuration);
     events.push(created);
     rulesetId = created.payload.ruleset_id;
   }
-  const { requested_at, ...fields } = command;
-  const created: ConfigurationEvent = {
+  const created = {
     type: 'RuleCreated',
     payload: {
       ...fields,
       ruleset_id: rulesetId,
       attribute_filters: command.attribute_filters ?? [],
-      active: command.active ?? true,
+      active,
       version: 1,
       at: requested_at,
     },
-  };
-  if (bytesOf(configuration) + JSON.stringify(created.payload).length > configurationLimits.bytes)
-    return limitReached(
-      `The rules of an organizational unit may take ${String(configurationLimits.bytes / 1_000_000)} MB in all. Use shorter lists of values in attribute_filters.`,
-    );
-  return done(...events, created);
+  } as const;
+  return tooLarge(configuration, created.payload) ?? done(...events, created);
 }
 
 function defaultRuleset(
@@ -213,7 +235,7 @@ function defaultRuleset(
     type: 'RulesetCreated',
     payload: {
       ou_id,
-      ruleset_id: defaultRulesetIdOf(ou_id),
+      ruleset_id: nextDefaultRulesetId(configuration),
       name,
       score_type: 'engagement',
       active: true,
@@ -248,6 +270,8 @@ function setRulesActive(
     return rule && rule.active !== active ? [{ rule_id: id, version: rule.version + 1 }] : [];
   });
   if (changed.length === 0) return done();
+  const tooMany = tooManyActiveRules(configuration, active ? changed.length : 0);
+  if (tooMany) return tooMany;
   return done({
     type: 'RulesActivationChanged',
     payload: { ou_id: command.ou_id, active, rules: changed, at: command.requested_at },
@@ -261,15 +285,6 @@ function isNameTaken(configuration: ScoringConfiguration, name: string, besides?
   return false;
 }
 
-function bytesOf(configuration: ScoringConfiguration): number {
-  return JSON.stringify([...configuration.rules.values(), ...(configuration.profile?.rules.values() ?? [])])
-    .length;
-}
-
-function done(...events: ConfigurationEvent[]): ConfigurationDecision {
-  return { outcome: 'done', events };
-}
-
 function duplicateName(name: string): ConfigurationDecision {
   return {
     outcome: 'rejected',
@@ -279,31 +294,12 @@ function duplicateName(name: string): ConfigurationDecision {
   };
 }
 
-function tooManyRulesets(): ConfigurationDecision {
-  return limitReached(
-    `An organizational unit holds at most ${String(configurationLimits.rulesets)} rulesets. Put the rule into one that exists.`,
-  );
-}
-
-function limitReached(message: string): ConfigurationDecision {
-  return { outcome: 'rejected', code: 'limit_reached', message };
-}
-
 function otherScoreType({ name, score_type }: Ruleset): ConfigurationDecision {
   return {
     outcome: 'rejected',
     code: 'invalid_request',
     message: `The ruleset "${name}" holds ${score_type} rules, which have conditions in place of an event_type. Choose a ruleset with score_type engagement: GET /engagement-scoring/rulesets lists them.`,
     errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type engagement' }],
-  };
-}
-
-function rulesetNotFound(): ConfigurationDecision {
-  return {
-    outcome: 'rejected',
-    code: 'ruleset_not_found',
-    message:
-      'No ruleset of this organizational unit has this id. GET /engagement-scoring/rulesets lists them.',
   };
 }
 

@@ -16,13 +16,17 @@ import {
   at,
   createRule,
   createRuleset,
+  deleteRule,
+  deleteRuleset,
   idOf,
   ouId,
   setLevels,
   setRulesActive,
+  updateRule,
   updateRuleset,
 } from '../testing/builders.js';
-import { configurationLimits, decideConfiguration, defaultRulesetIdOf, resultOf } from './decide.js';
+import { decideConfiguration, defaultRulesetIdOf, resultOf } from './decide.js';
+import { configurationLimits } from './decision-model.js';
 import type { ConfigurationCommand } from './messages.js';
 
 function given(...commands: ConfigurationCommand[]): ScoringConfiguration {
@@ -152,7 +156,7 @@ describe('rulesets', () => {
     });
   });
 
-  test('the 201st ruleset is refused: 409', () => {
+  test('the 201st active ruleset is refused: 409; inactive and deleted ones leave room', () => {
     const configuration = given(
       ...Array.from({ length: configurationLimits.rulesets }, (_, index) =>
         createRuleset(`R${String(index)}`),
@@ -163,6 +167,19 @@ describe('rulesets', () => {
       status: 409,
     });
     expect(when(createRule('needs a default'), configuration)).toMatchObject({ code: 'limit_reached' });
+    expect(when(createRuleset('inactive', { active: false }), configuration)).toMatchObject({
+      outcome: 'done',
+    });
+    const room = (command: ConfigurationCommand) =>
+      when(command, configuration) as { after: ScoringConfiguration };
+    for (const { after } of [room(deleteRuleset('R7')), room(updateRuleset('R7', { active: false }))]) {
+      const full = when(createRuleset('one more'), after) as { after: ScoringConfiguration };
+      expect(full).toMatchObject({ outcome: 'done' });
+      expect(when(updateRuleset('R7', { active: true }), full.after)).toMatchObject({
+        outcome: 'rejected',
+        code: expect.stringMatching(/^(limit_reached|ruleset_not_found)$/),
+      });
+    }
   });
 });
 
@@ -223,11 +240,33 @@ describe('rules', () => {
     });
   });
 
-  test('the 1,001st rule is refused: 409', () => {
-    const configuration = given(
+  describe('the 1,001st active rule', () => {
+    const full = given(
       ...Array.from({ length: configurationLimits.rules }, (_, index) => createRule(`r${String(index)}`)),
     );
-    expect(when(createRule('one more'), configuration)).toMatchObject({ code: 'limit_reached', status: 409 });
+    const refused = { code: 'limit_reached', status: 409 };
+    const afterOf = (command: ConfigurationCommand, before: ScoringConfiguration) =>
+      (when(command, before) as { after: ScoringConfiguration }).after;
+
+    test('is refused: 409', () => {
+      expect(when(createRule('one more'), full)).toMatchObject(refused);
+    });
+
+    test('is taken after one was deactivated or deleted; the deactivated one is then refused', () => {
+      expect(when(createRule('one more'), afterOf(deleteRule('r1'), full))).toMatchObject({
+        outcome: 'done',
+      });
+      const again = afterOf(createRule('one more'), afterOf(setRulesActive(['r1'], false), full));
+      expect(when(setRulesActive(['r1', 'r2'], true), again)).toMatchObject(refused);
+      expect(when(updateRule('r1', { active: true }), again)).toMatchObject(refused);
+      expect(when(updateRule('r1', { weight: 3 }), again)).toMatchObject({ outcome: 'done' });
+    });
+
+    test('may be made inactive', () => {
+      const after = afterOf(createRule('one more', { active: false }), full);
+      expect(after.rules.size).toBe(1_001);
+      expect(when(setRulesActive(['one more'], true), after)).toMatchObject(refused);
+    });
   });
 
   test('rules that would not fit into one document are refused', () => {
@@ -316,16 +355,42 @@ const command = fc.oneof(
     })
     .map(({ names, active }) => setRulesActive(names, active)),
   fc
+    .record(
+      {
+        name: fc.constantFrom('r1', 'r2', 'r3', 'r4'),
+        ruleset: fc.constantFrom('A', 'B'),
+        event_type: fc.constantFrom('Page View', 'Email Open'),
+        weight: fc.integer({ min: 1, max: 3 }),
+        label: fc.constantFrom(null, 'One', 'Two'),
+        clears_filters: fc.boolean(),
+        active: fc.boolean(),
+        starts_at: fc.constantFrom(null, at),
+        ends_at: fc.constantFrom(null, at),
+      },
+      { requiredKeys: ['name'] },
+    )
+    .map(({ name, ruleset, clears_filters, ...changes }) =>
+      updateRule(name, {
+        ...changes,
+        ...(ruleset !== undefined && { ruleset_id: idOf(ruleset) }),
+        ...(clears_filters && { attribute_filters: null }),
+      }),
+    ),
+  fc.constantFrom('r1', 'r2', 'r3', 'r4').map((name) => deleteRule(name)),
+  fc.constantFrom('A', 'B', 'C').map((name) => deleteRuleset(name)),
+  fc.constant(deleteRuleset('Default', { ruleset_id: defaultRulesetIdOf(ouId) })),
+  fc
     .uniqueArray(fc.constantFrom('Cold', 'cold', 'Warm', 'Hot'), { maxLength: 4 })
     .map((names) => setLevels(names.map((name, index) => [name, 10 * index, 10 * index + 9]))),
 );
 
 describe('laws', () => {
-  test('a repeated command changes nothing; replaying the events gives the state; events fit their schemas', () => {
+  test('a repeated command changes nothing; what is deleted does not come back; replaying the events gives the state; events fit their schemas', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
         let state = emptyConfiguration(ouId);
         const events: ConfigurationEvent[] = [];
+        const deleted = new Set<string>();
         for (const one of commands) {
           const decision = decideConfiguration(one, state);
           if (decision.outcome === 'rejected') continue;
@@ -334,7 +399,16 @@ describe('laws', () => {
           events.push(...decision.events);
           state = decision.events.reduce(evolveConfiguration, state);
           const again = decideConfiguration(one, state);
-          expect(again).toEqual({ outcome: 'done', events: [] });
+          if (one.type !== 'DeleteRule' && one.type !== 'DeleteRuleset')
+            expect(again).toEqual({ outcome: 'done', events: [] });
+          else {
+            deleted.add('rule_id' in one.payload ? one.payload.rule_id : one.payload.ruleset_id);
+            expect(again).toMatchObject({ code: expect.stringMatching(/_not_found$/) });
+          }
+          for (const id of deleted)
+            expect([...state.rules.keys(), ...state.rulesets.keys()]).not.toContain(id);
+          for (const { ruleset_id } of state.rules.values())
+            expect([...state.rulesets.keys()]).toContain(ruleset_id);
         }
         expect(events.reduce(evolveConfiguration, emptyConfiguration(ouId))).toEqual(state);
         expect(state.version).toBe(events.length);

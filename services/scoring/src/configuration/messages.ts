@@ -6,7 +6,10 @@ import type { ProfileCommand } from '../profile/messages.js';
 export type ConfigurationCommand =
   | { type: 'CreateRuleset'; payload: records.CreateRuleset }
   | { type: 'UpdateRuleset'; payload: records.UpdateRuleset }
+  | { type: 'DeleteRuleset'; payload: records.DeleteRuleset }
   | { type: 'CreateRule'; payload: records.CreateRule }
+  | { type: 'UpdateRule'; payload: records.UpdateRule }
+  | { type: 'DeleteRule'; payload: records.DeleteRule }
   | { type: 'SetRulesActive'; payload: records.SetRulesActive }
   | { type: 'SetEngagementLevels'; payload: records.SetEngagementLevels }
   | ProfileCommand;

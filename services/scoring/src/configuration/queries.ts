@@ -1,7 +1,8 @@
-// The lists of rulesets, rules and levels in force.
+// Rulesets, rules and levels in force: lists, and one by its id.
 import { eventTypeKey, routes } from '@lead-scoring/contracts';
 import { emptyConfiguration, type ScoringConfiguration } from '@lead-scoring/scoring-domain';
-import { bindQuery, type BoundQuery } from '@lead-scoring/service';
+import { bindQuery, ProblemError, type BoundQuery } from '@lead-scoring/service';
+import { ruleNotFoundMessage, rulesetNotFoundMessage } from './decision-model.js';
 import type { PublishedConfigurations } from './published.js';
 import type { Ruleset } from './state.js';
 
@@ -10,6 +11,27 @@ export function configurationQueries(configurations: PublishedConfigurations): B
     bindQuery(routes.listRulesets, async ({ query, context }) => {
       const configuration = await loadOne(configurations, context.ouId);
       return pageOf(rulesetsOf(configuration, 'engagement'), query);
+    }),
+    bindQuery(routes.listAllRulesets, async ({ query, context }) => {
+      const configuration = await loadOne(configurations, context.ouId);
+      const { score_type } = query;
+      return pageOf(
+        score_type ? rulesetsOf(configuration, score_type) : [...configuration.rulesets.values()],
+        query,
+      );
+    }),
+    bindQuery(routes.getRuleset, async ({ params, context }) => {
+      const { rulesets } = await loadOne(configurations, context.ouId);
+      const found = rulesets.get(params.id.toLowerCase());
+      if (!found) throw new ProblemError(404, 'ruleset_not_found', rulesetNotFoundMessage);
+      return found;
+    }),
+    bindQuery(routes.getRule, async ({ params, context }) => {
+      const configuration = await loadOne(configurations, context.ouId);
+      const id = params.id.toLowerCase();
+      const found = configuration.rules.get(id) ?? configuration.profile?.rules.get(id);
+      if (!found) throw new ProblemError(404, 'rule_not_found', ruleNotFoundMessage(configuration, id));
+      return found;
     }),
     bindQuery(routes.listRules, async ({ query, context }) => {
       const configuration = await loadOne(configurations, context.ouId);

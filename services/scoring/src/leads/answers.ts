@@ -37,11 +37,16 @@ export function leadAnswer(
     level: levelOf(configuration.levels, score),
     rulesets: rulesets.map((share) => ({
       ruleset_id: share.ruleset_id,
-      name: configuration.rulesets.get(share.ruleset_id)?.name ?? '',
+      name: rulesetName(configuration, share.ruleset_id),
       score: share.score,
     })),
     event_count,
     last_activity_at,
     created_at: first_activity_at,
   };
+}
+
+/** A deleted ruleset has the name that it had. */
+function rulesetName({ rulesets, former_rulesets }: ScoringConfiguration, id: string): string {
+  return (rulesets.get(id) ?? former_rulesets.get(id))?.name ?? '';
 }

@@ -7,31 +7,31 @@ import {
   type Warning,
 } from '@lead-scoring/contracts';
 import {
+  isDeletedRule,
   noProfile,
-  type ProfileConfigurationEvent,
   type ProfileMapping,
   type ProfileRule,
   type ScoringConfiguration,
 } from '@lead-scoring/scoring-domain';
+import {
+  alreadyDeleted,
+  done,
+  limitReached,
+  tooLarge,
+  tooManyActiveRules,
+  tooManyKept,
+} from '../configuration/decision-model.js';
 import type { ConfigurationDecision } from '../configuration/messages.js';
 import type { ProfileCommand } from './messages.js';
-
-/** The limits of all rules of an OU, of every kind. */
-export interface RuleLimits {
-  rules: number;
-  /** The size of all rules as JSON. */
-  bytes: number;
-}
 
 /** A repeated command that took effect before gives no event. */
 export function decideProfileConfiguration(
   command: ProfileCommand,
   configuration: ScoringConfiguration,
-  limits: RuleLimits,
 ): ConfigurationDecision {
   switch (command.type) {
     case 'CreateProfileRule':
-      return createProfileRule(command.payload, configuration, limits);
+      return createProfileRule(command.payload, configuration);
     case 'SetProfileRulesActive':
       return setProfileRulesActive(command.payload, configuration);
     case 'AddProfileMapping':
@@ -44,10 +44,10 @@ export function decideProfileConfiguration(
 function createProfileRule(
   command: records.CreateProfileRule,
   configuration: ScoringConfiguration,
-  limits: RuleLimits,
 ): ConfigurationDecision {
-  const { profile = noProfile, rulesets, rules } = configuration;
+  const { profile = noProfile, rulesets } = configuration;
   if (profile.rules.has(command.rule_id)) return done();
+  if (isDeletedRule(configuration, command.rule_id)) return alreadyDeleted('rule');
   const ruleset = rulesets.get(command.ruleset_id);
   if (!ruleset)
     return {
@@ -63,28 +63,22 @@ function createProfileRule(
       message: `The ruleset "${ruleset.name}" holds ${ruleset.score_type} rules, which have an event_type. Choose a ruleset with score_type profile: GET /profile-scoring/rulesets lists them.`,
       errors: [{ path: 'body.ruleset_id', message: 'must be a ruleset with score_type profile' }],
     };
-  if (rules.size + profile.rules.size >= limits.rules)
-    return limitReached(
-      `An organizational unit holds at most ${String(limits.rules)} rules. Use another organizational unit, or fewer rules with the operator "in".`,
-    );
   const { requested_at: at, ...fields } = command;
   const payload = { ...fields, active: command.active ?? true, version: 1, at };
-  if (bytesOf(configuration) + JSON.stringify(payload).length > limits.bytes)
-    return limitReached(
-      `The rules of an organizational unit may take ${String(limits.bytes / 1_000_000)} MB in all. Use shorter lists of values in conditions.`,
-    );
-  return done({ type: 'ProfileRuleCreated', payload });
-}
-
-function bytesOf({ rules, profile = noProfile }: ScoringConfiguration): number {
-  return JSON.stringify([...rules.values(), ...profile.rules.values()]).length;
+  return (
+    tooManyActiveRules(configuration, payload.active ? 1 : 0) ??
+    tooManyKept(configuration, 'rules') ??
+    tooLarge(configuration, payload) ??
+    done({ type: 'ProfileRuleCreated', payload })
+  );
 }
 
 /** All of the rules or none (SPEC.md, Bulk rule updates). A rule of another kind is not found. */
 function setProfileRulesActive(
   { ou_id, rule_ids, active, requested_at }: records.SetProfileRulesActive,
-  { profile = noProfile }: ScoringConfiguration,
+  configuration: ScoringConfiguration,
 ): ConfigurationDecision {
+  const { profile = noProfile } = configuration;
   const unknown = rule_ids.flatMap((id, index) =>
     profile.rules.has(id.toLowerCase())
       ? []
@@ -108,6 +102,8 @@ function setProfileRulesActive(
     return rule && rule.active !== active ? [{ rule_id: id, version: rule.version + 1 }] : [];
   });
   if (changed.length === 0) return done();
+  const tooMany = tooManyActiveRules(configuration, active ? changed.length : 0);
+  if (tooMany) return tooMany;
   return done({
     type: 'ProfileRulesActivationChanged',
     payload: { ou_id, active, rules: changed, at: requested_at },
@@ -191,12 +187,4 @@ function doesTheSame(one: ProfileRule, other: ProfileRule): boolean {
   const ofRule = ({ conditions, weight, active }: ProfileRule) =>
     JSON.stringify([conditions.map((condition) => JSON.stringify(condition)).sort(), weight, active]);
   return one.active && ofRule(one) === ofRule(other);
-}
-
-function done(...events: ProfileConfigurationEvent[]): ConfigurationDecision {
-  return { outcome: 'done', events };
-}
-
-function limitReached(message: string): ConfigurationDecision {
-  return { outcome: 'rejected', code: 'limit_reached', message };
 }

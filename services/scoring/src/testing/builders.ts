@@ -49,6 +49,24 @@ export const createRule = (
   };
 };
 
+export const updateRule = (name: string, changes: Partial<records.UpdateRule>): ConfigurationCommand => ({
+  type: 'UpdateRule',
+  payload: { ou_id: ouId, rule_id: idOf(name), requested_at: at, ...changes },
+});
+
+export const deleteRule = (name: string, more: Partial<records.DeleteRule> = {}): ConfigurationCommand => ({
+  type: 'DeleteRule',
+  payload: { ou_id: ouId, rule_id: idOf(name), requested_at: at, ...more },
+});
+
+export const deleteRuleset = (
+  name: string,
+  more: Partial<records.DeleteRuleset> = {},
+): ConfigurationCommand => ({
+  type: 'DeleteRuleset',
+  payload: { ou_id: ouId, ruleset_id: idOf(name), requested_at: at, ...more },
+});
+
 export const setRulesActive = (
   names: string[],
   active?: boolean,

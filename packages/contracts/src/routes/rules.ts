@@ -1,0 +1,95 @@
+// One rule and one ruleset: read, changed and deleted.
+import { z } from 'zod';
+import { id, inOrder, page, pageParameters } from '../common.js';
+import { changesOf } from '../records/rules.js';
+import { rulesetScoreType } from '../records/scoring.js';
+import { defineRoute, editor, viewer } from './route.js';
+import { profileRule } from './profile-rules.js';
+import { newRule, rule, ruleForm, ruleset } from './scoring-configuration.js';
+
+const query = { owner: 'scoring', kind: 'query', access: viewer, tag: 'Scoring configuration' } as const;
+const command = { owner: 'scoring', kind: 'command', access: editor, tag: 'Scoring configuration' } as const;
+const parameters = z.strictObject({ id });
+
+export const getRuleset = defineRoute({
+  ...query,
+  name: 'getRuleset',
+  method: 'GET',
+  path: '/rulesets/{id}',
+  summary: 'One ruleset',
+  parameters,
+  responses: { 200: { description: 'The ruleset', schema: ruleset } },
+  problems: ['ruleset_not_found'],
+});
+
+export const listAllRulesets = defineRoute({
+  ...query,
+  name: 'listAllRulesets',
+  method: 'GET',
+  path: '/rulesets',
+  summary: 'Rulesets',
+  description: 'Of all score types, in the order of their creation.',
+  query: z.strictObject({
+    score_type: rulesetScoreType.optional().describe('Only rulesets of this type.'),
+    ...pageParameters,
+  }),
+  responses: { 200: { description: 'Rulesets', schema: page(ruleset) } },
+  problems: [],
+});
+
+export const deleteRuleset = defineRoute({
+  ...command,
+  name: 'deleteRuleset',
+  method: 'DELETE',
+  path: '/rulesets/{id}',
+  summary: 'Delete a ruleset',
+  description:
+    'A ruleset that has rules, active or not, is not deleted (409 `ruleset_not_empty`): move its rules to another ruleset or delete them first. Points that were given in it stay, and leads go on naming it. Without a default ruleset, the next rule that names no ruleset makes a new one.',
+  parameters,
+  responses: { 204: { description: 'Deleted' } },
+  problems: ['ruleset_not_found', 'ruleset_not_empty'],
+});
+
+export const getRule = defineRoute({
+  ...query,
+  name: 'getRule',
+  method: 'GET',
+  path: '/rules/{id}',
+  summary: 'One rule, of any kind',
+  parameters,
+  responses: { 200: { description: 'The rule', schema: z.union([rule, profileRule]) } },
+  problems: ['rule_not_found'],
+});
+
+export const updateRule = defineRoute({
+  ...command,
+  name: 'updateRule',
+  method: 'PATCH',
+  path: '/rules/{id}',
+  summary: 'Change an engagement rule',
+  description:
+    'Absent fields stay as they are, and null removes an optional field. A change makes a new version, which counts for events that are processed from now on; points given before stay. `ruleset_id` moves the rule to another ruleset of the same score type. A body that changes nothing makes no version.',
+  parameters,
+  body: inOrder({
+    ruleset_id: id.optional(),
+    ...changesOf(ruleForm),
+    active: z.boolean().optional(),
+  })
+    .refine((body) => Object.values(body).some((value) => value !== undefined), 'must hold a field to change')
+    .meta({ id: 'RuleChange', minProperties: 1, example: { weight: 15, ends_at: null } }),
+  responses: { 200: { description: 'The rule with the change', schema: newRule } },
+  problems: ['rule_not_found', 'ruleset_not_found', 'limit_reached'],
+});
+
+export const deleteRule = defineRoute({
+  ...command,
+  name: 'deleteRule',
+  method: 'DELETE',
+  path: '/rules/{id}',
+  summary: 'Delete a rule of any kind',
+  description:
+    'Gives no points from now on, and counts no more in limits. Points that it gave stay, and explanations go on naming it. To stop a rule for a time, PATCH it with `active` false.',
+  parameters,
+  responses: { 204: { description: 'Deleted' } },
+  problems: ['rule_not_found'],
+});

@@ -1,0 +1,127 @@
+// The outcomes of decisions on a configuration, and the limits that every decision keeps: pure.
+import type { records } from '@lead-scoring/contracts';
+import {
+  isDeletedRule,
+  type ConfigurationEvent,
+  type ProfileRule,
+  type ScoringConfiguration,
+} from '@lead-scoring/scoring-domain';
+import type { ConfigurationDecision } from './messages.js';
+import type { Rule } from './state.js';
+
+export const configurationLimits = {
+  /** Active rules. */
+  rules: 1_000,
+  /** Rules that exist, also inactive ones. */
+  keptRules: 5_000,
+  /** Active rulesets. */
+  rulesets: 200,
+  /** Rulesets that exist, also inactive ones. */
+  keptRulesets: 1_000,
+  /** The size of all rules as JSON, so that a configuration fits into one document. */
+  bytes: 8_000_000,
+};
+
+export function done(...events: ConfigurationEvent[]): ConfigurationDecision {
+  return { outcome: 'done', events };
+}
+
+export function limitReached(message: string): ConfigurationDecision {
+  return { outcome: 'rejected', code: 'limit_reached', message };
+}
+
+export const rulesetNotFoundMessage =
+  'No ruleset of this organizational unit has this id. GET /rulesets lists them.';
+
+export function rulesetNotFound(): ConfigurationDecision {
+  return { outcome: 'rejected', code: 'ruleset_not_found', message: rulesetNotFoundMessage };
+}
+
+export function ruleNotFound(configuration: ScoringConfiguration, ruleId: string): ConfigurationDecision {
+  return { outcome: 'rejected', code: 'rule_not_found', message: ruleNotFoundMessage(configuration, ruleId) };
+}
+
+export function ruleNotFoundMessage(configuration: ScoringConfiguration, ruleId: string): string {
+  return isDeletedRule(configuration, ruleId)
+    ? 'The rule was deleted. GET /engagement-scoring/rules lists those that there are.'
+    : 'No rule of this organizational unit has this id. GET /engagement-scoring/rules lists them.';
+}
+
+/** The refusal of a repeated creation: an id that was deleted does not come back. */
+export function alreadyDeleted(what: 'rule' | 'ruleset'): ConfigurationDecision {
+  return {
+    outcome: 'rejected',
+    code: 'already_deleted',
+    message: `This request made a ${what} that has been deleted since. Send it with another Idempotency-Key to make it anew.`,
+  };
+}
+
+/** @param more how many rules become active */
+export function tooManyActiveRules(
+  configuration: ScoringConfiguration,
+  more: number,
+): ConfigurationDecision | null {
+  if (more === 0 || activeOf(allRulesOf(configuration)) + more <= configurationLimits.rules) return null;
+  return limitReached(
+    `An organizational unit holds at most ${String(configurationLimits.rules)} active rules. Deactivate or delete rules that are no longer needed, use fewer rules with the operator "in", or use another organizational unit.`,
+  );
+}
+
+export function tooManyActiveRulesets({ rulesets }: ScoringConfiguration): ConfigurationDecision | null {
+  if (activeOf(rulesets.values()) < configurationLimits.rulesets) return null;
+  return limitReached(
+    `An organizational unit holds at most ${String(configurationLimits.rulesets)} active rulesets. Deactivate or delete one that is no longer needed, or put the rules into one that exists.`,
+  );
+}
+
+/** The limits of a further rule or ruleset, whether it is active or not. */
+export function tooManyKept(
+  configuration: ScoringConfiguration,
+  what: 'rules' | 'rulesets',
+): ConfigurationDecision | null {
+  const [count, limit] =
+    what === 'rules'
+      ? [allRulesOf(configuration).length, configurationLimits.keptRules]
+      : [configuration.rulesets.size, configurationLimits.keptRulesets];
+  if (count < limit) return null;
+  return limitReached(
+    `An organizational unit holds at most ${String(limit)} ${what}, active and inactive. Delete ${what} that are no longer needed.`,
+  );
+}
+
+/** The refusal of rules that would not fit into one document. */
+export function tooLarge(
+  configuration: ScoringConfiguration,
+  changed: { rule_id: string },
+): ConfigurationDecision | null {
+  const others = allRulesOf(configuration).filter(({ id }) => id !== changed.rule_id);
+  if (Buffer.byteLength(JSON.stringify([...others, changed])) <= configurationLimits.bytes) return null;
+  return limitReached(
+    `The rules of an organizational unit may take ${String(configurationLimits.bytes / 1_000_000)} MB in all. Use shorter lists of values in their conditions, or delete rules that are no longer needed.`,
+  );
+}
+
+/** The refusal of a rule that gives no points at any time. */
+export function neverCounts({
+  starts_at,
+  ends_at,
+}: Pick<records.RuleCreated, 'starts_at' | 'ends_at'>): ConfigurationDecision | null {
+  if (starts_at === undefined || ends_at === undefined || ends_at > starts_at) return null;
+  return {
+    outcome: 'rejected',
+    code: 'invalid_request',
+    message: 'ends_at must be after starts_at: the rule would never give points.',
+    errors: [{ path: 'body.ends_at', message: 'must be after starts_at' }],
+  };
+}
+
+/** Of every kind. */
+export function allRulesOf({ rules, profile }: ScoringConfiguration): (Rule | ProfileRule)[] {
+  return [...rules.values(), ...(profile?.rules.values() ?? [])];
+}
+
+function activeOf(resources: Iterable<{ active: boolean }>): number {
+  let active = 0;
+  for (const one of resources) if (one.active) active += 1;
+  return active;
+}
