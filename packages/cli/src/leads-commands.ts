@@ -1,4 +1,4 @@
-// `lead-scoring leads`, `explain` and `delete`: lists scores, explains a score, deletes a lead.
+// `lead-scoring leads`, `explain`, `reset` and `delete`: lists scores, explains or restarts a score, deletes a lead.
 import { createClient, type Client } from '@lead-scoring/client';
 import { leadIdOf, normaliseAlias } from '@lead-scoring/contracts';
 import { CommandFailed, exitCodes } from './errors.js';
@@ -91,6 +91,27 @@ export async function explain(
     },
   });
   output.write(flags.json === true ? `${JSON.stringify(answer, null, 2)}\n` : explanation(answer));
+  return exitCodes.done;
+}
+
+export interface ResetFlags {
+  /** Why, in the words of the person who resets the score. */
+  reason?: string;
+}
+
+/** @returns the exit code */
+export async function resetScore(
+  lead: string,
+  { reason }: ResetFlags,
+  settings: Settings,
+  output: Output,
+): Promise<number> {
+  const client = clientOf(settings);
+  const { lead_id, previous_score } = await client.call('resetScores', {
+    parameters: { leadID: await leadIdFrom(lead, settings, client) },
+    body: { ...(reason !== undefined && { reason }) },
+  });
+  output.note(`Lead ${lead_id} had ${previous_score} points and has 0; its history stays.\n`);
   return exitCodes.done;
 }
 

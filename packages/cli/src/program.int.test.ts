@@ -458,6 +458,21 @@ test('a lead to explain may be named by its e-mail address', async () => {
   expect(seen[1]?.url).toMatch(/\?at=2026-01-31&known_at=2026-02-01T00%3A00%3A00Z$/);
 });
 
+test('a score is restarted from zero, for a reason, and the score that it ended is named', async () => {
+  answer = () => ({
+    body: { lead_id: leadId, previous_score: 87, score: 0, score_reset_at: '2026-01-31T09:30:00.000Z' },
+  });
+  const result = await command(['reset', 'ada@example.com', '--reason', 'Back to marketing']);
+  const id = leadIdOf(ouId, 'email', 'ada@example.com');
+  expect(seen).toMatchObject([
+    { method: 'POST', url: `/leads/${id}/reset-scores`, body: { reason: 'Back to marketing' } },
+  ]);
+  expect([result.exitCode, result.noted]).toEqual([
+    exitCodes.done,
+    `Lead ${leadId} had 87 points and has 0; its history stays.\n`,
+  ]);
+});
+
 test('a lead to delete may be named by any of its aliases', async () => {
   answer = () => ({ status: 204, body: undefined });
   const result = await command(['delete', 'cookie:77']);

@@ -5,7 +5,15 @@ import { acls, type AclsFlags } from './acls-command.js';
 import { doctor } from './doctor-command.js';
 import { exitCodes, failureOf, withOrgUnitSource } from './errors.js';
 import { ingest, type IngestFlags } from './ingest-command.js';
-import { deleteLead, explain, leads, type ExplainFlags, type LeadsFlags } from './leads-commands.js';
+import {
+  deleteLead,
+  explain,
+  leads,
+  resetScore,
+  type ExplainFlags,
+  type LeadsFlags,
+  type ResetFlags,
+} from './leads-commands.js';
 import { retryLetters, serviceNamed, showDeadLetters, tail, type TailFlags } from './log-commands.js';
 import { mappingHelp } from './mapping-flags.js';
 import type { Output } from './output.js';
@@ -45,6 +53,7 @@ export async function run(words: readonly string[], surroundings: Surroundings):
 type Flags = GlobalFlags &
   IngestFlags &
   LeadsFlags &
+  ResetFlags &
   ExplainFlags &
   TailFlags &
   AclsFlags &
@@ -166,6 +175,12 @@ function declareLeads(program: Command, { command, output }: CommandContext): vo
     .option('--known-at <time>', 'what the system knew at that time, under the rules of that time')
     .option('--hours <count>', 'the hours before that time to explain (default 720)')
     .action(command((flags, settings, [lead = '']) => explain(lead, flags, settings, output)));
+
+  program
+    .command('reset <lead>')
+    .description("Restart a lead's score from zero; its history stays. The lead is named as for explain.")
+    .option('--reason <text>', 'why, for those who read the log')
+    .action(command((flags, settings, [lead = '']) => resetScore(lead, flags, settings, output)));
 
   program
     .command('delete <lead>')
