@@ -77,6 +77,8 @@ function eventsOf(records: readonly FoldedRecord[]): {
     const taken = takenOf('scoring.events', explanationReads['scoring.events'], record);
     if (!taken) continue;
     const offset = offsetToNumber(taken.offset);
+    // Explained is the engagement score.
+    if (taken.type === 'ScoreAdjusted' && taken.payload.score_type !== 'engagement') continue;
     if (taken.type === 'LeadScored' || taken.type === 'ScoreAdjusted')
       leadEvents.push({ type: 'Decided', payload: taken.payload, json: taken.json, offset });
     else if (taken.type === 'LeadRemoved')

@@ -3,7 +3,12 @@
 import { filterLabel, type records, type routeDeclarations } from '@lead-scoring/contracts';
 import type { ConfigurationEvent } from './configuration-events.js';
 import { shortenLabel } from './filter-label.js';
-import { evolveProfile, noProfile, type ProfileConfiguration } from './profile-configuration.js';
+import {
+  evolveProfile,
+  noProfile,
+  profileEventType,
+  type ProfileConfiguration,
+} from './profile-configuration.js';
 import { type FormerRules, hasSameWords, withFormerWords } from './rule-words.js';
 
 type EngagementLevel = routeDeclarations.EngagementLevel;
@@ -124,16 +129,17 @@ function withoutRule(configuration: ScoringConfiguration, ruleId: string): Scori
   return { ...configuration, rules, former: withFormerWords(configuration.former, [known]) };
 }
 
-/** Removes a profile rule. Its id is kept, because it is not used again. */
+/** Removes a profile rule. Its wording is kept for explanations, and its id is not used again. */
 function withoutProfileRule(configuration: ScoringConfiguration, ruleId: string): ScoringConfiguration {
   const { profile, former } = configuration;
-  if (!profile?.rules.has(ruleId)) return configuration;
+  const known = profile?.rules.get(ruleId);
+  if (!profile || !known) return configuration;
   const rules = new Map(profile.rules);
   rules.delete(ruleId);
   return {
     ...configuration,
     profile: { ...profile, rules },
-    former: new Map(former).set(ruleId, []),
+    former: withFormerWords(former, [{ ...known, event_type: profileEventType }]),
   };
 }
 

@@ -11,6 +11,7 @@ export * from './levels.js';
 export * from './moments.js';
 export * from './packed-configuration.js';
 export * from './profile-configuration.js';
+export * from './profile-explanation.js';
 export * from './profile-values.js';
 export * from './score-decision.js';
 export * from './score-range.js';

@@ -5,6 +5,9 @@ import { shortenLabel } from './filter-label.js';
 export type ProfileMapping = routeDeclarations.ProfileMapping;
 export type ProfileRule = routeDeclarations.ProfileRule;
 
+/** What explanations show of a profile rule in place of an event type. */
+export const profileEventType = 'Profile';
+
 /** Mappings and rules in the order of their creation. */
 export interface ProfileConfiguration {
   readonly mappings: ReadonlyMap<string, ProfileMapping>;

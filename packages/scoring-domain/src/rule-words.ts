@@ -45,7 +45,10 @@ export function isDeletedRule({ rules, former }: KnownRules, ruleId: string): bo
 }
 
 /** Keeps the present wording of rules that are changed or deleted. */
-export function withFormerWords(former: FormerRules, rules: readonly Rule[]): FormerRules {
+export function withFormerWords(
+  former: FormerRules,
+  rules: readonly (RuleWords & Pick<Rule, 'id' | 'version'>)[],
+): FormerRules {
   if (rules.length === 0) return former;
   const words = new Map(former);
   for (const rule of rules) {
@@ -72,7 +75,7 @@ export function hasSameWords(one: Rule, other: Rule): boolean {
   );
 }
 
-function wordsOf({ event_type, label, filter_label }: Rule): RuleWords {
+function wordsOf({ event_type, label, filter_label }: RuleWords): RuleWords {
   return {
     event_type,
     ...(label !== undefined && { label }),

@@ -33,7 +33,7 @@ export const scoreAdjusted = defineRecord({
   schema: z.strictObject({
     ou_id: id,
     lead_id: id,
-    score_type: z.enum(['engagement']),
+    score_type: z.enum(['engagement', 'profile']),
     previous_score: score,
     score,
     configuration_version: z.int().min(0).describe("The version of the OU's configuration that decided."),

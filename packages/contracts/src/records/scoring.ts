@@ -228,9 +228,9 @@ export type ScoredEvent = z.infer<typeof scoredEvent>;
 
 /** The reason for a score change without a rule. */
 export const adjustmentReason = z
-  .enum(['held_at_largest_score', 'held_at_smallest_score', 'reset'])
+  .enum(['held_at_largest_score', 'held_at_smallest_score', 'reset', 'profile_rule'])
   .describe(
-    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. reset: somebody restarted it from zero.',
+    'A score is held at the largest (2147483647) and at the smallest (-2147483648) that there is. reset: somebody restarted it from zero. profile_rule: the profile began to meet a rule, or the rule gives no points any more; then counted is 0, and matched is 1 where the profile still meets the rule.',
   );
 
 /** Points without a match of a rule. Each reason has the optional fields that it needs. */

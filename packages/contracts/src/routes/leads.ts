@@ -16,7 +16,7 @@ import {
 } from '../common.js';
 import { alias } from '../vocabulary/identity.js';
 import { resetReason } from '../records/score-adjusted.js';
-import { adjustmentReason, levelFields } from '../records/scoring.js';
+import { adjustmentReason, levelFields, rulesetScoreTypes } from '../records/scoring.js';
 import { minPosition } from './events.js';
 import { defineRoute, editor, viewer } from './route.js';
 
@@ -29,6 +29,13 @@ const level = leadLevel
   .nullable()
   .describe('The engagement level that the score is in, by the levels of now; null when it is in none.');
 
+const scores = z.strictObject({
+  engagement: score,
+  profile: score
+    .optional()
+    .describe('Absent until profile scoring is configured for the organizational unit.'),
+});
+
 export const lead = z
   .strictObject({
     id,
@@ -38,7 +45,7 @@ export const lead = z
     owner: z.string().max(200).optional(),
     aliases: z.array(alias).max(100),
     score,
-    scores: z.strictObject({ engagement: score }),
+    scores,
     level,
     rulesets: z.array(z.strictObject({ ruleset_id: id, name: z.string().max(100), score })).max(1_000),
     event_count: z.int().min(0),
@@ -130,7 +137,7 @@ export const getScore = defineRoute({
       schema: z.strictObject({
         lead_id: id,
         score,
-        scores: z.strictObject({ engagement: score }),
+        scores,
         level,
         rulesets: lead.shape.rulesets,
         last_activity_at: time,
@@ -177,6 +184,7 @@ export const scoreExplanation = z
   .strictObject({
     lead_id: id,
     lead_name: z.string().max(512),
+    score_type: z.literal('profile').optional().describe('Absent for the engagement score.'),
     score: score.describe('The total now, or at the moment `at` as it was known at `known_at`.'),
     level: leadLevel
       .nullable()
@@ -229,6 +237,23 @@ export const scoreExplanation = z
       )
       .max(1_000)
       .describe('The newest 1,000 point entries within the range.'),
+    profile_entries: z
+      .array(
+        z.strictObject({
+          rule_id: id,
+          rule_version: z.int().min(1),
+          ruleset_id: id,
+          points: z.int().describe('Positive where the profile began to meet a rule of positive weight.'),
+          decided_at: time,
+          configuration_version: z.int().min(0),
+          words: z.string().max(1_000),
+        }),
+      )
+      .max(1_000)
+      .optional()
+      .describe(
+        'The newest 1,000 changes of the profile score within the range; absent for the engagement score.',
+      ),
     entries_total: z.int().min(0).describe('Point entries within the range.'),
   })
   .meta({ id: 'ScoreExplanation' });
@@ -247,6 +272,13 @@ export const explainScore = defineRoute({
     'A past moment is named on one of two clocks. `at` is the clock of the events: an event counts from its own time on, also one of an imported history, and at the latest from when it was scored. `known_at` is the clock of the system: what this answer was then, under the rules and levels of then. Both together: the score as of `at`, as the system knew it at `known_at`. Neither: the score now.',
   parameters: z.strictObject({ leadID: leadId }),
   query: z.strictObject({
+    score_type: z
+      .enum(rulesetScoreTypes, 'must be engagement or profile')
+      .default('engagement')
+      .describe(
+        'profile: the changes of the profile score, each in words. Both clocks then are that of its decisions, and drivers are the rules that give points, whenever they began to.',
+      )
+      .meta({ default: 'engagement' }),
     range_hours: integerParameter(1, 876_000)
       .default(720)
       .describe('Event times that drivers, adjustments and entries cover, back from `at`.'),

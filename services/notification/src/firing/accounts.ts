@@ -177,7 +177,9 @@ export class BatchAccounts {
 }
 
 function isDecision(record: IncomingRecord): record is IncomingRecord & { payload: ScoreDecision } {
-  return isRecord(record, records.leadScored) || isRecord(record, records.scoreAdjusted);
+  if (isRecord(record, records.leadScored)) return true;
+  // Accounts are of the engagement score.
+  return isRecord(record, records.scoreAdjusted) && record.payload.score_type === 'engagement';
 }
 
 /** Whether a dead letter is sent again. It carries its old offset, so later records of its lead may have passed already. */

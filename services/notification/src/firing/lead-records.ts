@@ -56,8 +56,11 @@ function versionsIn(taken: readonly TakenRecord[]): ReadonlyMap<string, Readonly
 
 function leadRecordOf(record: TakenRecord, triggersOf: TriggersOf): LeadRecord | null {
   switch (record.type) {
-    case 'LeadScored':
     case 'ScoreAdjusted':
+      // Triggers watch the engagement score.
+      if (record.payload.score_type !== 'engagement') return null;
+      return scoredRecord(record.payload, sourceOf('scoring.events', record), triggersOf);
+    case 'LeadScored':
       return scoredRecord(record.payload, sourceOf('scoring.events', record), triggersOf);
     case 'EventsIngested':
       return ingestedRecord(record.payload, sourceOf('ingest.events', record), triggersOf);

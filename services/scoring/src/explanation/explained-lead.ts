@@ -1,6 +1,6 @@
 // Reads a lead with all decisions that explain its score, concurrently with their fold.
 import { uuidToBinary, withClassifiedErrors, type ReadModel } from '@lead-scoring/read-model';
-import { scoredEventsOf, type ExplainedDecision } from '@lead-scoring/scoring-domain';
+import { scoredEventsOf, type ExplainedDecision, type ProfileDecision } from '@lead-scoring/scoring-domain';
 import { recordKeysUpTo } from '../keys.js';
 import { decisionOf, timeline, type LeadDocument, type TimelineDocument } from '../leads/documents.js';
 import { findLead } from '../leads/stored-leads.js';
@@ -9,6 +9,8 @@ export interface ExplainedLead {
   lead: LeadDocument;
   /** In the order of the log. */
   decisions: (ExplainedDecision & { score: number })[];
+  /** The decisions on its profile, in the order of the log. */
+  profileDecisions: ProfileDecision[];
 }
 
 /**
@@ -36,10 +38,17 @@ export async function findExplainedLead(
   );
   const { first_offset } = await findLead(readModel, ouId, leadId);
   if (first_offset !== lead.first_offset) return findExplainedLead(readModel, ouId, leadId);
-  return { lead, decisions: recorded.map(toExplainedDecision) };
+  return { lead, ...decisionsOf(recorded) };
 }
 
-function toExplainedDecision(document: TimelineDocument): ExplainedLead['decisions'][number] {
-  const decision = decisionOf(document);
-  return { ...decision, scored_events: scoredEventsOf(decision) };
+/** The recorded decisions by score. */
+function decisionsOf(recorded: readonly TimelineDocument[]): Omit<ExplainedLead, 'lead'> {
+  const decisions: ExplainedLead['decisions'] = [];
+  const profileDecisions: ProfileDecision[] = [];
+  for (const document of recorded) {
+    const decision = decisionOf(document);
+    if ('score_type' in decision && decision.score_type === 'profile') profileDecisions.push(decision);
+    else decisions.push({ ...decision, scored_events: scoredEventsOf(decision) });
+  }
+  return { decisions, profileDecisions };
 }

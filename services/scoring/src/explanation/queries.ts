@@ -1,7 +1,7 @@
 // The explanation of a lead's score, now or at a past moment of either clock: that of the events, or that of the system.
 import { routes } from '@lead-scoring/contracts';
 import type { ReadModel } from '@lead-scoring/read-model';
-import { explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
+import { explainProfile, explainScore, momentOfNow } from '@lead-scoring/scoring-domain';
 import { bindQuery, type BoundQuery } from '@lead-scoring/service';
 import { loadOne } from '../configuration/queries.js';
 import type { PublishedConfigurations } from '../configuration/published.js';
@@ -27,19 +27,28 @@ export function explanationQueries({
   return [
     bindQuery(routes.explainScore, async ({ params, query, context: { ouId, ...context } }) => {
       await awaitPositions(context);
-      const [{ lead, decisions }, current] = await Promise.all([
+      const [{ lead, decisions, profileDecisions }, current] = await Promise.all([
         findExplainedLead(readModel, ouId, params.leadID),
         loadOne(configurations, ouId),
       ]);
-      const { at, known_at, range_hours } = query;
+      const { at, known_at, range_hours, score_type } = query;
       const then = known_at === undefined ? current : await configurationAt(readModel, ouId, known_at);
-      return explainScore(
-        { id: leadOfKey(lead._id), name: lead.name, score: lead.score },
-        decisions,
-        current,
-        then,
-        { at: at ?? known_at ?? momentOfNow(decisions, now()), known_at, range_hours },
-      );
+      const explained = { id: leadOfKey(lead._id), name: lead.name, score: lead.score };
+      if (score_type === 'profile') {
+        const moment = [at, known_at].filter((one) => one !== undefined).sort()[0];
+        return explainProfile(
+          { ...explained, score: lead.profile?.score ?? 0 },
+          profileDecisions,
+          current,
+          then,
+          { at: moment ?? momentOfNow(profileDecisions, now()), range_hours },
+        );
+      }
+      return explainScore(explained, decisions, current, then, {
+        at: at ?? known_at ?? momentOfNow(decisions, now()),
+        known_at,
+        range_hours,
+      });
     }),
   ];
 }

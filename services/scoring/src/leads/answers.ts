@@ -33,9 +33,9 @@ export function leadAnswer(
     ...(fields.owner && { owner: fields.owner.value }),
     aliases,
     score,
-    scores: { engagement: score },
+    scores: { engagement: score, ...(configuration.profile && { profile: document.profile?.score ?? 0 }) },
     level: levelOf(configuration.levels, score),
-    rulesets: rulesets.map((share) => ({
+    rulesets: [...rulesets, ...profileShares(document)].map((share) => ({
       ruleset_id: share.ruleset_id,
       name: rulesetName(configuration, share.ruleset_id),
       score: share.score,
@@ -49,4 +49,12 @@ export function leadAnswer(
 /** A deleted ruleset has the name that it had. */
 function rulesetName({ rulesets, former_rulesets }: ScoringConfiguration, id: string): string {
   return (rulesets.get(id) ?? former_rulesets.get(id))?.name ?? '';
+}
+
+/** The points of a lead's profile by ruleset. */
+function profileShares({ profile }: LeadDocument): { ruleset_id: string; score: number }[] {
+  const shares = new Map<string, number>();
+  for (const { ruleset_id, points } of profile?.given ?? [])
+    shares.set(ruleset_id, (shares.get(ruleset_id) ?? 0) + points);
+  return [...shares].map(([ruleset_id, score]) => ({ ruleset_id, score }));
 }

@@ -1,6 +1,7 @@
 // Folds decisions that no event caused into a lead: pure. A decision that was folded before changes nothing.
 import type { records } from '@lead-scoring/contracts';
 import { heldInRange, resetsScore } from '@lead-scoring/scoring-domain';
+import { profileAdjustmentsIn, withProfilePoints, type LeadProfile } from '../profile/state.js';
 import type { Lead, ScoreReset } from './state.js';
 
 /** The number of resets that a lead remembers: a command that comes again comes soon. */
@@ -8,6 +9,7 @@ const rememberedResets = 5;
 
 export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset: number): Lead {
   if (lead.offset >= offset) return lead;
+  if (decision.score_type === 'profile') return { ...lead, profile: foldedProfile(lead, decision), offset };
   const { score, previous_score, adjustments, decided_at, reset_id } = decision;
   const isReset = resetsScore(decision);
   return {
@@ -20,6 +22,10 @@ export function foldAdjusted(lead: Lead, decision: records.ScoreAdjusted, offset
       }),
     offset,
   };
+}
+
+function foldedProfile({ profile }: Lead, decision: records.ScoreAdjusted): LeadProfile {
+  return withProfilePoints(profile, { score: decision.score, adjustments: profileAdjustmentsIn(decision) });
 }
 
 export function withReset(known: Lead['resets'], reset: ScoreReset): readonly ScoreReset[] {

@@ -30,7 +30,7 @@ export function foldLead(lead: Lead | null, decision: records.LeadScored, offset
   };
 }
 
-function withAliases(known: readonly Alias[], named: readonly Alias[]): readonly Alias[] {
+export function withAliases(known: readonly Alias[], named: readonly Alias[]): readonly Alias[] {
   let aliases = known;
   for (const alias of named) {
     if (aliases.length >= maximumAliases) break;

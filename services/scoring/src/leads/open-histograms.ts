@@ -52,9 +52,11 @@ export class OpenHistograms {
       open.offset = event.offset;
       changed.add(open);
       if (event.type === 'LeadScored') countScored(open, event, batch.isFirst(event));
-      else if (event.type === 'ScoreAdjusted')
-        moveLead(open.buckets, event.payload.previous_score, event.payload.score);
-      else {
+      else if (event.type === 'ScoreAdjusted') {
+        // The histogram counts engagement scores.
+        if (event.payload.score_type === 'engagement')
+          moveLead(open.buckets, event.payload.previous_score, event.payload.score);
+      } else {
         moveLead(open.buckets, event.payload.previous_score, null);
         open.leads -= 1;
       }

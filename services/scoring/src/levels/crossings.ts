@@ -23,6 +23,8 @@ export function withCrossings(
   for (const event of events) {
     followed.push(event);
     if (event.type === 'LeadRemoved') continue;
+    // The levels are those of engagement scores.
+    if (event.type === 'ScoreAdjusted' && event.payload.score_type !== 'engagement') continue;
     const payload = levelChangeOf(event.payload, levelsOf(event.payload.ou_id));
     if (payload) followed.push({ type: 'LeadLevelChanged', payload });
   }

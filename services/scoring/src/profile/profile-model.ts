@@ -16,8 +16,8 @@ export interface CompiledProfile {
   readonly mappings: MappingReader;
   /** Active rules of active profile rulesets, in the order of their creation. */
   readonly rules: readonly CompiledProfileRule[];
-  /** The version of a rule, also of one that gives no points; undefined for a rule that is gone. */
-  versionOf(ruleId: string): number | undefined;
+  /** A rule, also one that gives no points; undefined for a rule that is gone. */
+  readonly ruleOf: (ruleId: string) => ProfileRule | undefined;
 }
 
 /** Null for an OU that has never configured profile scoring: its leads have no profile points. */
@@ -31,7 +31,7 @@ export function compileProfile({
     rules: [...profile.rules.values()]
       .filter((rule) => rule.active && rulesets.get(rule.ruleset_id)?.active === true)
       .map((rule) => ({ rule, holds: compileFilters(rule.conditions) })),
-    versionOf: (ruleId) => profile.rules.get(ruleId)?.version,
+    ruleOf: (ruleId) => profile.rules.get(ruleId),
   };
 }
 

@@ -1,5 +1,5 @@
 // The profile of a lead: recorded values, and the points that rules give as long as they match. Folded from decisions: pure.
-import type { ProfileChange } from '@lead-scoring/contracts';
+import type { ProfileChange, records } from '@lead-scoring/contracts';
 import { withProfileChanges, type ProfileValues } from '@lead-scoring/scoring-domain';
 
 /** The points that a rule gives a lead. */
@@ -49,4 +49,22 @@ export function withProfilePoints(
 /** A change of the points that a profile rule gives: positive when the lead begins to match a rule of positive weight. */
 export interface ProfileAdjustment extends GivenPoints {
   readonly reason: 'profile_rule';
+  /** 0 where points are taken back. */
+  readonly counted?: number;
+  /** Where points are taken back: 1 when the profile still matches, and the rule or its ruleset is switched off. */
+  readonly matched?: number;
+}
+
+/** The changes of points in a recorded decision. */
+export function profileAdjustmentsIn({
+  adjustments,
+}: Pick<records.ScoreAdjusted, 'adjustments'>): ProfileAdjustment[] {
+  return adjustments.flatMap(({ reason, rule_id, rule_version, ruleset_id, points }) =>
+    reason === 'profile_rule' &&
+    rule_id !== undefined &&
+    rule_version !== undefined &&
+    ruleset_id !== undefined
+      ? [{ reason, rule_id, rule_version, ruleset_id, points }]
+      : [],
+  );
 }

@@ -22,6 +22,8 @@ import type { LeadProjection } from '../leads/capability.js';
 import { withCrossings } from '../levels/crossings.js';
 import { leadName } from '../leads/lead-batch.js';
 import type { OpenLeads } from '../leads/open-leads.js';
+import type { Lead } from '../leads/state.js';
+import { withProfiles, type ProfileSources } from '../profile/decide-batch.js';
 import { CurrentRules } from './current-rules.js';
 import { decideLeads } from './decide.js';
 import { DecidedRecords } from './decided-records.js';
@@ -143,12 +145,16 @@ class OpenScores implements OpenCapability {
       rulesOf,
       this.#maximumMatches,
     );
-    if (!decided)
+    const events =
+      decided && hasProfiles(rules)
+        ? withProfiles(decided, causes, profileSources(rules, before), this.#maximumMatches)
+        : decided;
+    if (!events)
       return {
         outcome: 'split',
         reason: `more than ${String(this.#maximumMatches)} rules match in one batch`,
       };
-    return { outcome: 'decided', events: withLevelCrossings(decided, rules).map(scoreEventRecord) };
+    return { outcome: 'decided', events: withLevelCrossings(events, rules).map(scoreEventRecord) };
   }
 
   fold(events: readonly FoldedRecord[]): Promise<void> {
@@ -166,6 +172,22 @@ function withLevelCrossings(
   rules: ReadonlyMap<string, CompiledRules>,
 ): readonly ScoreEvent[] {
   return hasLevels(rules) ? withCrossings(decided, (ouId) => rules.get(ouId)?.levels ?? []) : decided;
+}
+
+function hasProfiles(rules: ReadonlyMap<string, CompiledRules>): boolean {
+  for (const { profile } of rules.values()) if (profile) return true;
+  return false;
+}
+
+function profileSources(
+  rules: ReadonlyMap<string, CompiledRules>,
+  before: ReadonlyMap<string, Lead | null>,
+): ProfileSources {
+  return {
+    profileOf: (ouId) => rules.get(ouId)?.profile ?? null,
+    versionOf: (ouId) => rules.get(ouId)?.version ?? 0,
+    leadBefore: (ouId, leadId) => before.get(leadName(ouId, leadId)) ?? null,
+  };
 }
 
 function hasLevels(rules: ReadonlyMap<string, CompiledRules>): boolean {

@@ -3,6 +3,7 @@
 import { compileFilters, eventTypeKey, type JsonObject, type MetadataTest } from '@lead-scoring/contracts';
 import type { ScoringConfiguration } from '@lead-scoring/scoring-domain';
 import type { Rule } from '../configuration/state.js';
+import { compileProfile, type CompiledProfile } from '../profile/profile-model.js';
 
 export interface CompiledRule {
   readonly rule: Rule;
@@ -11,6 +12,8 @@ export interface CompiledRule {
 
 export interface CompiledRules {
   readonly version: number;
+  /** Null for an OU that has never configured profile scoring. */
+  readonly profile: CompiledProfile | null;
   /** The levels of the same version: a decision that crosses one of their bounds is told of. */
   readonly levels: ScoringConfiguration['levels'];
   /** Active rules of active rulesets for events of this type, in the order of their creation. */
@@ -34,6 +37,7 @@ export function compileRules(configuration: ScoringConfiguration): CompiledRules
   const bySpelling = new Map<string, readonly CompiledRule[]>();
   return {
     version: configuration.version,
+    profile: compileProfile(configuration),
     levels: configuration.levels,
     of: (eventType) => {
       let rules = bySpelling.get(eventType);

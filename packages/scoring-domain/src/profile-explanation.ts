@@ -1,0 +1,137 @@
+// Why a lead has its profile score: the recorded changes of points, each in words. Pure.
+import type { records, routeDeclarations } from '@lead-scoring/contracts';
+import type { ScoringConfiguration } from './configuration.js';
+import type { ExplainedLead } from './explanation.js';
+import { shortenLabel } from './filter-label.js';
+import { noProfile, profileEventType } from './profile-configuration.js';
+import { ruleWordsAsOf, type RuleWords } from './rule-words.js';
+
+type ScoreExplanation = routeDeclarations.ScoreExplanation;
+type ProfileEntry = NonNullable<ScoreExplanation['profile_entries']>[number];
+type Driver = ScoreExplanation['top_drivers'][number];
+
+type WordsOfRule = Pick<RuleWords, 'label' | 'filter_label'>;
+
+/** A recorded decision on a profile. */
+export type ProfileDecision = Pick<
+  records.ScoreAdjusted,
+  'decided_at' | 'configuration_version' | 'adjustments'
+>;
+
+const shownEntries = 1_000;
+const shownDrivers = 1_000;
+
+/**
+ * Explains a profile score as of a moment. Decisions whose `decided_at` is later do not count. Drivers are the rules that give
+ * points at the moment, whenever they began to; entries cover the last `range_hours` before it.
+ * @param lead with the profile score after all decisions
+ * @param decisions all decisions on the lead's profile, in the order in which they were made
+ * @param current the configuration now: has the words of the rules
+ * @param then the configuration in force at the moment
+ */
+export function explainProfile(
+  lead: ExplainedLead,
+  decisions: readonly ProfileDecision[],
+  current: ScoringConfiguration,
+  then: ScoringConfiguration,
+  { at, range_hours }: { at: string; range_hours: number },
+): ScoreExplanation {
+  const from = new Date(
+    Math.max(Date.parse(at) - range_hours * 3_600_000, -62_167_219_200_000),
+  ).toISOString();
+  const rules = (current.profile ?? noProfile).rules;
+  const drivers = new Map<string, Driver>();
+  const entries: ProfileEntry[] = [];
+  let [listed, later] = [0, 0];
+  for (const { decided_at, configuration_version, adjustments } of decisions) {
+    for (const adjustment of adjustments) {
+      const { rule_id, ruleset_id, rule_version, points } = adjustment;
+      if (decided_at > at) {
+        later += points;
+        continue;
+      }
+      listed += points;
+      if (rule_id === undefined || ruleset_id === undefined || rule_version === undefined) continue;
+      const rule = rules.get(rule_id) ?? ruleWordsAsOf(current, rule_id, rule_version);
+      const before = drivers.get(rule_id)?.total ?? 0;
+      const total = before + points;
+      if (total === 0) drivers.delete(rule_id);
+      else drivers.set(rule_id, driverOf(rule_id, rule_version, total, rule));
+      if (decided_at < from) continue;
+      entries.push({
+        rule_id,
+        rule_version,
+        ruleset_id,
+        points,
+        decided_at,
+        configuration_version,
+        words: wordsOf(adjustment, before, rule),
+      });
+    }
+  }
+  const score = lead.score - later;
+  const active = [...(then.profile ?? noProfile).rules.values()].filter(
+    (rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true,
+  );
+  return {
+    lead_id: lead.id,
+    lead_name: lead.name,
+    score_type: 'profile',
+    score,
+    level: null,
+    top_drivers: [...drivers.values()]
+      .sort(
+        (one, other) => Math.abs(other.total) - Math.abs(one.total) || (one.rule_id < other.rule_id ? -1 : 1),
+      )
+      .slice(0, shownDrivers),
+    snapshot: active.slice(0, shownDrivers).map(({ weight }) => ({ event_type: profileEventType, weight })),
+    decay_applied: 0,
+    range_hours,
+    at,
+    unattributed: score - listed,
+    entries: [],
+    entries_total: entries.length,
+    profile_entries: entries.reverse().slice(0, shownEntries),
+  };
+}
+
+function driverOf(
+  rule_id: string,
+  rule_version: number,
+  total: number,
+  rule: WordsOfRule | undefined,
+): Driver {
+  return {
+    rule_id,
+    event_type: profileEventType,
+    count: 1,
+    weight: total,
+    total,
+    ...(rule?.filter_label !== undefined && { filter_label: rule.filter_label }),
+    ...(rule?.label !== undefined && { label: rule.label }),
+    rule_version,
+  };
+}
+
+/** `+20: the profile began to meet "Decision maker" (title contains "vp").` */
+function wordsOf(
+  { points, matched }: ProfileDecision['adjustments'][number],
+  before: number,
+  rule: WordsOfRule | undefined,
+): string {
+  const sign = points > 0 ? `+${String(points)}` : String(points);
+  const name = rule
+    ? `${rule.label === undefined ? 'the rule' : `"${rule.label}"`} (${shortenLabel(rule.filter_label ?? '', 500)})`
+    : 'a rule that was deleted since';
+  if (before === 0) return `${sign}: the profile began to meet ${name}.`;
+  if (before + points !== 0)
+    return `${sign}: the weight of ${name} was changed from ${String(before)} to ${String(before + points)}.`;
+  switch (matched) {
+    case 0:
+      return `${sign}: the profile no longer meets ${name}.`;
+    case 1:
+      return `${sign}: ${name} was switched off, by itself or with its ruleset.`;
+    default:
+      return `${sign}: ${name} gives no points any more.`;
+  }
+}

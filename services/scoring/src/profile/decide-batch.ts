@@ -1,0 +1,139 @@
+// Decides the profiles of a batch: pure. Each record of events first changes the values of its lead's profile, then the points
+// that the profile gives. Values are recorded with the decision on the events, points as a decision of their own after it.
+import { withLeadFields, type records } from '@lead-scoring/contracts';
+import { profileChanges } from '@lead-scoring/scoring-domain';
+import { withAliases } from '../leads/fold.js';
+import type { CausedEvent, LeadCause, LeadEvent } from '../scores/messages.js';
+import { profileAdjustments, type ProfiledLead } from './decide.js';
+import type { CompiledProfile } from './profile-model.js';
+import { withProfilePoints, withValues, type ProfileAdjustment } from './state.js';
+
+/** What deciding profiles needs to know. */
+export interface ProfileSources {
+  /** Null for an OU that has never configured profile scoring. */
+  profileOf: (ouId: string) => CompiledProfile | null;
+  versionOf: (ouId: string) => number;
+  /** The lead before the batch; null for a lead that does not exist. */
+  leadBefore: (ouId: string, leadId: string) => ProfiledLead | null;
+}
+
+/** The most adjustments of one record, some 200 KB. More are divided among consecutive records. */
+const maximumAdjustments = 1_000;
+
+const newLead: ProfiledLead = { fields: {}, aliases: [] };
+
+/**
+ * The decisions of a batch with those on profiles, each after the decision on the events that caused it.
+ * @param decided the decisions on the causes, each with the source of its cause
+ * @param maximum if several causes change more points of profiles, the result is null
+ */
+export function withProfiles(
+  decided: readonly CausedEvent[],
+  causes: readonly LeadCause[],
+  { profileOf, versionOf, leadBefore }: ProfileSources,
+  maximum = Infinity,
+): LeadEvent[] | null {
+  const leads = new Map<string, ProfiledLead | null>();
+  const events: LeadEvent[] = [];
+  let next = 0;
+  let changedPoints = 0;
+  for (const cause of causes) {
+    const { ou_id, lead_id } = cause.payload;
+    const own = decided.slice(next, endOfCause(decided, next, cause));
+    next += own.length;
+    const profile = profileOf(ou_id);
+    if (!profile) {
+      events.push(...own);
+      continue;
+    }
+    const name = `${ou_id}/${lead_id}`;
+    if (cause.type === 'LeadDeleted') {
+      events.push(...own);
+      leads.set(name, null);
+      continue;
+    }
+    const known = leads.get(name);
+    const before = (known === undefined ? leadBefore(ou_id, lead_id) : known) ?? newLead;
+    const { changes, adjustments, after } = decideProfile(cause.payload, before, profile);
+    leads.set(name, after);
+    changedPoints += adjustments.length;
+    if (changedPoints > maximum && causes.length > 1) return null;
+    events.push(...withValuesRecorded(own, changes));
+    const previous = before.profile?.score ?? 0;
+    events.push(...adjustedRecords(cause.payload, previous, adjustments, versionOf(ou_id)));
+  }
+  return events;
+}
+
+/** The end of a cause's decisions, which follow one another. */
+function endOfCause(decided: readonly CausedEvent[], from: number, { source }: LeadCause): number {
+  let end = from;
+  while (end < decided.length && decided[end]?.payload.source?.offset === source?.offset) end += 1;
+  return end;
+}
+
+/** What one record of events comes to for the profile of its lead. */
+export function decideProfile(
+  { events, received_at, fields, aliases }: records.EventsIngested,
+  before: ProfiledLead,
+  compiled: CompiledProfile,
+): { changes: records.LeadScored['profile'] & {}; adjustments: ProfileAdjustment[]; after: ProfiledLead } {
+  const changes = profileChanges(before.profile?.values ?? [], compiled.mappings, events, received_at);
+  const named: ProfiledLead = {
+    fields: fields ? withLeadFields(before.fields, fields) : before.fields,
+    aliases: withAliases(before.aliases, aliases),
+    profile: withValues(before.profile, changes),
+  };
+  const adjustments = profileAdjustments(named, compiled);
+  if (adjustments.length === 0) return { changes, adjustments, after: named };
+  const score = (before.profile?.score ?? 0) + sumOf(adjustments);
+  return {
+    changes,
+    adjustments,
+    after: { ...named, profile: withProfilePoints(named.profile, { score, adjustments }) },
+  };
+}
+
+/** Records the changed values with the last decision on the events. */
+function withValuesRecorded(
+  own: readonly CausedEvent[],
+  changes: records.LeadScored['profile'] & {},
+): readonly CausedEvent[] {
+  const last = own.at(-1);
+  if (changes.length === 0 || last?.type !== 'LeadScored') return own;
+  return [...own.slice(0, -1), { type: 'LeadScored', payload: { ...last.payload, profile: changes } }];
+}
+
+function adjustedRecords(
+  { ou_id, lead_id, received_at, fire_triggers }: records.EventsIngested,
+  before: number,
+  adjustments: readonly ProfileAdjustment[],
+  configuration_version: number,
+): LeadEvent[] {
+  const events: LeadEvent[] = [];
+  let previous_score = before;
+  for (let from = 0; from < adjustments.length; from += maximumAdjustments) {
+    const part = adjustments.slice(from, from + maximumAdjustments);
+    const score = previous_score + sumOf(part);
+    events.push({
+      type: 'ScoreAdjusted',
+      payload: {
+        ou_id,
+        lead_id,
+        score_type: 'profile',
+        previous_score,
+        score,
+        configuration_version,
+        adjustments: part,
+        decided_at: received_at,
+        fire_triggers,
+      },
+    });
+    previous_score = score;
+  }
+  return events;
+}
+
+function sumOf(adjustments: readonly ProfileAdjustment[]): number {
+  return adjustments.reduce((sum, { points }) => sum + points, 0);
+}
