@@ -100,6 +100,7 @@ const foreign: { [Name in RouteName]: Foreign[] } = {
     // The rule is the caller's own; the ruleset is not.
     missing(({ rulesetId }, { ruleId }) => ({ parameters: { id: ruleId }, body: { ruleset_id: rulesetId } })),
   ],
+  listRuleVersions: [missing(({ ruleId }) => ({ parameters: { id: ruleId } }))],
   deleteRule: [missing(({ ruleId }) => ({ parameters: { id: ruleId } }))],
   listEngagementLevels: [nothing],
   // Lists the caller's own levels; the ids in the body are the caller's own as well.

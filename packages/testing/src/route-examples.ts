@@ -107,6 +107,7 @@ export const routeExamples: { [Name in RouteName]: (unit: Unit) => RouteExample 
   listRules: () => ({}),
   getRule: ({ ruleId }) => ({ parameters: { id: ruleId } }),
   updateRule: ({ ruleId, mark }) => ({ parameters: { id: ruleId }, body: { icon: mark } }),
+  listRuleVersions: ({ ruleId }) => ({ parameters: { id: ruleId } }),
   deleteRule: ({ idleRuleId }) => ({ parameters: { id: idleRuleId } }),
   listEngagementLevels: () => ({}),
   setEngagementLevels: ({ levelId, mark }) => ({ body: { levels: [levelOf(mark, levelId)] } }),

@@ -7,6 +7,7 @@ import { explanationQueries } from './explanation/queries.js';
 import { leadQueries } from './leads/queries.js';
 import { profileQueries } from './profile/queries.js';
 import { ruleTestQueries } from './rule-tests/queries.js';
+import { ruleHistoryQueries } from './rule-history/queries.js';
 import { createAwaitPositions } from './visibility.js';
 
 export function scoringQueries(
@@ -20,6 +21,7 @@ export function scoringQueries(
     ...leadQueries({ readModel, configurations, awaitPositions }),
     ...explanationQueries({ readModel, configurations, awaitPositions, now }),
     ...configurationQueries(configurations),
+    ...ruleHistoryQueries(readModel),
     ...profileQueries({ readModel, configurations }),
     ...ruleTestQueries({ readModel, configurations, now }),
   ];

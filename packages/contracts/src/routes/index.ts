@@ -51,6 +51,7 @@ export const routes = {
   getRule: rules.getRule,
   updateRule: rules.updateRule,
   deleteRule: rules.deleteRule,
+  listRuleVersions: rules.listRuleVersions,
   listEngagementLevels: configuration.listEngagementLevels,
   setEngagementLevels: configuration.setEngagementLevels,
   setRulesActive: configuration.setRulesActive,

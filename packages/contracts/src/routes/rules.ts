@@ -1,8 +1,10 @@
-// One rule and one ruleset: read, changed and deleted.
+// One rule and one ruleset: read, changed and deleted, and the versions that a rule has had.
 import { z } from 'zod';
-import { id, inOrder, page, pageParameters } from '../common.js';
+import { id, inOrder, page, pageParameters, time } from '../common.js';
 import { changesOf } from '../records/rules.js';
 import { rulesetScoreType } from '../records/scoring.js';
+import { actor } from '../vocabulary/actor.js';
+import { attributeFilter } from '../vocabulary/filters.js';
 import { defineRoute, editor, viewer } from './route.js';
 import { profileRule } from './profile-rules.js';
 import { newRule, rule, ruleForm, ruleset } from './scoring-configuration.js';
@@ -88,8 +90,46 @@ export const deleteRule = defineRoute({
   path: '/rules/{id}',
   summary: 'Delete a rule of any kind',
   description:
-    'Gives no points from now on, and counts no more in limits. Points that it gave stay, and explanations go on naming it. To stop a rule for a time, PATCH it with `active` false.',
+    'Gives no points from now on, and counts no more in limits. Points that it gave stay, and explanations go on naming it; its history stays readable. To stop a rule for a time, PATCH it with `active` false.',
   parameters,
   responses: { 204: { description: 'Deleted' } },
+  problems: ['rule_not_found'],
+});
+
+/** A value that a field of a rule has had. */
+const fieldValue = z.union([
+  z.string().max(200),
+  z.int(),
+  z.boolean(),
+  z.array(attributeFilter).max(20),
+  z.null(),
+]);
+export type RuleFieldValue = z.infer<typeof fieldValue>;
+
+export const ruleVersion = z
+  .strictObject({
+    version: z.int().min(1),
+    change: z.enum(['created', 'changed', 'deleted']),
+    changed_at: time,
+    changed_by: actor.optional().describe('Who made the change, where it is known.'),
+    fields: z
+      .array(z.strictObject({ field: z.string().max(50), before: fieldValue, after: fieldValue }))
+      .max(50)
+      .describe('The fields that the change concerned; null where the rule had no such field.'),
+  })
+  .meta({ id: 'RuleVersion' });
+export type RuleVersion = z.infer<typeof ruleVersion>;
+
+export const listRuleVersions = defineRoute({
+  ...query,
+  name: 'listRuleVersions',
+  method: 'GET',
+  path: '/rules/{id}/history',
+  summary: 'The versions of a rule',
+  description:
+    'Newest first: who changed the rule and when, and each changed field before and after. The history of a deleted rule stays readable.',
+  parameters,
+  query: z.strictObject(pageParameters),
+  responses: { 200: { description: 'Versions', schema: page(ruleVersion) } },
   problems: ['rule_not_found'],
 });

@@ -43,7 +43,7 @@ export function ruleNotFound(configuration: ScoringConfiguration, ruleId: string
 
 export function ruleNotFoundMessage(configuration: ScoringConfiguration, ruleId: string): string {
   return isDeletedRule(configuration, ruleId)
-    ? 'The rule was deleted. GET /engagement-scoring/rules lists those that there are.'
+    ? 'The rule was deleted. GET /rules/{id}/history still shows its versions.'
     : 'No rule of this organizational unit has this id. GET /engagement-scoring/rules lists them.';
 }
 

@@ -1,0 +1,103 @@
+// One rule and one ruleset on real servers: read, changed, deleted, and explained after the deletion.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { routes } from '@lead-scoring/contracts';
+import {
+  createRule,
+  createRuleset,
+  deleteRule,
+  deleteRuleset,
+  idOf,
+  ingested,
+  otherOuId,
+  updateRule,
+} from '../testing/builders.js';
+import { startRig, type Rig } from '../testing/rig.js';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+  await rig.request(createRuleset('Intent'));
+  await rig.request(
+    createRule('view', {
+      ruleset_id: idOf('Intent'),
+      label: 'Pricing',
+      filters: [{ field: 'path', operator: 'contains', value: '/pricing' }],
+    }),
+  );
+}, 60_000);
+afterAll(async () => {
+  await rig.stop();
+}, 60_000);
+
+const view = `/rules/${idOf('view')}`;
+const visit = { metadata: { path: '/pricing' } };
+
+test('one rule and one ruleset are read by their ids, in any case; of another OU or unknown they are 404', async () => {
+  const rule = await rig.get(`/rules/${idOf('view').toUpperCase()}`);
+  expect(rule.status).toBe(200);
+  expect(routes.getRule.responses[200].schema.parse(rule.body)).toMatchObject({ label: 'Pricing' });
+  const ruleset = await rig.get(`/rulesets/${idOf('Intent')}`);
+  expect(routes.getRuleset.responses[200].schema.parse(ruleset.body)).toMatchObject({ name: 'Intent' });
+  for (const path of [view, `${view}/history`, `/rulesets/${idOf('Intent')}`])
+    expect(await rig.get(path, { ou: otherOuId })).toMatchObject({ status: 404 });
+  for (const path of ['rules', 'rulesets'])
+    expect(await rig.get(`/${path}/${idOf('nothing')}`)).toMatchObject({ status: 404 });
+  expect((await rig.get('/rulesets?score_type=profile')).body).toMatchObject({ total: 0 });
+  expect((await rig.get('/rulesets')).body).toMatchObject({ total: 1, data: [{ name: 'Intent' }] });
+});
+
+test('a change counts for events after it; a deleted rule gives nothing more, and explanations go on naming it', async () => {
+  await rig.score([ingested('ada', [visit])]);
+  await rig.request(updateRule('view', { weight: 4, label: 'Prices' }));
+  expect((await rig.get(view)).body).toMatchObject({ weight: 4, version: 2 });
+  await rig.score([ingested('ada', [{ ...visit, id: idOf('second visit') }])]);
+  await rig.request(deleteRule('view'));
+  await rig.score([ingested('ada', [{ ...visit, id: idOf('third visit') }])]);
+  expect(await rig.get(view)).toMatchObject({
+    status: 404,
+    body: { code: 'rule_not_found', detail: expect.stringContaining('was deleted') },
+  });
+  const { body } = await rig.get(`/lead/${idOf('ada')}/score-explain?range_hours=8760`);
+  const filter_label = 'path contains "/pricing"';
+  expect(body).toMatchObject({
+    score: 14,
+    unattributed: 0,
+    top_drivers: [
+      { total: 10, label: 'Pricing', filter_label, rule_version: 1 },
+      { total: 4, label: 'Prices', filter_label, rule_version: 2 },
+    ],
+  });
+});
+
+test('the history says what each version changed, newest first, also of a deleted rule', async () => {
+  const { status, body } = await rig.get(`${view}/history?limit=2`);
+  expect(status).toBe(200);
+  expect(routes.listRuleVersions.responses[200].schema.parse(body)).toMatchObject({
+    total: 3,
+    data: [
+      { version: 3, change: 'deleted' },
+      {
+        version: 2,
+        change: 'changed',
+        fields: [
+          { field: 'weight', before: 10, after: 4 },
+          { field: 'label', before: 'Pricing', after: 'Prices' },
+        ],
+      },
+    ],
+  });
+  expect((await rig.get(`${view}/history?limit=2&page=2`)).body).toMatchObject({
+    data: [{ version: 1, change: 'created' }],
+  });
+  expect(await rig.get(`/rules/${idOf('nothing')}/history`)).toMatchObject({
+    status: 404,
+    body: { code: 'rule_not_found' },
+  });
+});
+
+test('a deleted ruleset is 404, and leads with points in it go on naming it', async () => {
+  await rig.request(deleteRuleset('Intent'));
+  expect(await rig.get(`/rulesets/${idOf('Intent')}`)).toMatchObject({ status: 404 });
+  const { body } = await rig.get('/leads');
+  expect(body).toMatchObject({ data: [{ rulesets: [{ name: 'Intent', score: 14 }] }] });
+});

@@ -1,0 +1,73 @@
+// The versions that a rule has had, from the events that concern it: pure.
+import type { routeDeclarations } from '@lead-scoring/contracts';
+import {
+  type ConfigurationEvent,
+  emptyConfiguration,
+  evolveConfiguration,
+  type ProfileRule,
+} from '@lead-scoring/scoring-domain';
+import type { Rule } from '../configuration/state.js';
+
+type RuleVersion = routeDeclarations.RuleVersion;
+type RuleFieldValue = routeDeclarations.RuleFieldValue;
+
+/** Whether an event creates, changes or deletes the rule. */
+export function concernsRule(event: ConfigurationEvent, ruleId: string): boolean {
+  switch (event.type) {
+    case 'RuleCreated':
+    case 'RuleUpdated':
+    case 'RuleDeleted':
+    case 'ProfileRuleCreated':
+      return event.payload.rule_id === ruleId;
+    case 'RulesActivationChanged':
+    case 'ProfileRulesActivationChanged':
+      return event.payload.rules.some(({ rule_id }) => rule_id === ruleId);
+    default:
+      return false;
+  }
+}
+
+/**
+ * The versions of a rule, the oldest first.
+ * @param events the events that concern the rule, in the order of the log
+ */
+export function versionsOf(events: readonly ConfigurationEvent[], ruleId: string): RuleVersion[] {
+  const versions: RuleVersion[] = [];
+  let configuration = emptyConfiguration('');
+  let before: Rule | ProfileRule | null = null;
+  for (const event of events) {
+    configuration = evolveConfiguration(configuration, event);
+    const after: Rule | ProfileRule | null =
+      configuration.rules.get(ruleId) ?? configuration.profile?.rules.get(ruleId) ?? null;
+    const version = after?.version ?? (event.type === 'RuleDeleted' ? event.payload.version : null);
+    if (version !== null)
+      versions.push({
+        version,
+        change: before === null ? 'created' : after === null ? 'deleted' : 'changed',
+        changed_at: event.payload.at,
+        ...(event.payload.actor && { changed_by: event.payload.actor }),
+        fields: changedFields(before, after),
+      });
+    before = after;
+  }
+  return versions;
+}
+
+/** Fields that each version has anew, or that follow from other fields. */
+const besidesContent = new Set(['id', 'filter_label', 'version', 'created_at', 'updated_at', 'changed_by']);
+
+function changedFields(before: object | null, after: object | null): RuleVersion['fields'] {
+  const [old, changed] = [contentOf(before), contentOf(after)];
+  return [...new Set([...old.keys(), ...changed.keys()])].flatMap((field) => {
+    const values = { before: old.get(field) ?? null, after: changed.get(field) ?? null };
+    return JSON.stringify(values.before) === JSON.stringify(values.after) ? [] : [{ field, ...values }];
+  });
+}
+
+function contentOf(rule: object | null): Map<string, RuleFieldValue> {
+  return new Map(
+    (Object.entries(rule ?? {}) as [string, RuleFieldValue | undefined][]).flatMap(([field, value]) =>
+      value === undefined || besidesContent.has(field) ? [] : [[field, value]],
+    ),
+  );
+}
