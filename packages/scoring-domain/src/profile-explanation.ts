@@ -70,9 +70,6 @@ export function explainProfile(
     }
   }
   const score = lead.score - later;
-  const active = [...(then.profile ?? noProfile).rules.values()].filter(
-    (rule) => rule.active && then.rulesets.get(rule.ruleset_id)?.active === true,
-  );
   return {
     lead_id: lead.id,
     lead_name: lead.name,
@@ -84,7 +81,7 @@ export function explainProfile(
         (one, other) => Math.abs(other.total) - Math.abs(one.total) || (one.rule_id < other.rule_id ? -1 : 1),
       )
       .slice(0, shownDrivers),
-    snapshot: active.slice(0, shownDrivers).map(({ weight }) => ({ event_type: profileEventType, weight })),
+    snapshot: activeWeights(then),
     decay_applied: 0,
     range_hours,
     at,
@@ -93,6 +90,17 @@ export function explainProfile(
     entries_total: entries.length,
     profile_entries: entries.reverse().slice(0, shownEntries),
   };
+}
+
+/** The weights of the rules that could give points. */
+function activeWeights({
+  profile = noProfile,
+  rulesets,
+}: ScoringConfiguration): ScoreExplanation['snapshot'] {
+  return [...profile.rules.values()]
+    .filter((rule) => rule.active && rulesets.get(rule.ruleset_id)?.active === true)
+    .slice(0, shownDrivers)
+    .map(({ weight }) => ({ event_type: profileEventType, weight }));
 }
 
 function driverOf(

@@ -152,7 +152,7 @@ function lived(parts: History, sizes: readonly number[]) {
     });
     partition.take(taken, sizes, configuration);
   }
-  return { ...partition, configuration };
+  return { log: partition.log, leads: partition.leads, configuration };
 }
 
 describe('profile scores', () => {
