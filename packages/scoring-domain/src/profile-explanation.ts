@@ -76,11 +76,7 @@ export function explainProfile(
     score_type: 'profile',
     score,
     level: null,
-    top_drivers: [...drivers.values()]
-      .sort(
-        (one, other) => Math.abs(other.total) - Math.abs(one.total) || (one.rule_id < other.rule_id ? -1 : 1),
-      )
-      .slice(0, shownDrivers),
+    top_drivers: largestFirst(drivers.values()).slice(0, shownDrivers),
     snapshot: activeWeights(then),
     decay_applied: 0,
     range_hours,
@@ -90,6 +86,12 @@ export function explainProfile(
     entries_total: entries.length,
     profile_entries: entries.reverse().slice(0, shownEntries),
   };
+}
+
+function largestFirst(drivers: Iterable<Driver>): Driver[] {
+  return [...drivers].sort(
+    (one, other) => Math.abs(other.total) - Math.abs(one.total) || (one.rule_id < other.rule_id ? -1 : 1),
+  );
 }
 
 /** The weights of the rules that could give points. */
